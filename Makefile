@@ -1,0 +1,51 @@
+# Needs Python 3.11 or newer, make and a package index that pip is set up for. Everything lives in .venv.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+SOAK   := benchmarks/bench_soak.py
+
+.PHONY: run test check lint types unit bench soak constraints wheel clean
+
+run: $(STAMP)  ## open the app
+	@$(BIN)/eval-console
+
+test: lint types unit  ## everything that CI runs
+
+check: lint types  ## without running tests
+
+lint: $(STAMP)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(STAMP)
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
+
+unit: $(STAMP)
+	$(BIN)/pytest -n 2
+
+bench: $(STAMP)  ## measure, here and now
+	@for script in $(filter-out $(SOAK),$(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
+
+soak: $(STAMP)  ## long and large: 10,000 cases, 1,000 runs, 64 streams for 10 minutes
+	$(BIN)/python $(SOAK)
+
+constraints:  ## lock the newest versions that fit pyproject.toml, for all platforms
+	PYTHON=$(PYTHON) .ci/lock
+
+wheel: $(STAMP)
+	$(BIN)/python -m hatchling build -t wheel -d dist
+
+clean:
+	rm -rf $(VENV) dist .pytest_cache .ruff_cache .hypothesis
+
+# The locked set first, by hash; then this project itself, which has no hash, without looking anything up.
+$(STAMP): constraints.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed. Name one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 2; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	  { echo "This Python has no venv module. On Debian and Ubuntu: apt install python3-venv" >&2; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet --require-hashes -r constraints.txt
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps --no-build-isolation -e .
+	@touch $@
