@@ -1,0 +1,14 @@
+"""The command `eval-console`: chooses the app or a headless verb, and imports only what that needs."""
+
+import sys
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command line and return its exit code."""
+    from console.cli.boundary import run
+
+    return run(sys.argv[1:] if argv is None else argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

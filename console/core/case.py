@@ -1,0 +1,51 @@
+"""What is played: a case, and the identity of one try at it."""
+
+from typing import Any
+
+import msgspec
+
+
+class Key(msgspec.Struct, frozen=True, array_like=True):
+    """Identity of a conversation: case id, rollout (repeat) and attempt (retry), both from 0 and 1."""
+
+    case: str
+    rollout: int = 0
+    attempt: int = 1
+
+    def __str__(self) -> str:
+        """Show the case id, with rollout and attempt only where they matter."""
+        text = self.case if self.rollout == 0 else f"{self.case} r{self.rollout + 1}"
+        return text if self.attempt == 1 else f"{text} attempt {self.attempt}"
+
+
+class Case(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One thing to be played and judged, complete: a journal that holds it can be scored without the dataset."""
+
+    id: str
+    category: str
+    data: dict[str, Any] = {}
+    """The suite's own form of the entry, ground truth included; JSON values."""
+    title: str = ""
+    """One line for lists, such as the question. Foreign text."""
+    depends_on: tuple[str, ...] = ()
+    """Ids of cases of the same run that must finish first."""
+    graded: bool = True
+    """False: played for what others build on; that it ended well says nothing of the model."""
+    official_id: str = ""
+    """Id in the official files where it differs from ours."""
+
+
+class Setting(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What play and score must know of the run: how the model is spoken to and the suite's options."""
+
+    mode: str = "prompt"
+    """`fc` (native tools) or `prompt` (tools described in the prompt)."""
+    underscore_to_dot: bool | None = None
+    """BFCL: dots of function names were sent as underscores; None: in fc mode they were, in prompt mode not."""
+    options: dict[str, Any] = {}
+    """Suite options after validation, defaults filled in; JSON values."""
+
+    @property
+    def underscored(self) -> bool:
+        """Whether dots of function names were sent as underscores."""
+        return self.mode == "fc" if self.underscore_to_dot is None else self.underscore_to_dot

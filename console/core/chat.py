@@ -1,0 +1,110 @@
+"""What is asked of a model and what it answers, in the OpenAI chat form that all adapters share."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NotRequired, TypedDict
+
+import msgspec
+
+
+class ToolFunction(TypedDict):
+    """The function part of a tool call on the wire."""
+
+    name: str
+    arguments: str
+
+
+class WireToolCall(TypedDict):
+    """One tool call inside an assistant message on the wire."""
+
+    id: str
+    type: str
+    function: ToolFunction
+
+
+class Message(TypedDict):
+    """One chat message exactly as it is sent; unknown keys are never added."""
+
+    role: str
+    content: NotRequired[str | None]
+    tool_calls: NotRequired[list[WireToolCall]]
+    tool_call_id: NotRequired[str]
+    name: NotRequired[str]
+
+
+class ToolCall(msgspec.Struct, frozen=True):
+    """One native tool call of a reply; `arguments` is the JSON text exactly as the model wrote it."""
+
+    id: str
+    name: str
+    arguments: str
+
+    def wire(self) -> WireToolCall:
+        """Return the call in the form an assistant message carries."""
+        return {"id": self.id, "type": "function", "function": {"name": self.name, "arguments": self.arguments}}
+
+
+class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Tokens of one call as the provider reported them; a call without a report has no Usage at all."""
+
+    input: int = 0
+    output: int = 0
+    cached: int = 0
+    reasoning: int = 0
+    cost_usd: float | None = None
+    """Cost reported by the provider itself, if any."""
+
+
+class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One complete answer of a model. Incomplete ones are faults with a `partial`."""
+
+    content: str | None
+    """The text; None when the model sent none, which is not the same as an empty text."""
+    tool_calls: tuple[ToolCall, ...] = ()
+    reasoning: str = ""
+    finish: str = "stop"
+    """`stop`, `length`, `tool_calls` or `content_filter`."""
+    usage: Usage | None = None
+    model: str = ""
+    """Model name the server answered with."""
+    latency_s: float = 0.0
+    first_token_s: float | None = None
+    tries: int = 1
+    flags: tuple[str, ...] = ()
+    """Oddities worth showing, such as `surrogates replaced`."""
+    simulated: bool = False
+
+    def message(self) -> Message:
+        """Return the assistant message that carries this reply in a following request."""
+        out: Message = {"role": "assistant", "content": self.content}
+        if self.tool_calls:
+            out["tool_calls"] = [call.wire() for call in self.tool_calls]
+        return out
+
+
+class Utterance(msgspec.Struct, frozen=True):
+    """A possible answer: text, or calls as (name, arguments) pairs."""
+
+    content: str | None = None
+    calls: tuple[tuple[str, dict[str, Any]], ...] = ()
+
+
+class Cue(msgspec.Struct, frozen=True):
+    """What a suite whispers to the simulated models: a right answer and plausible wrong ones."""
+
+    right: Utterance
+    wrong: tuple[Utterance, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """One question to a model, before an adapter adds what it was configured with."""
+
+    messages: list[Message]
+    tools: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    params: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Overrides of the model's own parameters, such as temperature; JSON values."""
+    seed: str = ""
+    """Names this call within the run; makes the simulated models deterministic. Never sent."""
+    cue: Callable[[], Cue] | None = None
+    """Only read by the simulated models. Never sent or recorded."""

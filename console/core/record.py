@@ -1,0 +1,151 @@
+"""Journal records: the one event stream that live view, replay and review all fold.
+
+A record is one JSON line; `t` names its kind. Records are facts and never change; a later attempt supersedes an
+earlier one without deleting it. Times are seconds since the epoch (UTC); order is the order of lines, not of times.
+"""
+
+from typing import Any
+
+import msgspec
+
+from console.core.case import Case, Key
+from console.core.chat import Reply
+from console.core.outcome import Verdict
+
+SCHEMA = 1
+"""Version written into every line. Readers accept this and older ones."""
+
+
+class Record(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="t", tag=str.lower):
+    """Common head of all records."""
+
+    at: float
+
+
+class Opened(Record, frozen=True):
+    """An engine opened the journal; several in one journal mean resumes."""
+
+    pid: int
+    host: str = ""
+    version: str = ""
+
+
+class Started(Record, frozen=True):
+    """A conversation began. Without a later `Finished` it was interrupted."""
+
+    key: Key
+    case: Case
+
+
+class Asked(Record, frozen=True):
+    """One finished model call (the effect `ask`)."""
+
+    key: Key
+    n: int
+    """Number of the call within the conversation, from 1, in the order the calls were issued."""
+    digest: str
+    """sha256 prefix of the whole request; a resumed play must ask the same to get this reply."""
+    reply: Reply
+    role: str = "model"
+    turn: int = 0
+    step: int = 0
+    prefix: int = 0
+    """How many leading messages are those of the previous `Asked` of this role in this conversation."""
+    messages: list[dict[str, Any]] = []
+    """The messages after the prefix, every key as it was sent."""
+    tools: list[dict[str, Any]] | None = None
+    """None: the same tools as the previous `Asked` of this role."""
+    params: dict[str, Any] = {}
+
+
+class Embedded(Record, frozen=True):
+    """One finished embedding call."""
+
+    key: Key
+    n: int
+    digest: str
+    texts: list[str]
+    vectors: list[bytes]
+    """Little-endian float64 (base64 in the file), so that a resumed run computes with the very same numbers."""
+    role: str = "embedding"
+    model: str = ""
+    tokens: int | None = None
+
+
+class Performed(Record, frozen=True):
+    """Any other finished effect: a sandboxed execution, a page fetch, a clock reading."""
+
+    key: Key
+    n: int
+    digest: str
+    kind: str
+    request: Any = None
+    result: Any = None
+
+
+class Tried(Record, frozen=True):
+    """One try of a call that failed and was (or was not) repeated."""
+
+    key: Key
+    n: int
+    kind: str
+    """A FaultKind value."""
+    message: str
+    role: str = "model"
+    partial: str = ""
+    wait_s: float | None = None
+    """Seconds until the next try; None when given up."""
+
+
+class Scored(Record, frozen=True):
+    """A number that a suite gave while playing, such as coherence of one answer."""
+
+    key: Key
+    name: str
+    value: float | None
+    """None: could not be determined."""
+    threshold: float | None = None
+    turn: int = 0
+
+
+class Noted(Record, frozen=True):
+    """Something a suite wants shown in the transcript: a tool result, a state change, a decoded call."""
+
+    key: Key
+    kind: str
+    data: Any = None
+    turn: int = 0
+    step: int = 0
+
+
+class Finished(Record, frozen=True):
+    """A conversation ended with a verdict; the last thing written of an attempt."""
+
+    key: Key
+    verdict: Verdict
+    output: Any = None
+    """What was scored, in the suite's form: scoring it again gives the verdict again."""
+    seconds: float = 0.0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+    """None: unknown, which is not free."""
+    calls: int = 0
+
+
+class Steered(Record, frozen=True):
+    """Somebody steered the run: paused, resumed, changed concurrency, stopped a case."""
+
+    what: str
+    value: str = ""
+
+
+class Closed(Record, frozen=True):
+    """The engine let go of the journal in order."""
+
+    reason: str
+    """`completed`, `stopped`, `budget` or `halted` (with the fault in `message`)."""
+    message: str = ""
+
+
+AnyRecord = Opened | Started | Asked | Embedded | Performed | Tried | Scored | Noted | Finished | Steered | Closed

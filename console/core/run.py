@@ -1,0 +1,128 @@
+"""A run: what was planned, and what is known of it so far."""
+
+from typing import Any
+
+import msgspec
+
+from console.core.case import Setting
+
+
+class ModelFacts(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a run records of a model. Never a key."""
+
+    name: str
+    """Name in models.toml."""
+    model_id: str = ""
+    provider: str = "openai"
+    base_url: str = ""
+    simulated: bool = False
+    price_in: float | None = None
+    """USD per million input tokens; None: unknown."""
+    price_out: float | None = None
+    price_cached: float | None = None
+    """USD per million cached input tokens; None: as other input."""
+    params: dict[str, Any] = {}
+
+
+class Selection(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Which cases of a suite; empty tuples mean all."""
+
+    categories: tuple[str, ...] = ()
+    ids: tuple[str, ...] = ()
+    limit: int | None = None
+    seed: int | None = None
+    """With a limit: draw that many at random with this seed instead of taking the first."""
+
+
+class Budget(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Run-wide caps; None means no cap. Hitting one stops the run, resumable."""
+
+    cost_usd: float | None = None
+    tokens: int | None = None
+    seconds: float | None = None
+    errors: int | None = None
+
+
+class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
+    """run.json: written once, atomically, before the first call."""
+
+    id: str
+    at: float
+    suite: str
+    model: ModelFacts
+    setting: Setting
+    selection: Selection = Selection()
+    roles: dict[str, ModelFacts] = {}
+    """Other models by role, such as judge and embedding."""
+    rollouts: int = 1
+    concurrency: int = 8
+    budget: Budget = Budget()
+    cases: int = 0
+    """Planned rollouts in all (cases times rollouts)."""
+    dataset: dict[str, str] = {}
+    """Name, version and digest of the data that was used."""
+    versions: dict[str, str] = {}
+    parent: str = ""
+    """Run this one re-asks cases of."""
+    name: str = ""
+    schema: int = 1
+
+    @property
+    def simulated(self) -> bool:
+        """Whether any part of the run came from a built-in simulated model."""
+        return self.model.simulated or any(model.simulated for model in self.roles.values())
+
+
+class Tally(msgspec.Struct, omit_defaults=True):
+    """Counts and sums over the latest attempt of every rollout; kept incrementally."""
+
+    passed: int = 0
+    failed: int = 0
+    broken: int = 0
+    undecided: int = 0
+    not_run: int = 0
+    prepared: int = 0
+    """Ended well and not graded: what others build on, such as BFCL's memory prerequisites."""
+    running: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float = 0.0
+    cost_unknown: int = 0
+    """Rollouts whose cost is not known; the sum is then a lower bound."""
+    calls: int = 0
+    retries: int = 0
+
+    @property
+    def graded(self) -> int:
+        """Rollouts that enter the score."""
+        return self.passed + self.failed
+
+    @property
+    def finished(self) -> int:
+        """Rollouts that ended in any way."""
+        return self.graded + self.prepared + self.broken + self.undecided
+
+
+class Summary(msgspec.Struct, omit_defaults=True):
+    """summary.json: derived from the journal, rebuilt at any time."""
+
+    id: str
+    at: float
+    suite: str
+    model: str
+    simulated: bool
+    planned: int
+    tally: Tally
+    state: str
+    """`starting`, `running`, `interrupted`, `completed`, `stopped`, `budget`, `halted`."""
+    scores: dict[str, float] = {}
+    reasons: dict[str, int] = {}
+    categories: dict[str, Tally] = {}
+    updated: float = 0.0
+    seconds: float = 0.0
+    damaged: int = 0
+    """Journal lines that could not be read."""
+    message: str = ""
+    """Why the run halted, if it did."""
+    journal_bytes: int = 0
+    """Journal size this summary was derived from; another size means stale."""

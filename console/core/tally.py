@@ -1,0 +1,147 @@
+"""Fold journal records into counts: the one place where a run's numbers come from, live, in lists and offline."""
+
+from console.core.case import Key
+from console.core.outcome import Outcome
+from console.core.record import AnyRecord, Asked, Closed, Finished, Opened, Started, Tried
+from console.core.run import Manifest, Summary, Tally
+
+_COUNTED = {
+    Outcome.PASSED: "passed",
+    Outcome.FAILED: "failed",
+    Outcome.BROKEN: "broken",
+    Outcome.UNDECIDED: "undecided",
+    Outcome.NOT_RUN: "not_run",
+}
+
+
+class RunFold:
+    """Counts over the latest attempt of every rollout; apply records in journal order."""
+
+    def __init__(self) -> None:
+        """Start with nothing known."""
+        self.tally = Tally()
+        self.categories: dict[str, Tally] = {}
+        self.reasons: dict[str, int] = {}
+        self.latest: dict[tuple[str, int], Finished] = {}
+        self.unfinished: dict[tuple[str, int], Key] = {}
+        self.category_of: dict[str, str] = {}
+        self.ungraded: set[str] = set()
+        self.sessions = 0
+        self.closed: Closed | None = None
+        self.first_at = 0.0
+        self.last_at = 0.0
+        self.seconds = 0.0
+        """Time that engines spent on the run: pauses between sessions do not count, nor does a clock set back."""
+        self._previous_at = 0.0
+        self._score_sums: dict[str, list[float]] = {}
+
+    def apply(self, record: AnyRecord) -> None:
+        """Take one record into account."""
+        self.first_at = self.first_at or record.at
+        self.last_at = max(self.last_at, record.at)
+        if not isinstance(record, Opened) and self._previous_at:
+            self.seconds += max(0.0, record.at - self._previous_at)
+        self._previous_at = record.at
+        match record:
+            case Opened():
+                self.sessions += 1
+                self.closed = None
+                self._drop_running()
+            case Started():
+                self._start(record)
+            case Asked():
+                self.tally.calls += 1
+            case Tried():
+                self.tally.retries += 1
+            case Finished():
+                self._finish(record)
+            case Closed():
+                self.closed = record
+                self._drop_running()
+            case _:
+                pass
+
+    def _drop_running(self) -> None:
+        self.tally.running = 0
+        for tally in self.categories.values():
+            tally.running = 0
+
+    def _start(self, record: Started) -> None:
+        slot = (record.key.case, record.key.rollout)
+        category = self.categories.setdefault(record.case.category, Tally())
+        self.category_of[record.key.case] = record.case.category
+        if not record.case.graded:
+            self.ungraded.add(record.key.case)
+        self.unfinished[slot] = record.key
+        self.tally.running += 1
+        category.running += 1
+
+    def _finish(self, record: Finished) -> None:
+        slot = (record.key.case, record.key.rollout)
+        category = self.categories.setdefault(self.category_of.get(record.key.case, ""), Tally())
+        if self.unfinished.pop(slot, None) is not None:
+            self.tally.running = max(0, self.tally.running - 1)
+            category.running = max(0, category.running - 1)
+        older = self.latest.get(slot)
+        if older is not None:
+            self._count(older, category, -1)
+        self.latest[slot] = record
+        self._count(record, category, 1)
+        self._spend(record, category)
+
+    def _count(self, record: Finished, category: Tally, sign: int) -> None:
+        outcome = record.verdict.outcome
+        name = "prepared" if outcome.is_graded and record.key.case in self.ungraded else _COUNTED[outcome]
+        for tally in (self.tally, category):
+            setattr(tally, name, getattr(tally, name) + sign)
+        reason = record.verdict.reason
+        if reason:
+            left = self.reasons.get(reason, 0) + sign
+            if left:
+                self.reasons[reason] = left
+            else:
+                self.reasons.pop(reason, None)
+        for score, value in record.verdict.scores.items():
+            sums = self._score_sums.setdefault(score, [0.0, 0.0])
+            sums[0] += sign * value
+            sums[1] += sign
+
+    def _spend(self, record: Finished, category: Tally) -> None:
+        """Add tokens and money; a superseded attempt was paid for all the same."""
+        for tally in (self.tally, category):
+            tally.input_tokens += record.input_tokens
+            tally.output_tokens += record.output_tokens
+            tally.cost_usd += record.cost_usd or 0.0
+            tally.cost_unknown += record.cost_usd is None
+
+    @property
+    def scores(self) -> dict[str, float]:
+        """Mean of every named score over the rollouts that have it."""
+        return {name: total / count for name, (total, count) in self._score_sums.items() if count > 0}
+
+    def state(self, live: bool) -> str:
+        """Name the run's state: `running`, `interrupted`, or how it was closed."""
+        if live:
+            return "running"
+        return self.closed.reason if self.closed else "interrupted"
+
+    def summary(self, manifest: Manifest, *, live: bool, now: float, damaged: int, journal_bytes: int) -> Summary:
+        """Return the summary of everything applied so far."""
+        return Summary(
+            id=manifest.id,
+            at=manifest.at,
+            suite=manifest.suite,
+            model=manifest.model.name,
+            simulated=manifest.simulated,
+            planned=manifest.cases,
+            tally=self.tally,
+            state=self.state(live),
+            scores=self.scores,
+            reasons=dict(sorted(self.reasons.items(), key=lambda item: -item[1])),
+            categories=self.categories,
+            updated=now,
+            seconds=self.seconds,
+            damaged=damaged,
+            message=self.closed.message if self.closed else "",
+            journal_bytes=journal_bytes,
+        )

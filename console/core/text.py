@@ -1,0 +1,66 @@
+"""Making foreign text visible: what a terminal would obey or hide becomes readable marks, and nothing is deleted.
+
+Pure string work. Line feeds stay, tabs become four spaces, every other control character, bidirectional control,
+invisible character and lone surrogate is replaced by a mark (`^[`, `‹9B›`, `‹U+202E›`), because a reader of an
+evaluation must see that it was there. A zero-width joiner between two emoji is left alone. Stored data stay raw.
+"""
+
+import re
+
+TAB = "    "
+"""What one tab is shown as."""
+
+_PICTURE = "\u2190-\u2bff\u3030\u303d\ufe0f\U0001f000-\U0001faff"
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f"
+    "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
+    f"|(?<![{_PICTURE}])\u200d|\u200d(?![{_PICTURE}])"
+)
+
+
+def mark_of(character: str) -> str:
+    """Return the readable mark that stands for one unshowable character."""
+    code = ord(character)
+    if code < 0x20 or code == 0x7F:
+        return f"^{chr(code ^ 0x40)}"
+    if code < 0xA0:
+        return f"‹{code:02X}›"
+    return f"‹U+{code:04X}›"
+
+
+def visible(text: str) -> str:
+    """Return the text as it may be shown over several lines; of the control characters only newlines are left."""
+    return _HIDDEN.sub(_mark, text.replace("\t", TAB))
+
+
+def visible_line(text: str) -> str:
+    """Return the text as it may be shown on one line: line feeds become spaces."""
+    return visible(text).replace("\n", " ")
+
+
+def marked(text: str) -> tuple[str, list[tuple[int, int]]]:
+    """Return the visible text and the ranges (start, end) in it that are marks of ours, in order."""
+    text = text.replace("\t", TAB)
+    parts: list[str] = []
+    ranges: list[tuple[int, int]] = []
+    done = position = 0
+    for match in _HIDDEN.finditer(text):
+        kept, mark = text[done : match.start()], mark_of(match[0])
+        parts += (kept, mark)
+        position += len(kept)
+        ranges.append((position, position + len(mark)))
+        position += len(mark)
+        done = match.end()
+    if not ranges:
+        return text, ranges
+    parts.append(text[done:])
+    return "".join(parts), ranges
+
+
+def without_hidden(text: str) -> str:
+    """Return the text with every such character deleted, for the clipboard; line feeds and tabs stay."""
+    return _HIDDEN.sub("", text)
+
+
+def _mark(match: re.Match[str]) -> str:
+    return mark_of(match[0])
