@@ -1,0 +1,108 @@
+"""The exclusive lock of a run: one engine at a time; it vanishes with its process, however that dies."""
+
+import contextlib
+import fcntl
+import os
+import socket
+import time
+from pathlib import Path
+from types import TracebackType
+
+import msgspec
+
+from console.core.fault import Fault, FaultKind
+
+
+class Holder(msgspec.Struct, frozen=True):
+    """Who holds a lock."""
+
+    pid: int
+    host: str
+    since: float
+
+
+class RunLocked(Exception):
+    """Another engine has the run; `holder` says which, where known."""
+
+    def __init__(self, holder: Holder | None) -> None:
+        """Name the holder."""
+        who = f"process {holder.pid} on {holder.host}" if holder else "another process"
+        super().__init__(f"the run is already open in {who}")
+        self.holder = holder
+
+
+class RunLock:
+    """Holds `lock` of a run folder from construction to `release`."""
+
+    def __init__(self, path: Path) -> None:
+        """Take the lock.
+
+        Raises:
+            RunLocked: another engine has it.
+            Fault: the file cannot be opened (kind `disk`).
+        """
+        try:
+            self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise Fault(
+                FaultKind.DISK,
+                f"the run cannot be locked: {error.strerror or error}: {path}",
+                cure="Make the run's folder writable, or free some space; nothing that was finished is lost.",
+            ) from error
+        if not _take(self._fd):
+            os.close(self._fd)
+            raise RunLocked(read_holder(path))
+        holder = Holder(pid=os.getpid(), host=socket.gethostname(), since=time.time())
+        with contextlib.suppress(OSError):  # who holds it is for readers only; a full disk does not open the lock
+            os.ftruncate(self._fd, 0)
+            os.pwrite(self._fd, msgspec.json.encode(holder), 0)
+
+    def release(self) -> None:
+        """Let go."""
+        os.close(self._fd)
+
+    def __enter__(self) -> "RunLock":
+        """Return the held lock."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Let go."""
+        self.release()
+
+
+def _take(fd: int, tries: int = 5) -> bool:
+    """Try a few times, because a reader that looks whether the run is live holds a shared lock for a moment."""
+    for left in range(tries, 0, -1):
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if left > 1:
+                time.sleep(0.01)
+        else:
+            return True
+    return False
+
+
+def read_holder(path: Path) -> Holder | None:
+    """Return who wrote the lock file last, if that can be read."""
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Holder)
+    except (OSError, msgspec.DecodeError):
+        return None
+
+
+def is_held(path: Path) -> bool:
+    """Whether an engine holds the lock now. The test holds a shared lock for microseconds; `RunLock` tries again."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(fd)
+    return False
