@@ -1,0 +1,35 @@
+"""The built-in models: the simulated ones, marked as such everywhere, and the embedding of this machine.
+
+All are there with no file, no key and no network; the embedding needs its weights pulled once.
+"""
+
+from console.config.model import Limits, ModelConfig, Price
+from console.config.weights import LOCAL_EMBEDDING
+
+TEMPERAMENTS = {
+    "careful": "right nine times in ten",
+    "hasty": "wrong values, wrong types, forgotten and invented arguments",
+    "rambling": "talks around its answers, thinks aloud, sometimes cannot be decoded",
+    "broken": "rate limits, cut streams, garbage and silence",
+    "judge": "grades answers for AidanBench",
+    "embedding": "turns texts into vectors for AidanBench",
+}
+"""What each simulated model is like, in a few words."""
+
+_FREE = Price.model_validate({"in": 0.0, "out": 0.0, "cached": 0.0})
+
+
+def simulated_models() -> dict[str, ModelConfig]:
+    """Return the simulated models by name (`sim/careful` …)."""
+    return {
+        f"sim/{temperament}": ModelConfig(
+            name=f"sim/{temperament}", model_id=temperament, provider="simulated", price=_FREE, limits=Limits()
+        )
+        for temperament in TEMPERAMENTS
+    }
+
+
+def local_models() -> dict[str, ModelConfig]:
+    """Return the embedding of this machine by name."""
+    model = ModelConfig(name=LOCAL_EMBEDDING, model_id="all-MiniLM-L6-v2", provider="local", price=_FREE)
+    return {model.name: model}

@@ -1,0 +1,145 @@
+"""The models a person can ask: models.toml (or verifiers' endpoints.toml) beside the built-in simulated ones.
+
+A mistake in one model never takes another away: sound models are in `models`, the rest in `mistakes`, each with its
+place and cure. Importing this module is cheap; pydantic is loaded when models are.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
+
+from console.config.environment import dotenv_warning, origin
+from console.config.secrets import key_variable, mask
+from console.config.toml import Mistake, TomlFile, read_toml
+from console.core.run import ModelFacts
+
+if TYPE_CHECKING:
+    from console.config.model import ModelConfig
+
+__all__ = ["KeyState", "Mistake", "ModelBook", "ModelConfig", "facts", "key_state", "load_models"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load pydantic only when the class is really wanted."""
+    if name == "ModelConfig":
+        from console.config.model import ModelConfig
+
+        return ModelConfig
+    raise AttributeError(name)
+
+
+@dataclass(slots=True)
+class ModelBook:
+    """All known models, and what was wrong on the way to them."""
+
+    models: "dict[str, ModelConfig]" = field(default_factory=dict)
+    """By name; the file's in file order, then the built-in ones."""
+    mistakes: list[Mistake] = field(default_factory=list[Mistake])
+    warnings: list[str] = field(default_factory=list[str])
+    path: Path | None = None
+    """The file that was read; None: there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyState:
+    """Whether a model can be asked as things stand, and why."""
+
+    ready: bool
+    text: str
+
+
+def load_models(path: Path | None) -> ModelBook:
+    """Read a file of models; None gives the built-in ones alone. Never raises for what the file says."""
+    from console.config.builtin import local_models, simulated_models
+
+    book = ModelBook(path=path)
+    if path is not None:
+        file = read_toml(path)
+        _read_tables(file, book)
+        book.mistakes, book.warnings = file.mistakes, file.warnings
+    for name, model in (simulated_models() | local_models()).items():
+        book.models.setdefault(name, model)
+    if any(model.api_key_env and origin(model.api_key_env) == ".env" for model in book.models.values()):
+        book.warnings += [warning] if (warning := dotenv_warning()) else []
+    return book
+
+
+def _read_tables(file: TomlFile, book: ModelBook) -> None:
+    from console.config.table import read_endpoint, read_table
+
+    for name, table in file.data.items():
+        if name == "endpoint" and isinstance(table, list):
+            found = [read_endpoint(file, n, one) for n, one in enumerate(cast(list[dict[str, Any]], table))]
+        else:
+            found = [read_table(file, name, table)]
+        for model in found:
+            if model is not None:
+                _add(file, book, model)
+
+
+def _add(file: TomlFile, book: ModelBook, model: "ModelConfig") -> None:
+    known = book.models.get(model.name)
+    if known is not None:
+        text = f"[{model.name}] on line {model.line} repeats line {known.line}; the first one is asked"
+        file.warnings.append(f"{file.path.name}:{model.line}: {text}")
+        return
+    if model.api_key is not None:
+        text = f"[{model.name}] holds its key in the file; name a variable with api_key_env instead"
+        file.warnings.append(f"{file.path.name}:{model.line}: {text}")
+    if model.base_url and urlsplit(model.base_url).password:
+        file.warnings.append(f"{file.path.name}:{model.line}: [{model.name}] holds a password in its base_url")
+    book.models[model.name] = model
+
+
+def key_state(model: "ModelConfig") -> KeyState:
+    """Say whether the model's key is at hand, and where it comes from."""
+    if model.simulated:
+        return KeyState(True, "simulated, needs no key")
+    if model.provider == "local":
+        return _weights_state()
+    if model.api_key is not None:
+        if model.api_key.get_secret_value().strip():
+            return KeyState(True, "key from models.toml")
+        return KeyState(False, "api_key is empty")
+    name, required = key_variable(model)
+    if name is None:
+        return KeyState(True, "no key is sent")
+    found = origin(name)
+    if found:
+        return KeyState(True, f"key from {name}" + (" in .env" if found == ".env" else ""))
+    return KeyState(not required, f"{name} is not set" + ("" if required else ", so no key is sent"))
+
+
+def _weights_state() -> KeyState:
+    """Say whether the weights of the local embedding are at hand; it has no key."""
+    from console.config.weights import find_weights
+
+    if find_weights() is None:
+        return KeyState(False, "its weights are not pulled (`eval-console pull minilm`)")
+    return KeyState(True, "on this machine, needs no key; not comparable with published totals")
+
+
+def facts(model: "ModelConfig") -> ModelFacts:
+    """Return what a run records of a model: never a key, a header or a password."""
+    params: dict[str, Any] = {"temperature": model.temperature, "max_tokens": model.max_tokens}
+    params = {name: value for name, value in params.items() if value is not None} | model.params
+    return ModelFacts(
+        name=model.name,
+        model_id=model.model_id,
+        provider=model.provider,
+        base_url=public_address(model.base_url),
+        simulated=model.simulated,
+        price_in=model.price.input,
+        price_out=model.price.output,
+        price_cached=model.price.cached,
+        params=mask(params),
+    )
+
+
+def public_address(address: str | None) -> str:
+    """Return an address without user, password and query."""
+    if not address:
+        return ""
+    parts = urlsplit(address)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"

@@ -1,0 +1,113 @@
+"""Where things are on this machine: the models file, the data, the runs and this program's own state.
+
+Finding never creates anything, and a place the user names must exist: a mistyped path is an error, not an empty list.
+"""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from console.core.fault import UsageError
+
+_APP = "eval-console"
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+@dataclass(frozen=True, slots=True)
+class DataRoots:
+    """Folders of dataset folders. Later ones win when two hold the same name."""
+
+    bundled: Path
+    """Shipped with the program; read only."""
+    pulled: Path
+    """Where `pull` puts official data; may not exist yet."""
+    user: tuple[Path, ...] = ()
+    """Folders named with --data or EVAL_CONSOLE_DATA."""
+
+    def existing(self) -> list[tuple[str, Path]]:
+        """Return (origin, folder) of those that exist, each folder once."""
+        found: list[tuple[str, Path]] = []
+        for origin, folder in (
+            ("bundled", self.bundled),
+            ("pulled", self.pulled),
+            *(("user", folder) for folder in self.user),
+        ):
+            if folder.is_dir() and folder not in (known for _, known in found):
+                found.append((origin, folder))
+        return found
+
+
+def checkout() -> Path | None:
+    """Return the source checkout this program runs from, or None when it is installed."""
+    root = _PACKAGE.parent
+    return root if (root / "pyproject.toml").is_file() and (root / "data").is_dir() else None
+
+
+def find_models_file(explicit: Path | str | None = None) -> Path | None:
+    """Return the models file: --models, EVAL_CONSOLE_MODELS, ./models.toml, the checkout's, the user's; or None.
+
+    Raises:
+        UsageError: a file that was named does not exist.
+    """
+    named = _named(explicit, "--models", "EVAL_CONSOLE_MODELS")
+    if named is not None:
+        return named
+    root = checkout()
+    places = [Path("models.toml"), *([root / "models.toml"] if root else []), _user_folder("config") / "models.toml"]
+    return next((place.absolute() for place in places if place.is_file()), None)
+
+
+def find_data_roots(explicit: Path | str | None = None) -> DataRoots:
+    """Return the data folders.
+
+    Raises:
+        UsageError: a folder that was named does not exist.
+    """
+    named = _named(explicit, "--data", "EVAL_CONSOLE_DATA")
+    user = (named,) if named is not None else ()
+    root = checkout()
+    if root is not None:
+        return DataRoots(bundled=root / "data", pulled=root / "data", user=user)
+    return DataRoots(bundled=_PACKAGE / "bundled", pulled=_user_folder("data") / "data", user=user)
+
+
+def find_runs_root(explicit: Path | str | None = None) -> Path:
+    """Return the folder of runs: --runs, EVAL_CONSOLE_RUNS, the checkout's, else ./runs. It may not exist yet.
+
+    Raises:
+        UsageError: what was named is no folder.
+    """
+    named = Path(explicit) if explicit else _from_environment("EVAL_CONSOLE_RUNS")
+    if named is None:
+        root = checkout()
+        named = root / "runs" if root is not None and Path.cwd().is_relative_to(root) else Path("runs")
+    path = named.expanduser().absolute()
+    if path.exists() and not path.is_dir():
+        raise UsageError(f"{path} is not a folder", where="--runs", cure="Name a folder; it is made when needed.")
+    return path
+
+
+def state_dir() -> Path:
+    """Return the folder for what may be deleted at any time, such as the index over runs and the log."""
+    return _user_folder("state")
+
+
+def _named(explicit: Path | str | None, flag: str, name: str) -> Path | None:
+    path, where = (Path(explicit), flag) if explicit else (_from_environment(name), name)
+    if path is None:
+        return None
+    path = path.expanduser().absolute()
+    if not path.exists():
+        raise UsageError(f"{path} does not exist", where=where, cure=f"Check the path, or leave {where} out.")
+    return path
+
+
+def _from_environment(name: str) -> Path | None:
+    value = os.environ.get(name, "").strip()
+    return Path(value) if value else None
+
+
+def _user_folder(kind: str) -> Path:
+    import platformdirs  # only here: most calls are answered by the checkout
+
+    return Path(getattr(platformdirs, f"user_{kind}_dir")(_APP, appauthor=False))

@@ -1,0 +1,227 @@
+"""Reading a TOML file for people: every mistake has a place in the file, a caret and a cure; sound tables survive.
+
+Promises never to raise for what stands in the file. A file with a syntax error is read table by table, so that one slip
+does not take the other tables with it.
+"""
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+import tomli
+
+_HEADER = re.compile(r"^[ \t]*\[(\[)?[ \t]*(.+?)[ \t]*\]?\][ \t]*(?:#.*)?$")
+_NAME = r"(?:[\w\-]+|\"[^\"]*\"|'[^']*')"
+_ASSIGNMENT = re.compile(rf"^[ \t]*({_NAME}(?:[ \t]*\.[ \t]*{_NAME})*)[ \t]*=")
+_KEY_PART = re.compile(r"\"[^\"]*\"|'[^']*'|[^.\s]+")
+_SECRET = re.compile(r"(?i)api_?key(?!_env)|secret|passw|authoriz|headers|_token\b|\bkey\s*=|\bsk-|bearer")
+_LARGEST = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """One thing that is wrong in a file, and how to mend it."""
+
+    message: str
+    where: str = ""
+    """`models.toml:12`."""
+    cure: str = ""
+    excerpt: str = ""
+    """The line with a caret below the spot; two lines of plain text."""
+
+    def __str__(self) -> str:
+        """Join place, message, excerpt and cure."""
+        parts = [f"{self.where}: {self.message}" if self.where else self.message, self.excerpt, self.cure]
+        return "\n  ".join(part for part in parts if part)
+
+
+@dataclass(slots=True)
+class TomlFile:
+    """What a file says, and where it says it."""
+
+    path: Path
+    lines: list[str] = field(default_factory=list[str])
+    data: dict[str, Any] = field(default_factory=dict[str, Any])
+    mistakes: list[Mistake] = field(default_factory=list[Mistake])
+    warnings: list[str] = field(default_factory=list[str])
+    places: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict[tuple[str, ...], tuple[int, int]])
+    """Line and column, from 1, of every table and key; array tables are numbered from 0."""
+
+    def mistake(self, message: str, line: int, column: int = 0, cure: str = "") -> None:
+        """Note a mistake at a line and column, both from 1; 0 means unknown."""
+        where = f"{self.path.name}:{line}" if line else self.path.name
+        self.mistakes.append(Mistake(message, where, cure, self._excerpt(line, column)))
+
+    def place(self, *keys: str) -> tuple[int, int]:
+        """Return line and column of a key, or of the nearest table around it."""
+        for end in range(len(keys), 0, -1):
+            found = self.places.get(keys[:end])
+            if found is None:
+                continue
+            return self._inside(found, keys[end]) if end < len(keys) else found
+        return (0, 0)
+
+    def _inside(self, found: tuple[int, int], key: str) -> tuple[int, int]:
+        """Narrow a place down to a key of an inline table on the same line."""
+        line, column = found
+        match = re.compile(rf"[{{,]\s*[\"']?({re.escape(key)})[\"']?\s*=").search(self.lines[line - 1])
+        return (line, match.start(1) + 1) if match else (line, column)
+
+    def _excerpt(self, line: int, column: int) -> str:
+        if not 0 < line <= len(self.lines):
+            return ""
+        text = self.lines[line - 1].replace("\t", " ")
+        if _SECRET.search(text) and "=" in text:
+            text = text[: text.index("=") + 1] + " …"  # a key must not travel in an error message
+        start = max(0, column - 60)
+        return f"{text[start : start + 100]}\n  {' ' * (column - 1 - start)}^" if column else text[:100]
+
+
+def read_toml(path: Path) -> TomlFile:
+    """Read a file; what could not be read is in `mistakes`."""
+    file = TomlFile(path)
+    text = _decode(file)
+    if text is None:
+        return file
+    file.lines = text.splitlines()
+    file.places = _locate(file.lines)
+    try:
+        file.data = tomli.loads(text)
+    except (ValueError, RecursionError) as error:
+        _read_by_table(file, error)
+    return file
+
+
+def _decode(file: TomlFile) -> str | None:
+    try:
+        raw = file.path.read_bytes()
+    except OSError as error:
+        file.mistake(f"cannot be read: {error.strerror}", 0, cure="Check the path and its permissions.")
+        return None
+    if len(raw) > _LARGEST:
+        file.mistake("is larger than 1 MiB, so it is no list of models", 0, cure="Name the right file with --models.")
+        return None
+    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
+        file.mistake("is UTF-16, but TOML is UTF-8", 1, cure="Save it again with the encoding UTF-8.")
+        return None
+    if raw.startswith(b"\xef\xbb\xbf"):
+        file.warnings.append(f"{file.path.name}: begins with a byte order mark, ignored; save it as plain UTF-8")
+        raw = raw[3:]
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        column = error.start - (raw.rfind(b"\n", 0, error.start) + 1) + 1
+        file.lines = raw.decode("latin-1").splitlines()
+        file.mistake(
+            f"byte 0x{raw[error.start]:02x} is not UTF-8 (the file looks like Latin-1)",
+            line,
+            column,
+            "Save the file again with the encoding UTF-8.",
+        )
+        return None
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        file.mistake("contains a NUL byte, so it is not a text file", line, cure="Restore it from a copy.")
+        return None
+    return text
+
+
+def _locate(lines: list[str]) -> dict[tuple[str, ...], tuple[int, int]]:
+    """Find where tables and keys are; a reading by eye, good enough to point at a line."""
+    places: dict[tuple[str, ...], tuple[int, int]] = {}
+    table: tuple[str, ...] = ()
+    arrays: dict[str, int] = {}
+    fence = ""
+    for number, text in enumerate(lines, 1):
+        if fence:
+            fence = "" if fence in text else fence
+            continue
+        header = _HEADER.match(text)
+        if header and "=" not in text.split("]")[0]:
+            table = keys_of(header[2])
+            if header[1]:
+                index = arrays[table[0]] = arrays.get(table[0], -1) + 1
+                table = (*table, str(index))
+            places.setdefault(table, (number, text.index("[") + 1))
+            continue
+        assignment = _ASSIGNMENT.match(text)
+        if assignment:
+            places.setdefault((*table, *keys_of(assignment[1])), (number, assignment.start(1) + 1))
+        fence = next((mark for mark in ('"""', "'''") if text.count(mark) % 2), "")
+    return places
+
+
+def keys_of(dotted: str) -> tuple[str, ...]:
+    """Split a dotted key into its parts, quotes taken off."""
+    return tuple(part.strip("\"'") for part in _KEY_PART.findall(dotted))
+
+
+def _read_by_table(file: TomlFile, error: Exception) -> None:
+    """Read each top-level table by itself; those that cannot be read become mistakes."""
+    starts = [n for n, text in enumerate(file.lines) if _HEADER.match(text)]
+    groups: list[tuple[int, int]] = []
+    for index, start in enumerate(starts):
+        end = starts[index + 1] if index + 1 < len(starts) else len(file.lines)
+        if groups and len(_table_keys(file.lines[start])) > 1:
+            groups[-1] = (groups[-1][0], end)  # a sub-table stays with its table
+        else:
+            groups.append((start, end))
+    before = len(file.mistakes)
+    if not starts or starts[0] > 0:
+        groups.insert(0, (0, starts[0] if starts else len(file.lines)))
+    for start, end in groups:
+        _read_group(file, start, end)
+    if len(file.mistakes) == before:
+        _note_syntax(file, error, 0)
+
+
+def _table_keys(header: str) -> tuple[str, ...]:
+    match = _HEADER.match(header)
+    return keys_of(match[2]) if match else ()
+
+
+def _read_group(file: TomlFile, start: int, end: int) -> None:
+    try:
+        read = tomli.loads("\n".join(file.lines[start:end]) + "\n")
+    except (ValueError, RecursionError) as error:
+        _note_syntax(file, error, start)
+        return
+    for name, value in read.items():
+        known = file.data.get(name)
+        if isinstance(known, list) and isinstance(value, list):
+            cast(list[Any], known).extend(cast(list[Any], value))
+        elif known is not None:
+            first = file.place(name)[0]
+            file.mistake(f"[{name}] is defined twice, first on line {first}", start + 1, 1, "Rename or delete one.")
+        else:
+            file.data[name] = value
+
+
+def _note_syntax(file: TomlFile, error: Exception, start: int) -> None:
+    """Turn a parser's exception into a mistake, naming the table it spoils."""
+    name = ".".join(_table_keys(file.lines[start])) if start < len(file.lines) else ""
+    inside = f" in [{name}]" if name else ""
+    if isinstance(error, tomli.TOMLDecodeError):
+        line, column = start + error.lineno, error.colno
+        file.mistake(_plain(error.msg) + inside, line, column, _syntax_cure(error.msg, file.lines, line))
+    elif isinstance(error, RecursionError):
+        file.mistake(f"is nested too deeply{inside}", start + 1, cure="Take the nested brackets out.")
+    else:
+        file.mistake(f"holds a number that is too long{inside}", start + 1, cure="Write it in quotes, or shorten it.")
+
+
+def _plain(message: str) -> str:
+    return message[:1].lower() + message[1:]
+
+
+def _syntax_cure(message: str, lines: list[str], line: int) -> str:
+    text = lines[line - 1] if 0 < line <= len(lines) else ""
+    if text.lstrip().startswith("[") and "]" in message:
+        return 'Put a name with other signs than letters, digits, - and _ in quotes: ["openrouter/qwen"].'
+    if "overwrite" in message:
+        return "Each key may stand once in a table; delete one of the two."
+    if "Invalid value" in message or "Invalid character" in message:
+        return 'Texts need quotes: key = "value". Truth values are true and false.'
+    return "See https://toml.io for the form; a table is [name], a line is key = value."
