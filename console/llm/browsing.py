@@ -1,0 +1,31 @@
+"""What may be asked of the web, live (`web.py`) or recorded, without loading any network client."""
+
+from typing import Any, Protocol
+
+
+class NoPage(Exception):
+    """A page could not be had; the text is for the model."""
+
+
+class AnyWeb(Protocol):
+    """The web, or what was recorded of it."""
+
+    async def search(self, keywords: str, region: str) -> dict[str, Any]:
+        """Return the search service's answer.
+
+        Args:
+            keywords: what is looked for.
+            region: such as `wt-wt` for none.
+
+        Raises:
+            Fault: it has none.
+        """
+        ...
+
+    async def page(self, url: str) -> str:
+        """Return a page's text.
+
+        Raises:
+            NoPage: refused, too large, not text, too slow, or not there.
+        """
+        ...

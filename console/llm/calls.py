@@ -1,0 +1,108 @@
+"""Native tool calls out of the deltas in which servers write them.
+
+The arguments stay the text that the model wrote, right or wrong: judging is the suite's affair. Only the frame around
+them is made regular — missing numbers, missing ids, an object where a text belongs.
+"""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from console.core.chat import ToolCall
+from console.llm.surrogates import mend
+
+
+@dataclass(slots=True)
+class _Call:
+    id: str = ""
+    name: str = ""
+    arguments: list[str] = field(default_factory=list[str])
+
+
+class CallCollector:
+    """Collects the tool calls of one reply."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._calls: list[_Call] = []
+        self._by_index: dict[int, _Call] = {}
+        self.flags: set[str] = set()
+
+    def take(self, deltas: object) -> str:
+        """Take the `tool_calls` of a delta or a message; return the new text for watchers."""
+        if not isinstance(deltas, list):
+            self.flags.add("tool_calls is no list")
+            return ""
+        return "".join(self._take_one(delta) for delta in cast(list[Any], deltas))
+
+    def take_function(self, function: object) -> str:
+        """Take a `function_call`, the older form that some servers still use."""
+        return self._take_one({"index": 0, "function": function})
+
+    def _take_one(self, delta: object) -> str:
+        if not isinstance(delta, dict):
+            self.flags.add("a tool call is no object")
+            return ""
+        told = cast(dict[str, Any], delta)
+        inner = told.get("function")
+        function = cast(dict[str, Any], inner) if isinstance(inner, dict) else {}
+        identity, name = _text(told.get("id")), _text(function.get("name"))
+        call, fresh = self._find(told.get("index"), identity, name)
+        call.id = call.id or identity
+        if name and name != call.name:
+            call.name += name
+        piece = _arguments(function.get("arguments"))
+        if piece:
+            call.arguments.append(piece)
+        return (("\n" if len(self._calls) > 1 else "") + name + " " if fresh else "") + piece
+
+    def _find(self, index: object, identity: str, name: str) -> tuple[_Call, bool]:
+        """Find the call that a delta continues, or begin one."""
+        if isinstance(index, int) and not isinstance(index, bool):
+            known = self._by_index.get(index)
+            # Some servers number every call 0 and tell them apart by id alone.
+            if known is not None and not (identity and known.id and identity != known.id and name):
+                return known, False
+            self._by_index[index] = call = self._begin()
+            return call, True
+        known = next((call for call in self._calls if identity and call.id == identity), None)
+        if known is not None:
+            return known, False
+        if self._calls and not identity and not name:
+            return self._calls[-1], False
+        return self._begin(), True
+
+    def _begin(self) -> _Call:
+        call = _Call()
+        self._calls.append(call)
+        return call
+
+    def __len__(self) -> int:
+        """Count the calls so far."""
+        return len(self._calls)
+
+    def text(self) -> str:
+        """Return what has arrived, for the `partial` of a fault."""
+        return "\n".join(f"{call.name} {''.join(call.arguments)}" for call in self._calls)
+
+    def finished(self) -> tuple[ToolCall, ...]:
+        """Return the calls; one without an id gets its number for one, because the answer to it must name it."""
+        calls: list[ToolCall] = []
+        for number, call in enumerate(self._calls):
+            arguments, replaced = mend("".join(call.arguments))
+            if replaced:
+                self.flags.add("surrogates replaced")
+            if not call.name:
+                self.flags.add("a tool call has no name")
+            calls.append(ToolCall(mend(call.id)[0] or f"call_{number}", mend(call.name)[0], arguments))
+        return tuple(calls)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _arguments(value: object) -> str:
+    if value is None or isinstance(value, str):
+        return value or ""
+    return json.dumps(value, ensure_ascii=False)

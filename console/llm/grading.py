@@ -1,0 +1,36 @@
+"""A simulated judge: plausible scores from the words of what is judged, in the tag that the prompt asks for."""
+
+import re
+from random import Random
+
+_WORD = re.compile(r"\w{3,}")
+
+
+def grade(prompt: str, rng: Random) -> str:
+    """Return a graded reply to a judge's prompt; a short sentence when it asks for no known tag."""
+    if "<similarity_score>" in prompt:
+        percent = _similarity(_tagged(prompt, "answer1"), _tagged(prompt, "answer2"))
+        return f"<similarity_score>{percent}</similarity_score>"
+    if "<coherence_score>" in prompt:
+        return f"<coherence_score>{_coherence(_tagged(prompt, 'answer'), rng)}</coherence_score>"
+    return rng.choice(("Yes, the answer fulfils the request.", "No, the answer misses the request."))
+
+
+def _tagged(prompt: str, tag: str) -> str:
+    found = re.findall(rf"<{tag}>(.*?)</{tag}>", prompt, re.DOTALL)
+    return found[-1] if found else ""
+
+
+def _similarity(new: str, old: str) -> int:
+    """Shared words in percent of all words."""
+    left, right = set(_WORD.findall(new.lower())), set(_WORD.findall(old.lower()))
+    return round(100 * len(left & right) / len(left | right)) if left | right else 100
+
+
+def _coherence(answer: str, rng: Random) -> int:
+    """High for a sentence with varied words, low for scraps and repetitions."""
+    words = _WORD.findall(answer.lower())
+    if len(words) < 3:
+        return rng.randint(2, 12)
+    variety = len(set(words)) / len(words)
+    return max(5, min(98, round(40 + 45 * variety + rng.randint(-6, 12))))

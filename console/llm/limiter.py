@@ -1,0 +1,286 @@
+"""How many requests may be under way at an endpoint, and when: learnt from the endpoint's own answers.
+
+All conversations with one (address, key) share one limiter, so a 429 to one of them holds back all (specs: reliability
+§1.3). Three rules: a rate limit pauses everybody until the provider's own time and halves the number of requests at
+once, one time per episode; each round of good answers adds one; twenty faults in a row of a provider that had answered
+before mean that it is down, and then a single request probes until it is back.
+"""
+
+import asyncio
+import time
+from collections import deque
+from dataclasses import dataclass
+from random import random
+from weakref import WeakValueDictionary
+
+from console.config.model import ModelConfig
+from console.core.fault import Fault, FaultKind
+from console.core.live import EndpointState
+from console.llm.endpoint import Watch
+
+FAULTS_OF_AN_OUTAGE = 20
+_CEILING = 256
+_START = 32
+_CREEP = 0.5
+"""Requests more at once for every round of good answers, once a rate limit has been met."""
+_LONGEST_BACKOFF_S = 60.0
+_LONGEST_PROBE_S = 30.0
+
+
+@dataclass(slots=True)
+class Slot:
+    """Leave to send one request."""
+
+    started: float
+
+
+@dataclass(slots=True, eq=False)
+class _Waiter:
+    granted: "asyncio.Future[Slot]"
+    watch: Watch
+    max_wait_s: float
+
+
+class Limiter:
+    """One endpoint's gate. Not thread-safe: it belongs to one event loop."""
+
+    def __init__(
+        self, name: str, *, ceiling: int | None = None, rpm: int | None = None, backoff_s: float = 1.0
+    ) -> None:
+        """Make a gate.
+
+        Args:
+            name: what the endpoint is called in views.
+            ceiling: requests at once that a person allowed; None leaves it to experience.
+            rpm: requests started per minute; they are spread evenly.
+            backoff_s: first pause after a rate limit without a time, and between probes of a provider that is down.
+        """
+        self.name = name
+        self._ceiling = float(ceiling or _CEILING)
+        self._limit = min(self._ceiling, float(_START)) if ceiling is None else self._ceiling
+        self._gap_s = 60.0 / rpm if rpm else 0.0
+        self._backoff_s = backoff_s
+        self._in_flight = 0
+        self._waiters: deque[_Waiter] = deque()
+        self._timer: asyncio.TimerHandle | None = None
+        self._not_before = self._next_start = self._cut_at = 0.0
+        self._why = ""
+        self._throttled = self._episodes = self._faults_in_a_row = self._probes = 0
+        self._proven = False
+        self._down_since: float | None = None
+
+    @property
+    def is_proven(self) -> bool:
+        """Whether there has been a good answer."""
+        return self._proven
+
+    @property
+    def down_since(self) -> float | None:
+        """When the provider went down (monotonic clock); None while it is up."""
+        return self._down_since
+
+    @property
+    def pause_s(self) -> float:
+        """How long nothing will be sent, in seconds from now."""
+        return max(0.0, self._not_before - time.monotonic())
+
+    def state(self) -> EndpointState:
+        """Return what is to be shown."""
+        pause = self.pause_s
+        return EndpointState(
+            name=self.name,
+            in_flight=self._in_flight,
+            limit=self._capacity(),
+            waiting=len(self._waiters),
+            paused_until=time.time() + pause if pause else None,
+            why=self._why if pause or self._down_since is not None else "",
+            throttled=self._throttled,
+        )
+
+    async def enter(self, watch: Watch, *, max_wait_s: float, again: bool = False) -> Slot:
+        """Wait for leave to send.
+
+        Args:
+            watch: told why, if there is a wait.
+            max_wait_s: a pause longer than this is a fault at once.
+            again: this call has waited before, so it goes ahead of new ones.
+
+        Raises:
+            Fault: `rate_limit`, with the time to wait, when the provider asks for more than `max_wait_s`.
+        """
+        if not self._waiters and self._may_start(time.monotonic()):
+            return self._grant()
+        if self._down_since is None and self.pause_s > max_wait_s:
+            raise self._too_long()
+        waiter = _Waiter(asyncio.get_running_loop().create_future(), watch, max_wait_s)
+        (self._waiters.appendleft if again else self._waiters.append)(waiter)
+        self._tell(waiter)
+        self._pump()
+        try:
+            slot = await waiter.granted
+        except asyncio.CancelledError:
+            self._abandon(waiter)
+            raise
+        watch.on_wait("", None)
+        return slot
+
+    def leave(self, slot: Slot) -> None:
+        """Give the slot back; every `enter` has exactly one `leave`."""
+        self._in_flight -= 1
+        self._pump()
+
+    def succeeded(self, slot: Slot) -> None:
+        """Learn from a good answer, while its slot is still held."""
+        self._proven = True
+        self.reached()
+        if slot.started > self._cut_at:
+            self._episodes = 0
+        if self._in_flight >= int(self._limit):
+            # Before the first rate limit the number doubles with every round of answers, later it creeps.
+            growth = 1.0 if self._cut_at == 0.0 else _CREEP / self._limit
+            self._limit = min(self._ceiling, self._limit + growth)
+
+    def reached(self) -> None:
+        """Learn that the provider speaks to us, be it to refuse: it is not down."""
+        self._faults_in_a_row = self._probes = 0
+        if self._down_since is not None:
+            self._down_since, self._not_before = None, 0.0
+
+    def throttled(self, slot: Slot, retry_after_s: float | None) -> None:
+        """Learn from a rate limit: pause everybody, and send less at once from now on."""
+        self._throttled += 1
+        self.reached()
+        if slot.started > self._cut_at:
+            self._limit = max(1.0, min(self._limit, float(self._in_flight)) / 2)
+            self._cut_at = time.monotonic()
+            self._episodes += 1
+        if retry_after_s is None or retry_after_s <= 0:
+            retry_after_s = self._growing(self._episodes - 1, _LONGEST_BACKOFF_S) * (0.5 + random() / 2)  # noqa: S311
+        self._pause(retry_after_s, "rate limited")
+
+    def faulted(self) -> None:
+        """Learn from any other retryable fault: growth stops, and many in a row mean an outage."""
+        self._faults_in_a_row += 1
+        if self._proven and self._faults_in_a_row >= FAULTS_OF_AN_OUTAGE:
+            if self._down_since is None:
+                self._down_since = time.monotonic()
+            if not self.pause_s:  # of requests that fail together only the first counts as a probe
+                self._probes += 1
+                self._pause(self._growing(self._probes - 1, _LONGEST_PROBE_S), "the provider is down")
+
+    def share(self, *, ceiling: int | None, rpm: int | None) -> None:
+        """Let another model of the same endpoint in: the widest ceiling and the strictest rpm hold."""
+        if ceiling is not None and ceiling > self._ceiling:
+            self._limit += ceiling - self._ceiling
+            self._ceiling = float(ceiling)
+        if rpm is not None:
+            self._gap_s = max(self._gap_s, 60.0 / rpm)
+
+    def retry_now(self) -> None:
+        """Forget a pause."""
+        self._not_before = 0.0
+        self._episodes = self._probes = 0
+        self._pump()
+
+    def _growing(self, step: int, longest: float) -> float:
+        return min(longest, self._backoff_s * 2.0 ** min(max(step, 0), 20))
+
+    def _capacity(self) -> int:
+        return 1 if self._down_since is not None else max(1, int(self._limit))
+
+    def _ready_at(self) -> float:
+        return max(self._not_before, self._next_start)
+
+    def _may_start(self, now: float) -> bool:
+        return self._in_flight < self._capacity() and now >= self._ready_at()
+
+    def _grant(self) -> Slot:
+        now = time.monotonic()
+        self._in_flight += 1
+        if self._gap_s:
+            self._next_start = max(now, self._next_start) + self._gap_s
+        return Slot(now)
+
+    def _pump(self) -> None:
+        """Let waiting calls go as far as the rules allow, and come back when time allows more."""
+        while self._waiters and self._may_start(time.monotonic()):
+            waiter = self._waiters.popleft()
+            if not waiter.granted.done():
+                waiter.granted.set_result(self._grant())
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        delay = self._ready_at() - time.monotonic()
+        if self._waiters and delay > 0:
+            self._timer = asyncio.get_running_loop().call_later(delay, self._pump)
+
+    def _abandon(self, waiter: _Waiter) -> None:
+        """Forget a cancelled call; leave that it was given in the same moment goes back."""
+        if waiter in self._waiters:
+            self._waiters.remove(waiter)
+        elif waiter.granted.done() and not waiter.granted.cancelled() and waiter.granted.exception() is None:
+            self.leave(waiter.granted.result())
+
+    def _pause(self, seconds: float, why: str) -> None:
+        until = time.monotonic() + seconds
+        if until <= self._not_before:
+            return
+        self._not_before, self._why = until, why
+        for waiter in list(self._waiters):
+            if self._down_since is None and seconds > waiter.max_wait_s:
+                self._waiters.remove(waiter)
+                if not waiter.granted.done():
+                    waiter.granted.set_exception(self._too_long())
+            else:
+                self._tell(waiter)
+        self._pump()
+
+    def _tell(self, waiter: _Waiter) -> None:
+        pause = self.pause_s
+        if pause:
+            waiter.watch.on_wait(self._why, time.time() + pause)
+        elif self._next_start > time.monotonic():
+            waiter.watch.on_wait("at the limit of requests per minute", None)
+        else:
+            waiter.watch.on_wait("at the limit of requests at once", None)
+
+    def _too_long(self) -> Fault:
+        pause = self.pause_s
+        return Fault(
+            FaultKind.RATE_LIMIT,
+            f"{self.name} asks to wait {pause:.0f} s, longer than allowed",
+            retry_after_s=pause,
+            cure="Resume the run later, or raise limits.max_wait_s.",
+        )
+
+
+class LimiterShelf:
+    """Hands the same limiter to everybody who asks the same (address, key); forgets those nobody holds."""
+
+    def __init__(self) -> None:
+        """Start empty."""
+        self._known: WeakValueDictionary[tuple[str, int], Limiter] = WeakValueDictionary()
+
+    def limiter(
+        self, name: str, address: str, key: str, *, ceiling: int | None, rpm: int | None, backoff_s: float
+    ) -> Limiter:
+        """Return the limiter of an address and key; the strictest `rpm` and the widest `ceiling` asked for hold."""
+        place = (address, hash(key))
+        found = self._known.get(place)
+        if found is None:
+            found = Limiter(name, ceiling=ceiling, rpm=rpm, backoff_s=backoff_s)
+            self._known[place] = found
+        else:
+            found.share(ceiling=ceiling, rpm=rpm)
+        return found
+
+
+SHELF = LimiterShelf()
+"""The limiters of this process."""
+
+
+def limiter_of(model: ModelConfig, address: str, key: str | None) -> Limiter:
+    """Return the limiter that all models of this address and key share."""
+    limits = model.limits
+    ceiling = limits.concurrency if "concurrency" in limits.model_fields_set else None
+    return SHELF.limiter(model.name, address, key or "", ceiling=ceiling, rpm=limits.rpm, backoff_s=limits.backoff_s)

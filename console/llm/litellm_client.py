@@ -1,0 +1,236 @@
+"""Providers with a protocol of their own, through litellm: slow and large, so it is loaded only when a model names it.
+
+What litellm makes up is not believed: a `finish_reason` that the provider never sent is a cut stream, and zero usage is
+unknown usage. Its network call and its terminal handler at import are switched off, its own retries too, so that
+faults, deadlines and the limiter are the same as for every other endpoint.
+"""
+
+import asyncio
+import importlib
+import logging
+import os
+import re
+import warnings
+from collections.abc import Sequence
+from typing import Any, cast
+
+import msgspec
+
+from console.config.model import ModelConfig
+from console.config.secrets import Redactor, resolve_key, secrets_of
+from console.core.chat import ChatRequest, Reply
+from console.core.fault import Fault, FaultKind
+from console.core.live import EndpointState
+from console.llm.assembly import Assembly
+from console.llm.clock import Clock
+from console.llm.cures import cure_of
+from console.llm.embeddings import BATCH, read_vectors
+from console.llm.endpoint import Watch
+from console.llm.faults import Words, fault_of, words_of
+from console.llm.limiter import limiter_of
+from console.llm.retry import ask_until_answered
+
+_LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
+_PREFIX = re.compile(r"^(?:litellm\.)?\w+(?:Error|Exception):\s*(?:\w+(?:Error|Exception)\s*[-:]\s*)*")
+_KINDS = {
+    "ContextWindowExceededError": FaultKind.CONTEXT,
+    "AuthenticationError": FaultKind.AUTH,
+    "PermissionDeniedError": FaultKind.AUTH,
+    "PaymentRequiredError": FaultKind.QUOTA,
+    "NotFoundError": FaultKind.NOT_FOUND,
+    "LiteLLMUnknownProvider": FaultKind.BAD_REQUEST,
+    "UnsupportedParamsError": FaultKind.BAD_REQUEST,
+    "Timeout": FaultKind.STALLED,
+    "APIConnectionError": FaultKind.CONNECT,
+    "APIResponseValidationError": FaultKind.BAD_ANSWER,
+}
+_NO_ANSWER = re.compile(r"JSONDecodeError|Expecting value|is not valid JSON|Unable to (?:parse|get json)|<html", re.I)
+_NO_CONNECTION = re.compile(r"Connection error|Cannot connect to host|Name or service not known", re.IGNORECASE)
+_BROKE_OFF = re.compile(r"peer closed|RemoteProtocolError|ReadError|Connection reset|incomplete", re.IGNORECASE)
+
+
+def load_litellm() -> Any:
+    """Import litellm without its network call, its handler that paints over a terminal, and its hints on stdout."""
+    os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
+    for noisy in ("litellm", "pydantic"):
+        warnings.filterwarnings("ignore", module=rf"{noisy}(\.|$)")
+    module: Any = importlib.import_module("litellm")
+    module.suppress_debug_info = True
+    module.telemetry = False
+    module.num_retries = 0
+    for name in _LOGGERS:
+        logger = logging.getLogger(name)
+        logger.handlers[:] = [logging.NullHandler()]
+        logger.propagate = False
+    return module
+
+
+class LitellmEndpoint:
+    """See `Endpoint`."""
+
+    def __init__(self, model: ModelConfig) -> None:
+        """Look the key up; litellm itself is loaded with the first question."""
+        self._model = model
+        self._key = resolve_key(model)
+        self._redact = Redactor(secrets_of(model))
+        place = model.base_url or f"litellm:{model.model_id.split('/')[0]}"
+        self._limiter = limiter_of(model, place, self._key)
+
+    async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
+        """Ask; see `Endpoint.ask`."""
+
+        async def once(number: int) -> Reply:
+            del number
+            return await self._ask_once(request, watch)
+
+        reply, tries = await ask_until_answered(once, self._limiter, self._model.limits, watch)
+        return msgspec.structs.replace(reply, tries=tries)
+
+    async def embed(self, texts: Sequence[str], watch: Watch) -> list[list[float]]:
+        """Embed in batches; see `Endpoint.embed`."""
+        vectors: list[list[float]] = []
+        for start in range(0, len(texts), BATCH):
+            batch = list(texts[start : start + BATCH])
+
+            async def once(number: int, batch: list[str] = batch) -> list[list[float]]:
+                del number
+                return await self._embed_once(batch)
+
+            found, _ = await ask_until_answered(once, self._limiter, self._model.limits, watch)
+            vectors += found
+        return vectors
+
+    def state(self) -> EndpointState:
+        """Return the limiter's state."""
+        return self._limiter.state()
+
+    def retry_now(self) -> None:
+        """End a pause."""
+        self._limiter.retry_now()
+
+    async def aclose(self) -> None:
+        """Do nothing: litellm keeps its connections to itself, and the process closes them when it ends."""
+
+    async def _ask_once(self, request: ChatRequest, watch: Watch) -> Reply:
+        litellm = await asyncio.to_thread(load_litellm)
+        assembly = Assembly(watch.on_text)
+        clock = Clock(self._model.limits, streamed=True, partial=lambda: assembly.partial)
+        try:
+            async with clock:
+                stream = await litellm.acompletion(**self._settings(), **self._question(request))
+                believed = await _receive(stream, assembly, clock)
+        except Fault as fault:
+            raise self._explained(fault, assembly) from None
+        except Exception as error:
+            if _is_filter(error):
+                return Reply(None, finish="content_filter", flags=("refused by the provider's filter",))
+            raise self._explained(fault_from(error, begun=not assembly.is_empty), assembly) from None
+        reply = assembly.reply(clock.elapsed_s, clock.first_token_s)
+        return reply if believed else msgspec.structs.replace(reply, usage=None)
+
+    async def _embed_once(self, texts: list[str]) -> list[list[float]]:
+        litellm = await asyncio.to_thread(load_litellm)
+        try:
+            async with Clock(self._model.limits, streamed=False):
+                answer = await litellm.aembedding(**self._settings(), input=texts, **self._model.params)
+            return read_vectors(answer.model_dump(), len(texts))
+        except Fault as fault:
+            raise self._explained(fault, None) from None
+        except Exception as error:
+            raise self._explained(fault_from(error, begun=False), None) from None
+
+    def _settings(self) -> dict[str, Any]:
+        settings = {
+            "model": self._model.model_id,
+            "api_key": self._key,
+            "api_base": self._model.base_url,  # litellm's embeddings ignore `base_url` and send the key elsewhere
+            "extra_headers": self._model.headers or None,
+            "timeout": self._model.limits.timeout_s,
+            "max_retries": 0,
+        }
+        return {name: value for name, value in settings.items() if value is not None}
+
+    def _question(self, request: ChatRequest) -> dict[str, Any]:
+        body: dict[str, Any] = {
+            "messages": request.messages,
+            "temperature": self._model.temperature,
+            "max_tokens": self._model.max_tokens,
+            **self._model.params,
+            **request.params,
+            "stream": True,
+            "stream_options": {"include_usage": True},
+        }
+        if request.tools:
+            # Without this, litellm wants its optional MCP packages for any request with tools.
+            body |= {"tools": request.tools, "_skip_mcp_handler": True}
+        return {name: value for name, value in body.items() if value is not None}
+
+    def _explained(self, fault: Fault, assembly: Assembly | None) -> Fault:
+        partial = fault.partial or (assembly.partial if assembly is not None else "")
+        return Fault(
+            fault.kind,
+            self._redact(fault.message),
+            partial=self._redact(partial),
+            retry_after_s=fault.retry_after_s,
+            status=fault.status,
+            cure=fault.cure or cure_of(fault.kind, self._model),
+        )
+
+
+async def _receive(stream: Any, assembly: Assembly, clock: Clock) -> bool:
+    """Read the stream; return whether its usage is the provider's own.
+
+    Raises:
+        Fault: the provider never said that it had finished, whatever litellm says.
+    """
+    async for chunk in stream:
+        if assembly.take(_plain(chunk)):
+            clock.content()
+    finish = getattr(stream, "received_finish_reason", "stop") or getattr(stream, "intermittent_finish_reason", None)
+    if assembly.is_empty and (finish is None or not _usage_seen(stream)):
+        raise Fault(FaultKind.BAD_ANSWER, "the stream holds no answer")
+    if finish is None:
+        raise Fault(FaultKind.TRUNCATED, "the stream ended before the answer did")
+    return _usage_seen(stream)
+
+
+def _plain(chunk: Any) -> dict[str, Any]:
+    return cast(dict[str, Any], chunk.model_dump(exclude_none=True))
+
+
+def _usage_seen(stream: Any) -> bool:
+    """Whether the provider itself sent usage; litellm counts on its own when it did not."""
+    chunks = getattr(stream, "chunks", None)
+    return chunks is None or any(getattr(chunk, "usage", None) is not None for chunk in chunks)
+
+
+def _is_filter(error: Exception) -> bool:
+    return type(error).__name__ == "ContentPolicyViolationError"
+
+
+def fault_from(error: Exception, *, begun: bool) -> Fault:
+    """Return the typed fault for an exception of litellm's.
+
+    Args:
+        error: what it raised.
+        begun: whether part of an answer had arrived.
+    """
+    told: Any = error
+    message = _PREFIX.sub("", str(getattr(error, "message", None) or error)) or type(error).__name__
+    message = " ".join(message.split())[:400]
+    name = type(error).__name__
+    status = getattr(told, "status_code", None)
+    headers: Any = getattr(told, "litellm_response_headers", None)
+    if begun and (name == "MidStreamFallbackError" or _BROKE_OFF.search(message)):
+        return Fault(FaultKind.BROKEN_STREAM, f"the connection broke off: {message}")
+    if _NO_ANSWER.search(message):
+        return Fault(FaultKind.BAD_ANSWER, f"the answer is not JSON: {message}")
+    if _NO_CONNECTION.search(message):
+        return Fault(FaultKind.CONNECT, f"no connection: {message}")
+    body: Any = getattr(told, "body", None)
+    words = words_of(body) if isinstance(body, dict) and body else Words(message)
+    fault = fault_of(words, status if isinstance(status, int) else None, dict(headers or ()))
+    kind = _KINDS.get(name)
+    if kind is None or fault.kind in (FaultKind.CONTEXT, FaultKind.QUOTA):
+        return fault
+    return Fault(kind, fault.message, status=fault.status, retry_after_s=fault.retry_after_s)

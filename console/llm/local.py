@@ -1,0 +1,50 @@
+"""The embedding of this machine as an endpoint: no network, no key, the work in a thread so that nothing stutters."""
+
+import asyncio
+from collections.abc import Sequence
+
+from console.config.model import ModelConfig
+from console.core.chat import ChatRequest, Reply
+from console.core.fault import Fault, FaultKind
+from console.core.live import EndpointState
+from console.llm.endpoint import Watch
+
+
+class LocalEndpoint:
+    """See `Endpoint`. Texts are embedded one call after another: a single core is used, never all of them."""
+
+    def __init__(self, model: ModelConfig) -> None:
+        """Open nothing yet; weights are mapped at the first text."""
+        self._model = model
+        self._turn = asyncio.Lock()
+        self._waiting = 0
+
+    async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
+        """Refuse: this model has no words."""
+        raise Fault(
+            FaultKind.BAD_REQUEST,
+            f"{self._model.name} turns texts into vectors and cannot answer",
+            cure="Use it as the embedding only.",
+        )
+
+    async def embed(self, texts: Sequence[str], watch: Watch) -> list[list[float]]:
+        """Return one vector for each text; see `Endpoint.embed`."""
+        from console.llm.minilm import embed
+
+        self._waiting += 1
+        try:
+            async with self._turn:
+                return await asyncio.to_thread(embed, list(texts))
+        finally:
+            self._waiting -= 1
+
+    def state(self) -> EndpointState:
+        """Return how many calls are at work; there is no limit to adapt."""
+        busy = int(self._turn.locked())
+        return EndpointState(self._model.name, in_flight=busy, limit=1, waiting=self._waiting - busy)
+
+    def retry_now(self) -> None:
+        """Do nothing: this endpoint never pauses."""
+
+    async def aclose(self) -> None:
+        """Do nothing: there is no connection."""

@@ -1,0 +1,147 @@
+"""Any server that speaks the OpenAI chat protocol, streamed.
+
+Promises: a reply is whole or it is a fault; a stream that merely ends is `truncated`; what is no API answer (a login
+page, an error with status 200) is `bad_answer` or what it says it is; comments and pings are not progress. A server
+that refuses one of our own parameters is asked without it, once and for all.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from console.config.model import ModelConfig
+from console.config.secrets import Redactor, resolve_key, secrets_of
+from console.core.chat import ChatRequest, Reply
+from console.core.fault import Fault, FaultKind
+from console.core.live import EndpointState
+from console.llm.assembly import Assembly
+from console.llm.clock import Clock
+from console.llm.cures import cure_of
+from console.llm.embeddings import BATCH, embedding_body, read_vectors
+from console.llm.endpoint import Watch
+from console.llm.faults import Words, read_words
+from console.llm.limiter import limiter_of
+from console.llm.question import chat_body, encode
+from console.llm.reception import decode, receive
+from console.llm.retry import ask_until_answered
+from console.llm.served import hint_of_served
+from console.llm.wire import LARGEST_BODY, Refusal, Wire, judged, read
+
+AnswerT = TypeVar("AnswerT")
+
+
+class OpenAIEndpoint:
+    """See `Endpoint`."""
+
+    def __init__(self, model: ModelConfig) -> None:
+        """Look the key up and prepare the connection."""
+        key = resolve_key(model)
+        self._model = model
+        self._wire = Wire(model, key)
+        self._redact = Redactor(secrets_of(model))
+        self._limiter = limiter_of(model, self._wire.address, key)
+        self._adapted: set[str] = set()
+        self._hinted = False
+
+    async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
+        """Ask; see `Endpoint.ask`."""
+        reply, tries = await self._persist(lambda _: self._ask_once(request, watch), watch)
+        return reply if tries == 1 else msgspec.structs.replace(reply, tries=tries)
+
+    async def embed(self, texts: Sequence[str], watch: Watch) -> list[list[float]]:
+        """Embed in batches; see `Endpoint.embed`."""
+        vectors: list[list[float]] = []
+        for start in range(0, len(texts), BATCH):
+            batch = list(texts[start : start + BATCH])
+            found, _ = await self._persist(lambda _, batch=batch: self._embed_once(batch), watch)
+            vectors += found
+        return vectors
+
+    def state(self) -> EndpointState:
+        """Return the limiter's state."""
+        return self._limiter.state()
+
+    def retry_now(self) -> None:
+        """End a pause."""
+        self._limiter.retry_now()
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._wire.aclose()
+
+    async def _persist(self, try_once: Callable[[int], Awaitable[AnswerT]], watch: Watch) -> tuple[AnswerT, int]:
+        async def tried(number: int) -> AnswerT:
+            try:
+                return await try_once(number)
+            except Fault as fault:
+                await self._explain(fault)
+                raise
+            except Exception as error:  # whatever a body can provoke must end this call, never the run
+                text = self._redact(f"{type(error).__name__}: {error}")
+                raise Fault(FaultKind.INTERNAL, text[:400]) from None
+
+        return await ask_until_answered(tried, self._limiter, self._model.limits, watch)
+
+    async def _explain(self, fault: Fault) -> None:
+        """Make a fault fit for the reader: no secrets, and how to mend it."""
+        if fault.kind is FaultKind.NOT_FOUND and fault.status == 404 and not self._hinted:
+            self._hinted = True
+            fault.message += await hint_of_served(self._wire, self._model.model_id)
+        if fault.kind is FaultKind.NOT_FOUND and self._model.model_id not in fault.message:
+            fault.message += f" [model {self._model.model_id} at {self._wire.address}]"
+        fault.cure = fault.cure or cure_of(fault.kind, self._model)
+        fault.message, fault.partial = self._redact(fault.message), self._redact(fault.partial)
+        fault.args = (fault.message,)
+
+    async def _ask_once(self, request: ChatRequest, watch: Watch) -> Reply:
+        while True:
+            body = chat_body(self._model, request, self._adapted)
+            try:
+                return await self._exchange(body, watch)
+            except Refusal as refusal:
+                words = read_words(refusal.body)
+                if refusal.status in (400, 422) and self._adapt(body, words):
+                    continue
+                if words.is_filtered:
+                    return Reply(None, finish="content_filter", flags=("refused by the provider's filter",))
+                raise judged(refusal) from None
+
+    def _adapt(self, body: dict[str, Any], words: Words) -> bool:
+        """Leave out, or rename, what the server says it does not know, if that does not change the question."""
+        unknown = {
+            "stream_options": words.names("stream_options"),
+            "max_tokens": words.names("max_completion_tokens"),
+            "stream": words.names("stream"),
+        }
+        for param, is_unknown in unknown.items():
+            if is_unknown and param in body and param not in self._adapted:
+                self._adapted.add(param)
+                return True
+        return False
+
+    async def _exchange(self, body: dict[str, Any], watch: Watch) -> Reply:
+        assembly = Assembly(watch.on_text)
+        streamed = body.get("stream") is True
+        clock = Clock(self._model.limits, streamed=streamed, partial=lambda: assembly.partial)
+        try:
+            async with clock, self._wire.request("POST", "chat/completions", encode(body)) as response:
+                await receive(response, assembly, clock)
+        except Fault as fault:
+            if fault.kind not in (FaultKind.STALLED, FaultKind.DEADLINE) or assembly.finish is None:
+                fault.partial = fault.partial or assembly.partial
+                raise
+            assembly.flag("no end mark")  # the answer is whole; only the server forgot to hang up
+        return assembly.reply(clock.elapsed_s, clock.first_token_s if streamed else None)
+
+    async def _embed_once(self, texts: list[str]) -> list[list[float]]:
+        body = embedding_body(self._model, texts)
+        try:
+            async with (
+                Clock(self._model.limits, streamed=False),
+                self._wire.request("POST", "embeddings", encode(body)) as response,
+            ):
+                raw = await read(response, 8 * LARGEST_BODY)
+        except Refusal as refusal:
+            raise judged(refusal) from None
+        return read_vectors(decode(raw), len(texts))

@@ -1,0 +1,36 @@
+"""The body of a chat request, from a model's settings and a request's own."""
+
+import json
+from typing import Any
+
+from console.config.model import ModelConfig
+from console.core.chat import ChatRequest
+from console.core.fault import Fault, FaultKind
+
+
+def chat_body(model: ModelConfig, request: ChatRequest, adapted: set[str]) -> dict[str, Any]:
+    """Return the request body: the model's settings, then the request's; a setting of None is left out."""
+    body: dict[str, Any] = {"model": model.model_id, "messages": request.messages}
+    settings = {"temperature": model.temperature, "max_tokens": model.max_tokens, "stream": True}
+    body |= settings | model.params | request.params
+    if request.tools:
+        body["tools"] = request.tools
+    if "stream" in adapted:
+        body["stream"] = False
+    if body["stream"] is True and "stream_options" not in adapted:
+        body.setdefault("stream_options", {"include_usage": True})
+    if "max_tokens" in adapted and "max_tokens" in body:
+        body["max_completion_tokens"] = body.pop("max_tokens")
+    return {name: value for name, value in body.items() if value is not None and (name, value) != ("stream", False)}
+
+
+def encode(body: dict[str, Any]) -> bytes:
+    """Return a body as JSON bytes; pure ASCII, so that even half characters can be sent.
+
+    Raises:
+        Fault: `bad_request`, when a value has no JSON form.
+    """
+    try:
+        return json.dumps(body, separators=(",", ":"), allow_nan=False).encode("ascii")
+    except (TypeError, ValueError, RecursionError) as error:
+        raise Fault(FaultKind.BAD_REQUEST, f"the request has no JSON form: {error}") from None

@@ -1,0 +1,64 @@
+"""Which models a server says it serves."""
+
+import json
+from typing import Any, cast
+
+from console.config.model import Limits, ModelConfig
+from console.config.secrets import Redactor, resolve_key, secrets_of
+from console.core.fault import Fault, FaultKind
+from console.core.nearest import nearest
+from console.llm.clock import Clock
+from console.llm.wire import Refusal, Wire, judged, read
+
+_LISTING = Limits(timeout_s=10.0)
+_HINT = Limits(timeout_s=3.0)
+_SHOWN = 8
+
+
+async def served_models(model: ModelConfig) -> list[str]:
+    """Ask a model's server for the ids it serves, in its order; costs nothing.
+
+    Raises:
+        Fault: typed as for a call: `auth`, `connect`, `bad_answer` …
+    """
+    wire = Wire(model, resolve_key(model))
+    try:
+        return await _listed(wire, _LISTING)
+    except Fault as fault:
+        redact = Redactor(secrets_of(model))
+        raise Fault(fault.kind, redact(fault.message), status=fault.status, cure=fault.cure) from None
+    finally:
+        await wire.aclose()
+
+
+async def hint_of_served(wire: Wire, model_id: str) -> str:
+    """Return what a server does serve, as a sentence behind `not found`; empty when it does not say in time."""
+    try:
+        ids = await _listed(wire, _HINT)
+    except Fault:
+        return ""
+    close = nearest(model_id, ids)
+    shown = [close] if close else ids[:_SHOWN]
+    more = f" and {len(ids) - len(shown)} more" if len(ids) > len(shown) else ""
+    return f"; it serves {', '.join(shown)}{more}" if shown else ""
+
+
+async def _listed(wire: Wire, limits: Limits) -> list[str]:
+    try:
+        async with Clock(limits, streamed=False), wire.request("GET", "models") as response:
+            raw = await read(response)
+    except Refusal as refusal:
+        raise judged(refusal) from None
+    return _ids(raw)
+
+
+def _ids(raw: bytes) -> list[str]:
+    try:
+        value: Any = json.loads(raw)
+    except (ValueError, RecursionError):
+        raise Fault(FaultKind.BAD_ANSWER, "the list of models is not JSON") from None
+    rows: object = cast(dict[str, Any], value).get("data") if isinstance(value, dict) else value
+    if not isinstance(rows, list):
+        raise Fault(FaultKind.BAD_ANSWER, "the server sent no list of models")
+    ids = (cast(dict[str, Any], row).get("id") for row in cast(list[Any], rows) if isinstance(row, dict))
+    return [identity for identity in ids if isinstance(identity, str)]

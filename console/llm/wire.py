@@ -1,0 +1,227 @@
+"""One POST or GET to an OpenAI-style server: address, key, connection, size caps, and every way in which that fails.
+
+The request is made with aiohttp itself. The openai SDK does the same POST for several times the CPU
+(`benchmarks/bench_requests.py` measures both), follows redirects with the key in hand, unpacks whatever a server
+compresses, and lets raw decoding errors out. Here redirects are refused, compression is not asked for, an answer has
+at most 16 MiB.
+"""
+
+import base64
+import errno
+import os
+import ssl
+import urllib.request
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+
+import aiohttp
+from aiohttp.http_exceptions import HttpProcessingError
+
+from console import __version__
+from console.config.model import ModelConfig
+from console.config.models import public_address
+from console.core.fault import Fault, FaultKind
+from console.llm.faults import fault_of, read_words
+
+LARGEST_BODY = 16 << 20
+_LARGEST_ERROR = 64 << 10
+_CONNECT_S = 30.0
+_SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL)
+_SHORTAGE_S = 0.5
+_OPENAI = "https://api.openai.com/v1"
+
+
+class Refusal(Exception):
+    """An answer with an error status: the status, the headers and the body, not judged yet."""
+
+    def __init__(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
+        """Keep what the server sent."""
+        super().__init__(f"HTTP {status}")
+        self.status, self.headers, self.body = status, headers, body
+
+
+class Wire:
+    """Connections to one server under one key."""
+
+    def __init__(self, model: ModelConfig, key: str | None) -> None:
+        """Prepare requests for a model's address; nothing is opened yet."""
+        self._base = urlsplit(model.base_url or _OPENAI)
+        self.address = public_address(model.base_url or _OPENAI)
+        self._place = self._base.netloc.rpartition("@")[2]
+        self._headers = {
+            "user-agent": f"eval-console/{__version__}",
+            "accept-encoding": "identity",
+            "content-type": "application/json",
+        }
+        if key is not None:
+            self._headers["authorization"] = f"Bearer {key}"
+        elif self._base.username is not None:
+            pair = f"{unquote(self._base.username)}:{unquote(self._base.password or '')}"
+            self._headers["authorization"] = f"Basic {base64.b64encode(pair.encode()).decode('ascii')}"
+        self._headers |= {name.lower(): value for name, value in model.headers.items()}
+        self._proxy = _proxy_of(self._base)
+        self._connect_s = min(_CONNECT_S, model.limits.timeout_s)
+        self._session: aiohttp.ClientSession | None = None
+
+    @asynccontextmanager
+    async def request(
+        self, method: str, path: str, body: bytes | None = None
+    ) -> AsyncGenerator[aiohttp.ClientResponse]:
+        """Send a request and give the answer's head; its body is read with `read` or `pieces`.
+
+        Raises:
+            Refusal: the status is an error.
+            Fault: no HTTP answer could be had, or it broke off.
+        """
+        reached = False
+        try:
+            async with self._open().request(
+                method,
+                self._url(path),
+                data=body,
+                headers=self._headers,
+                allow_redirects=False,
+                proxy=self._proxy,
+            ) as response:
+                reached = True
+                await self._check(response)
+                yield response
+        except (aiohttp.ClientError, HttpProcessingError, OSError) as error:
+            raise self._fault(error, reached) from None
+        except ValueError as error:
+            if reached:
+                raise
+            raise self._fault(error, reached) from None
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    def _open(self) -> aiohttp.ClientSession:
+        if self._session is None or self._session.closed:
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(
+                    limit=0, ttl_dns_cache=300, ssl=_tls() if self._base.scheme == "https" else True
+                ),
+                timeout=aiohttp.ClientTimeout(total=None, connect=self._connect_s),
+                auto_decompress=False,
+                cookie_jar=aiohttp.DummyCookieJar(),
+            )
+        return self._session
+
+    def _url(self, path: str) -> str:
+        base = self._base
+        return urlunsplit((base.scheme, self._place, f"{base.path.rstrip('/')}/{path}", base.query, ""))
+
+    async def _check(self, response: aiohttp.ClientResponse) -> None:
+        if 300 <= response.status < 400:
+            target = public_address(str(response.headers.get("Location", "")))[:200]
+            raise Fault(
+                FaultKind.NOT_FOUND,
+                f"{self.address} redirects to {target or 'nowhere'}; the key is not sent there",
+                status=response.status,
+                cure="Put the final address into base_url.",
+            )
+        if response.status != 200:
+            raise Refusal(response.status, response.headers, await read(response, _LARGEST_ERROR, cut=True))
+        encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
+        if encoding not in ("", "identity"):
+            raise Fault(FaultKind.BAD_ANSWER, f"the server compressed its answer ({encoding[:20]}) though not asked to")
+
+    def _fault(self, error: Exception, reached: bool) -> Fault:
+        """Say in one sentence what failed below HTTP."""
+        host, place = self._base.hostname or "the server", self._place
+        cure = "Check base_url, the network and whether the server runs."
+        match error:
+            case aiohttp.ClientSSLError():
+                return Fault(FaultKind.CONNECT, f"no trusted TLS connection to {place}: {_reason(error)}", cure=cure)
+            case aiohttp.ClientConnectorDNSError():
+                return Fault(FaultKind.CONNECT, f"no address is known for the host {host}", cure=cure)
+            case aiohttp.ClientConnectorError(os_error=OSError(errno=number)) if number in _SHORTAGES:
+                return _shortage(error)
+            case aiohttp.ClientConnectorError():
+                reason = _reason(error) or "it hung up" + (" during the TLS handshake" * (self._base.scheme == "https"))
+                return Fault(FaultKind.CONNECT, f"cannot connect to {place}: {reason}", cure=cure)
+            case aiohttp.ServerTimeoutError():
+                return Fault(FaultKind.CONNECT, f"no connection to {place} in {self._connect_s:g} s", cure=cure)
+            case aiohttp.ClientResponseError() | HttpProcessingError():
+                return Fault(FaultKind.BAD_ANSWER, f"{place} does not answer in proper HTTP: {_reason(error)}")
+            case aiohttp.InvalidURL() | ValueError():
+                return Fault(FaultKind.BAD_REQUEST, f"the request cannot be sent: {_reason(error)}", cure=cure)
+            case _ if reached:
+                return Fault(FaultKind.BROKEN_STREAM, f"the connection to {place} broke off: {_reason(error)}")
+            case _:
+                return Fault(FaultKind.CONNECT, f"{place} closed the connection without an answer: {_reason(error)}")
+
+
+async def read(response: aiohttp.ClientResponse, largest: int = LARGEST_BODY, *, cut: bool = False) -> bytes:
+    """Return a whole body.
+
+    Args:
+        response: where from.
+        largest: bytes allowed.
+        cut: return the beginning of a larger one instead of refusing it.
+
+    Raises:
+        Fault: it is larger than allowed.
+    """
+    parts: list[bytes] = []
+    size = 0
+    while piece := await response.content.readany():
+        size += len(piece)
+        parts.append(piece)
+        if size > largest:
+            if cut:
+                return b"".join(parts)[:largest]
+            raise too_large()
+    return b"".join(parts)
+
+
+def too_large() -> Fault:
+    """Return the fault of an answer beyond the size cap."""
+    return Fault(FaultKind.BAD_ANSWER, f"the answer is larger than {LARGEST_BODY >> 20} MiB")
+
+
+def judged(refusal: Refusal) -> Fault:
+    """Return the typed fault of an error answer."""
+    return fault_of(read_words(refusal.body), refusal.status, refusal.headers)
+
+
+def _shortage(error: Exception) -> Fault:
+    """The limit is this machine's own, and is met like a provider's: fewer at once, and again in a moment."""
+    text = f"this machine allows no more connections at once: {_reason(error)}"
+    return Fault(
+        FaultKind.RATE_LIMIT, text, retry_after_s=_SHORTAGE_S, cure="Raise `ulimit -n`, or lower --concurrency."
+    )
+
+
+def _reason(error: Exception) -> str:
+    """The operating system's or parser's words, without addresses of objects or long dumps."""
+    cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
+    number = cause.errno if isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError) else None
+    text = os.strerror(number) if number and number > 0 else str(cause)
+    return " ".join(text.split())[:200]
+
+
+def _proxy_of(address: SplitResult) -> str | None:
+    """The proxy that the environment names for this address; looked up once, not for every request."""
+    host = address.hostname or ""
+    if not host or urllib.request.proxy_bypass(host):
+        return None
+    return urllib.request.getproxies().get(address.scheme)
+
+
+def _tls() -> ssl.SSLContext:
+    """Trust what the system trusts; a system without certificates gets certifi's, if that is installed."""
+    paths = ssl.get_default_verify_paths()
+    if (paths.cafile and Path(paths.cafile).exists()) or (paths.capath and any(Path(paths.capath).glob("*"))):
+        return ssl.create_default_context()
+    try:
+        import certifi
+    except ImportError:
+        return ssl.create_default_context()
+    return ssl.create_default_context(cafile=certifi.where())
