@@ -1,0 +1,234 @@
+"""The worker's side, run as a script by a bare interpreter: shut the doors, then serve one program.
+
+Three processes: the keeper (started by the engine, ends everything when the engine lets go or dies), process 1 of the
+new namespaces where there are any, and the worker, which confines itself before it imports a single line of a program.
+What was reached is told in the first frame. Standard library only, until the program is imported.
+"""
+
+import contextlib
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import types
+from typing import Any
+
+
+def main() -> None:
+    """Serve as keeper; the worker never returns from here."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    root = sys.argv[2]
+    package = types.ModuleType("console")
+    package.__path__ = [root]
+    sys.modules["console"] = package  # its folder's parent may hold the user's files and is never listed
+    setup = _read_setup(control)
+    keep(control, setup)
+
+
+def keep(control: socket.socket, setup: dict[str, Any]) -> None:
+    """Fork the confined part and wait for its end, or for the engine's."""
+    sys.path[:0] = setup["paths"]
+    contained = False
+    if sys.platform == "linux" and setup.get("namespaces", True):
+        from console.sandbox.linux import namespaces
+
+        contained = namespaces.enter()
+    if not contained:
+        _adopt_orphans()
+    child = os.fork()
+    if child == 0:
+        if contained:
+            os._exit(_reign(control, setup))
+        os._exit(work(control, setup, contained=False, mounts=False))
+    control.close()
+    _watch(child)
+
+
+def _reign(control: socket.socket, setup: dict[str, Any]) -> int:
+    """Be process 1: nothing inside can signal it, and with it everything ends."""
+    from console.sandbox.linux import kernel, namespaces
+
+    kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+    kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
+    mounts = namespaces.arrange_mounts(setup["scratch"], setup["limits"]["file_bytes"])
+    worker = os.fork()
+    if worker == 0:
+        os._exit(work(control, setup, contained=True, mounts=mounts))
+    control.close()
+    while True:
+        with contextlib.suppress(ChildProcessError, InterruptedError):
+            ended, status = os.wait()
+            if ended == worker:
+                return _code(status)
+
+
+def work(control: socket.socket, setup: dict[str, Any], contained: bool, mounts: bool) -> int:
+    """Confine this process, load the program and serve it until the engine lets go."""
+    _detach()
+    level = confine(setup, contained, mounts)
+    from console.sandbox.serve import serve
+
+    return serve(control, setup, level)
+
+
+def confine(setup: dict[str, Any], contained: bool, mounts: bool) -> dict[str, Any]:
+    """Shut every door the kernel lets us shut and report which are shut."""
+    limits = setup["limits"]
+    _limit(limits, contained)
+    if sys.platform != "linux":
+        return {}
+    from console.sandbox.linux import kernel, landlock, seccomp
+
+    kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
+    with contextlib.suppress(OSError, KeyError):
+        kernel.drop_capabilities()
+    version = 0
+    if setup.get("landlock", True):
+        with contextlib.suppress(OSError):
+            version = landlock.restrict(setup["readable"], [setup["scratch"]])
+    filtered = setup.get("seccomp", True) and seccomp.restrict(keep_attributes=not mounts)
+    return {
+        "files": version > 0,
+        "network": contained or filtered,
+        "processes": contained or (filtered and version > 0),
+        "syscalls": filtered,
+        "landlock": version,
+        "namespaces": contained,
+    }
+
+
+def _limit(limits: dict[str, Any], contained: bool) -> None:
+    caps = {
+        resource.RLIMIT_CPU: limits["cpu_s"],
+        resource.RLIMIT_AS: limits["memory_bytes"],
+        resource.RLIMIT_FSIZE: limits["file_bytes"],
+        resource.RLIMIT_NOFILE: limits["open_files"],
+        resource.RLIMIT_CORE: 0,
+    }
+    if sys.platform == "linux":
+        caps[resource.RLIMIT_NPROC] = limits["threads"] + (0 if contained else _tasks())
+        caps[resource.RLIMIT_MEMLOCK] = 0
+        caps[resource.RLIMIT_MSGQUEUE] = 0
+    for kind, value in caps.items():
+        with contextlib.suppress(OSError, ValueError):
+            hard = resource.getrlimit(kind)[1]
+            cap = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            resource.setrlimit(kind, (cap, cap))
+
+
+def _tasks() -> int:
+    """Return how many tasks the system has: outside a namespace of its own the cap counts all of the user's."""
+    try:
+        with open("/proc/loadavg", encoding="ascii") as file:
+            return int(file.read().split()[3].split("/")[1])
+    except (OSError, ValueError, IndexError):
+        return 1000
+
+
+def _detach() -> None:
+    """Keep nothing of the keeper's: session, standard streams."""
+    with contextlib.suppress(OSError):
+        os.setsid()
+    null = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(null, stream)
+    if null > 2:
+        os.close(null)
+    if sys.platform == "linux":
+        from console.sandbox.linux import kernel
+
+        kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+
+
+def _adopt_orphans() -> None:
+    """Without namespaces: have everything the worker leaves behind handed to the keeper."""
+    if sys.platform == "linux":
+        from console.sandbox.linux import kernel
+
+        with contextlib.suppress(OSError):
+            kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+
+
+def _watch(child: int) -> None:
+    """Wait for the child's end or the end of the standard input, the leash the engine holds; then end everything."""
+    ended, wake = os.pipe()
+    os.set_blocking(wake, False)
+    os.set_blocking(ended, False)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, _nothing)
+    leash = select.poll()
+    leash.register(0, select.POLLIN | select.POLLHUP)
+    leash.register(ended, select.POLLIN)
+    code = None
+    while code is None:
+        code = _reap(child)
+        if code is None and any(number == 0 for number, _ in leash.poll(1000)):
+            os.kill(child, signal.SIGKILL)
+            code = 137
+        with contextlib.suppress(BlockingIOError):
+            os.read(ended, 4096)
+    _end_descendants()
+    os._exit(code)
+
+
+def _nothing(number: int, frame: types.FrameType | None) -> None:
+    """Handle a signal by waking from a wait."""
+    del number, frame
+
+
+def _reap(child: int) -> int | None:
+    while True:
+        try:
+            ended, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return 0
+        if ended == 0:
+            return None
+        if ended == child:
+            return _code(status)
+
+
+def _end_descendants() -> None:
+    """Kill whatever was handed to the keeper, until nothing is left."""
+    path = f"/proc/self/task/{os.getpid()}/children"
+    for _ in range(1000):
+        try:
+            with open(path, encoding="ascii") as listing:
+                children = [int(word) for word in listing.read().split()]
+        except (OSError, ValueError):
+            return
+        if not children:
+            return
+        for child in children:
+            with contextlib.suppress(OSError):
+                os.kill(child, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(-1, 0)
+
+
+def _code(status: int) -> int:
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+def _read_setup(control: socket.socket) -> dict[str, Any]:
+    """Read the first frame without the program's help, byte for byte, so that the rest stays in the socket."""
+    size = int.from_bytes(_exactly(control, 4), "big")
+    return json.loads(_exactly(control, size))
+
+
+def _exactly(control: socket.socket, size: int) -> bytes:
+    data = b""
+    while len(data) < size:
+        part = control.recv(size - len(data))
+        if not part:
+            os._exit(0)
+        data += part
+    return data
+
+
+if __name__ == "__main__":
+    main()

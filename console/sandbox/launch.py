@@ -1,0 +1,61 @@
+"""Starting the interpreter a worker runs in: what it may read, and an environment that holds nothing of the user's."""
+
+import asyncio
+import os
+import socket
+import sys
+import sysconfig
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+_ENVIRONMENT = {
+    "LANG": "C.UTF-8",
+    "TZ": "UTC",
+    "PYTHONHASHSEED": "0",
+    "PYTHONUTF8": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "OMP_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "MALLOC_ARENA_MAX": "2",
+    "MPLBACKEND": "Agg",
+}
+_SYSTEM = (
+    "/lib", "/lib64", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/share/zoneinfo", "/etc/ld.so.cache",
+    "/etc/localtime", "/dev/urandom", "/dev/zero", "/sys/devices/system/cpu", "/proc/cpuinfo", "/proc/meminfo",
+)  # fmt: skip
+
+
+async def spawn(control: socket.socket, scratch: str) -> asyncio.subprocess.Process:
+    """Start the keeper; its standard input is the leash whose end ends it."""
+    script = _PACKAGE / "sandbox" / "inside.py"
+    number = control.fileno()
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-s", "-S", "-B", "-P", str(script), str(number), str(_PACKAGE)),
+        stdin=asyncio.subprocess.PIPE,
+        stdout=asyncio.subprocess.DEVNULL,
+        stderr=asyncio.subprocess.DEVNULL,
+        pass_fds=(number,),
+        env=_environment() | {"HOME": scratch, "TMPDIR": scratch, "IPYTHONDIR": f"{scratch}/.ipython"},
+        cwd=scratch,
+        start_new_session=True,
+    )
+
+
+def _environment() -> dict[str, str]:
+    library = os.environ.get("LD_LIBRARY_PATH")
+    return _ENVIRONMENT | ({"LD_LIBRARY_PATH": library} if library else {})
+
+
+def import_paths() -> list[str]:
+    """Return the folders of installed packages; nothing relative, and not the folder the console was started in."""
+    paths = [sysconfig.get_path(kind) for kind in ("purelib", "platlib")]
+    paths += [path for path in sys.path if path.endswith(("site-packages", "dist-packages"))]
+    return list(dict.fromkeys(path for path in paths if os.path.isabs(path)))
+
+
+def readable_paths(paths: list[str]) -> list[str]:
+    """Return what every worker may read: the interpreter, installed packages, this package, the system's libraries."""
+    home = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), f"{sys.base_prefix}/lib"]
+    library = [] if sys.base_prefix in ("/", "/usr") else [home[2]]
+    return [*home[:2], *library, *paths, str(_PACKAGE), *_SYSTEM]

@@ -1,0 +1,80 @@
+"""How far the confinement of a worker reaches on this machine, as it is shown, recorded and insisted upon."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from console.core.fault import UsageError
+
+FLAG = "--option i_trust_this_model=true"
+"""How a user accepts a weaker confinement."""
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Which kinds of access are closed off; each is what the worker itself found in force."""
+
+    files: bool = False
+    """No file can be opened but the interpreter's, the given ones and the worker's own scratch folder."""
+    network: bool = False
+    """No connection can be made, not even to this machine."""
+    processes: bool = False
+    """No other process can be seen, signalled or started, and none outlives the worker."""
+    syscalls: bool = False
+    """The kernel's riskier doors are shut."""
+    landlock: int = 0
+    """Version of Landlock in force, 0 without."""
+    namespaces: bool = False
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether code that nobody has read may run at this level."""
+        return self.files and self.network and self.processes
+
+    @property
+    def text(self) -> str:
+        """One line for screens and records."""
+        parts = ("files", self.files), ("net", self.network), ("processes", self.processes), ("syscalls", self.syscalls)
+        means = [f"landlock {self.landlock}"] if self.landlock else []
+        means += ["namespaces"] if self.namespaces else []
+        means += ["seccomp"] if self.syscalls else []
+        marks = " ".join(f"{name} {'✔' if closed else '✘'}" for name, closed in parts)
+        return f"sandbox: {marks} ({', '.join(means) or 'limits only'})"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the level for the record, the shown text included."""
+        return {
+            "files": self.files,
+            "network": self.network,
+            "processes": self.processes,
+            "syscalls": self.syscalls,
+            "landlock": self.landlock,
+            "namespaces": self.namespaces,
+            "text": self.text,
+        }
+
+    def insist(self) -> None:
+        """Refuse to go on where the confinement is too weak.
+
+        Raises:
+            UsageError: names what stays open and the flag that accepts it.
+        """
+        if self.is_enough:
+            return
+        closed = (self.files, self.network, self.processes)
+        open_ = [name for name, shut in zip(("files", "network", "processes"), closed, strict=True) if not shut]
+        raise UsageError(
+            f"code of the model could reach {', '.join(open_)} of this machine; {self.text}",
+            cure=f"Run on Linux 5.13 or later with Landlock or user namespaces, or accept it with {FLAG}.",
+        )
+
+
+def read_level(data: dict[str, Any]) -> Level:
+    """Read a level from a start frame or a record."""
+    return Level(
+        files=data.get("files") is True,
+        network=data.get("network") is True,
+        processes=data.get("processes") is True,
+        syscalls=data.get("syscalls") is True,
+        landlock=int(data.get("landlock") or 0),
+        namespaces=data.get("namespaces") is True,
+    )

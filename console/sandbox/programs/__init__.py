@@ -1,0 +1,1 @@
+"""Programs a worker can host that belong to no suite."""

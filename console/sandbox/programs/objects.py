@@ -1,0 +1,57 @@
+"""Objects made from the classes of given Python files, with an allow-list of methods; state stays in the worker.
+
+Setup: `{"files": {module name: path}, "allowed": {class name: [method, …]}}`. Operations: `make` (class, name),
+`invoke` (name, method, arguments, keywords), `drop` (name). For simulators that a benchmark supplies as code.
+"""
+
+import importlib.util
+import sys
+from typing import Any
+
+from console.sandbox.serve import Operation, Port
+
+
+class Shelf:
+    """The objects of one worker, by the names the caller gave them."""
+
+    def __init__(self, classes: dict[str, type], allowed: dict[str, list[str]]) -> None:
+        self._classes = classes
+        self._allowed = {name: frozenset(methods) for name, methods in allowed.items()}
+        self._objects: dict[str, tuple[str, Any]] = {}
+
+    def make(self, arguments: dict[str, Any]) -> None:
+        """Make an object of a loaded class and keep it under a name."""
+        name = arguments["class"]
+        self._objects[arguments["name"]] = (name, self._classes[name](**arguments.get("keywords", {})))
+
+    def invoke(self, arguments: dict[str, Any]) -> Any:
+        """Call an allowed method of a kept object.
+
+        Raises:
+            PermissionError: the method is not on the list of its class.
+        """
+        class_name, target = self._objects[arguments["name"]]
+        method = arguments["method"]
+        if method not in self._allowed.get(class_name, ()):
+            raise PermissionError(f"{class_name}.{method} may not be called")
+        return getattr(target, method)(*arguments.get("arguments", []), **arguments.get("keywords", {}))
+
+    def drop(self, arguments: dict[str, Any]) -> None:
+        """Forget an object."""
+        self._objects.pop(arguments["name"], None)
+
+
+def start(port: Port, setup: dict[str, Any]) -> dict[str, Operation]:
+    """Load the files in their order, each importable by the later ones under its name."""
+    del port
+    classes: dict[str, type] = {}
+    for name, path in setup["files"].items():
+        spec = importlib.util.spec_from_file_location(name, path)
+        if spec is None or spec.loader is None:
+            raise ImportError(f"{path} is no Python file")
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        spec.loader.exec_module(module)
+        classes |= {key: value for key, value in vars(module).items() if isinstance(value, type)}
+    shelf = Shelf(classes, setup["allowed"])
+    return {"make": shelf.make, "invoke": shelf.invoke, "drop": shelf.drop}

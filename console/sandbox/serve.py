@@ -1,0 +1,103 @@
+"""The worker's conversation with the engine: calls come in, answers, tellings and questions go out; JSON frames only.
+
+A program is a module with `start(port, setup) -> {name: operation}`. An operation takes one JSON object and returns a
+JSON value; it may be a coroutine function. What it raises becomes an error frame with class and text, never a pickle.
+"""
+
+import asyncio
+import importlib
+import inspect
+import json
+import socket
+import sys
+import threading
+from collections.abc import Callable
+from typing import Any, cast
+
+Operation = Callable[[dict[str, Any]], Any]
+_TEXT = 4000
+"""Longest error text that is sent."""
+
+
+class Port:
+    """The program's door to the engine."""
+
+    def __init__(self, control: socket.socket, frame_bytes: int) -> None:
+        self._control = control
+        self._frame_bytes = frame_bytes
+        self._lock = threading.Lock()
+
+    def tell(self, kind: str, data: Any) -> None:
+        """Tell the engine something that needs no answer."""
+        self.send({"tell": kind, "data": data})
+
+    def ask(self, kind: str, data: Any) -> Any:
+        """Ask the engine and wait for its answer.
+
+        Raises:
+            RuntimeError: the engine had none; the text is its reason.
+        """
+        self.send({"ask": kind, "data": data})
+        answer = self.receive()
+        if answer is None or "refused" in answer:
+            raise RuntimeError(str((answer or {}).get("refused", "the engine let go")))
+        return answer.get("answer")
+
+    def send(self, frame: dict[str, Any]) -> None:
+        """Send one frame whole."""
+        data = json.dumps(frame, ensure_ascii=True, allow_nan=False, default=repr).encode("ascii")
+        if len(data) > self._frame_bytes:
+            raise ValueError(f"a message of {len(data)} bytes is longer than allowed")
+        with self._lock:
+            self._control.sendall(len(data).to_bytes(4, "big") + data)
+
+    def receive(self) -> dict[str, Any] | None:
+        """Wait for one frame; None when the engine let go."""
+        head = self._exactly(4)
+        body = self._exactly(int.from_bytes(head, "big")) if head else None
+        return json.loads(body) if body else None
+
+    def _exactly(self, size: int) -> bytes | None:
+        parts = bytearray()
+        while len(parts) < size:
+            part = self._control.recv(size - len(parts))
+            if not part:
+                return None
+            parts += part
+        return bytes(parts)
+
+
+def serve(control: socket.socket, setup: dict[str, Any], level: dict[str, Any]) -> int:
+    """Load the program and answer calls until the engine lets go; the exit code."""
+    port = Port(control, setup["limits"]["frame_bytes"])
+    try:
+        program = importlib.import_module(setup["program"])
+        operations = cast("dict[str, Operation]", program.start(port, setup["setup"]))
+    except BaseException as error:
+        port.send({"failed": describe(error), "level": level})
+        return 1
+    port.send({"ready": sorted(operations), "level": level, "python": sys.version.split()[0]})
+    while (frame := port.receive()) is not None:
+        port.send(_answer(operations, frame))
+    return 0
+
+
+def describe(error: BaseException) -> dict[str, str]:
+    """Return class and text of an exception, as far as it lets itself be described."""
+    try:
+        text = str(error)
+    except Exception:
+        text = ""
+    return {"type": type(error).__name__, "message": text[:_TEXT]}
+
+
+def _answer(operations: dict[str, Operation], frame: dict[str, Any]) -> dict[str, Any]:
+    try:
+        operation = operations[frame["call"]]
+        result = operation(frame["arguments"])
+        if inspect.iscoroutine(result):
+            result = asyncio.run(result)
+        json.dumps(result, allow_nan=False)
+    except BaseException as error:
+        return {"error": describe(error)}
+    return {"result": result}

@@ -1,0 +1,243 @@
+"""A disposable worker process that runs foreign code in confinement: start, call, kill.
+
+    worker = await Worker.start("console.sandbox.programs.objects", setup={…}, read_only=[folder])
+    result = await worker.call("invoke", {…}, on_tell=show, on_ask=answer)
+    await worker.kill()
+
+The worker gets no environment, no key, no network and no file but the interpreter and what is listed. It speaks JSON
+frames on one socket. A call that takes too long, dies or breaks the protocol ends the worker: `WorkerLost` says how.
+"""
+
+import asyncio
+import contextlib
+import os
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+from console.sandbox.exchange import Exchange, OnAsk, OnTell, WorkerError, WorkerLost
+from console.sandbox.frames import BadFrame, pack, read_frame
+from console.sandbox.launch import import_paths, readable_paths, spawn
+from console.sandbox.level import Level, read_level
+from console.sandbox.limits import Limits
+from console.sandbox.scratch import drop_scratch, make_scratch
+
+
+@dataclass(frozen=True, slots=True)
+class Layers:
+    """Which layers of confinement to use; all, but for tests that prove what each one holds."""
+
+    namespaces: bool = True
+    landlock: bool = True
+    seccomp: bool = True
+
+
+class Worker:
+    """One confined process hosting one program, for one caller at a time."""
+
+    def __init__(
+        self,
+        process: asyncio.subprocess.Process,
+        streams: tuple[asyncio.StreamReader, asyncio.StreamWriter],
+        scratch: str,
+        limits: Limits,
+    ) -> None:
+        """Hold a started process; use `Worker.start`."""
+        self._process = process
+        self._reader, self._writer = streams
+        self._scratch = scratch
+        self._limits = limits
+        self._busy = asyncio.Lock()
+        self._lost: WorkerLost | None = None
+        self.level = Level()
+        """What confinement is in force."""
+        self.operations: tuple[str, ...] = ()
+        """Names that may be called."""
+
+    @classmethod
+    async def start(
+        cls,
+        program: str,
+        *,
+        setup: Any = None,
+        read_only: Sequence[str | Path] = (),
+        limits: Limits | None = None,
+        allow_weaker: bool = False,
+        layers: Layers | None = None,
+    ) -> "Worker":
+        """Start a worker and wait until its program is ready.
+
+        Args:
+            program: module of this package with `start(port, setup)`.
+            setup: JSON value handed to the program.
+            read_only: files and folders it may read.
+            limits: caps; the defaults if None.
+            allow_weaker: accept a confinement that leaves files, network or processes open.
+            layers: layers to leave out, for tests.
+
+        Raises:
+            UsageError: the confinement is too weak and that was not accepted.
+            WorkerLost: it could not be started, or its program failed to load.
+        """
+        limits = limits or Limits()
+        scratch = make_scratch()
+        ours, theirs = socket.socketpair()
+        try:
+            process = await spawn(theirs, scratch)
+            ours.setblocking(False)
+            streams = await asyncio.open_unix_connection(sock=ours, limit=limits.frame_bytes + 4)
+        except OSError as error:
+            ours.close()
+            drop_scratch(scratch)
+            raise WorkerLost("start", f"a worker process could not be started: {error}") from None
+        finally:
+            theirs.close()
+        worker = cls(process, streams, scratch, limits)
+        try:
+            await worker._introduce(program, setup, read_only, layers or Layers())
+            if not allow_weaker:
+                worker.level.insist()
+        except BaseException:
+            await worker.kill()
+            raise
+        return worker
+
+    @property
+    def pid(self) -> int:
+        """Process id of the keeper, the one the engine started."""
+        return self._process.pid
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the worker is gone."""
+        return self._lost is not None
+
+    async def call(
+        self,
+        operation: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        on_tell: OnTell | None = None,
+        on_ask: OnAsk | None = None,
+        wall_s: float | None = None,
+    ) -> Any:
+        """Call an operation of the program and return its JSON result.
+
+        Args:
+            operation: one of `operations`.
+            arguments: JSON object.
+            on_tell: shown what the program tells meanwhile.
+            on_ask: answers what it asks. What it raises ends the worker and leaves this method.
+            wall_s: other wall time than the limits'; it starts again after every answer.
+
+        Raises:
+            WorkerError: the operation raised.
+            WorkerLost: too slow, dead, or out of protocol.
+        """
+        async with self._busy:
+            if self._lost:
+                raise self._lost
+            exchange = Exchange(on_tell, on_ask, wall_s or self._limits.call_s)
+            try:
+                await self._send({"call": operation, "arguments": dict(arguments or {})})
+                frame = await self._converse(exchange)
+            except BaseException as error:
+                await self.kill(error if isinstance(error, WorkerLost) else None)
+                raise
+        if "error" in frame:
+            raise WorkerError(*_named(frame["error"]))
+        return frame.get("result")
+
+    async def kill(self, why: WorkerLost | None = None) -> None:
+        """End the worker and everything it started, at once; may be called any number of times."""
+        if self._lost is None:
+            self._lost = why or WorkerLost("killed", "the worker was ended")
+        self._writer.close()
+        if self._process.returncode is None:
+            if self._process.stdin is not None:
+                self._process.stdin.close()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(asyncio.shield(self._process.wait()), 2.0)
+            if self._process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    self._process.kill()
+            await self._process.wait()
+        drop_scratch(self._scratch)
+
+    async def _introduce(self, program: str, setup: Any, read_only: Sequence[str | Path], layers: Layers) -> None:
+        frame = self._first_frame(program, setup, read_only, layers)
+        await self._send(frame)
+        answer = await self._converse(Exchange(None, None, self._limits.start_s))
+        self.level = read_level(answer.get("level") or {})
+        if "failed" in answer:
+            type_name, message = _named(answer["failed"])
+            raise WorkerLost("start", f"the worker's program did not load: {type_name}: {message}")
+        self.operations = tuple(str(name) for name in answer.get("ready") or ())
+
+    def _first_frame(self, program: str, setup: Any, read_only: Sequence[str | Path], layers: Layers) -> dict[str, Any]:
+        paths = import_paths()
+        return {
+            "program": program,
+            "setup": setup,
+            "paths": paths,
+            "readable": [*readable_paths(paths), *(os.path.realpath(path) for path in read_only)],
+            "scratch": self._scratch,
+            "limits": self._limits.as_json(),
+            "namespaces": layers.namespaces,
+            "landlock": layers.landlock,
+            "seccomp": layers.seccomp,
+        }
+
+    async def _converse(self, exchange: Exchange) -> dict[str, Any]:
+        """Read frames until one is an answer, serving what the program tells and asks meanwhile."""
+        while True:
+            frame = await self._read(exchange)
+            if "tell" in frame:
+                exchange.tell(str(frame["tell"]), frame.get("data"))
+            elif "ask" in frame:
+                await self._send(await exchange.answer(str(frame["ask"]), frame.get("data")))
+            else:
+                return frame
+
+    async def _read(self, exchange: Exchange) -> dict[str, Any]:
+        try:
+            async with asyncio.timeout(exchange.left_s):
+                frame, size = await read_frame(self._reader, self._limits.frame_bytes)
+        except TimeoutError:
+            raise WorkerLost("timeout", f"the code ran longer than {exchange.wall_s:g} s and was ended") from None
+        except BadFrame as error:
+            raise WorkerLost("protocol", f"the worker sent {error}; it was ended") from None
+        except (asyncio.IncompleteReadError, ConnectionError):
+            raise WorkerLost("died", await self._epitaph()) from None
+        exchange.received += size
+        if exchange.received > self._limits.call_bytes:
+            raise WorkerLost("protocol", "the worker sent too much and was ended")
+        return frame
+
+    async def _send(self, frame: dict[str, Any]) -> None:
+        try:
+            self._writer.write(pack(frame))
+            await self._writer.drain()
+        except (ConnectionError, RuntimeError):
+            raise WorkerLost("died", await self._epitaph()) from None
+
+    async def _epitaph(self) -> str:
+        """Say how the process ended, waiting a moment for it to do so."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.shield(self._process.wait()), 1.0)
+        code = self._process.returncode
+        if code is None:
+            return "the worker let go of its connection"
+        if code > 128:
+            return f"the worker was ended by signal {code - 128}{_SIGNALS.get(code - 128, '')}"
+        return f"the worker ended itself with exit code {code}"
+
+
+_SIGNALS = {24: " (processor time used up)", 25: " (file too large)", 9: " (killed)", 11: " (crashed)"}
+
+
+def _named(error: Any) -> tuple[str, str]:
+    fields = cast("dict[str, Any]", error) if isinstance(error, dict) else {}
+    return str(fields.get("type", "Error"))[:200], str(fields.get("message", ""))[:4000]
