@@ -1,0 +1,55 @@
+"""An app's side of a run's socket. Holds no rule: frames come out, commands go in."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import msgspec
+
+from console.core.live import AnyFrame, Command
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(AnyFrame).decode
+LIMIT_BYTES = 64 << 20
+
+
+class EngineLink:
+    """One connection to a live engine."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Wrap an open connection; use `connect`."""
+        self._reader, self._writer = reader, writer
+
+    @classmethod
+    async def connect(cls, run_path: Path) -> "EngineLink | None":
+        """Attach to the engine of a run folder; None when no engine listens there."""
+        place = run_path / "live.sock"
+        try:
+            target = place.readlink() if place.is_symlink() else place
+            reader, writer = await asyncio.open_unix_connection(str(target), limit=LIMIT_BYTES)
+        except (OSError, ValueError):
+            return None
+        return cls(reader, writer)
+
+    async def frames(self) -> AsyncIterator[AnyFrame]:
+        """Yield frames until the engine closes the connection. Unknown frames of newer engines are passed over."""
+        while True:
+            try:
+                line = await self._reader.readline()
+            except (ConnectionError, ValueError):
+                return
+            if not line:
+                return
+            try:
+                yield _decode(line)
+            except msgspec.DecodeError:
+                continue
+
+    def send(self, command: Command) -> None:
+        """Send a command; whether it took effect shows in the frames."""
+        if not self._writer.is_closing():
+            self._writer.write(_encode(command) + b"\n")
+
+    def close(self) -> None:
+        """Detach. The run goes on."""
+        self._writer.close()

@@ -1,0 +1,121 @@
+"""Run-wide caps. A call's worst case is reserved before it is made, so calls in flight cannot overshoot together.
+
+A call whose worst case fits only once others have given theirs back waits for them; the run stops when it would not fit
+even then. A reply without a usage report counts as what its texts suggest: caps must hold with such providers too.
+"""
+
+import asyncio
+import time
+from dataclasses import dataclass, field
+
+import msgspec
+
+from console.core.case import Key
+from console.core.chat import ChatRequest, Reply, Usage
+from console.core.record import Asked
+from console.core.run import Budget, ModelFacts
+
+CHARS_PER_TOKEN = 3.0
+"""Fewer than usual, so that the estimate of a prompt errs on the dear side."""
+OUTPUT_TOKENS = 4096
+"""Assumed longest reply where neither models.toml nor the request limits it."""
+
+
+class BudgetReached(Exception):
+    """A cap is used up; the run stops, resumable with a higher one."""
+
+
+@dataclass(slots=True)
+class Purse:
+    """What a run has spent and reserved."""
+
+    budget: Budget
+    cost_usd: float = 0.0
+    tokens: int = 0
+    errors: int = 0
+    opened: float = field(default_factory=time.monotonic)
+    _held: dict[object, tuple[float, int]] = field(default_factory=dict[object, tuple[float, int]])
+    _returned: asyncio.Event = field(default_factory=asyncio.Event)
+    _lengths: dict[tuple[Key, str], int] = field(default_factory=dict[tuple[Key, str], int])
+
+    def reserve(self, holder: object, request: ChatRequest, facts: ModelFacts) -> bool:
+        """Set aside the worst case of a call; False when it may fit once calls in flight have ended.
+
+        Raises:
+            BudgetReached: it does not fit any more; says which cap.
+        """
+        sent = sum(len(str(message)) for message in request.messages) + sum(len(str(t)) for t in request.tools)
+        limit = request.params.get("max_tokens") or facts.params.get("max_tokens") or OUTPUT_TOKENS
+        estimate = (int(sent / CHARS_PER_TOKEN), int(limit))
+        cost = (estimate[0] * (facts.price_in or 0.0) + estimate[1] * (facts.price_out or 0.0)) / 1e6
+        self.check(cost, sum(estimate))
+        held = self._held.values()
+        if not self._fits(cost + sum(one for one, _ in held), sum(estimate) + sum(one for _, one in held)):
+            return False
+        self._held[holder] = (cost, sum(estimate))
+        return True
+
+    def _fits(self, cost: float, tokens: int) -> bool:
+        caps = self.budget
+        dear = caps.cost_usd is not None and self.cost_usd + cost > caps.cost_usd
+        return not dear and (caps.tokens is None or self.tokens + tokens <= caps.tokens)
+
+    def check(self, cost: float = 0.0, tokens: int = 0) -> None:
+        """Raise BudgetReached if the caps do not allow this much more."""
+        caps = self.budget
+        if caps.cost_usd is not None and self.cost_usd + cost > caps.cost_usd:
+            more = f", the next call may cost ${cost:.2f}" if cost else ""
+            raise BudgetReached(f"${self.cost_usd:.2f} spent of at most ${caps.cost_usd:.2f}{more}")
+        if caps.tokens is not None and self.tokens + tokens > caps.tokens:
+            more = f", the next call may take {tokens}" if tokens else ""
+            raise BudgetReached(f"{self.tokens} tokens used of at most {caps.tokens}{more}")
+        if caps.errors is not None and self.errors > caps.errors:
+            raise BudgetReached(f"{self.errors} broken cases, at most {caps.errors} allowed")
+        if caps.seconds is not None and time.monotonic() - self.opened > caps.seconds:
+            raise BudgetReached(f"{caps.seconds:.0f} s are over")
+
+    async def returned(self) -> None:
+        """Wait until a reservation is given back."""
+        self._returned.clear()
+        await self._returned.wait()
+
+    def release(self, holder: object) -> None:
+        """Give a reservation back."""
+        self._held.pop(holder, None)
+        self._returned.set()
+
+    def settle(self, record: Asked, facts: ModelFacts) -> None:
+        """Take a journaled call into account; without a usage report, by the length of its texts."""
+        reply = record.reply
+        if reply.usage is None and not reply.simulated:
+            reply = msgspec.structs.replace(reply, usage=self._guess(record))
+        self.pay(reply, facts)
+
+    def _guess(self, record: Asked) -> Usage:
+        thread, reply = (record.key, record.role), record.reply
+        before = self._lengths.get(thread, 0) if record.prefix else 0
+        self._lengths[thread] = before + sum(len(str(message)) for message in record.messages)
+        written = len(reply.content or "") + len(reply.reasoning) + sum(len(str(call)) for call in reply.tool_calls)
+        return Usage(int(self._lengths[thread] / CHARS_PER_TOKEN) + 1, int(written / CHARS_PER_TOKEN) + 1)
+
+    def pay(self, reply: Reply, facts: ModelFacts) -> None:
+        """Take a reply's real cost into account."""
+        self.cost_usd += cost_of(reply, facts) or 0.0
+        if reply.usage is not None:
+            self.tokens += reply.usage.input + reply.usage.output
+
+
+def cost_of(reply: Reply, facts: ModelFacts) -> float | None:
+    """Return a reply's price in USD: the provider's own figure, else tokens at the configured price, else unknown."""
+    usage = reply.usage
+    if reply.simulated:
+        return 0.0
+    if usage is None:
+        return None
+    if usage.cost_usd is not None:
+        return usage.cost_usd
+    if facts.price_in is None or facts.price_out is None:
+        return None
+    cached = facts.price_cached if facts.price_cached is not None else facts.price_in
+    fresh = max(0, usage.input - usage.cached)
+    return (fresh * facts.price_in + usage.cached * cached + usage.output * facts.price_out) / 1e6

@@ -1,0 +1,97 @@
+"""One conversation from its first effect to its verdict. Whatever goes wrong in it becomes an outcome with a cause."""
+
+import asyncio
+import time
+import traceback
+from typing import Any, Protocol
+
+from console.core.case import Setting
+from console.core.fault import Fault, FaultKind, UsageError
+from console.core.outcome import Outcome, Verdict
+from console.core.record import Finished
+from console.core.run import ModelFacts
+from console.engine.budget import BudgetReached, cost_of
+from console.engine.queue import Job
+from console.engine.replay import Known
+from console.engine.stage import Host, JournaledStage
+from console.suites.suite import ScoresSlowly, Suite
+
+
+class Home(Host, Protocol):
+    """What a conversation needs of the engine around it."""
+
+    def facts(self, role: str) -> ModelFacts:
+        """Return what the manifest says of a role's model."""
+        ...
+
+    def redact(self, text: str) -> str:
+        """Take every known key out of a text."""
+        ...
+
+
+class Conversation:
+    """Plays one job."""
+
+    def __init__(self, job: Job, known: Known, home: Home, suite: Suite, setting: Setting) -> None:
+        """Set the stage; nothing is asked yet."""
+        self.job, self.known, self.home, self.suite, self.setting = job, known, home, suite, setting
+        self.stage = JournaledStage(job.key, known, home)
+        self.fault: Fault | None = None
+        self._began = time.monotonic()
+
+    async def hold(self) -> Finished:
+        """Play and judge.
+
+        Raises:
+            BudgetReached: the run's budget is used up; the conversation stays open.
+            asyncio.CancelledError: it was stopped.
+        """
+        try:
+            output = await self.suite.play(self.job.case, self.stage, self.setting)
+            return self.finished(await self._judged(output), output)
+        except BudgetReached:
+            raise
+        except Fault as fault:
+            self.fault = fault
+            return self.finished(broken(fault))
+        except UsageError as error:
+            return self.finished(broken(Fault(FaultKind.DATA, str(error))))
+        except Exception as error:  # A bug of ours or of a suite must cost one case, never the run.
+            return self.finished(broken(Fault(FaultKind.INTERNAL, self.home.redact(_place(error)))))
+
+    async def _judged(self, output: Any) -> Verdict:
+        if self.known.unused:
+            self.stage.note("divergence", {"unused_effects": self.known.unused})
+        case, suite = self.job.case, self.suite
+        if isinstance(suite, ScoresSlowly) and suite.scores_slowly(case):
+            return await asyncio.to_thread(suite.score, case, output, self.setting)
+        return suite.score(case, output, self.setting)
+
+    def finished(self, verdict: Verdict, output: Any = None) -> Finished:
+        """Return the closing record, with what the conversation cost."""
+        costs = [cost_of(reply, self.home.facts(role)) for role, all_ in self.stage.spent.items() for reply in all_]
+        known = [cost for cost in costs if cost is not None]
+        return Finished(
+            at=time.time(),
+            key=self.job.key,
+            verdict=verdict,
+            output=output,
+            seconds=round(time.monotonic() - self._began, 6),
+            input_tokens=self.stage.input_tokens,
+            output_tokens=self.stage.output_tokens,
+            cost_usd=sum(known) if len(known) == len(costs) else None,
+            calls=self.stage.calls,
+        )
+
+
+def broken(fault: Fault) -> Verdict:
+    """Return the outcome of a machinery fault: never a score."""
+    messages = (fault.message, fault.cure) if fault.cure else (fault.message,)
+    return Verdict(Outcome.BROKEN, reason=fault.kind.value, messages=messages, detail={"partial": fault.partial})
+
+
+def _place(error: Exception) -> str:
+    """Name an unexpected error and where it arose; no local variables."""
+    frames = traceback.extract_tb(error.__traceback__)
+    where = f" at {frames[-1].name}, line {frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}: {error}{where}"

@@ -1,0 +1,400 @@
+"""One run being played: jobs are started as limits allow, every effect and verdict is journaled, watchers are told."""
+
+import asyncio
+import os
+import socket
+import time
+from collections.abc import Callable
+from typing import Any
+
+from console import __version__
+from console.config.secrets import Redactor
+from console.core.case import Key
+from console.core.chat import ChatRequest
+from console.core.fault import Fault, FaultKind
+from console.core.live import Activity, Began, Command, Status
+from console.core.outcome import Outcome, Verdict
+from console.core.record import AnyRecord, Asked, Closed, Embedded, Finished, Opened, Started, Steered, Tried
+from console.core.run import ModelFacts
+from console.core.tally import RunFold
+from console.engine.budget import BudgetReached, Purse
+from console.engine.conversation import Conversation
+from console.engine.doubts import Doubts
+from console.engine.hold import Hold
+from console.engine.ledger import Ledger
+from console.engine.plan import Prepared
+from console.engine.publish import Publisher
+from console.engine.queue import Again, Job, JobQueue, plan_jobs
+from console.engine.replay import Known, Memory, read_whole
+from console.llm.endpoint import Endpoint, open_endpoint
+from console.store.journal import JournalWriter
+from console.store.lock import RunLock
+from console.store.runs import RunFolder
+
+MAX_CONCURRENCY = 512
+LONGEST_TIMER_S = 1e6
+STOPPED = Verdict(Outcome.NOT_RUN, reason="stopped")
+
+
+class Engine:
+    """Plays one run to its end. Make it, then await `run` once."""
+
+    def __init__(
+        self,
+        run: RunFolder,
+        prepared: Prepared,
+        *,
+        again: Again = Again.NONE,
+        only: frozenset[str] = frozenset(),
+        on_record: Callable[[AnyRecord], None] | None = None,
+        say: Callable[[str], None] | None = None,
+    ) -> None:
+        """Prepare to play.
+
+        Args:
+            run: the run's folder, with its manifest written.
+            prepared: suite, cases and models, looked up.
+            again: which finished rollouts get a further attempt.
+            only: restrict further attempts to these case ids.
+            on_record: called with every record as it is journaled, for plain progress output.
+            say: called with a sentence when the run has to wait for something, and when it goes on.
+        """
+        self.folder, self.prepared = run, prepared
+        self.manifest = prepared.manifest
+        self.concurrency = prepared.manifest.concurrency
+        self.fold = RunFold()
+        self._again, self._only = again, only
+        self._on_record, self.say = on_record, say or _say_nothing
+        self._redact = Redactor.for_models(prepared.models.values())
+        self._endpoints: dict[str, Endpoint] = {}
+        self._activities: dict[Key, Activity] = {}
+        self._tasks: dict[Key, asyncio.Task[None]] = {}
+        self._memory = Memory()
+        self._changed = asyncio.Event()
+        self._state, self._paused = "running", False
+        self._given_up = False
+        self._held = Hold(self._changed.set)
+        self._doubts = Doubts(prepared.models)
+        self._ending: tuple[str, str] | None = None
+        self.purse = Purse(prepared.manifest.budget)
+
+    async def run(self) -> Closed:
+        """Play until everything is finished or the run is stopped; return how it ended.
+
+        Raises:
+            RunLocked: another engine plays this run.
+            UsageError: the journal was written by a newer version.
+            Fault: the journal cannot be opened, or records could not be written in the end (kind `disk`).
+        """
+        with RunLock(self.folder.lock_path):
+            self._remember()
+            journal = JournalWriter(self.folder.journal_path)
+            self.ledger = Ledger(journal, self.fold, self._changed.set, self.say)
+            self.publisher = Publisher(self.folder.socket_path, self.status, self.obey)
+            try:
+                await self.publisher.open(self.say)
+                return await self._play_all()
+            finally:
+                await self._shut_down()
+
+    def _remember(self) -> None:
+        for record in read_whole(self.folder.journal_path):
+            self._memory.add(record)
+            self.fold.apply(record)
+            if isinstance(record, Asked):
+                self.purse.settle(record, self.facts(record.role))
+
+    async def _play_all(self) -> Closed:
+        opened = Opened(at=time.time(), pid=os.getpid(), host=socket.gethostname(), version=__version__)
+        self.ledger.append(opened)
+        jobs = plan_jobs(self.prepared.cases, self.manifest.rollouts, self._memory, self._again, self._only)
+        due = {job.slot for job in jobs}
+        answered = [slot for slot, ended in self._memory.finished.items() if slot not in due and _has_answer(ended)]
+        self.queue = JobQueue(jobs, self.prepared.cases, answered)
+        timer = asyncio.get_running_loop().call_later(self.purse.budget.seconds or LONGEST_TIMER_S, self._check_caps)
+        await self._schedule()
+        timer.cancel()
+        self._settle_doubts()
+        reason, message = self._ending or ("completed", "")
+        closed = Closed(at=time.time(), reason=reason, message=message)
+        self.append(closed)
+        await self._until_written()
+        return closed
+
+    def _check_caps(self) -> None:
+        try:
+            self.purse.check()
+        except BudgetReached as reached:
+            self.end("budget", str(reached))
+
+    async def _until_written(self) -> None:
+        """Wait for the disk with the records that are held, unless somebody does not want to wait any more."""
+        while self.ledger.blocked_by is not None and not self._given_up:
+            self._changed.clear()
+            await self._changed.wait()
+
+    async def _schedule(self) -> None:
+        """Start jobs while there is room, until none is running and none can be started."""
+        while True:
+            self._changed.clear()
+            while self._may_start() and (job := self.queue.next()) is not None:
+                self._start(job)
+            if not self._tasks:
+                if self._ending or not len(self.queue):
+                    return
+                if not self._paused and self.ledger.blocked_by is None and not self._held.left_s:
+                    if not self._doubts:
+                        return
+                    self._settle_doubts()
+                    continue
+            await self._changed.wait()
+
+    def _may_start(self) -> bool:
+        if self._ending or self._paused or self.ledger.blocked_by is not None or self._held.left_s:
+            return False
+        return len(self._tasks) < self._doubts.room(self.concurrency)
+
+    def _start(self, job: Job) -> None:
+        if not self._memory.known.get(job.key):
+            self.append(Started(at=time.time(), key=job.key, case=job.case))
+        self.state(job.key, "queued")
+        task = asyncio.create_task(self._hold(job), name=str(job.key))
+        task.add_done_callback(lambda task: self._settle_unstarted(job, task))
+        self._tasks[job.key] = task
+
+    def _settle_unstarted(self, job: Job, task: "asyncio.Task[None]") -> None:
+        """A task that is cancelled before its first step runs none of its code, not even to clean up."""
+        if self._tasks.get(job.key) is task:
+            if self._ending is None:
+                self._finish(job, Finished(at=time.time(), key=job.key, verdict=STOPPED))
+            self._let_go(job.key)
+
+    def _let_go(self, key: Key) -> None:
+        self._activities.pop(key, None)
+        self._tasks.pop(key, None)
+        self.publisher.ended(key)
+        self._changed.set()
+
+    async def _hold(self, job: Job) -> None:
+        """Play one conversation and settle how it ended. Only cancellation and a used-up budget leave it open."""
+        known = self._memory.known.pop(job.key, None) or Known()
+        conversation = Conversation(job, known, self, self.prepared.suite, self.manifest.setting)
+        try:
+            finished = await conversation.hold()
+        except BudgetReached as reached:
+            self.end("budget", str(reached))
+        except asyncio.CancelledError:
+            if self._ending is None:
+                self._finish(job, conversation.finished(STOPPED))
+        else:
+            self._settle(job, finished, conversation.fault)
+        finally:
+            self._let_go(job.key)
+
+    def _settle(self, job: Job, finished: Finished, fault: Fault | None) -> None:
+        """Journal a verdict; refusals are held back until it is clear whether the run or the case is at fault."""
+        if fault is None or not fault.is_halting or self._doubts.is_own(fault):
+            self._finish(job, finished)
+        elif self._doubts.set_aside(fault.role, job, finished):
+            self.end("halted", f"{fault.message} {fault.cure}".strip())
+
+    def _settle_doubts(self) -> None:
+        """At the end: with no answer at all the refusals are the run's fault, else they are those cases' own."""
+        if verdict := self._doubts.verdict:
+            self.end("halted", verdict)
+        for job, finished in self._doubts.take():
+            if self._ending is None or self._ending[0] != "halted":
+                self._finish(job, finished)
+
+    def _finish(self, job: Job, finished: Finished) -> None:
+        self.append(finished)
+        if finished.verdict.outcome is Outcome.BROKEN:
+            self.purse.errors += 1
+            self._check_caps()
+        if _has_answer(finished):
+            self.queue.finish(job.slot)
+            return
+        verdict = Verdict(Outcome.NOT_RUN, reason="dependency", messages=(f"{job.key} has no answer",))
+        for lost in self.queue.give_up(job.slot):
+            self.append(Finished(at=time.time(), key=lost.key, verdict=verdict))
+
+    def end(self, reason: str, message: str = "") -> None:
+        """Start nothing more; what is being answered may finish, what only waits is given up and stays resumable."""
+        if self._ending is None:
+            self._ending = (reason, message)
+            self._state = "stopping"
+            self._changed.set()
+            for key in [key for key, activity in self._activities.items() if activity.state == "waiting"]:
+                self._give_up(key)
+
+    def cancel(self, reason: str = "stopped") -> None:
+        """Start nothing more and give up what is in flight; it stays resumable."""
+        self.end(reason)
+        self._given_up = True
+        self._changed.set()
+        for task in list(self._tasks.values()):
+            task.cancel()
+
+    def _give_up(self, key: Key) -> None:
+        task = self._tasks.get(key)
+        if task is not None:
+            task.cancel()
+
+    @property
+    def in_flight(self) -> int:
+        """Conversations being played."""
+        return len(self._tasks)
+
+    async def _shut_down(self) -> None:
+        for task in list(self._tasks.values()):
+            task.cancel()
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        self._state = "closed"
+        await self.publisher.close()
+        for endpoint in self._endpoints.values():
+            await endpoint.aclose()
+        await self.ledger.close()
+
+    # What stages need of the engine (stage.Host).
+
+    def append(self, record: AnyRecord) -> None:
+        """Journal a record and tell watchers what it ends."""
+        self.ledger.append(record)
+        match record:
+            case Asked() | Embedded():
+                self.publisher.ended(record.key, record.n)
+                if isinstance(record, Asked):
+                    self.purse.settle(record, self.facts(record.role))
+            case Tried():
+                self.publisher.began_again(record.key, record.n)
+            case _:
+                pass
+        if self._on_record is not None:
+            self._on_record(record)
+
+    def endpoint(self, role: str) -> Endpoint:
+        """Return the open endpoint of a role; roles on one model share it."""
+        config = self.prepared.models.get(role)
+        if config is None:
+            raise Fault(FaultKind.DATA, f"the run has no model for the role {role}")
+        if config.name not in self._endpoints:
+            self._endpoints[config.name] = open_endpoint(config)
+        return self._endpoints[config.name]
+
+    def facts(self, role: str) -> ModelFacts:
+        """Return what the manifest says of a role's model."""
+        return self.manifest.roles.get(role, self.manifest.model)
+
+    def began(self, frame: Began) -> None:
+        """Tell watchers that a call is in flight."""
+        self.publisher.began(frame)
+
+    def text(self, key: Key, n: int, kind: str, text: str) -> None:
+        """Tell watchers of new text."""
+        self.publisher.text(key, n, kind, text)
+
+    def state(self, key: Key, state: str, why: str = "") -> None:
+        """Note what a conversation is doing."""
+        self._activities[key] = Activity(key=key, state=state, since=time.time(), why=why)
+        if state == "waiting" and self._ending is not None:
+            self._give_up(key)
+
+    def proven(self, role: str) -> None:
+        """A role's model has answered: full speed, and its earlier refusals were their cases' own."""
+        if not self._doubts.is_news(role):
+            return
+        for job, finished in self._doubts.prove(role) if self._ending is None else ():
+            self._finish(job, finished)
+        self._changed.set()
+
+    async def gate(self, key: Key, n: int, request: ChatRequest, role: str) -> None:
+        """Hold a call back while the disk refuses, and until its worst case fits beside those of calls in flight."""
+        if self.ledger.blocked_by is not None:
+            self.state(key, "waiting", "disk full")
+            await self.ledger.unblocked.wait()
+        while not self.purse.reserve((key, n), request, self.facts(role)):
+            self.state(key, "waiting", "calls in flight may use up the budget")
+            await self.purse.returned()
+
+    async def wait_out(self, key: Key, fault: Fault) -> None:
+        """Hold the whole run until the time a provider has named, or until a person says now."""
+        self._held.extend(fault.retry_after_s or 0.0)
+        self.say(f"{fault.message}: the run waits {self._held.left_s:.0f} s")
+        self.state(key, "waiting", fault.message)
+        await self._held.wait()
+
+    def _retry_now(self) -> None:
+        self._held.end()
+        for endpoint in self._endpoints.values():
+            endpoint.retry_now()
+
+    def released(self, key: Key, n: int) -> None:
+        """Give back what a call had reserved; its real cost follows with its record."""
+        self.purse.release((key, n))
+
+    def output_of(self, case_id: str, rollout: int) -> Any:
+        """Return the output of a rollout that has an answer, else None."""
+        finished = self.fold.latest.get((case_id, rollout))
+        return finished.output if finished is not None and _has_answer(finished) else None
+
+    def redact(self, text: str) -> str:
+        """Take every known key out of a text."""
+        return self._redact(text)
+
+    # What watchers ask for.
+
+    def status(self) -> Status:
+        """Return the engine's state for watchers."""
+        return Status(
+            state="paused" if self._paused and self._state == "running" and not self._tasks else self._shown_state(),
+            concurrency=self.concurrency,
+            activities=list(self._activities.values()),
+            endpoints=[endpoint.state() for endpoint in self._endpoints.values()],
+            message=self._held.why or self.ledger.why or (self._ending[1] if self._ending else ""),
+        )
+
+    def _shown_state(self) -> str:
+        return "pausing" if self._paused and self._state == "running" else self._state
+
+    def obey(self, command: Command) -> None:
+        """Do what a watcher asks."""
+        match command.do:
+            case "pause" | "resume":
+                self._paused = command.do == "pause"
+            case "stop":
+                self._paused = False
+                self.end("stopped")
+            case "kill":
+                self._paused = False
+                self.cancel()
+            case "concurrency":
+                self.concurrency = max(1, min(MAX_CONCURRENCY, command.value))
+            case "retry_now":
+                self._retry_now()
+            case "stop_case" if command.key is not None:
+                self._give_up(command.key)
+            case "retry_case":
+                self._retry_case(command.key)
+            case _:
+                return
+        self.append(Steered(at=time.time(), what=command.do, value=str(command.value or command.key or "")))
+        self._changed.set()
+
+    def _retry_case(self, key: Key | None) -> None:
+        case = next((case for case in self.prepared.cases if key is not None and case.id == key.case), None)
+        if key is None or case is None or self._ending or key in self._tasks:
+            return
+        finished = self.fold.latest.get((key.case, key.rollout))
+        attempt = finished.key.attempt + 1 if finished else key.attempt
+        again = Key(key.case, key.rollout, attempt)
+        if again not in self._tasks:
+            self.queue.add(Job(case, again))
+
+
+def _say_nothing(text: str) -> None:
+    return
+
+
+def _has_answer(finished: Finished) -> bool:
+    """Whether others may build on what a rollout did."""
+    return finished.verdict.outcome not in (Outcome.BROKEN, Outcome.NOT_RUN)

@@ -1,0 +1,244 @@
+"""From what a person asked for to a run that can start: everything that can be wrong is said before the first call."""
+
+import dataclasses
+import importlib.metadata
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from console import __version__
+from console.config.model import ModelConfig
+from console.config.models import facts, key_state, load_models
+from console.config.paths import DataRoots, find_data_roots, find_models_file, find_runs_root
+from console.core.case import Case, Setting
+from console.core.fault import UsageError
+from console.core.nearest import nearest
+from console.core.run import Budget, Manifest, ModelFacts, Selection
+from console.engine.roles import fill_roles, pick_model
+from console.store.runs import RunFolder, new_run_id
+from console.suites.catalog import Catalog
+from console.suites.suite import Estimate, NamesRoles, Option, Suite
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to run: names and numbers as a person gives them, nothing looked up yet."""
+
+    model: str
+    suite: str
+    selection: Selection = field(default_factory=Selection)
+    options: dict[str, Any] = field(default_factory=dict[str, Any])
+    mode: str | None = None
+    """`fc` or `prompt`; None: as models.toml says."""
+    roles: dict[str, str] = field(default_factory=dict[str, str])
+    """Model names for `judge`, `embedding`; missing ones are chosen by the suite's defaults."""
+    rollouts: int = 1
+    concurrency: int | None = None
+    budget: Budget = field(default_factory=Budget)
+    name: str = ""
+    parent: str = ""
+    models_path: Path | None = None
+    data_path: Path | None = None
+    runs_path: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A plan that holds: models and suite found, options valid, cases loaded."""
+
+    manifest: Manifest
+    suite: Suite
+    cases: list[Case]
+    models: dict[str, ModelConfig]
+    """By role; `model` is always there."""
+    runs_root: Path
+    data: DataRoots
+    warnings: list[str] = field(default_factory=list[str])
+
+    def estimate(self) -> Estimate:
+        """Expected calls and tokens of the whole run; what the other roles add is in `roles`."""
+        total = dict[str, Estimate]()
+        for case in self.cases:
+            one = self.suite.estimate(case, self.manifest.setting)
+            for role, part in {"model": one, **one.roles}.items():
+                total[role] = _sum(total.get(role), part, self.manifest.rollouts)
+        model = total.pop("model")
+        return Estimate(model.calls, model.input_tokens, model.output_tokens, total)
+
+    def estimated_cost_usd(self) -> float | None:
+        """Expected price of all roles at the prices of models.toml; None when a model has none there."""
+        estimate = self.estimate()
+        costs = [_price(self.manifest.model, estimate)]
+        costs += [_price(self.manifest.roles[role], part) for role, part in estimate.roles.items()]
+        known = [cost for cost in costs if cost is not None]
+        return sum(known) if len(known) == len(costs) else None
+
+
+def _sum(sofar: Estimate | None, one: Estimate, times: int) -> Estimate:
+    known = sofar or Estimate(0.0, 0.0, 0.0)
+    return Estimate(
+        known.calls + one.calls * times,
+        known.input_tokens + one.input_tokens * times,
+        known.output_tokens + one.output_tokens * times,
+    )
+
+
+def _price(model: ModelFacts, estimate: Estimate) -> float | None:
+    if model.simulated:
+        return 0.0
+    if model.price_in is None or model.price_out is None:
+        return None
+    return (estimate.input_tokens * model.price_in + estimate.output_tokens * model.price_out) / 1e6
+
+
+def prepare(plan: Plan) -> Prepared:
+    """Look everything up and check it.
+
+    Raises:
+        UsageError: the first thing that is wrong, with the cure.
+    """
+    book = load_models(find_models_file(plan.models_path))
+    roots = find_data_roots(plan.data_path)
+    model = pick_model(book, plan.model)
+    suite = Catalog(roots).open(plan.suite)
+    options = check_options(suite.options, plan.options)
+    models = fill_roles(book, model, suite, options, plan.roles)
+    if isinstance(suite, NamesRoles):
+        options = suite.settle(options, {role: config.name for role, config in models.items() if role != "model"})
+    setting = Setting(mode=plan.mode or model.mode, options=options)
+    cases = suite.cases(plan.selection, setting)
+    if not cases:
+        raise UsageError("the selection holds no case", cure="Widen --category, --ids or --limit.")
+    _check_modes(suite, cases, setting)
+    _check_keys(models)
+    manifest = Manifest(
+        id=new_run_id(plan.suite, plan.model, _one(plan.selection.categories), plan.name),
+        at=time.time(),
+        suite=plan.suite,
+        model=facts(model),
+        setting=setting,
+        selection=plan.selection,
+        roles={role: facts(config) for role, config in models.items() if role != "model"},
+        rollouts=_positive(plan.rollouts, "rollouts"),
+        concurrency=_positive(plan.concurrency or model.limits.concurrency, "concurrency"),
+        budget=plan.budget,
+        cases=len(cases) * plan.rollouts,
+        dataset={"name": suite.entry.name, **suite.entry.source},
+        versions=_versions(),
+        parent=plan.parent,
+        name=plan.name,
+    )
+    return Prepared(manifest, suite, cases, models, find_runs_root(plan.runs_path), roots, list(book.warnings))
+
+
+def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> Prepared:
+    """Look everything up for a run that exists, from its manifest; keys and addresses come from models.toml anew.
+
+    Raises:
+        UsageError: a model or suite is gone, or the data is no longer what the run was started with.
+    """
+    manifest = run.manifest()
+    plan = Plan(
+        model=manifest.model.name,
+        suite=manifest.suite,
+        selection=manifest.selection,
+        options=manifest.setting.options,
+        mode=manifest.setting.mode,
+        roles={role: model.name for role, model in manifest.roles.items()},
+        rollouts=manifest.rollouts,
+        concurrency=manifest.concurrency,
+        budget=manifest.budget,
+        models_path=models_path,
+        data_path=data_path,
+        runs_path=run.path.parent,
+    )
+    prepared = prepare(plan)
+    changed = sorted(
+        name
+        for name in manifest.dataset.keys() | prepared.manifest.dataset.keys()
+        if manifest.dataset.get(name) != prepared.manifest.dataset.get(name)
+    )
+    if changed:
+        was = ", ".join(
+            f"{name}: {manifest.dataset.get(name)} → {prepared.manifest.dataset.get(name)}" for name in changed
+        )
+        raise UsageError(
+            f"the data of suite {manifest.suite} is not what the run was started with ({was})",
+            where=str(run.path),
+            cure="Start a new run, or give the old data with --data PATH.",
+        )
+    return dataclasses.replace(prepared, manifest=manifest, runs_root=run.path.parent)
+
+
+def check_options(known: tuple[Option, ...], given: dict[str, Any]) -> dict[str, Any]:
+    """Return all options with defaults filled in.
+
+    Raises:
+        UsageError: an unknown option (names the nearest) or a value of the wrong kind.
+    """
+    by_name = {option.name: option for option in known}
+    for name in given:
+        if name not in by_name:
+            close = nearest(name, by_name)
+            listed = ", ".join(sorted(by_name)) or "none"
+            cure = f"Did you mean {close}?" if close else f"Known options: {listed}."
+            raise UsageError(f"unknown option {name!r}", where="--option", cure=cure)
+    return {name: _checked(option, given.get(name, option.default)) for name, option in by_name.items()}
+
+
+_KINDS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "bool": (bool,), "text": (str,)}
+
+
+def _checked(option: Option, value: Any) -> Any:
+    if value is None or option.kind == "json":
+        return value
+    kinds = _KINDS.get(option.kind, (str,))
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        raise UsageError(f"{option.name} must be of kind {option.kind}, not {value!r}", where="--option")
+    if option.kind == "choice" and value not in option.choices:
+        raise UsageError(f"{option.name} cannot be {value!r}", where="--option", cure=f"One of: {option.choices}.")
+    return value
+
+
+def _check_modes(suite: Suite, cases: list[Case], setting: Setting) -> None:
+    used = {case.category for case in cases}
+    for category in suite.categories():
+        if category.name in used and setting.mode not in category.modes:
+            raise UsageError(
+                f"category {category.name} cannot be run in {setting.mode} mode",
+                where="--mode",
+                cure=f"Use --mode {category.modes[0]}, or leave the category out.",
+            )
+
+
+def _check_keys(models: dict[str, ModelConfig]) -> None:
+    for config in models.values():
+        state = key_state(config)
+        if not state.ready:
+            raise UsageError(
+                f"the model {config.name} has no key: {state.text}",
+                where="models.toml",
+                cure="Set that variable, or use one of the simulated models (`eval-console models`).",
+            )
+
+
+def _positive(value: int, name: str) -> int:
+    if value < 1:
+        raise UsageError(f"{name} must be at least 1, not {value}")
+    return value
+
+
+def _one(names: tuple[str, ...]) -> str:
+    return names[0] if len(names) == 1 else ""
+
+
+def _versions() -> dict[str, str]:
+    """Versions that can change a number."""
+    found = {"eval-console": __version__}
+    for name in ("openai", "litellm"):
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found

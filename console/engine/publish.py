@@ -1,0 +1,167 @@
+"""The run's socket: tells watchers what is in flight, and takes their commands. Costs nothing while nobody watches."""
+
+import asyncio
+import contextlib
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+
+from console.core.case import Key
+from console.core.live import AnyFrame, Began, Command, Delta, Deltas, Status
+
+FLUSH_S = 0.1
+STATUS_S = 0.5
+BACKLOG_BYTES = 4 << 20
+"""A watcher that has fallen this far behind is let go; it can attach again."""
+
+_encode = msgspec.json.Encoder().encode
+_decode = msgspec.json.Decoder(Command).decode
+
+
+class Publisher:
+    """Serves one run to any number of watchers."""
+
+    def __init__(self, path: Path, status: Callable[[], Status], obey: Callable[[Command], None]) -> None:
+        """Prepare a socket at `path`; `status` is asked for the state, `obey` gets commands."""
+        self._path, self._status, self._obey = path, status, obey
+        self._watchers: set[asyncio.StreamWriter] = set()
+        self._in_flight: dict[tuple[Key, int], tuple[Began, dict[str, list[str]]]] = {}
+        self._fresh: dict[tuple[Key, int, str], list[str]] = {}
+        self._last_status = b""
+        self._server: asyncio.Server | None = None
+        self._ticker: asyncio.Task[None] | None = None
+        self._private: Path | None = None
+
+    async def open(self, say: Callable[[str], None]) -> None:
+        """Start serving. A socket file left by a killed engine is replaced; without a place for one it is said."""
+        try:
+            await self._listen()
+        except OSError as error:
+            say(f"nobody can watch this run: {error.strerror or error}")
+
+    async def _listen(self) -> None:
+        self._path.unlink(missing_ok=True)
+        place = self._short_place()
+        old = os.umask(0o177)
+        try:
+            self._server = await asyncio.start_unix_server(self._serve, path=str(place))
+        finally:
+            os.umask(old)
+        self._ticker = asyncio.create_task(self._tick(), name="publisher")
+
+    def _short_place(self) -> Path:
+        """Sockets have paths of at most 107 bytes; a longer one becomes a link to a private folder."""
+        if len(os.fsencode(self._path)) <= 100:
+            return self._path
+        self._private = Path(tempfile.mkdtemp(prefix="eval-console-"))
+        place = self._private / "live.sock"
+        self._path.symlink_to(place)
+        return place
+
+    async def close(self) -> None:
+        """Send the last state and stop serving."""
+        if self._ticker is not None:
+            self._ticker.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._ticker
+        self._send(_encode(self._status()))
+        for writer in list(self._watchers):
+            writer.close()
+        if self._server is not None:
+            self._server.close()
+        with contextlib.suppress(OSError):
+            self._path.unlink(missing_ok=True)
+        if self._private is not None:
+            (self._private / "live.sock").unlink(missing_ok=True)
+            self._private.rmdir()
+
+    def began(self, frame: Began) -> None:
+        """A call was sent."""
+        self._in_flight[frame.key, frame.n] = (frame, {})
+        if self._watchers:
+            self._send(_encode(frame))
+
+    def text(self, key: Key, n: int, kind: str, text: str) -> None:
+        """New text of a call; sent with the next flush."""
+        flight = self._in_flight.get((key, n))
+        if flight is not None:
+            flight[1].setdefault(kind, []).append(text)
+        if self._watchers:
+            self._fresh.setdefault((key, n, kind), []).append(text)
+
+    def began_again(self, key: Key, n: int) -> None:
+        """A call is tried again: what had arrived of it does not count any more."""
+        flight = self._in_flight.get((key, n))
+        if flight is None:
+            return
+        for kind in flight[1]:
+            self._fresh.pop((key, n, kind), None)
+        self.began(flight[0])
+
+    def ended(self, key: Key, n: int | None = None) -> None:
+        """A call (or all calls of a conversation) ended; its text is in the journal now, or lost for a reason."""
+        if n is not None:
+            self._in_flight.pop((key, n), None)
+            return
+        for flight in [flight for flight in self._in_flight if flight[0] == key]:
+            del self._in_flight[flight]
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._flush()
+        self._welcome(writer)
+        self._watchers.add(writer)
+        try:
+            while line := await reader.readline():
+                with contextlib.suppress(msgspec.DecodeError, ValueError):
+                    self._obey(_decode(line))
+                self._send_status()
+        except (ConnectionError, asyncio.LimitOverrunError, ValueError):
+            pass
+        finally:
+            self._watchers.discard(writer)
+            writer.close()
+
+    def _welcome(self, writer: asyncio.StreamWriter) -> None:
+        """Bring a new watcher up to date: state, calls in flight, and their text so far."""
+        frames: list[AnyFrame] = [self._status()]
+        for (key, n), (began, texts) in self._in_flight.items():
+            frames.append(began)
+            items = [Delta(key, n, "".join(parts), kind) for kind, parts in texts.items()]
+            if items:
+                frames.append(Deltas(items))
+        writer.write(b"".join(_encode(frame) + b"\n" for frame in frames))
+
+    async def _tick(self) -> None:
+        ticks = 0
+        while True:
+            await asyncio.sleep(FLUSH_S)
+            if not self._watchers:
+                self._fresh.clear()
+                continue
+            self._flush()
+            ticks += 1
+            if ticks % round(STATUS_S / FLUSH_S) == 0:
+                self._send_status()
+
+    def _flush(self) -> None:
+        if self._fresh:
+            items = [Delta(key, n, "".join(parts), kind) for (key, n, kind), parts in self._fresh.items()]
+            self._fresh.clear()
+            self._send(_encode(Deltas(items)))
+
+    def _send_status(self) -> None:
+        status = _encode(self._status())
+        if status != self._last_status:
+            self._last_status = status
+            self._send(status)
+
+    def _send(self, frame: bytes) -> None:
+        for writer in list(self._watchers):
+            if writer.transport.get_write_buffer_size() > BACKLOG_BYTES:
+                self._watchers.discard(writer)
+                writer.transport.abort()
+            else:
+                writer.write(frame + b"\n")

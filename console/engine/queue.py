@@ -1,0 +1,125 @@
+"""Which rollouts are to be played, in which order, and which must wait for another."""
+
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from console.core.case import Case, Key
+from console.core.outcome import Outcome
+from console.core.record import Finished
+from console.engine.replay import Memory
+
+Slot = tuple[str, int]
+"""Case id and rollout: what is played once, however many attempts it takes."""
+
+
+class Again(StrEnum):
+    """Which finished rollouts are played once more, as a new attempt."""
+
+    NONE = "none"
+    BROKEN = "broken"
+    """Machinery faults and undecided ones: what `resume` and `retry` do by default."""
+    FAILED = "failed"
+    """Wrong answers too: an explicit re-roll, recorded as further attempts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One rollout to be played."""
+
+    case: Case
+    key: Key
+
+    @property
+    def slot(self) -> Slot:
+        """Case id and rollout."""
+        return self.key.case, self.key.rollout
+
+
+class JobQueue:
+    """Jobs in order; those with dependencies appear when these have finished."""
+
+    def __init__(self, jobs: Iterable[Job], cases: Iterable[Case], done: Iterable[Slot]) -> None:
+        """Take what is to be played, all cases of the run, and what has an answer already.
+
+        A dependency outside the run's selection is the suite's own business and blocks nothing.
+        """
+        self._ready: deque[Job] = deque()
+        self._blocked: dict[Slot, tuple[Job, set[str]]] = {}
+        finished, selected = set(done), {case.id for case in cases}
+        for job in jobs:
+            rollout = job.key.rollout
+            needs = {need for need in job.case.depends_on if need in selected and (need, rollout) not in finished}
+            if needs:
+                self._blocked[job.slot] = (job, needs)
+            else:
+                self._ready.append(job)
+
+    def __len__(self) -> int:
+        """Jobs not yet handed out."""
+        return len(self._ready) + len(self._blocked)
+
+    def next(self) -> Job | None:
+        """Hand out the next job that may start now."""
+        return self._ready.popleft() if self._ready else None
+
+    def add(self, job: Job) -> None:
+        """Put a job first in line."""
+        self._ready.appendleft(job)
+
+    def finish(self, slot: Slot) -> None:
+        """Unlock what waited for a rollout."""
+        for job, needs in self._waiting_for(slot):
+            needs.discard(slot[0])
+            if not needs:
+                del self._blocked[job.slot]
+                self._ready.append(job)
+
+    def give_up(self, slot: Slot) -> list[Job]:
+        """Take out and return what waited for a rollout that has no answer, and what waited for those in turn."""
+        lost: list[Job] = []
+        for job, _ in self._waiting_for(slot):
+            if self._blocked.pop(job.slot, None) is not None:
+                lost += [job, *self.give_up(job.slot)]
+        return lost
+
+    def _waiting_for(self, slot: Slot) -> list[tuple[Job, set[str]]]:
+        return [
+            (job, needs)
+            for (_, rollout), (job, needs) in self._blocked.items()
+            if rollout == slot[1] and slot[0] in needs
+        ]
+
+
+def plan_jobs(cases: list[Case], rollouts: int, memory: Memory, again: Again, only: frozenset[str]) -> list[Job]:
+    """Return what is left to play: all cases once before any is repeated.
+
+    Args:
+        cases: all cases of the run in order.
+        rollouts: how often each is played.
+        memory: what the journal knows.
+        again: which finished ones get a further attempt.
+        only: case ids to restrict further attempts to; empty means all.
+    """
+    jobs: list[Job] = []
+    for rollout in range(rollouts):
+        for case in cases:
+            attempt = memory.attempts.get((case.id, rollout), 1)
+            finished = memory.finished.get((case.id, rollout))
+            if finished is not None and finished.key.attempt == attempt:
+                if not _is_due(finished, again) or (only and case.id not in only):
+                    continue
+                attempt += 1
+            jobs.append(Job(memory.cases.get(case.id, case), Key(case.id, rollout, attempt)))
+    return jobs
+
+
+def _is_due(finished: Finished, again: Again) -> bool:
+    outcome = finished.verdict.outcome
+    if outcome is Outcome.NOT_RUN:
+        return finished.verdict.reason != "stopped" or again is not Again.NONE
+    if again is Again.NONE:
+        return False
+    broken = outcome in (Outcome.BROKEN, Outcome.UNDECIDED)
+    return broken or (again is Again.FAILED and outcome is Outcome.FAILED)

@@ -1,0 +1,279 @@
+"""The stage of one conversation: every effect is looked up in the journal, else done, journaled and then returned."""
+
+import struct
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Protocol, TypeVar, cast
+
+from console.core.case import Key
+from console.core.chat import ChatRequest, Cue, Message, Reply
+from console.core.fault import Fault, FaultKind
+from console.core.live import Began
+from console.core.record import AnyRecord, Asked, Embedded, Noted, Performed, Scored, Tried
+from console.core.request import digest
+from console.engine.replay import Effect, Known
+from console.llm.endpoint import Endpoint
+
+EffectT = TypeVar("EffectT", bound=Effect)
+AnswerT = TypeVar("AnswerT")
+
+
+class Host(Protocol):
+    """What a stage needs of the engine around it."""
+
+    def append(self, record: AnyRecord) -> None:
+        """Journal a record."""
+        ...
+
+    def endpoint(self, role: str) -> Endpoint:
+        """Return the model that plays a role; a Fault of kind `data` when the run has none."""
+        ...
+
+    def began(self, frame: Began) -> None:
+        """Tell watchers that a call is in flight."""
+        ...
+
+    def text(self, key: Key, n: int, kind: str, text: str) -> None:
+        """Pass on new text of a call."""
+        ...
+
+    def state(self, key: Key, state: str, why: str = "") -> None:
+        """Say what a conversation is doing."""
+        ...
+
+    def proven(self, role: str) -> None:
+        """Say that a role's model has answered: key, address and request form are right."""
+        ...
+
+    async def gate(self, key: Key, n: int, request: ChatRequest, role: str) -> None:
+        """Wait while the run must not make calls (disk full), and raise when the budget is used up."""
+        ...
+
+    async def wait_out(self, key: Key, fault: Fault) -> None:
+        """Wait as long as a provider demands, or until a person says now; nothing new starts meanwhile."""
+        ...
+
+    def released(self, key: Key, n: int) -> None:
+        """Give back what a call that failed for good had reserved."""
+        ...
+
+    def output_of(self, case_id: str, rollout: int) -> Any:
+        """Return the output of a rollout that has an answer, else None."""
+        ...
+
+
+class CallWatch:
+    """Carries what happens during one call to the journal and to watchers."""
+
+    def __init__(self, host: Host, key: Key, n: int, role: str) -> None:
+        """Watch call `n` of a conversation."""
+        self._host, self._key, self._n, self._role = host, key, n, role
+        self._streaming = False
+
+    def on_text(self, kind: str, text: str) -> None:
+        """Pass on text; the first of it proves the connection."""
+        if not self._streaming:
+            self._streaming = True
+            self._host.proven(self._role)
+            self._host.state(self._key, "streaming" if self._role == "model" else _STATES.get(self._role, "asking"))
+        self._host.text(self._key, self._n, kind, text)
+
+    def on_failed_try(self, fault: Fault, wait_s: float | None) -> None:
+        """Journal a failed try and say what is waited for."""
+        self._streaming = False
+        self._host.append(
+            Tried(
+                at=time.time(),
+                key=self._key,
+                n=self._n,
+                kind=fault.kind.value,
+                message=fault.message,
+                role=self._role,
+                partial=fault.partial,
+                wait_s=wait_s,
+            )
+        )
+        if wait_s is not None:
+            self._host.state(self._key, "waiting", f"{fault.kind.value.replace('_', ' ')}, again in {wait_s:.0f} s")
+
+    def on_wait(self, why: str, until: float | None) -> None:
+        """Say why the call is not sent yet; an empty reason ends the wait."""
+        self._host.state(self._key, "waiting" if why else _STATES.get(self._role, "asking"), why)
+
+
+_DOING = {
+    "clock": "starting",
+    "describe": "starting",
+    "cell": "running code",
+    "turn": "running code",
+    "invoke": "running code",
+    "validate": "validating",
+}
+"""What a conversation does during an effect of a kind, in words; other kinds are their own word."""
+_STATES = {"model": "asking", "judge": "judging", "embedding": "embedding"}
+
+
+class JournaledStage:
+    """The Stage of one conversation (see suites/stage.py), over the journal and the engine's endpoints."""
+
+    def __init__(self, key: Key, known: Known, host: Host) -> None:
+        """Set a stage for a conversation of which `known` is journaled already."""
+        self._key, self._known, self._host = key, known, host
+        self._issued = 0
+        self._runs_code = False
+        self.input_tokens = self.output_tokens = self.calls = 0
+        self.spent: dict[str, list[Reply]] = {}
+
+    @property
+    def key(self) -> Key:
+        """Whose conversation this is."""
+        return self._key
+
+    def _issue(self) -> int:
+        self._issued += 1
+        return self._issued
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[dict[str, Any]] = (),
+        role: str = "model",
+        params: dict[str, Any] | None = None,
+        turn: int = 0,
+        step: int = 0,
+        cue: Callable[[], Cue] | None = None,
+    ) -> Reply:
+        """Ask a model; see suites/stage.py."""
+        n, params = self._issue(), params or {}
+        sent = cast(list[dict[str, Any]], list(messages))
+        name = digest("ask", role, [sent, list(tools), params])
+        known = self._replayed(name, Asked)
+        if known is not None:
+            return self._account(role, known.reply)
+        # The seed makes simulated models answer the same call the same way after a resume.
+        seed = f"{self._key.case}/{self._key.rollout}/{self._key.attempt}/{n}"
+        request = ChatRequest(list(messages), list(tools), params, seed=seed, cue=cue)
+        await self._host.gate(self._key, n, request, role)
+        self._host.state(self._key, _STATES.get(role, "asking"))
+        new = sent[self._known.threads[role].shared(sent) :]
+        self._host.began(Began(key=self._key, n=n, role=role, turn=turn, step=step, messages=new, at=time.time()))
+        endpoint, watch = self._host.endpoint(role), self._watch(n, role)
+        reply = await self._answered(role, n, lambda: endpoint.ask(request, watch))
+        prefix, new, changed = self._known.threads[role].condense(sent, tools)
+        self._host.append(
+            Asked(
+                at=time.time(),
+                key=self._key,
+                n=n,
+                digest=name,
+                reply=reply,
+                role=role,
+                turn=turn,
+                step=step,
+                prefix=prefix,
+                messages=new,
+                tools=changed,
+                params=params,
+            )
+        )
+        if self._runs_code and role == "model":
+            # Between two replies of such a conversation its worker runs what the model wrote.
+            self._host.state(self._key, "running code")
+        return self._account(role, reply)
+
+    async def embed(self, texts: Sequence[str], *, role: str = "embedding") -> list[list[float]]:
+        """Embed texts; see suites/stage.py."""
+        n, listed = self._issue(), list(texts)
+        name = digest("embed", role, listed)
+        known = self._replayed(name, Embedded)
+        if known is not None:
+            return [_unpack(vector) for vector in known.vectors]
+        self._host.state(self._key, "embedding")
+        endpoint, watch = self._host.endpoint(role), self._watch(n, role)
+        vectors = await self._answered(role, n, lambda: endpoint.embed(listed, watch))
+        self._host.append(
+            Embedded(
+                at=time.time(),
+                key=self._key,
+                n=n,
+                digest=name,
+                texts=listed,
+                vectors=[struct.pack(f"<{len(vector)}d", *vector) for vector in vectors],
+                role=role,
+            )
+        )
+        return vectors
+
+    async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
+        """Do another effect once; see suites/stage.py."""
+        n = self._issue()
+        name = digest("perform", kind, request)
+        known = self._replayed(name, Performed)
+        if known is not None:
+            return known.result
+        self._runs_code = self._runs_code or _DOING.get(kind) == "running code" or kind == "clock"
+        self._host.state(self._key, _DOING.get(kind, kind.replace("_", " ")))
+        result = await action()
+        self._host.append(
+            Performed(at=time.time(), key=self._key, n=n, digest=name, kind=kind, request=request, result=result)
+        )
+        return result
+
+    def _watch(self, n: int, role: str) -> CallWatch:
+        return CallWatch(self._host, self._key, n, role)
+
+    async def _answered(self, role: str, n: int, call: Callable[[], Awaitable[AnswerT]]) -> AnswerT:
+        """Await a call; an answer proves the role's model, a fault is marked with the role.
+
+        A provider that names a time to come back, longer than a call may wait, holds the run instead of breaking
+        the case.
+        """
+        try:
+            while True:
+                try:
+                    answer = await call()
+                except Fault as fault:
+                    fault.role = role
+                    if fault.kind is not FaultKind.RATE_LIMIT or not fault.retry_after_s:
+                        raise
+                    await self._host.wait_out(self._key, fault)
+                else:
+                    self._host.proven(role)
+                    return answer
+        finally:
+            self._host.released(self._key, n)
+
+    def _replayed(self, name: str, kind: type[EffectT]) -> EffectT | None:
+        effect = self._known.take(name)
+        if effect is not None and not isinstance(effect, kind):
+            raise Fault(FaultKind.INTERNAL, f"the journal holds another effect under digest {name}")
+        return effect
+
+    def _account(self, role: str, reply: Reply) -> Reply:
+        self.calls += 1
+        self.spent.setdefault(role, []).append(reply)
+        if reply.usage is not None:
+            self.input_tokens += reply.usage.input
+            self.output_tokens += reply.usage.output
+        return reply
+
+    def output_of(self, case_id: str) -> Any:
+        """Return what another case returned; see suites/stage.py."""
+        return self._host.output_of(case_id, self._key.rollout)
+
+    def score(self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0) -> None:
+        """Record a number; see suites/stage.py."""
+        self._write_once(Scored(at=time.time(), key=self._key, name=name, value=value, threshold=threshold, turn=turn))
+
+    def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:
+        """Record something for the transcript; see suites/stage.py."""
+        self._write_once(Noted(at=time.time(), key=self._key, kind=kind, data=data, turn=turn, step=step))
+
+    def _write_once(self, record: Scored | Noted) -> None:
+        if not self._known.repeats(record):
+            self._host.append(record)
+
+
+def _unpack(vector: bytes) -> list[float]:
+    return list(struct.unpack(f"<{len(vector) // 8}d", vector))
