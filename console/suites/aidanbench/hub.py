@@ -1,0 +1,112 @@
+"""Questions from a dataset with a `question` field: a local file, or one of the hub through an optional package.
+
+Local files need no network: `.jsonl`, `.json` (a list of objects), `.csv` with a header, and `.parquet` when pyarrow
+is installed. Any other name is looked up on the hub, which needs the package `datasets`.
+"""
+
+import csv
+import importlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+from console.core.fault import UsageError
+from console.core.nearest import nearest
+
+FIELD = "question"
+Row = Mapping[str, Any]
+
+
+def read_dataset(name: str, split: str) -> list[str]:
+    """Return all values of the field `question`, in order.
+
+    Args:
+        name: path of a local file, or a name on the hub.
+        split: which split of a hub dataset.
+
+    Raises:
+        UsageError: not readable, without the field, an empty value (names the row), or a package is missing.
+    """
+    path = Path(name).expanduser()
+    read = _READERS.get(path.suffix.lower())
+    if read is None:
+        return _questions(_hub(name, split), name)
+    try:
+        return _questions(read(path), str(path))
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from error
+    except (ValueError, csv.Error) as error:
+        raise UsageError(f"is damaged: {error}", where=str(path)) from error
+
+
+def _questions(rows: Iterable[object], where: str) -> list[str]:
+    out: list[str] = []
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, Mapping):
+            raise UsageError("is no object", where=f"{where}: row {number}")
+        fields = cast(Row, row)
+        value = fields.get(FIELD)
+        if FIELD not in fields:
+            close = nearest(FIELD, [str(name) for name in fields])
+            cure = f"Did you mean to rename {close!r}?" if close else f"Fields: {', '.join(map(str, fields))}."
+            raise UsageError(f"has no field `{FIELD}`", where=f"{where}: row {number}", cure=cure)
+        if not isinstance(value, str) or not value.strip():
+            raise UsageError(f"`{FIELD}` is no text: {value!r}", where=f"{where}: row {number}")
+        out.append(value.strip())
+    if not out:
+        raise UsageError("holds no question", where=where)
+    return out
+
+
+def _jsonl(path: Path) -> Iterator[object]:
+    for line in path.read_text(encoding="utf-8-sig").split("\n"):
+        if line.strip():
+            yield json.loads(line)
+
+
+def _json(path: Path) -> Iterable[object]:
+    value = json.loads(path.read_text(encoding="utf-8-sig"))
+    if not isinstance(value, list):
+        raise ValueError("must hold a list of objects")
+    return cast(list[object], value)
+
+
+def _csv(path: Path) -> Iterable[object]:
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        return list(csv.DictReader(file, strict=True))
+
+
+def _parquet(path: Path) -> Iterable[object]:
+    reader = _optional("pyarrow.parquet", "pyarrow", str(path))
+    return reader.read_table(path, columns=[FIELD]).to_pylist()
+
+
+def _hub(name: str, split: str) -> Iterable[object]:
+    package = _optional("datasets", "datasets", name)
+    try:
+        return package.load_dataset(name, split=split)
+    except Exception as error:  # the package raises what it likes, from network trouble to unknown splits
+        message = f"the dataset cannot be loaded: {type(error).__name__}: {error}"
+        raise UsageError(message, where=name, cure="Check name, split and network, or give a local file.") from error
+
+
+def _optional(module: str, package: str, where: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        known = ", ".join(_READERS)
+        raise UsageError(
+            f"the package {package} is needed to read this dataset",
+            where=where,
+            cure=f"Install eval-console[datasets], or give a local file ({known}).",
+        ) from error
+
+
+_READERS: dict[str, Callable[[Path], Iterable[object]]] = {
+    ".jsonl": _jsonl,
+    ".ndjson": _jsonl,
+    ".json": _json,
+    ".csv": _csv,
+    ".parquet": _parquet,
+}

@@ -1,0 +1,164 @@
+"""The loop: ask, take the answer, judge and measure it, go on while it is accepted.
+
+Judging, embedding and comparing run side by side. One answer costs one chat call, one judge call and one embedding, so
+a loop with N accepted answers and a rejected one costs N + 1 of each; an earlier answer is never embedded again.
+"""
+
+import asyncio
+import math
+from collections.abc import Awaitable
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from console.core.case import Case
+from console.core.chat import Message, Reply
+from console.core.fault import Fault, FaultKind
+from console.suites.aidanbench.judging import Comparison, Grade, Judge
+from console.suites.aidanbench.loop import Turn, to_json
+from console.suites.aidanbench.novelty import Earlier, Nearest
+from console.suites.aidanbench.options import AidanOptions
+from console.suites.aidanbench.prompts import messages_for
+from console.suites.aidanbench.reading import answer_of
+from console.suites.aidanbench.rules import EMPTY_ANSWER, Scores
+from console.suites.aidanbench.simulated import answer_cue
+from console.suites.aidanbench.wording import Wording
+from console.suites.stage import Stage
+
+
+@dataclass
+class Loop:
+    """One question being asked again and again."""
+
+    case: Case
+    stage: Stage
+    options: AidanOptions
+    wording: Wording
+    exchanges: list[Message] = field(default_factory=list[Message])
+    accepted: list[str] = field(default_factory=list[str])
+    earlier: Earlier = field(default_factory=Earlier)
+    turns: list[Turn] = field(default_factory=list[Turn])
+
+    @property
+    def question(self) -> str:
+        """What is asked."""
+        return self.case.data["question"]
+
+    async def play(self) -> list[Any]:
+        """Play to the end and return the turns as JSON values.
+
+        Raises:
+            Fault: a model, the judge or the embedding could not be reached; the loop can be taken up again.
+        """
+        cap = self.options.max_turns
+        while cap is None or len(self.turns) < cap:
+            if not await self._take_turn():
+                break
+        return [msgspec.to_builtins(turn) for turn in self.turns]
+
+    async def _take_turn(self) -> bool:
+        """Ask once; return whether the answer was accepted."""
+        reply = await self._ask()
+        answer = answer_of(reply.content or "")
+        if not answer.strip():
+            turn = Turn(answer, reply.content or "", accepted=False, reason=EMPTY_ANSWER, finish=reply.finish)
+            return self._record(turn)
+        judge = Judge(self.stage, self.options, self.wording, self.question, len(self.turns))
+        grade, vectors, comparison = await _together(
+            judge.grade(answer), self.stage.embed([answer]), judge.compare(answer, self.accepted)
+        )
+        if len(vectors) != 1:
+            raise Fault(FaultKind.DATA, f"the embedding model gave {len(vectors)} vectors for one text")
+        return self._weigh(reply, answer, grade, vectors[0], comparison)
+
+    async def _ask(self) -> Reply:
+        messages = messages_for(self.wording, self.options.protocol, self.question, self.exchanges, self.accepted)
+        reply = await self.stage.ask(
+            messages,
+            params=self.options.model_params,
+            turn=len(self.turns),
+            cue=answer_cue(self.question, self.stage.key.rollout, tuple(self.accepted)),
+        )
+        self.exchanges.append(messages[-1])
+        self.exchanges.append({"role": "assistant", "content": reply.content or ""})
+        return reply
+
+    def _weigh(self, reply: Reply, answer: str, grade: Grade, vector: list[float], comparison: Comparison) -> bool:
+        """Put the numbers together and decide."""
+        near = self._nearest(vector)
+        scores = Scores(grade.value, self._novelty(near), comparison.novelty)
+        decision = self.options.rule.decide(scores)
+        if decision.accepted:
+            self.accepted.append(answer)
+            self.earlier.add(vector)
+        return self._record(
+            Turn(
+                answer=answer,
+                reply=reply.content or "",
+                coherence=to_json(scores.coherence),
+                novelty=to_json(scores.novelty),
+                llm_novelty=to_json(scores.llm_novelty),
+                accepted=decision.accepted,
+                reason=decision.reason,
+                nearest=near.place if near else None,
+                similarity=to_json(near.similarity) if near else None,
+                llm_nearest=comparison.nearest,
+                judge=grade.replies,
+                finish=reply.finish,
+            )
+        )
+
+    def _nearest(self, vector: list[float]) -> Nearest | None:
+        try:
+            return self.earlier.nearest(vector)
+        except ValueError as error:
+            raise Fault(FaultKind.DATA, f"the embedding model changed its answer's form: {error}") from error
+
+    def _novelty(self, near: Nearest | None) -> float | None:
+        """A novelty that is no number is machinery's doing: left open, unless the reference's number is wanted."""
+        value = 1.0 if near is None else 1.0 - near.similarity
+        return None if math.isnan(value) and not self.options.strict_compat else value
+
+    def _record(self, turn: Turn) -> bool:
+        """Keep a turn and show it to watchers."""
+        number, limits = len(self.turns), self.options.thresholds
+        self.turns.append(turn)
+        if turn.answer.strip():
+            self.stage.score("coherence", _finite(turn.coherence), threshold=limits.coherence_score, turn=number)
+            self.stage.score(
+                "novelty", _finite(turn.novelty), threshold=limits.embedding_dissimilarity_score, turn=number
+            )
+            if self.options.use_llm_similarity:
+                limit = limits.llm_dissimilarity_score
+                self.stage.score("llm_novelty", _finite(turn.llm_novelty), threshold=limit, turn=number)
+        self._show(turn, number)
+        return bool(turn.accepted)
+
+    def _show(self, turn: Turn, number: int) -> None:
+        if turn.judge:
+            self.stage.note("judged", {"replies": turn.judge, "value": turn.coherence}, turn=number)
+        if turn.nearest is not None:
+            near = {"turn": turn.nearest, "similarity": turn.similarity, "answer": self.turns[turn.nearest].answer}
+            self.stage.note("nearest", near, turn=number)
+        kind = {True: "accepted", False: "rejected", None: "undecided"}[turn.accepted]
+        self.stage.note(kind, {"answer": turn.answer, "reason": turn.reason}, turn=number)
+
+
+async def _together(
+    grade: Awaitable[Grade], vectors: Awaitable[list[list[float]]], comparison: Awaitable[Comparison]
+) -> tuple[Grade, list[list[float]], Comparison]:
+    """Await all three; when one fails, wait for the others first, so that what was paid for is kept."""
+    done = await asyncio.gather(grade, vectors, comparison, return_exceptions=True)
+    for result in done:
+        if isinstance(result, BaseException):
+            raise result
+    first, second, third = done
+    assert not isinstance(first, BaseException)
+    assert not isinstance(second, BaseException)
+    assert not isinstance(third, BaseException)
+    return first, second, third
+
+
+def _finite(value: float | str | None) -> float | None:
+    return None if isinstance(value, str) else value

@@ -1,0 +1,218 @@
+"""Getting the official AidanBench questions and wording: three pinned source files, read and never run.
+
+The questions and most of the wording come from the original program, the follow-up of the growing chat from the
+environment that the document describes. Everything is held against pinned digests; what differs is kept, said and not
+called comparable. Neither project states a licence for these texts, so they are written to the user's data folder only.
+"""
+
+import hashlib
+import json
+import tempfile
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+
+from console.core.fault import UsageError
+from console.suites.aidanbench import dataset, wording
+from console.suites.aidanbench.dataset import question_digest
+from console.suites.aidanbench.prompts import (
+    ENVIRONMENT,
+    ORIGINAL,
+    coherence_prompt,
+    first_prompt,
+    followup_prompt,
+    similarity_prompt,
+)
+from console.suites.aidanbench.source import Source
+from console.suites.aidanbench.wording import OURS, Wording
+from console.suites.archive import tree_sha256
+
+NAME = "aidanbench"
+REVISION = "a6bb3253ff630c82e7adbc81ce7bc7184c5bd881"
+"""Commit of the original program that the rules of this project are verified against."""
+ENVIRONMENT_REVISION = "65ab468d9e6bd705a0b63d28b996291a2fad4c61"
+PROMPTS, QUESTIONS = "benchmark/prompts.py", "benchmark/question_list.py"
+ENVIRONMENT_SOURCE = "environments/aidanbench/aidanbench.py"
+QUESTION_DIGEST = "ab8966173af7b56a"
+"""Digest of the 63 official questions in order."""
+
+_HOST = "https://raw.githubusercontent.com"
+_ORIGINAL_FILES = f"{_HOST}/aidanmclaughlin/AidanBench/{REVISION}"
+_ENVIRONMENT_FILES = f"{_HOST}/PrimeIntellect-ai/verifiers/{ENVIRONMENT_REVISION}"
+_TIMEOUT_S = 30
+_MOST_BYTES = 1 << 20
+_CURE = (
+    "Check the network, or get the AidanBench repository elsewhere and give its folder with --from PATH "
+    "(a folder that also holds environments/aidanbench of verifiers gives the environment's wording as well)."
+)
+_SAMPLE = "What is a cause of World War 1?"
+_DIGESTS = {
+    "first": "e96b3727b97f02a2",
+    "followup_original": "28e1a6cda895ac85",
+    "coherence": "d7bbec31c2da544f",
+    "similarity": "87766ae545601eb0",
+    "followup_environment": "6877226b1a5025d6",
+}
+"""First 16 hex digits of the sha256 of each official prompt, filled with known texts."""
+
+
+def pull(target_root: Path, from_path: Path | None = None, say: Callable[[str], object] = print) -> Path:
+    """Bring the official questions and wording below `target_root` and return their folder.
+
+    Args:
+        target_root: the root for pulled data; the folder `aidanbench` in it is replaced.
+        from_path: a checkout of the original program instead of a download; may hold the environment's source too.
+        say: takes progress lines for the reader.
+
+    Raises:
+        UsageError: no network, not such a checkout, sources that are not understood, or an unwritable folder.
+    """
+    try:
+        target_root.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".pull-", dir=target_root) as scratch:
+            sources = from_path if from_path is not None else download(Path(scratch) / "sources", say)
+            fresh = Path(scratch) / NAME
+            fresh.mkdir()
+            _fill(fresh, sources, say)
+            return _replace(fresh, target_root / NAME, Path(scratch))
+    except OSError as error:
+        where = str(error.filename or target_root)
+        raise UsageError(f"cannot be written: {error.strerror}", where=where, cure="Choose with --data.") from error
+
+
+def download(into: Path, say: Callable[[str], object]) -> Path:
+    """Fetch the pinned source files; the environment's may be missing.
+
+    Raises:
+        UsageError: the original program's files cannot be had.
+    """
+    for name in (PROMPTS, QUESTIONS):
+        say(f"fetching {name} of AidanBench {REVISION[:7]}")
+        _fetch(f"{_ORIGINAL_FILES}/{name}", into / name)
+    try:
+        _fetch(f"{_ENVIRONMENT_FILES}/{ENVIRONMENT_SOURCE}", into / ENVIRONMENT_SOURCE)
+    except UsageError as error:
+        say(f"the environment's own wording could not be fetched ({error.message})")
+    return into
+
+
+def read_official_wording(folder: Path, say: Callable[[str], object]) -> Wording:
+    """Read the wording out of a folder with the sources and name it by what the digests say.
+
+    Raises:
+        UsageError: a source is missing or not understood.
+    """
+    prompts = Source(_find(folder, PROMPTS))
+    first, original = prompts.prompt("gen_answer", "base_prompt")
+    coherence, _ = prompts.prompt("judge_answer", "prompt")
+    similarity, _ = prompts.prompt("judge_similarity", "prompt")
+    environment, origin = _environment_followup(folder, say)
+    found = Wording("official", first, environment, original, coherence, similarity, origin)
+    changed = changed_texts(found)
+    if changed - {"followup_environment"}:
+        say(f"these prompts are not the pinned ones: {', '.join(sorted(changed))}")
+        return Wording("changed", first, environment, original, coherence, similarity, origin or "changed")
+    if "followup_environment" in changed and not origin:
+        say("the environment's follow-up is not the pinned one")
+        return Wording("official", first, environment, original, coherence, similarity, "changed")
+    return found
+
+
+def changed_texts(found: Wording) -> set[str]:
+    """Return the names of the texts whose filled form has not the official digest."""
+    previous = ["one"]
+    filled = {
+        "first": first_prompt(found, _SAMPLE),
+        "followup_original": followup_prompt(found, ORIGINAL, _SAMPLE, previous),
+        "followup_environment": followup_prompt(found, ENVIRONMENT, _SAMPLE, previous),
+        "coherence": coherence_prompt(found, _SAMPLE, "Alliances"),
+        "similarity": similarity_prompt(found, _SAMPLE, "Alliances", "Militarism"),
+    }
+    return {name for name, text in filled.items() if hashlib.sha256(text.encode()).hexdigest()[:16] != _DIGESTS[name]}
+
+
+def _environment_followup(folder: Path, say: Callable[[str], object]) -> tuple[str, str]:
+    """Return the environment's follow-up and, when it is not the environment's own, whose it is."""
+    place = next((place for place in _places(folder, ENVIRONMENT_SOURCE) if place.is_file()), None)
+    if place is None:
+        say("the environment's source is not here: its follow-up is worded by us, and such runs are not comparable")
+        return OURS.followup_environment, OURS.name
+    return Source(place).prompt("_build_prompt", "base_prompt")[1], ""
+
+
+def _fill(fresh: Path, sources: Path, say: Callable[[str], object]) -> None:
+    questions = Source(_find(sources, QUESTIONS)).texts("questions")
+    found = read_official_wording(sources, say)
+    digest = question_digest(questions)
+    official = digest == QUESTION_DIGEST
+    if not official:
+        say("these questions are not the pinned ones: totals will not be called comparable")
+    lines = [json.dumps({"question": question}, ensure_ascii=False) for question in questions]
+    (fresh / dataset.FILE).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (fresh / wording.FILE).write_text(json.dumps(asdict(found), ensure_ascii=False, indent=1), encoding="utf-8")
+    comparable = official and found.name == "official"
+    (fresh / "suite.toml").write_text(
+        _suite_toml(tree_sha256(fresh), digest, found, comparable=comparable), encoding="utf-8"
+    )
+    dataset.read_folder(fresh, NAME)
+    wording.read_wording(fresh)
+
+
+def _suite_toml(tree: str, digest: str, found: Wording, *, comparable: bool) -> str:
+    source = {
+        "name": "AidanBench",
+        "version": REVISION if comparable else "unknown",
+        "digest": tree,
+        "questions": digest,
+        "wording": found.name,
+        "wording_digest": found.digest,
+        "licence": "none stated",
+    }
+    lines = [
+        'format = "aidanbench"',
+        f"title = {json.dumps('AidanBench' if comparable else 'AidanBench (changed files)')}",
+        'origin = "pulled"',
+        f"comparable = {json.dumps(comparable)}",
+        "",
+        "[source]",
+        *(f"{key} = {json.dumps(value)}" for key, value in source.items()),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _find(folder: Path, name: str) -> Path:
+    for place in _places(folder, name):
+        if place.is_file():
+            return place
+    raise UsageError(f"holds no {name}", where=str(folder), cure="Name the folder of an AidanBench checkout.")
+
+
+def _places(folder: Path, name: str) -> list[Path]:
+    """Return where a source may lie: in the folder, in a checkout below it, or by its bare name."""
+    return [folder / name, *sorted(folder.glob(f"*/{name}")), folder / Path(name).name]
+
+
+def _fetch(address: str, target: Path) -> None:
+    try:
+        with urllib.request.urlopen(address, timeout=_TIMEOUT_S) as answer:  # noqa: S310 - a constant https address
+            content = answer.read(_MOST_BYTES + 1)
+    except (OSError, urllib.error.URLError) as error:
+        raise UsageError(f"{address} cannot be fetched: {error}", cure=_CURE) from error
+    if len(content) > _MOST_BYTES:
+        raise UsageError(f"{address} is larger than a source file can be", cure=_CURE)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(content)
+
+
+def _replace(fresh: Path, target: Path, scratch: Path) -> Path:
+    old = scratch / "old"
+    if target.exists():
+        target.rename(old)
+    try:
+        return fresh.rename(target)
+    except OSError:
+        if old.exists():
+            old.rename(target)
+        raise

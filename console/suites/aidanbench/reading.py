@@ -1,0 +1,87 @@
+"""What is taken from a reply: the answer of the model, the number of the judge. Pure; never guesses.
+
+The last complete tag pair counts, and without one the whole text, as in the original program. A judge's number is
+read in two ways: `strict` gives what the reference environment computes (any trouble is coherence 0.0 or similarity
+1.0, nothing is clamped, `nan` and `inf` are numbers), the other refuses whatever is not a number from 0 to 100.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+
+ANSWER = "answer"
+COHERENCE = "coherence_score"
+SIMILARITY = "similarity_score"
+_PAIRS = {tag: re.compile(f"<{tag}>(.*?)</{tag}>", re.DOTALL) for tag in (ANSWER, COHERENCE, SIMILARITY)}
+
+
+def tag_content(text: str, tag: str) -> str:
+    """Return the stripped content of the last complete pair of `tag`, or the whole text as it is."""
+    found = _PAIRS[tag].findall(text)
+    return found[-1].strip() if found else text
+
+
+def answer_of(text: str) -> str:
+    """Return the answer that a reply gives."""
+    return tag_content(text, ANSWER)
+
+
+def strict_coherence(text: str) -> float:
+    """Read a coherence score as the reference environment does; unreadable is 0.0."""
+    number = _number(tag_content(text, COHERENCE))
+    return 0.0 if number is None else number
+
+
+def strict_similarity(text: str) -> float:
+    """Read a similarity as the reference environment does, 0 to 1 for good replies; unreadable is 1.0."""
+    number = _number(tag_content(text, SIMILARITY))
+    return 1.0 if number is None else number / 100.0
+
+
+def coherence(text: str) -> float | None:
+    """Read a coherence score from 0 to 100; None when the reply holds none."""
+    return _on_scale(tag_content(text, COHERENCE))
+
+
+def similarity(text: str) -> float | None:
+    """Read a similarity from 0 to 1 (the reply's number divided by 100); None when the reply holds none."""
+    number = _on_scale(tag_content(text, SIMILARITY))
+    return None if number is None else number / 100.0
+
+
+def llm_novelty(similarities: Sequence[float]) -> float:
+    """Return 1.0 minus the greatest similarity, in this order of operations; 1.0 with nothing to compare.
+
+    A similarity of 85 so gives 0.15000000000000002, which exceeds a threshold of 0.15.
+    """
+    return 1.0 - max(similarities) if similarities else 1.0
+
+
+def format_reward(replies: Sequence[str]) -> float:
+    """Return the mean tag discipline of all replies, the rejected one included; 0.0 without replies.
+
+    A reply earns 0.2 always, 0.4 for a complete answer pair, 0.2 for starting and 0.2 for ending with the tag.
+    """
+    if not replies:
+        return 0.0
+    return math.fsum(_tag_discipline(reply) for reply in replies) / len(replies)
+
+
+def _tag_discipline(reply: str) -> float:
+    text = reply.strip()
+    earned = 0.4 if _PAIRS[ANSWER].search(reply) else 0.0
+    earned += 0.2
+    earned += 0.2 if text.startswith("<answer>") else 0.0
+    return earned + (0.2 if text.endswith("</answer>") else 0.0)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _on_scale(text: str) -> float | None:
+    number = _number(text)
+    return number if number is not None and 0.0 <= number <= 100.0 else None

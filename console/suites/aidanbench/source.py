@@ -1,0 +1,105 @@
+"""Taking prompt texts and questions out of official Python sources by reading their syntax trees. Nothing is run.
+
+Understands what such code builds a text from: literals, `+`, f-strings, names, and one `if` for earlier answers. A name
+that is no known variable becomes a slot. Whatever else occurs is refused, so that a changed source cannot yield a
+prompt that merely looks right.
+"""
+
+import ast
+from pathlib import Path
+from typing import cast
+
+from console.core.fault import UsageError
+
+SLOTS = {
+    "question": "question",
+    "answer": "answer",
+    "answer1": "answer1",
+    "answer2": "answer2",
+    "previous_answers_str": "previous_answers",
+    "prev_str": "previous_answers",
+}
+"""Names in the sources that stand for what is filled in."""
+_EARLIER = ("previous_answers", "prev_answers")
+"""Names whose truth means that there are earlier answers."""
+
+
+class Source:
+    """One parsed Python file."""
+
+    def __init__(self, path: Path) -> None:
+        """Parse a file.
+
+        Raises:
+            UsageError: it cannot be read, or is not Python.
+        """
+        self._path = path
+        try:
+            self._tree = ast.parse(path.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from error
+        except (SyntaxError, ValueError) as error:
+            raise UsageError(f"is not Python: {error}", where=str(path)) from error
+
+    def texts(self, name: str) -> list[str]:
+        """Return the list of texts assigned to a module-level name.
+
+        Raises:
+            UsageError: there is none, or it is no list of literal texts.
+        """
+        for node in self._tree.body:
+            if isinstance(node, ast.Assign) and _targets(node) == name and isinstance(node.value, ast.List):
+                items = [item.value if isinstance(item, ast.Constant) else None for item in node.value.elts]
+                if items and all(isinstance(item, str) for item in items):
+                    return cast(list[str], items)
+        raise UsageError(f"holds no list of texts called {name!r}", where=str(self._path))
+
+    def prompt(self, function: str, variable: str) -> tuple[str, str]:
+        """Return what a function builds in a variable: the plain template, and what earlier answers add to it.
+
+        Raises:
+            UsageError: the function or variable is missing, or built in a way that is not understood.
+        """
+        body = self._body(function)
+        plain, added = self._build(body, variable)
+        if not plain:
+            raise UsageError(f"{function} builds no {variable!r}", where=str(self._path))
+        return plain, added
+
+    def _body(self, function: str) -> list[ast.stmt]:
+        for node in ast.walk(self._tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == function:
+                return node.body
+        raise UsageError(f"holds no function {function!r}", where=str(self._path))
+
+    def _build(self, body: list[ast.stmt], variable: str) -> tuple[str, str]:
+        plain = added = ""
+        for node in body:
+            if isinstance(node, ast.Assign) and _targets(node) == variable:
+                plain = self._text(node.value)
+            elif isinstance(node, ast.AugAssign) and _targets(node) == variable:
+                plain += self._text(node.value)
+            elif isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id in _EARLIER:
+                added += self._build(node.body, variable)[0]
+        return plain, added
+
+    def _text(self, node: ast.expr) -> str:
+        match node:
+            case ast.Constant(value=str(text)):
+                return text
+            case ast.BinOp(left=left, op=ast.Add(), right=right):
+                return self._text(left) + self._text(right)
+            case ast.JoinedStr(values=values):
+                return "".join(self._text(value) for value in values)
+            case ast.FormattedValue(value=value, conversion=-1, format_spec=None):
+                return self._text(value)
+            case ast.Name(id=name) if name in SLOTS:
+                return f"{{{SLOTS[name]}}}"
+            case _:
+                line = getattr(node, "lineno", 0)
+                raise UsageError("builds a prompt in a way that is not understood", where=f"{self._path}:{line}")
+
+
+def _targets(node: ast.Assign | ast.AugAssign) -> str:
+    target = node.target if isinstance(node, ast.AugAssign) else node.targets[0]
+    return target.id if isinstance(target, ast.Name) else ""

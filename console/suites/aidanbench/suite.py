@@ -1,0 +1,156 @@
+"""AidanBench as a suite: questions in, loops played, counts out."""
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from console.config.weights import LOCAL_EMBEDDING
+from console.core.case import Case, Setting
+from console.core.comparison import Comparison
+from console.core.fault import UsageError
+from console.core.nearest import nearest
+from console.core.outcome import Verdict
+from console.core.run import Selection
+from console.suites.aidanbench import options as names
+from console.suites.aidanbench.compare import compare
+from console.suites.aidanbench.dataset import QuestionSet, load_questions, read_folder
+from console.suites.aidanbench.estimate import estimate
+from console.suites.aidanbench.options import OPTIONS, AidanOptions, read_options
+from console.suites.aidanbench.play import Loop
+from console.suites.aidanbench.report import report
+from console.suites.aidanbench.score import score_loop
+from console.suites.aidanbench.selection import pick
+from console.suites.aidanbench.wording import Wording, read_wording
+from console.suites.stage import Stage
+from console.suites.suite import Category, Estimate, Option, Report, Result, RoleModel, SuiteEntry
+
+
+class AidanBenchSuite:
+    """One question list with its wording, bundled, pulled or the user's own."""
+
+    def __init__(self, entry: SuiteEntry) -> None:
+        """Open a catalogue line; files are read when first needed."""
+        self._entry = entry
+
+    @property
+    def entry(self) -> SuiteEntry:
+        """The catalogue line this suite was opened from."""
+        return self._entry
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """The reference environment's arguments and ours."""
+        return OPTIONS
+
+    def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
+        """A loop always needs a judge and an embedding."""
+        read_options(options)
+        return ("judge", "embedding")
+
+    def role_models(self, options: dict[str, Any]) -> dict[str, RoleModel]:
+        """Return the judge and the embedding that the options name."""
+        values = read_options(options).values
+        defaults = {"judge": names.JUDGE_MODEL, "embedding": names.EMBEDDING_MODEL}
+        return {role: _role_model(role, values, default) for role, default in defaults.items()}
+
+    def settle(self, options: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
+        """Check the options, read the user's own questions in, and name the models that were chosen.
+
+        Afterwards a run depends on no file outside the suite's folder, so it can be resumed from anywhere.
+        """
+        checked = read_options(options)
+        settled = {**checked.values, "thresholds": checked.thresholds._asdict()}
+        if any(settled[name] is not None for name in ("questions", "questions_path", "dataset")):
+            found = load_questions(self._entry.folder, self._entry.name, checked)
+            settled |= {"questions": [question.question for question in found.questions]}
+            settled |= {"questions_path": None, "dataset": None}
+        return settled | {f"{role}_model": name for role, name in roles.items() if f"{role}_model" in settled}
+
+    def categories(self) -> Sequence[Category]:
+        """The categories of the suite's own questions, in file order."""
+        counts: dict[str, int] = {}
+        for question in read_folder(self._entry.folder, self._entry.name).questions:
+            counts[question.category] = counts.get(question.category, 0) + 1
+        return [Category(name, count, modes=("prompt", "fc")) for name, count in counts.items()]
+
+    def cases(self, selection: Selection, setting: Setting) -> list[Case]:
+        """The selected questions in file order; each case records its question set and wording."""
+        options = read_options(setting.options)
+        found = load_questions(self._entry.folder, self._entry.name, options)
+        self._check_names(selection, found)
+        about = self._provenance(found, options)
+        cases = [
+            Case(
+                id=question.id,
+                category=question.category,
+                data={"question": question.question, **about},
+                title=question.question,
+            )
+            for question in found.questions
+        ]
+        return pick(cases, selection)
+
+    def estimate(self, case: Case, setting: Setting) -> Estimate:
+        """Expected calls and tokens of one loop, for the protocol that is set."""
+        return estimate(case.data["question"], self._wording, read_options(setting.options))
+
+    async def play(self, case: Case, stage: Stage, setting: Setting) -> Any:
+        """Play one loop; returns its turns."""
+        return await Loop(case, stage, read_options(setting.options), self._wording).play()
+
+    def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
+        """Judge a recorded loop by its numbers alone."""
+        return score_loop(output, read_options(setting.options))
+
+    def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
+        """Lay out the answers, and the two that collided."""
+        return compare(output, verdict, read_options(setting.options))
+
+    def report(self, results: Sequence[Result], setting: Setting) -> Report:
+        """Totals, means and intervals."""
+        options = read_options(setting.options)
+        return report(results, options.reward_mode, self._comparability(options))
+
+    @cached_property
+    def _wording(self) -> Wording:
+        return read_wording(self._entry.folder)
+
+    def _provenance(self, found: QuestionSet, options: AidanOptions) -> dict[str, dict[str, str]]:
+        wording = self._wording
+        return {
+            "question_set": {"name": found.name, "digest": found.digest},
+            "wording": {"name": wording.name_for(options.protocol), "digest": wording.digest},
+        }
+
+    def _check_names(self, selection: Selection, found: QuestionSet) -> None:
+        known = {"categories": [q.category for q in found.questions], "ids": [q.id for q in found.questions]}
+        for kind, given in (("categories", selection.categories), ("ids", selection.ids)):
+            for name in given:
+                if name not in known[kind]:
+                    close = nearest(name, known[kind])
+                    cure = f"Did you mean {close}?" if close else f"Known: {', '.join(dict.fromkeys(known[kind]))}."
+                    raise UsageError(f"no question has {name!r} among its {kind}", where=self._entry.name, cure=cure)
+
+    def _comparability(self, options: AidanOptions) -> str:
+        """Say in words whether totals may be laid beside published ones."""
+        why: list[str] = []
+        if not self._entry.comparable or options.values["questions"] is not None:
+            why.append("not the official questions")
+        if self._wording.name_for(options.protocol) != "official":
+            why.append("not the official wording")
+        for role in ("judge", "embedding"):
+            name = options.values[f"{role}_model"]
+            if name == LOCAL_EMBEDDING or name.startswith("sim/"):
+                why.append(f"{'local' if name == LOCAL_EMBEDDING else 'simulated'} {role}")
+        if options.max_turns is not None:
+            why.append(f"at most {options.max_turns} turns")
+        return f"not comparable with published totals: {', '.join(why)}" if why else ""
+
+
+def _role_model(role: str, values: Mapping[str, Any], default: str) -> RoleModel:
+    said = (values[f"{role}_model"], values[f"{role}_api_base_url"], values[f"{role}_api_key_var"])
+    return RoleModel(
+        *said,
+        is_default=said == (default, names.API, names.KEY),
+        fallback=LOCAL_EMBEDDING if role == "embedding" else "",
+    )

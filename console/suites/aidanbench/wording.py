@@ -1,0 +1,156 @@
+"""The words that model and judge are given: ours, or the official ones that a pull brought.
+
+Both have the same structure: a first prompt of three parts, a follow-up for each protocol that lists the earlier
+answers, and the rubrics of the two judges. Slots in braces are filled by name and never looked at twice, so a question
+that contains `{answer}` stays as it is.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import cast
+
+from console.core.fault import UsageError
+
+FILE = "wording.json"
+"""Name of the file in a dataset folder that holds its own wording."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """All texts of one set. The follow-ups are what is added to the first prompt."""
+
+    name: str
+    first: str
+    """Slot `question`."""
+    followup_environment: str
+    """Slot `previous_answers`; for the growing chat."""
+    followup_original: str
+    """Slot `previous_answers`; for the single message."""
+    coherence: str
+    """Slots `question` and `answer`."""
+    similarity: str
+    """Slots `question`, `answer1` (the new one) and `answer2` (an earlier one)."""
+    environment_origin: str = ""
+    """Whose the environment's follow-up is, where it differs from `name`."""
+
+    @property
+    def digest(self) -> str:
+        """First 16 hex digits of the sha256 over all texts."""
+        texts = {name: text for name, text in asdict(self).items() if name not in ("name", "environment_origin")}
+        return hashlib.sha256(json.dumps(texts, sort_keys=True).encode()).hexdigest()[:16]
+
+    def name_for(self, protocol: str) -> str:
+        """Return whose words a run with this protocol is asked in."""
+        return (self.environment_origin or self.name) if protocol == "environment" else self.name
+
+
+def fill(template: str, **slots: str) -> str:
+    """Return the template with the named slots filled; other braces stay."""
+    pattern = "|".join(re.escape(name) for name in slots)
+    return re.sub(rf"\{{({pattern})\}}", lambda found: slots[found[1]], template)
+
+
+def read_wording(folder: Path) -> Wording:
+    """Return a dataset folder's own wording, or ours when it has none.
+
+    Raises:
+        UsageError: the file is there but damaged.
+    """
+    place = folder / FILE
+    if not place.is_file():
+        return OURS
+    try:
+        table = json.loads(place.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot be read: {error}", where=str(place), cure=_CURE) from error
+    names = {field.name for field in fields(Wording)}
+    required = names - {"environment_origin"}
+    if not isinstance(table, dict):
+        raise UsageError("must hold one table of texts", where=str(place), cure=_CURE)
+    texts = cast(Mapping[str, object], table)
+    if not required <= texts.keys() <= names or not all(isinstance(text, str) for text in texts.values()):
+        raise UsageError(f"must hold these texts: {', '.join(sorted(required))}", where=str(place), cure=_CURE)
+    return Wording(**cast(dict[str, str], dict(texts)))
+
+
+_CURE = "Run `eval-console pull aidanbench` again."
+
+OURS = Wording(
+    name="eval-console",
+    first=(
+        "Here is a question to answer.\n"
+        "<question>{question}</question>\n"
+        "Write your answer between <answer> and </answer>.\n"
+        "Give exactly one answer, in a few sentences at most. A list of several answers does not count.\n"
+    ),
+    followup_environment=(
+        "\n\n=== THIS ANSWER HAS TO BE NEW ===\n"
+        "Everything you answered before is used up and DOES NOT COUNT AGAIN.\n"
+        "Do not repeat an earlier answer, reword it or offer a close relative of it.\n"
+        "Start from ANOTHER angle: a different cause, means, place, person or principle.\n"
+        "A reader who knows all earlier answers must learn something from this one.\n"
+        "\nThese are the answers you have given so far:\n"
+        "<previous_answers>\n{previous_answers}\n</previous_answers>\n"
+        "\nOnce more: say something that none of them says."
+    ),
+    followup_original=(
+        "Your answer MUST DIFFER from everything you have answered before.\n"
+        "What you have answered so far stands inside <previous_answers></previous_answers>.\n"
+        "<previous_answers>\n{previous_answers}\n</previous_answers>"
+    ),
+    coherence=(
+        "You grade how well an answer holds together and whether it could be true.\n\n"
+        "Question: <question>{question}</question>\n"
+        "Answer: <answer>{answer}</answer>\n\n"
+        "Choose a number from 0 to 100 by these bands:\n\n"
+        "0-20: SENSELESS\n"
+        "- It has nothing to do with what was asked\n"
+        "- It contradicts itself or cannot be the case\n"
+        "- It says what nobody could believe of the world\n"
+        "- It misses what the question is about\n\n"
+        "21-40: BADLY BROKEN\n"
+        "- Its steps do not follow from one another\n"
+        "- It misunderstands something the question rests on\n"
+        "- Most of it is wrong, though parts touch the subject\n"
+        "- True sentences stand beside each other without making an answer\n\n"
+        "41-60: HALF SOUND\n"
+        "- The question was understood in its outline\n"
+        "- Good points and mistakes are mixed\n"
+        "- One can follow it, with gaps\n"
+        "- It is about the matter, but leaves out what counts most\n\n"
+        "61-80: LARGELY SOUND\n"
+        "- The question was understood well\n"
+        "- The reasoning holds, but for small gaps\n"
+        "- Nearly all it says is believable and has grounds\n"
+        "- It is an answer on the whole complete\n\n"
+        "81-100: FULLY SOUND\n"
+        "- It answers exactly what was asked\n"
+        "- Nothing in it is at odds with anything else in it\n"
+        "- All it says is believable and well founded\n"
+        "- It is complete and to the point\n\n"
+        "IMPORTANT: reply with one whole number from 0 to 100 inside <coherence_score></coherence_score>, "
+        "like this:\n"
+        "<coherence_score>75</coherence_score>\n\n"
+        "Write nothing else."
+    ),
+    similarity=(
+        "You grade how alike two answers to one question are in what they mean, whatever words they use.\n\n"
+        "The question: <question>{question}</question>\n"
+        "One answer: <answer1>{answer1}</answer1>\n"
+        "The other answer: <answer2>{answer2}</answer2>\n\n"
+        "Choose a number from 0 to 100 by these bands:\n\n"
+        "0-20: they share nothing that matters\n"
+        "21-40: a detail in common, different ideas\n"
+        "41-60: some ideas in common, some not\n"
+        "61-80: the same idea with differences in detail\n"
+        "81-100: the same answer, in the same or other words\n\n"
+        "IMPORTANT: reply with one whole number from 0 to 100 inside <similarity_score></similarity_score>, "
+        "like this:\n"
+        "<similarity_score>75</similarity_score>\n\n"
+        "Write nothing else."
+    ),
+)

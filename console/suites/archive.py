@@ -1,0 +1,120 @@
+"""Safe unpacking of downloaded archives, member by member.
+
+Promises that nothing is written outside the target folder, that no link or device is created, and that an archive
+cannot fill the disk: members, sizes and compression ratios are capped, and the real bytes are counted, not the sizes
+that the archive claims. Refuses the whole archive at the first unsafe member instead of skipping it.
+"""
+
+import hashlib
+import stat
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from console.core.fault import UsageError
+
+_CHUNK = 1 << 20
+_SMALL = 4096
+"""Members up to this many bytes are not held to the ratio: a short repetitive file is harmless."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Caps of one archive; sizes in bytes."""
+
+    members: int = 20_000
+    member_bytes: int = 64 << 20
+    total_bytes: int = 512 << 20
+    ratio: float = 200.0
+
+
+def file_sha256(path: Path) -> str:
+    """Return the sha256 of a file as lower-case hex."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def tree_sha256(folder: Path, without: tuple[str, ...] = ()) -> str:
+    """Return one digest over the files of a folder, but those named: relative names and contents, in order of names."""
+    digest = hashlib.sha256()
+    for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.name not in without):
+        digest.update(f"{path.relative_to(folder).as_posix()}\0{file_sha256(path)}\n".encode())
+    return digest.hexdigest()
+
+
+def unpack_zip(archive: Path, target: Path, keep: Callable[[str], bool], limits: Limits | None = None) -> list[Path]:
+    """Unpack the members that `keep` accepts (by their name in the archive) below `target`.
+
+    All members are checked, also those not kept: an archive with one unsafe member is not trusted at all.
+
+    Returns:
+        The files written, in archive order.
+
+    Raises:
+        UsageError: not a zip, damaged, or an unsafe or oversize member (named).
+    """
+    limits = limits or Limits()
+    try:
+        with zipfile.ZipFile(archive) as opened:
+            members = list(_checked(archive, opened, limits))
+            return [_write(opened, member, target, limits) for member in members if keep(member.filename)]
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+        raise UsageError(f"not a readable zip archive: {error}", where=str(archive)) from error
+
+
+def _checked(archive: Path, opened: zipfile.ZipFile, limits: Limits) -> Iterator[zipfile.ZipInfo]:
+    infos = opened.infolist()
+    if len(infos) > limits.members:
+        raise UsageError(f"has {len(infos)} members, at most {limits.members} are unpacked", where=str(archive))
+    if sum(info.file_size for info in infos) > limits.total_bytes:
+        raise UsageError(f"unpacks to more than {limits.total_bytes >> 20} MiB", where=str(archive))
+    seen: set[str] = set()
+    for info in infos:
+        reason = _unsafe_name(info.filename) or _unsafe_kind(info) or _oversize(info, limits)
+        if not reason and info.filename.casefold() in seen:
+            reason = "occurs twice"
+        if reason:
+            raise UsageError(f"refused: member {info.filename!r} {reason}", where=str(archive))
+        seen.add(info.filename.casefold())
+        if not info.is_dir():
+            yield info
+
+
+def _unsafe_name(name: str) -> str:
+    if not name or "\0" in name or "\\" in name or ":" in name:
+        return "has a name that is not a plain relative path"
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts:
+        return "would be written outside the target folder"
+    return ""
+
+
+def _unsafe_kind(info: zipfile.ZipInfo) -> str:
+    if info.flag_bits & 0x1:
+        return "is encrypted"
+    kind = stat.S_IFMT(info.external_attr >> 16)
+    if kind in (0, stat.S_IFREG) or (kind == stat.S_IFDIR and info.is_dir()):
+        return ""
+    return "is a link or a device"
+
+
+def _oversize(info: zipfile.ZipInfo, limits: Limits) -> str:
+    if info.file_size > limits.member_bytes:
+        return f"is larger than {limits.member_bytes >> 20} MiB"
+    if info.file_size > _SMALL and info.file_size > limits.ratio * max(info.compress_size, 1):
+        return f"is compressed more than {limits.ratio:g} times"
+    return ""
+
+
+def _write(opened: zipfile.ZipFile, info: zipfile.ZipInfo, target: Path, limits: Limits) -> Path:
+    path = target.joinpath(*PurePosixPath(info.filename).parts)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    left = min(info.file_size, limits.member_bytes)
+    with opened.open(info) as source, path.open("xb") as out:
+        while chunk := source.read(_CHUNK):
+            left -= len(chunk)
+            if left < 0:
+                raise UsageError(f"refused: member {info.filename!r} is larger than it claims")
+            out.write(chunk)
+    return path

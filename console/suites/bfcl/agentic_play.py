@@ -1,0 +1,40 @@
+"""Playing memory and web search: the turn loop of multi-turn, with a memory or the web in place of simulators."""
+
+from typing import Any
+
+from console.core.case import Setting
+from console.suites.bfcl import categories as names
+from console.suites.bfcl.agentic_answers import agentic_cue
+from console.suites.bfcl.dataset import Dataset
+from console.suites.bfcl.entry import Entry
+from console.suites.bfcl.memory.backend import core_of
+from console.suites.bfcl.memory.chain import memory_after
+from console.suites.bfcl.memory.embedding import embedding
+from console.suites.bfcl.memory.play import Remembering
+from console.suites.bfcl.multi_turn_play import Conversation, Execution
+from console.suites.bfcl.web_search.choice import choose_web
+from console.suites.bfcl.web_search.play import Browsing
+from console.suites.bfcl.wording import Wording
+from console.suites.stage import Stage
+
+
+async def play_agentic(entry: Entry, stage: Stage, setting: Setting, wording: Wording, dataset: Dataset) -> Any:
+    """Hold the conversation and return the official result form.
+
+    A memory entry starts with what the conversations it depends on have left behind; without any of them it starts
+    empty, as officially.
+
+    Raises:
+        Fault: a model, the search service or the embedding failed.
+        UsageError: recorded answers cannot be read.
+    """
+    docs, _ = dataset.functions(entry)
+    memory = None
+    if names.is_memory(entry.id):
+        before = memory_after(entry.depends_on, stage.output_of, setting.mode)
+        memory = core_of(before)
+        execution: Execution = Remembering(entry.id, before, embedding(dataset.embedding, str(dataset.folder)))
+    else:
+        execution = Browsing(entry.id, entry.initial_config, choose_web(setting.options, dataset))
+    offered = entry.offering(docs)
+    return await Conversation(offered, stage, setting, wording, execution, {}, memory, agentic_cue).play()

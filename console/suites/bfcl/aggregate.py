@@ -1,0 +1,97 @@
+"""The official aggregation of BFCL v4: from accuracies of categories to groups and the overall number. Pure.
+
+Missing categories count as 0 and are marked; Live is weighted by entries, all other means are unweighted, relevance
+enters nothing, and Overall = (10 Non-Live + 10 Live + 10 Irrelevance + 30 Multi-Turn + 40 Agentic) / 100.
+"""
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from console.suites.bfcl.categories import LIVE, MEMORY, MULTI_TURN, WEB_SEARCH
+
+_SHARES = (10, 10, 10, 30, 40)
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """An accuracy (0 to 1) with the number of entries it stands for."""
+
+    value: float
+    entries: int
+    known: bool = True
+    """False: at least one part is missing; it counted as 0."""
+    touched: bool = True
+    """False: all parts are missing."""
+
+    @property
+    def shown(self) -> "float | str":
+        """The value as the official tables show it: N/A when a part is missing."""
+        return self.value if self.known else "N/A"
+
+
+def mean(parts: Sequence[Accuracy]) -> Accuracy:
+    """Return the unweighted mean."""
+    value = sum(part.value for part in parts) / len(parts)
+    return _joined(value, sum(part.entries for part in parts), parts)
+
+
+def weighted(parts: Sequence[Accuracy]) -> Accuracy:
+    """Return the mean weighted by number of entries."""
+    entries = sum(part.entries for part in parts)
+    value = sum(part.value * part.entries for part in parts) / entries if entries else 0.0
+    return _joined(value, entries, parts)
+
+
+def _joined(value: float, entries: int, parts: Sequence[Accuracy]) -> Accuracy:
+    return Accuracy(value, entries, all(part.known for part in parts), any(part.touched for part in parts))
+
+
+class Standing:
+    """All aggregated accuracies of one model."""
+
+    def __init__(self, of: Callable[[str], Accuracy]) -> None:
+        """Aggregate; `of` returns the accuracy of a category."""
+        self.of = of
+        self.simple = mean([of("simple_python"), of("simple_java"), of("simple_javascript")])
+        self.non_live = mean([self.simple, of("multiple"), of("parallel"), of("parallel_multiple")])
+        self.live = weighted([of(name) for name in LIVE[:4]])
+        self.irrelevance = mean([of("irrelevance"), of("live_irrelevance")])
+        self.relevance = of("live_relevance")
+        self.multi_turn = mean([of(name) for name in MULTI_TURN])
+        self.web_search = mean([of(name) for name in WEB_SEARCH])
+        self.memory = mean([of(name) for name in MEMORY])
+        self.agentic = mean([self.web_search, self.memory])
+        parts = (self.non_live, self.live, self.irrelevance, self.multi_turn, self.agentic)
+        total = sum(part.value * (share / sum(_SHARES)) for part, share in zip(parts, _SHARES, strict=True))
+        self.overall = _joined(total, sum(part.entries for part in parts), parts)
+
+    @property
+    def groups(self) -> dict[str, Accuracy]:
+        """The parts by the name they are shown under, the parts of Overall first."""
+        return {
+            "non_live": self.non_live,
+            "live": self.live,
+            "irrelevance": self.irrelevance,
+            "multi_turn": self.multi_turn,
+            "agentic": self.agentic,
+            "simple": self.simple,
+            "web_search": self.web_search,
+            "memory": self.memory,
+            "relevance": self.relevance,
+        }
+
+
+def spread(accuracies: Mapping[str, float]) -> dict[str, float]:
+    """Return the format-sensitivity statistics over the accuracies of all configurations.
+
+    `accuracy_max_delta` and `accuracy_std` are in percent, `accuracy_variance` in squared percent, rounded to two
+    places; 0 for a single configuration.
+    """
+    values = list(accuracies.values())
+    several = len(values) > 1
+    return {
+        "accuracy_max_delta": round((max(values) - min(values)) * 100, 2) if several else 0.0,
+        "accuracy_variance": round(statistics.variance(values) * 100**2, 2) if several else 0.0,
+        "accuracy_std": round(statistics.stdev(values) * 100, 2) if several else 0.0,
+    }

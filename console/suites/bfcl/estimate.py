@@ -1,0 +1,33 @@
+"""What one entry will cost, before anything is paid: expected calls and tokens, from the texts that will be sent."""
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from console.core.chat import Message
+from console.suites.suite import Estimate
+
+_CHARACTERS_A_TOKEN = 4.0
+_CALL_TOKENS = 60.0
+"""Usual length of an answer with a call or two."""
+_STEPS_A_TURN = 3.0
+"""Usual number of replies to one user message when there are simulators to call."""
+_STEP_TOKENS = 120.0
+"""Usual growth of a conversation with every step."""
+
+
+def estimate_single(messages: Sequence[Message], tools: Sequence[dict[str, Any]]) -> Estimate:
+    """Return the cost of one question."""
+    return Estimate(1.0, _tokens(messages, tools), _CALL_TOKENS)
+
+
+def estimate_turns(messages: Sequence[Message], tools: Sequence[dict[str, Any]], turns: int) -> Estimate:
+    """Return the cost of a conversation whose every step sends all that went before."""
+    steps = turns * _STEPS_A_TURN
+    start = _tokens(messages, tools)
+    return Estimate(steps, steps * (start + _STEP_TOKENS * (steps - 1) / 2), steps * _CALL_TOKENS)
+
+
+def _tokens(messages: Sequence[Message], tools: Sequence[dict[str, Any]]) -> float:
+    text = sum(len(message.get("content") or "") for message in messages)
+    return (text + (len(json.dumps(list(tools))) if tools else 0)) / _CHARACTERS_A_TOKEN

@@ -1,0 +1,42 @@
+"""Official entries whose ground truth no output can meet, or only an unnatural one. They are scored all the same.
+
+Found by trying: each is refused whatever is answered (or accepted only for the odd form named here). Listed so that
+nobody looks for the model's mistake where the data has one.
+"""
+
+_IMPOSSIBLE = {
+    "simple_java_36": "a list of mixed types is expected, but all elements of the list become texts",
+    "simple_java_65": "a list of mixed types is expected, but all elements of the list become texts",
+    "live_simple_106-63-0": "a required parameter has no acceptable value",
+    "live_simple_112-68-0": "a required parameter has no acceptable value",
+    "live_multiple_862-181-3": "the ground truth requires a parameter that the function does not have",
+    "live_multiple_964-207-0": "a required parameter is missing from the ground truth",
+}
+_UNNATURAL = {
+    **dict.fromkeys(
+        (f"simple_java_{number}" for number in (35, 78, 83, 85, 86, 89, 90, 91)),
+        "elements of a String array must be written without quotes",
+    ),
+    "simple_java_64": "only an empty HashMap or a value of one letter is accepted",
+    "live_multiple_507-149-4": "`origin_airport` must be empty once punctuation is dropped",
+}
+
+_CUT_IN_JSON = frozenset(("simple_python_96",))
+"""Entries with a list of objects as argument: in JSON form the answer is read only up to that list's end."""
+
+
+def is_impossible(entry_id: str) -> bool:
+    """Whether no output can pass an entry."""
+    return why_bad(entry_id).startswith("no output")
+
+
+def why_bad(entry_id: str) -> str:
+    """Return why an entry cannot be passed, or only in an odd way; empty for all others."""
+    source = entry_id.rpartition(":")[2]
+    if "ret_fmt=json" in entry_id and source in _CUT_IN_JSON:
+        return "no output can pass this entry: a JSON answer is cut after its first list of objects"
+    if source in _IMPOSSIBLE:
+        return f"no output can pass this entry: {_IMPOSSIBLE[source]}"
+    if source in _UNNATURAL:
+        return f"only an unnatural answer passes this entry: {_UNNATURAL[source]}"
+    return ""

@@ -1,0 +1,66 @@
+"""Judging all saved outputs of a category at once: the verdicts of scoring, with what the score files keep of them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from console.core.case import Setting
+from console.suites.bfcl import categories as names
+from console.suites.bfcl.agentic import check_answer
+from console.suites.bfcl.checker import Refusal
+from console.suites.bfcl.dataset import Dataset
+from console.suites.bfcl.decode.reply import decode_reply
+from console.suites.bfcl.entry import Entry
+from console.suites.bfcl.execution import executable_calls
+from console.suites.bfcl.multi_turn import check_conversations
+from console.suites.bfcl.simulator_host import host_of
+from console.suites.bfcl.verdict import judge
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What the official scorer says of one output."""
+
+    entry: Entry
+    output: Any
+    refusal: Refusal | None
+    """None: right."""
+    finding: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Of a refused conversation with simulators: what was played, and the `record` of the score file."""
+
+
+def mark_outputs(
+    dataset: Dataset, category: str, outputs: Sequence[tuple[str, Any]], setting: Setting
+) -> Iterator[Mark]:
+    """Judge outputs, given with their entry ids, in order.
+
+    Raises:
+        Fault: the simulators cannot be started.
+        UsageError: damaged data.
+        KeyError: an unknown id.
+    """
+    entries = dataset.entries(category)
+    known = [(entries[entry_id], output) for entry_id, output in outputs]
+    if not names.is_multi_turn(category):
+        for entry, output in known:
+            yield Mark(entry, output, judge(entry, output, setting))
+        return
+    judged = check_conversations(known, setting.mode, host_of(dataset), recorded=True)
+    for (entry, output), (refusal, finding) in zip(known, judged, strict=True):
+        yield Mark(entry, output, refusal, finding)
+
+
+def decoded_calls(mark: Mark, mode: str) -> Any:
+    """Return what a single-turn output decodes to, as the score file keeps it."""
+    return decode_reply(mark.output, mark.entry.judged_as, mode, mark.entry.config).value
+
+
+def decoded_steps(mark: Mark, mode: str) -> list[list[str]]:
+    """Return the call texts of the steps of an agentic output that hold any."""
+    decoded = (executable_calls(step, mode) for step in mark.output[0])
+    return [calls for calls in decoded if calls]
+
+
+def last_message(mark: Mark, mode: str) -> Any:
+    """Return the message of an agentic output that was searched for an answer."""
+    return check_answer(mark.output, mark.entry.ground_truth or [], mode)[1]

@@ -1,0 +1,36 @@
+"""BM25+ (Lv and Zhai 2011), as the search over keys ranks: k1 = 1.5, b = 0.75, δ = 1, idf = ln((N + 1) / n)."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+_K1, _B, _DELTA = 1.5, 0.75, 1
+
+
+class Ranking:
+    """Scores for the texts of a corpus, each given as its words."""
+
+    def __init__(self, corpus: Sequence[Sequence[str]]) -> None:
+        """Count the words.
+
+        Raises:
+            ZeroDivisionError: the corpus is empty; models see its text.
+        """
+        self._counts = [Counter(words) for words in corpus]
+        self._lengths = [len(words) for words in corpus]
+        self._mean_length = sum(self._lengths) / len(corpus)
+        found = Counter(word for counts in self._counts for word in counts)
+        self._weights = {word: math.log((len(corpus) + 1) / count) for word, count in found.items()}
+
+    def scores(self, query: Sequence[str]) -> list[float]:
+        """Return one score for each text; a word of the query that no text has adds nothing."""
+        return [self._score(query, counts, length) for counts, length in zip(self._counts, self._lengths, strict=True)]
+
+    def _score(self, query: Sequence[str], counts: Counter[str], length: int) -> float:
+        # The order of operations is that of the usual implementation, so that the last digits agree as well.
+        total = 0.0
+        for word in query:
+            count = counts.get(word, 0)
+            size = _K1 * (1 - _B + _B * length / self._mean_length)
+            total += self._weights.get(word, 0) * (_DELTA + (count * (_K1 + 1)) / (size + count))
+        return total

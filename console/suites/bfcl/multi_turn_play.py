@@ -1,0 +1,173 @@
+"""Playing a conversation with simulators: turns of user messages, steps of replies, calls executed in the worker.
+
+A turn ends with the first reply that holds no executable call. More than twenty executed steps in one turn end the
+whole conversation, as officially. Executed calls are effects of the stage; after a resume the worker knows nothing of
+them, so everything executed before is played again on fresh simulators before the first new call.
+"""
+
+import contextlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from console.core.case import Setting
+from console.core.chat import Cue, Message, Reply
+from console.core.fault import Fault, FaultKind
+from console.suites.bfcl.entry import Entry
+from console.suites.bfcl.execution import executable_calls
+from console.suites.bfcl.multi_turn import worker_entry
+from console.suites.bfcl.play import output_of
+from console.suites.bfcl.prompts import added_functions, first_turn, hinted, system_prompt
+from console.suites.bfcl.rendering import Doc
+from console.suites.bfcl.simulator_host import SimulatorHost, StateGone
+from console.suites.bfcl.tools import native_tools
+from console.suites.bfcl.turn_answers import turn_cue
+from console.suites.bfcl.wording import Wording
+from console.suites.stage import Stage
+
+STEP_LIMIT = 20
+"""Executed steps of one turn, after which the conversation is ended."""
+_TRIES = 3
+"""How often a step is executed when the simulators are lost meanwhile."""
+
+
+Cues = Callable[[Entry, Sequence[Doc], int, int], Callable[[], Cue]]
+"""From entry, offered documents, turn and step to what the simulated models may answer."""
+
+
+class Execution(Protocol):
+    """Where the calls of one conversation are executed."""
+
+    executed: list[list[str]]
+    """By step, those from the journal included."""
+
+    async def execute(self, calls: list[str]) -> list[str]:
+        """Execute the calls of a step and return their results as the model sees them."""
+        ...
+
+    async def end(self) -> None:
+        """Let go of what is held."""
+        ...
+
+
+@dataclass(slots=True)
+class Simulation:
+    """The simulators of one conversation, and what was executed on them so far."""
+
+    entry: Entry
+    host: SimulatorHost
+    key: str
+    executed: list[list[str]] = field(default_factory=list[list[str]])
+    generation: int = -1
+    """Of the worker that holds the conversation; another one knows nothing of it."""
+
+    async def execute(self, calls: list[str]) -> list[str]:
+        """Execute the calls of a step, after everything before where the simulators are new.
+
+        Raises:
+            Fault: the worker was lost in it, or again and again; kind `sandbox`.
+        """
+        for _ in range(_TRIES):
+            try:
+                if self.generation < 0:
+                    await self._play_again()
+                return await self._execute(calls)
+            except StateGone:
+                self.generation = -1
+        raise Fault(FaultKind.SANDBOX, "the simulators were lost again and again")
+
+    async def end(self) -> None:
+        """Let the worker forget the conversation."""
+        if self.generation >= 0:
+            with contextlib.suppress(StateGone):
+                await self.host.acall("end", {"key": self.key}, generation=self.generation)
+
+    async def _play_again(self) -> None:
+        self.generation = await self.host.begin(self.key, worker_entry(self.entry))
+        for earlier in self.executed:
+            await self._execute(earlier)
+
+    async def _execute(self, calls: list[str]) -> list[str]:
+        arguments = {"key": self.key, "calls": calls}
+        return await self.host.acall("execute", arguments, generation=self.generation)
+
+
+@dataclass(slots=True)
+class Conversation:
+    """One conversation being held."""
+
+    entry: Entry
+    stage: Stage
+    setting: Setting
+    wording: Wording
+    simulation: Execution
+    withheld: dict[str, list[Doc]]
+    """Documents that become available at a turn (as text)."""
+    memory: Any = None
+    """Core memory of a memory entry, shown in its prompt; empty when there is nothing in it."""
+    cues: Cues = turn_cue
+    messages: list[Message] = field(default_factory=list[Message])
+    docs: list[Doc] = field(default_factory=list[Doc])
+
+    async def play(self) -> list[list[Any]]:
+        """Hold all turns and return the replies of every step, by turn.
+
+        Raises:
+            Fault: a model or the simulators failed.
+        """
+        turns: list[list[Any]] = []
+        try:
+            for number in range(len(self.entry.question)):
+                self._open_turn(number)
+                steps, ended = await self._turn(number)
+                turns.append(steps)
+                if not ended:
+                    break
+        finally:
+            await self.simulation.end()
+        return turns
+
+    def _open_turn(self, number: int) -> None:
+        if number == 0:
+            self.docs = hinted(self.entry.function, self.entry, self.wording)
+            native = self.setting.mode == "fc"
+            prompt = "" if native else system_prompt(self.docs, "", self.wording)
+            self.messages = first_turn(self.entry, self.wording, prompt=prompt, memory=self.memory)
+            return
+        added = self.withheld.get(str(number))
+        if added:
+            self.docs = [*self.docs, *added]
+            self.messages.append(added_functions(added, self.wording, self.setting.mode))
+        self.messages += self.entry.question[number]
+
+    async def _turn(self, turn: int) -> tuple[list[Any], bool]:
+        """Play one turn; returns its steps and whether it ended by itself."""
+        steps: list[Any] = []
+        tools = native_tools(self.docs) if self.setting.mode == "fc" else []
+        while len(steps) <= STEP_LIMIT:
+            step = len(steps)
+            cue = self.cues(self.entry, self.docs, turn, step)
+            reply = await self.stage.ask(self.messages, tools=tools, turn=turn, step=step, cue=cue)
+            output = output_of(reply, self.setting.mode)
+            steps.append(output)
+            self.messages.append(reply.message())
+            calls = executable_calls(output, self.setting.mode)
+            if not calls:
+                return steps, True
+            self._show(reply, calls, await self._execute(calls, turn, step))
+        return steps, False
+
+    async def _execute(self, calls: list[str], turn: int, step: int) -> list[str]:
+        request = {"turn": turn, "step": step, "calls": calls}
+        results: list[str] = await self.stage.perform("running code", request, lambda: self.simulation.execute(calls))
+        self.simulation.executed.append(calls)
+        return results
+
+    def _show(self, reply: Reply, calls: list[str], results: list[str]) -> None:
+        """Put results into the conversation: as tool messages, or as one user message in prompting mode."""
+        if self.setting.mode == "fc":
+            for call, result in zip(reply.tool_calls, results, strict=False):
+                self.messages.append({"role": "tool", "content": result, "tool_call_id": call.id})
+            return
+        shown = [{"role": "tool", "name": call, "content": text} for call, text in zip(calls, results, strict=True)]
+        self.messages.append({"role": "user", "content": repr(shown)})

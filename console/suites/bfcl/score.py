@@ -1,0 +1,110 @@
+"""From an output to a verdict of ours: passed or failed with the official error type, broken for failed inferences."""
+
+from typing import Any, cast
+
+import msgspec
+
+from console.core.case import Setting
+from console.core.fault import Fault
+from console.core.outcome import Outcome, Verdict
+from console.suites.bfcl import categories as names
+from console.suites.bfcl.checker import Refusal
+from console.suites.bfcl.dataset import Dataset
+from console.suites.bfcl.decode.reply import decode_reply
+from console.suites.bfcl.entry import Entry
+from console.suites.bfcl.known_bad import why_bad
+from console.suites.bfcl.multi_turn import check_conversation
+from console.suites.bfcl.simulator_host import host_of
+from console.suites.bfcl.verdict import judge
+
+INFERENCE_ERROR = "Error during inference:"
+"""How the official tool begins the result of an inference that failed."""
+_LONGEST = 2000
+"""Characters of a text that a verdict keeps."""
+BROKEN = "inference_error"
+"""Reason of an imported result that records a failed inference."""
+
+
+def score_output(entry: Entry, output: Any, setting: Setting) -> Verdict:
+    """Judge an output of any category but the simulators' conversations; never raises.
+
+    A memory prerequisite is not judged: whatever was said in it, it has been held.
+    """
+    if names.is_prerequisite(entry.id):
+        return Verdict(Outcome.PASSED, messages=("held for the questions that build on it, and not graded",))
+    return verdict_of(entry, output, judge(entry, output, setting), setting)
+
+
+def score_conversation(entry: Entry, output: Any, setting: Setting, dataset: Dataset) -> Verdict:
+    """Judge a conversation with simulators; broken when the simulators fail, because nothing is known of the model."""
+    try:
+        refusal, finding = check_conversation(entry, output, setting.mode, host_of(dataset))
+    except Fault as fault:
+        return Verdict(Outcome.BROKEN, fault.kind.value, messages=(fault.message,))
+    verdict = verdict_of(entry, output, refusal, setting)
+    return msgspec.structs.replace(verdict, detail=verdict.detail | conversation_detail(refusal, finding))
+
+
+def conversation_detail(refusal: Refusal | None, finding: dict[str, Any]) -> dict[str, Any]:
+    """Return what review and the official score file need of a finding; long texts are cut."""
+    if refusal is None:
+        return {}
+    kept = {key: finding[key] for key in ("turn", "turns", "differences", "missing", "decoded") if key in finding}
+    error = {"error_message": refusal.message, "error_type": refusal.error_type}
+    details = {key: kept[key] for key in ("differences", "missing") if key in kept}
+    return _cut(kept | {"error": error | ({"details": details} if details else {})})
+
+
+def _cut(value: Any) -> Any:
+    match value:
+        case str():
+            return value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…"
+        case list():
+            return [_cut(part) for part in cast(list[Any], value)]
+        case dict():
+            return {key: _cut(part) for key, part in cast(dict[str, Any], value).items()}
+        case _:
+            return value
+
+
+def verdict_of(entry: Entry, output: Any, refusal: Refusal | None, setting: Setting) -> Verdict:
+    """Put a refusal (None: right) into our terms.
+
+    A recorded inference error is broken, not failed: the model never answered. What the official scorer says of it
+    (for irrelevance: right) stands in `official`.
+    """
+    if isinstance(output, str) and output.startswith(INFERENCE_ERROR):
+        official = Outcome.FAILED if refusal else Outcome.PASSED
+        reason = refusal.error_type if refusal else BROKEN
+        return Verdict(Outcome.BROKEN, reason, messages=(output[:500],), official=official.value)
+    if refusal is None:
+        return Verdict(Outcome.PASSED)
+    detail: dict[str, Any] = {}
+    if names.is_single_turn(entry.category):
+        decoded = decode_reply(output, entry.judged_as, setting.mode, entry.config)
+        detail["decoded"] = json_safe(decoded.value)
+    if bad := why_bad(entry.id):
+        detail["known_bad"] = bad
+    return Verdict(Outcome.FAILED, refusal.error_type, refusal.subject, (refusal.message,), detail=detail)
+
+
+def json_safe(value: Any) -> Any:
+    """Return a decoded value as JSON can hold it: what it cannot becomes its source text."""
+    match value:
+        case None | bool() | str():
+            return value
+        case int() | float():
+            return value if abs(value) < 2**63 else _source(value)
+        case list() | tuple():
+            return [json_safe(part) for part in cast(list[Any], value)]
+        case dict():
+            return {str(key): json_safe(part) for key, part in cast(dict[Any, Any], value).items()}
+        case _:
+            return _source(value)
+
+
+def _source(value: Any) -> str:
+    try:
+        return repr(value)
+    except ValueError:
+        return f"a number of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__

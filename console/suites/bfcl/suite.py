@@ -1,0 +1,147 @@
+"""BFCL v4 as a suite: entries in, conversations played, official verdicts and numbers out."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from console.core.case import Case, Setting
+from console.core.comparison import Comparison
+from console.core.fault import Fault
+from console.core.outcome import Verdict
+from console.core.run import Selection
+from console.suites.bfcl import categories as names
+from console.suites.bfcl.agentic_play import play_agentic
+from console.suites.bfcl.compare import compare_output
+from console.suites.bfcl.dataset import Dataset
+from console.suites.bfcl.entry import Entry, entry_of
+from console.suites.bfcl.estimate import estimate_single, estimate_turns
+from console.suites.bfcl.multi_turn import trace_states
+from console.suites.bfcl.multi_turn_compare import compare_conversation
+from console.suites.bfcl.multi_turn_play import Conversation, Simulation
+from console.suites.bfcl.official import load_wording
+from console.suites.bfcl.play import play_single_turn, question_of
+from console.suites.bfcl.report import report
+from console.suites.bfcl.score import score_conversation, score_output
+from console.suites.bfcl.selection import select
+from console.suites.bfcl.simulator_host import host_of
+from console.suites.bfcl.web_search.choice import OPTION as WEB_OPTION
+from console.suites.bfcl.wording import Wording
+from console.suites.stage import Stage
+from console.suites.suite import Category, Estimate, Option, Report, Result, SuiteEntry
+
+
+class BfclSuite:
+    """One dataset in the official layout: the pulled release, a bundled one, or the user's own."""
+
+    def __init__(self, entry: SuiteEntry) -> None:
+        """Open a catalogue line; files are read when first needed."""
+        self._entry = entry
+
+    @property
+    def entry(self) -> SuiteEntry:
+        """The catalogue line this suite was opened from."""
+        return self._entry
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """Where web search gets its answers; everything else is fixed by the benchmark."""
+        return (WEB_OPTION,) if any("web_search" in name for name in self.dataset.categories) else ()
+
+    def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
+        """No other model takes part."""
+        del options
+        return ()
+
+    def categories(self) -> Sequence[Category]:
+        """The categories this dataset has, in official order; prerequisites of memory are not counted."""
+        return [
+            Category(
+                name=name,
+                cases=self._counts[name],
+                modes=("prompt",) if name == names.FORMAT_SENSITIVITY else ("prompt", "fc"),
+                group=names.group_of(name),
+                scored=name != names.FORMAT_SENSITIVITY,
+            )
+            for name in self.dataset.categories
+        ]
+
+    def cases(self, selection: Selection, setting: Setting) -> list[Case]:
+        """The selected entries in official order; each case records the wording that is used."""
+        return [
+            entry.case(wording=self.dataset.wording_name) for entry in select(self.dataset, selection, setting.mode)
+        ]
+
+    def estimate(self, case: Case, setting: Setting) -> Estimate:
+        """Expected calls and tokens of one entry, from the texts that will be sent."""
+        entry = entry_of(case)
+        messages, tools = question_of(self._with_functions(entry), self.wording, setting.mode)
+        if names.is_single_turn(entry.category):
+            return estimate_single(messages, tools)
+        return estimate_turns(messages, tools, len(entry.question))
+
+    async def play(self, case: Case, stage: Stage, setting: Setting) -> Any:
+        """Hold the conversation; returns the official result form."""
+        entry = entry_of(case)
+        if names.is_single_turn(entry.category):
+            return await play_single_turn(entry, stage, setting, self.wording)
+        if not names.is_multi_turn(entry.category):
+            return await play_agentic(entry, stage, setting, self.wording, self.dataset)
+        docs, withheld = self.dataset.functions(entry)
+        simulation = Simulation(entry, host_of(self.dataset), f"{stage.key}/{id(stage)}")
+        return await Conversation(entry.offering(docs), stage, setting, self.wording, simulation, withheld).play()
+
+    def scores_slowly(self, case: Case) -> bool:
+        """Conversations with simulators are played again by their worker to be judged."""
+        return names.is_multi_turn(case.category)
+
+    def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
+        """Judge an output by the official rules."""
+        entry = entry_of(case)
+        if names.is_multi_turn(entry.category):
+            return score_conversation(entry, output, setting, self.dataset)
+        return score_output(entry, output, setting)
+
+    def states(self, case_id: str, output: Any, mode: str) -> list[dict[str, Any]]:
+        """The states that a conversation's simulators went through, for the log of official result files.
+
+        Empty where there are none: other categories, outputs that are no turns, simulators that failed.
+        """
+        if not names.is_multi_turn(case_id) or not isinstance(output, list):
+            return []
+        try:
+            return trace_states(self.dataset.entry(case_id), output, mode, host_of(self.dataset))
+        except (Fault, TypeError):
+            return []
+
+    def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
+        """Lay expected beside actual, paired as the checker pairs them."""
+        entry = entry_of(case)
+        compare = compare_conversation if names.is_multi_turn(entry.category) else compare_output
+        return compare(entry, output, verdict, setting)
+
+    def report(self, results: Sequence[Result], setting: Setting) -> Report:
+        """Aggregate by the official formula."""
+        del setting
+        return report(results, self._counts, comparable=self._entry.comparable)
+
+    @cached_property
+    def dataset(self) -> Dataset:
+        """The files of the suite's folder."""
+        return Dataset(self._entry.folder)
+
+    @cached_property
+    def wording(self) -> Wording:
+        """The texts that surround the questions.
+
+        Raises:
+            UsageError: those of a pulled release cannot be read.
+        """
+        return load_wording(self.dataset)
+
+    @cached_property
+    def _counts(self) -> dict[str, int]:
+        return {name: self.dataset.count(name) for name in self.dataset.categories}
+
+    def _with_functions(self, entry: Entry) -> Entry:
+        docs, _ = self.dataset.functions(entry)
+        return entry.offering(docs)

@@ -1,0 +1,108 @@
+"""The value rules of the single-turn checker: what counts as equal to an acceptable value.
+
+Strings are compared without case, blanks and some punctuation; lists by equality after that for their top-level
+strings; dictionaries key by key. `""` among the acceptable values means that a parameter may be left out, and as a side
+effect lets empty strings and empty lists pass.
+"""
+
+import re
+from functools import lru_cache
+from typing import Any, cast
+
+PARTIAL = frozenset(
+    (
+        "value_error:dict_key",
+        "value_error:dict_value",
+        "value_error:list_dict_count",
+        "dict_checker:unclear",
+        "list_dict_checker:unclear",
+    )
+)
+"""Errors whose official message does not print the whole value, so that a part too large to print does no harm."""
+_IGNORED = re.compile(r"[ ,./\-_*^]")
+
+
+@lru_cache(maxsize=65536)
+def standardised(text: str) -> str:
+    """Return a text as it is compared: without blanks and `,./-_*^`, in lower case, with double quotes."""
+    return _IGNORED.sub("", text).lower().replace("'", '"')
+
+
+def check_value(value: Any, allowed: list[Any], expected: type, item: type | None, *, as_is: bool) -> str | None:
+    """Return the official error type, or None when the value is acceptable.
+
+    Args:
+        value: after conversion, of an acceptable type.
+        allowed: the acceptable values.
+        expected: the type of the document.
+        item: the type of list items, where the document has one.
+        as_is: whether the ground truth is of another type than the document, so that only equal values count.
+    """
+    if not as_is:
+        if expected is dict:
+            return _check_dict(value, allowed)
+        if expected is list:
+            return _check_dicts(value, allowed) if item is dict else _check_list(value, allowed)
+        if expected is str:
+            accepted = [standardised(other) for other in allowed if type(other) is str]
+            return None if standardised(value) in accepted else "value_error:string"
+    return None if value in allowed else "value_error:others"
+
+
+def _standard(value: Any) -> Any:
+    return standardised(value) if type(value) is str else value
+
+
+def _check_list(value: list[Any], allowed: list[Any]) -> str | None:
+    """Compare with each acceptable list; a string there counts as the list of its characters, `""` as empty."""
+    wanted = [_standard(part) for part in value]
+    return (
+        None if wanted in [[_standard(part) for part in accepted] for accepted in allowed] else "value_error:list/tuple"
+    )
+
+
+def _check_dict(value: dict[Any, Any], allowed: list[Any]) -> str | None:
+    """Compare with each acceptable dictionary; the last one's error counts."""
+    error: str | None = "dict_checker:unclear"
+    for accepted in allowed:
+        if accepted != "":
+            error = _dict_error(value, accepted)
+            if error is None:
+                return None
+    return error
+
+
+def _dict_error(value: dict[Any, Any], accepted: dict[str, Any]) -> str | None:
+    for key, values in accepted.items():
+        if key not in value and "" not in values:
+            return "value_error:dict_key"
+    for key, part in value.items():
+        if key not in accepted:
+            return "value_error:dict_key"
+        values = accepted[key]
+        if _standard(part) not in [_standard(values[index]) for index in range(len(values))]:
+            return _printed(part, "value_error:dict_value")
+    return None
+
+
+def _printed(part: Any, error_type: str) -> str:
+    """Return the error type after printing a value, as the official message does.
+
+    Raises:
+        ValueError: the value holds a number too large to print, where the official scorer crashes.
+    """
+    return error_type if repr(part) else ""
+
+
+def _check_dicts(value: list[Any], allowed: list[Any]) -> str | None:
+    """Compare with each acceptable list of dictionaries, pairwise and in order; the last error counts."""
+    error: str | None = "list_dict_checker:unclear"
+    for accepted in cast(list[list[Any]], allowed):
+        if len(value) != len(accepted):
+            error = "value_error:list_dict_count"
+            continue
+        errors = (_check_dict(part, [other]) for part, other in zip(value, accepted, strict=True))
+        error = next((found for found in errors if found is not None), None)
+        if error is None:
+            return None
+    return error

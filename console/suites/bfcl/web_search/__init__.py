@@ -1,0 +1,1 @@
+"""BFCL's web-search categories: a search engine and pages, live or from recorded answers."""

@@ -1,0 +1,212 @@
+"""The catalogue: every dataset folder with a `suite.toml`, and the formats that can open them.
+
+A dataset is a folder; its name is the suite's name. Folders are looked for in the user's data folders, among the
+bundled and among the pulled ones, which may share a folder; of two with the same name the first found counts, and the
+other is reported. Formats are ours or those of installed packages (entry point group `eval_console.suites`: a callable
+that takes the `SuiteEntry` and returns the `Suite`). A format's code is imported only when one of its suites is opened.
+"""
+
+import importlib
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, cast
+
+from console.core.fault import UsageError
+from console.core.nearest import nearest
+from console.suites.suite import Suite, SuiteEntry
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP = "eval_console.suites"
+"""Entry point group of formats from other packages."""
+
+_FORMATS = {
+    "bfcl": "console.suites.bfcl.suite:BfclSuite",
+    "aidanbench": "console.suites.aidanbench.suite:AidanBenchSuite",
+    "cavebench": "console.suites.cavebench.suite:CaveBenchSuite",
+}
+_OFFICIAL = {"bfcl": "the official BFCL data", "aidanbench": "the AidanBench questions", "cavebench": "cave-bench"}
+"""Suites that a `pull` brings, so that a missing one has a better cure than a similar name."""
+
+
+class Roots(Protocol):
+    """Where dataset folders are looked for."""
+
+    @property
+    def bundled(self) -> Path:
+        """Datasets that came with the program."""
+        ...
+
+    @property
+    def pulled(self) -> Path:
+        """Datasets brought by `pull`."""
+        ...
+
+    @property
+    def user(self) -> tuple[Path, ...]:
+        """The user's own: dataset folders, or folders of them."""
+        ...
+
+
+class Catalog:
+    """All suites that can be opened."""
+
+    def __init__(self, roots: Roots) -> None:
+        """Look at nothing yet; folders are scanned at the first question."""
+        self._roots = roots
+        self._entries: dict[str, SuiteEntry] | None = None
+        self._damaged: dict[str, UsageError] = {}
+        self._warnings: list[str] = []
+
+    @property
+    def warnings(self) -> list[str]:
+        """What was passed over while scanning: damaged `suite.toml` files, doubled names, broken entry points."""
+        self._scan()
+        return list(self._warnings)
+
+    def entries(self) -> list[SuiteEntry]:
+        """All suites, by name."""
+        return sorted(self._scan().values(), key=lambda entry: entry.name)
+
+    def open(self, name: str) -> Suite:
+        """Open a suite by name.
+
+        Raises:
+            UsageError: no such suite (with the nearest name or the pull that brings it), a damaged `suite.toml`, or
+                a format nobody offers.
+        """
+        entry = self._scan().get(name)
+        if entry is None:
+            raise self._damaged.get(name) or self._unknown(name)
+        return _factory(entry)(entry)
+
+    def _scan(self) -> dict[str, SuiteEntry]:
+        if self._entries is None:
+            self._entries = {}
+            for origin, folder in _folders(self._roots):
+                self._add(origin, folder)
+            self._warnings += broken_entry_points()
+        return self._entries
+
+    def _add(self, origin: str, folder: Path) -> None:
+        assert self._entries is not None
+        try:
+            entry = read_entry(folder, origin)
+        except UsageError as error:
+            self._damaged.setdefault(folder.name, error)
+            self._warnings.append(str(error))
+            return
+        known = self._entries.setdefault(entry.name, entry)
+        if known.folder.resolve() != folder.resolve():
+            self._warnings.append(f"{folder}: hidden by {known.folder}, which has the same name")
+
+    def _unknown(self, name: str) -> UsageError:
+        known = self._scan()
+        if name in _OFFICIAL:
+            return UsageError(f"{_OFFICIAL[name]} is not here yet", cure=f"Run `eval-console pull {name}` first.")
+        close = nearest(name, [*known, *_OFFICIAL])
+        listed = ", ".join(sorted(known)) or "none"
+        cure = f"Did you mean {close}?" if close else f"Known suites: {listed}."
+        return UsageError(f"no suite is called {name!r}", cure=cure)
+
+
+def read_entry(folder: Path, origin: str = "user") -> SuiteEntry:
+    """Read a folder's `suite.toml`.
+
+    Raises:
+        UsageError: it cannot be read or lacks something; names file, key and what was expected.
+    """
+    place = folder / "suite.toml"
+    table = read_suite_toml(folder)
+    form = _text(table, "format", place)
+    if not form:
+        raise UsageError(
+            "has no `format`", where=str(place), cure=f'Add a line such as format = "{next(iter(_FORMATS))}".'
+        )
+    comparable = table.get("comparable", False)
+    source = table.get("source", {})
+    if not isinstance(comparable, bool) or not isinstance(source, dict):
+        raise UsageError("`comparable` must be true or false, and `source` a table", where=str(place))
+    facts = {str(key): str(value) for key, value in cast(dict[str, Any], source).items()}
+    return SuiteEntry(
+        name=folder.name,
+        format=form,
+        folder=folder,
+        title=_text(table, "title", place) or folder.name,
+        origin=_text(table, "origin", place) or origin,
+        comparable=comparable,
+        source=facts,
+    )
+
+
+def read_suite_toml(folder: Path) -> dict[str, Any]:
+    """Return a folder's `suite.toml` as a table.
+
+    Raises:
+        UsageError: it is missing, unreadable or not TOML.
+    """
+    place = folder / "suite.toml"
+    try:
+        return tomllib.loads(place.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", where=str(place)) from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"is not TOML: {error}", where=str(place)) from error
+
+
+def broken_entry_points() -> list[str]:
+    """Return one warning for each installed format that cannot be loaded."""
+    out: list[str] = []
+    for point in _points():
+        try:
+            point.load()
+        except Exception as error:  # another package may fail in any way
+            out.append(f"suite format {point.name!r} ({point.value}) cannot be loaded: {type(error).__name__}: {error}")
+    return out
+
+
+def _points() -> "list[EntryPoint]":
+    """Return the formats of installed packages; the module that knows them is slow to load, so only when needed."""
+    from importlib import metadata
+
+    return list(metadata.entry_points(group=GROUP))
+
+
+def _folders(roots: Roots) -> Iterator[tuple[str, Path]]:
+    seen: set[Path] = set()
+    places = [*(("user", root) for root in roots.user), ("bundled", roots.bundled), ("pulled", roots.pulled)]
+    for origin, root in places:
+        found = [root] if (root / "suite.toml").is_file() else sorted(path.parent for path in root.glob("*/suite.toml"))
+        for folder in found:
+            if folder.resolve() not in seen and not folder.name.startswith("."):
+                seen.add(folder.resolve())
+                yield origin, folder
+
+
+def _text(table: dict[str, Any], key: str, place: Path) -> str:
+    value = table.get(key, "")
+    if not isinstance(value, str):
+        raise UsageError(f"`{key}` must be a text", where=str(place))
+    return value
+
+
+def _factory(entry: SuiteEntry) -> Callable[[SuiteEntry], Suite]:
+    if entry.format in _FORMATS:
+        module, _, attribute = _FORMATS[entry.format].partition(":")
+        return getattr(importlib.import_module(module), attribute)
+    points = [point for point in _points() if point.name == entry.format]
+    if not points:
+        offered = [*_FORMATS, *(point.name for point in _points())]
+        close = nearest(entry.format, offered)
+        cure = f"Did you mean {close}?" if close else f"Known formats: {', '.join(offered)}."
+        raise UsageError(
+            f"nobody offers the format {entry.format!r}", where=str(entry.folder / "suite.toml"), cure=cure
+        )
+    point = points[0]
+    try:
+        return point.load()
+    except Exception as error:
+        message = f"the format {point.name!r} ({point.value}) cannot be loaded: {type(error).__name__}: {error}"
+        raise UsageError(message, cure="Mend or remove the package that offers it.") from error

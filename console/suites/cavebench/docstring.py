@@ -1,0 +1,91 @@
+"""Parameter descriptions out of docstrings in the three common styles, as the published tool schemas have them.
+
+The style is the one most of whose marks occur (reStructuredText before numpy before Google on a tie, Google without
+any). Google sections need an indented body; items of the same indentation start a parameter, deeper lines continue it.
+"""
+
+import inspect
+import re
+from collections.abc import Iterator
+
+_SPHINX = (r"^:param\s", r"^:type\s", r"^:return:", r"^:rtype:")
+_NUMPY = (r"^Parameters\s*\n\s*-{3,}", r"^Returns\s*\n\s*-{3,}", r"^Yields\s*\n\s*-{3,}")
+_GOOGLE = (r"^(Args|Arguments):", r"^(Returns):", r"^(Raises):")
+_GOOGLE_TITLES = frozenset({"args", "arguments", "params", "parameters"})
+_HEADER = re.compile(r"^(?P<title>[\w ][\s\w-]*): *(?P<rest>[^\s].*)?\s*$")
+
+
+def parameter_descriptions(doc: str) -> dict[str, str]:
+    """Return description by parameter name."""
+    lines = inspect.cleandoc(doc.rstrip()).split("\n")
+    reader = {"sphinx": _sphinx, "numpy": _numpy, "google": _google}[_style("\n".join(lines))]
+    return {name: text for name, text in reader(lines) if text}
+
+
+def _style(text: str) -> str:
+    counts = {
+        name: sum(1 for pattern in patterns if re.search(pattern, text, re.MULTILINE))
+        for name, patterns in (("sphinx", _SPHINX), ("numpy", _NUMPY), ("google", _GOOGLE))
+    }
+    return max(counts, key=lambda name: counts[name]) if any(counts.values()) else "google"
+
+
+def _google(lines: list[str]) -> Iterator[tuple[str, str]]:
+    for number, line in enumerate(lines):
+        header = _HEADER.match(line)
+        if header and header["title"].lower() in _GOOGLE_TITLES and _is_section(lines, number):
+            for item in _items(lines, number + 1):
+                name, colon, text = "\n".join(item).partition(":")
+                if colon:
+                    yield name.split(" ", 1)[0].lstrip("*"), text.strip()
+
+
+def _is_section(lines: list[str], number: int) -> bool:
+    below = lines[number + 1] if number + 1 < len(lines) else ""
+    return below.startswith(" ") and bool(below.strip())
+
+
+def _items(lines: list[str], start: int) -> list[list[str]]:
+    """Split a section's body into parameters, each a list of lines without their common indentation."""
+    indent = len(lines[start]) - len(lines[start].lstrip())
+    items: list[list[str]] = []
+    for line in lines[start:]:
+        if not line.strip():
+            items[-1].append("")
+        elif line.startswith(" " * indent * 2):
+            items[-1].append(line[indent * 2 :])
+        elif line.startswith(" " * (indent + 1)):
+            items[-1].append(line.lstrip())
+        elif line.startswith(" " * indent):
+            items.append([line[indent:]])
+        else:
+            break
+    return items
+
+
+def _numpy(lines: list[str]) -> Iterator[tuple[str, str]]:
+    for number, line in enumerate(lines[:-1]):
+        if line.strip() == "Parameters" and re.fullmatch(r"-{3,}", lines[number + 1].strip()):
+            yield from _numpy_items(lines[number + 2 :])
+
+
+def _numpy_items(lines: list[str]) -> Iterator[tuple[str, str]]:
+    names: list[str] = []
+    text: list[str] = []
+    for number, line in enumerate(lines):
+        below = lines[number + 1].strip() if number + 1 < len(lines) else ""
+        if line.strip() and not line.startswith(" "):
+            yield from ((name, inspect.cleandoc("\n".join(text))) for name in names)
+            if re.fullmatch(r"-{3,}", below):
+                return
+            names = [name.strip().lstrip("*") for name in line.split(":", 1)[0].split(",")]
+            text = []
+        else:
+            text.append(line)
+    yield from ((name, inspect.cleandoc("\n".join(text))) for name in names)
+
+
+def _sphinx(lines: list[str]) -> Iterator[tuple[str, str]]:
+    text = "\n".join(lines)
+    for match in re.finditer(r"^:param\s+(?:[^:\n]*\s)?(\w+):((?:.*)(?:\n(?!:).*)*)", text, re.MULTILINE):
+        yield match[1], "\n".join(line.strip() for line in match[2].split("\n")).strip()

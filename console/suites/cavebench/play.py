@@ -1,0 +1,207 @@
+"""Holding a conversation: in cave mode the agent in the worker leads, in json mode a loop here does.
+
+One worker per conversation. Everything that is not deterministic goes through the stage; a resumed conversation
+rebuilds the runtime by going the same way again, with the journaled replies, outputs and clock readings. A provider's
+fault leaves as a fault; what the model's code does to its worker is the model's doing and ends the conversation.
+"""
+
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from console.core.case import Case, Setting
+from console.core.chat import Message
+from console.core.fault import Fault, FaultKind
+from console.sandbox.limits import MEBIBYTE, Limits
+from console.sandbox.worker import Worker, WorkerError, WorkerLost
+from console.suites.cavebench.cue import cue_for
+from console.suites.cavebench.options import CaveOptions, read_options
+from console.suites.cavebench.record import (
+    BadRecord,
+    CellJson,
+    Question,
+    lost_turn,
+    read_cell,
+    read_question,
+    read_turn,
+)
+from console.suites.cavebench.tool_loop import ToolLoop
+from console.suites.stage import Stage
+
+_CAVE_PROGRAM = "console.suites.cavebench.inside.agent"
+_JSON_PROGRAM = "console.suites.cavebench.inside.tools"
+_SPARE_S = 10.0
+"""How much longer than a cell's own limit the engine waits before it ends the worker."""
+_KEPT_OF_EXCESS = 2000
+"""Characters kept of an output that the model does not get because it is too long."""
+
+
+async def play_case(case: Case, stage: Stage, setting: Setting, folder: Path) -> dict[str, Any]:
+    """Hold the conversation of a case and return its output.
+
+    Raises:
+        Fault: a model could not be asked, or the scenario's module does not load.
+        UsageError: the sandbox is too weak here and that was not accepted.
+    """
+    options = read_options(setting)
+    start = _Starter(case, options, folder)
+    if options.mode == "json":
+        turns = await ToolLoop(case, stage, options, start.worker).play()
+    else:
+        turns = await _AgentPlay(case, stage, options).play(start)
+    return {"mode": options.mode, "turns": turns}
+
+
+class _Starter:
+    """Starts the worker of a conversation."""
+
+    def __init__(self, case: Case, options: CaveOptions, folder: Path) -> None:
+        self._data, self._options, self._folder = case.data, options, folder
+
+    async def worker(self) -> Worker:
+        """Start it.
+
+        Raises:
+            Fault: the scenario's module does not load; of kind `data`.
+        """
+        options = self._options
+        try:
+            return await Worker.start(
+                _CAVE_PROGRAM if options.mode == "cave" else _JSON_PROGRAM,
+                setup=self._setup(),
+                read_only=[self._folder],
+                limits=Limits(
+                    call_s=options.cell_s + _SPARE_S,
+                    start_s=60.0,
+                    frame_bytes=16 * MEBIBYTE,
+                    call_bytes=64 * MEBIBYTE,
+                ),
+                allow_weaker=options.trusted,
+            )
+        except WorkerLost as lost:
+            raise Fault(FaultKind.DATA, f"{self._data['scenario']}: {lost.message}", cure=_cure(lost.message)) from None
+
+    def _setup(self) -> dict[str, Any]:
+        data, options = self._data, self._options
+        return {
+            "root": str(self._folder.resolve()),
+            "module": data["module"],
+            "beside": data.get("beside", ""),
+            "turns": data["conversation"]["turns"],
+            "description": data.get("description", ""),
+            "requirements": data.get("requirements", ""),
+            "max_steps": options.max_steps,
+            "max_history": options.max_history,
+            "max_output": options.max_output,
+            "cell_s": options.cell_s,
+        }
+
+
+class _AgentPlay:
+    """A conversation in cave mode: answers what the agent in the worker asks."""
+
+    def __init__(self, case: Case, stage: Stage, options: CaveOptions) -> None:
+        self._turns = cast("list[dict[str, Any]]", case.data["conversation"]["turns"])
+        self._stage, self._options = stage, options
+        self._turn = self._asked = 0
+
+    async def play(self, start: _Starter) -> list[dict[str, Any]]:
+        """Play the turns in order; a lost worker ends the conversation."""
+        if not self._turns:
+            return []
+        worker = await start.worker()
+        self._stage.note("sandbox", worker.level.as_json())
+        played: list[dict[str, Any]] = []
+        try:
+            for number in range(len(self._turns)):
+                self._turn = number
+                played.append(await self._play_turn(worker))
+                if "lost" in played[-1]:
+                    break
+        finally:
+            await worker.kill()
+        return played
+
+    async def _play_turn(self, worker: Worker) -> dict[str, Any]:
+        number, self._asked = self._turn, 0
+        now = await self._stage.perform("clock", {"turn": number}, _now)
+        query = self._turns[number].get("query", "")
+        try:
+            record = await worker.call("play", {"turn": number, "now": now}, on_ask=self._answer)
+            read_turn(record)
+        except BadRecord as error:
+            await worker.kill()
+            record = lost_turn(query, f"the worker sent no record of the turn: {error}", "protocol")
+        except WorkerLost as lost:
+            if lost.cause in ("start", "killed"):
+                raise
+            record = lost_turn(query, lost.message, lost.cause)
+        except WorkerError as error:
+            record = {"query": query, "trouble": f"the agent failed: {error}"}
+
+        async def done() -> Any:
+            return record
+
+        kept = await self._stage.perform("turn", {"turn": number}, done)
+        self._stage.note("turn", kept, turn=number)
+        return cast("dict[str, Any]", kept)
+
+    async def _answer(self, kind: str, data: Any) -> Any:
+        try:
+            if kind == "model":
+                return await self._ask(read_question(data))
+            return await self._cell(read_cell(data))
+        except BadRecord as error:
+            raise WorkerLost("protocol", f"the worker sent no proper {kind[:40]!r}: {error}; it was ended") from None
+
+    async def _ask(self, question: Question) -> dict[str, Any]:
+        step, self._asked = self._asked, self._asked + 1
+        if step >= self._options.max_steps:
+            raise WorkerLost("protocol", "the worker asked for more steps than a turn has; it was ended")
+        turn = self._turns[self._turn]
+        reply = await self._stage.ask(
+            _messages(question),
+            turn=self._turn,
+            step=step,
+            cue=lambda: cue_for(turn, "cave", step),
+        )
+        usage = reply.usage
+        tokens = [usage.input, usage.output, usage.input + usage.output] if usage else [0, 0, 0]
+        return {"content": reply.content or "", "tokens": tokens}
+
+    async def _cell(self, cell: CellJson) -> dict[str, Any]:
+        step = max(0, self._asked - 1)
+        seen = cell.output if cell.length <= self._options.max_output else cell.output[:_KEPT_OF_EXCESS]
+
+        async def done() -> Any:
+            return {"output": seen, "length": cell.length}
+
+        kept = await self._stage.perform("cell", {"turn": self._turn, "step": step, "code": cell.code}, done)
+        shown = cast("dict[str, Any]", msgspec.to_builtins(cell)) | cast("dict[str, Any]", kept)
+        self._stage.note("cell", shown, turn=self._turn, step=step)
+        return cast("dict[str, Any]", kept)
+
+
+def _messages(question: Question) -> list[Message]:
+    """Return the messages the agent wants sent; the worker's word is taken for text and role only."""
+    messages: list[Message] = []
+    for item in question.messages:
+        if item.role not in ("system", "user", "assistant"):
+            raise BadRecord("a message of unknown role")
+        messages.append({"role": item.role, "content": item.content})
+    return messages
+
+
+async def _now() -> str:
+    return datetime.fromtimestamp(int(time.time()), UTC).replace(tzinfo=None).isoformat()
+
+
+def _cure(message: str) -> str:
+    if "cave_agent" in message or "IPython" in message:
+        return "Install the extra for cave mode: pip install 'eval-console[cave]'."
+    if "pandas" in message:
+        return "This scenario needs pandas: pip install pandas."
+    return ""

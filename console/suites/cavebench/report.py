@@ -1,0 +1,79 @@
+"""Metrics of a run and of each scenario: the peer's sums over turns, and what it does not say.
+
+The headline is the share of successful turns over all graded conversations. Broken conversations are left out; the
+peer's `missing_calls`, which counts function names, stands beside the true number of missing calls.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
+
+from console.core.outcome import Outcome
+from console.suites.cavebench.score import Totals
+from console.suites.suite import Metric, Report, Result
+
+_COUNTS = (
+    ("missing calls", "missing_calls", "as cave-bench counts: functions never called"),
+    ("wrong argument values", "wrong_argument_values", ""),
+    ("wrong argument types", "wrong_argument_types", ""),
+    ("missing arguments", "missing_arguments", ""),
+    ("missing variable reads", "missing_variable_reads", ""),
+    ("missing variable writes", "missing_variable_writes", ""),
+    ("total steps", "total_steps", ""),
+    ("total tokens", "total_tokens", ""),
+)
+
+
+def build_report(results: Sequence[Result]) -> Report:
+    """Aggregate finished rollouts."""
+    scenarios = sorted({result.category for result in results})
+    return Report(
+        metrics=_metrics(results),
+        categories={name: _brief([item for item in results if item.category == name]) for name in scenarios},
+        outcomes=dict(Counter(result.verdict.outcome for result in results)),
+        reasons=dict(Counter(_reasons(results)).most_common()),
+    )
+
+
+def totals_of(results: Iterable[Result]) -> Totals:
+    """Sum the turns of graded conversations."""
+    totals = Totals()
+    for result in results:
+        if result.verdict.outcome.is_graded:
+            for turn in cast("list[dict[str, Any]]", result.verdict.detail.get("turns") or []):
+                totals.add_turn(
+                    bool(turn["success"]),
+                    turn["metrics"],
+                    turn["expected_calls"],
+                    turn["actual_calls"],
+                    turn["missing_required"],
+                )
+    return totals
+
+
+def _metrics(results: Sequence[Result]) -> tuple[Metric, ...]:
+    totals = totals_of(results)
+    sums = totals.metrics()
+    graded = [result for result in results if result.verdict.outcome.is_graded]
+    passed = sum(1 for result in graded if result.verdict.outcome is Outcome.PASSED)
+    turns = totals.turns
+    whole = passed / len(graded) if graded else None
+    return (
+        Metric("success rate", sums["success_rate"] if turns else None, count=turns, note="turns"),
+        Metric("conversations passed", whole, count=len(graded), note="all turns succeeded"),
+        *(Metric(name, sums[key], count=turns, unit="count", note=note) for name, key, note in _COUNTS[:1]),
+        Metric("missing calls (true)", totals.missing_required, count=turns, unit="count", note="required, unanswered"),
+        *(Metric(name, sums[key], count=turns, unit="count", note=note) for name, key, note in _COUNTS[1:]),
+        Metric("steps per turn", sums["total_steps"] / turns if turns else None, count=turns, unit="mean"),
+    )
+
+
+def _brief(results: Sequence[Result]) -> tuple[Metric, ...]:
+    """Return a scenario's metrics without the counts that are zero."""
+    return tuple(metric for metric in _metrics(results) if metric.unit != "count" or metric.value)
+
+
+def _reasons(results: Sequence[Result]) -> Iterable[str]:
+    for result in results:
+        if result.verdict.reason:
+            yield result.verdict.reason

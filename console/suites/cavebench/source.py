@@ -1,0 +1,75 @@
+"""What can be told of a scenario's module without running it: names of validators and hooks, use of the runtime."""
+
+import ast
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_RUNTIME_PARAMETER = 1
+"""Validators get response, runtime, turn and calls, by position."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleSource:
+    """Facts read off a module's source; None where only running it would tell."""
+
+    validators: frozenset[str] | None = None
+    hooks: frozenset[str] | None = None
+    functions: dict[str, bool] = field(default_factory=dict[str, bool])
+    """Whether a function of the module uses its second parameter."""
+    targets: dict[str, str] = field(default_factory=dict[str, str])
+    """Function name by validator name."""
+
+    def uses_runtime(self, validator: str) -> bool:
+        """Whether a validator looks into the runtime; yes, where that cannot be told."""
+        return self.functions.get(self.targets.get(validator, validator), True)
+
+
+def read_source(path: Path) -> ModuleSource:
+    """Read the facts off a module; nothing of it is run, and what does not parse tells nothing."""
+    try:
+        tree = ast.parse(path.read_bytes())
+    except (SyntaxError, ValueError, RecursionError, OSError):
+        return ModuleSource()
+    validators, hooks = _table(tree, "validators"), _table(tree, "hooks")
+    functions = {node.name: _uses_runtime(node) for node in tree.body if isinstance(node, ast.FunctionDef)}
+    return ModuleSource(
+        validators=None if validators is None else frozenset(validators),
+        hooks=None if hooks is None else frozenset(hooks),
+        functions=functions,
+        targets=validators or {},
+    )
+
+
+def _table(tree: ast.Module, name: str) -> dict[str, str] | None:
+    """Return a module-level literal dictionary of functions: key to function name; None if it is made otherwise."""
+    assigned = [value for node in tree.body if (value := _assigned(node, name)) is not None]
+    if not assigned:
+        return None if _is_mentioned(tree, name) else {}
+    if len(assigned) > 1 or not isinstance(assigned[0], ast.Dict):
+        return None
+    table: dict[str, str] = {}
+    for key, value in zip(assigned[0].keys, assigned[0].values, strict=True):
+        if not isinstance(key, ast.Constant) or not isinstance(key.value, str):
+            return None
+        table[key.value] = value.id if isinstance(value, ast.Name) else ""
+    return table
+
+
+def _assigned(node: ast.stmt, name: str) -> ast.expr | None:
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+    return node.value if any(isinstance(item, ast.Name) and item.id == name for item in targets) else None  # type: ignore[union-attr]
+
+
+def _is_mentioned(tree: ast.Module, name: str) -> bool:
+    """Whether a name could come into being some other way: an import, a star, a loop."""
+    imports = [alias for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names]
+    names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    return name in names or any(alias.name == "*" or name in (alias.name, alias.asname) for alias in imports)
+
+
+def _uses_runtime(function: ast.FunctionDef) -> bool:
+    parameters = [*function.args.posonlyargs, *function.args.args]
+    if len(parameters) <= _RUNTIME_PARAMETER:
+        return function.args.vararg is not None
+    name = parameters[_RUNTIME_PARAMETER].arg
+    return any(isinstance(node, ast.Name) and node.id == name for node in ast.walk(function))

@@ -1,0 +1,161 @@
+"""A conversation in json mode: native tool calls, answered until the model answers in text or runs out of steps.
+
+Tools run in the worker. Every call is an effect of the stage; while a resumed conversation is still on known ground no
+worker is needed, and before the first new call the known ones are made again, so that the tools' state is as it was.
+"""
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any, cast
+
+from console.core.case import Case
+from console.core.chat import Message, Reply, ToolCall
+from console.core.fault import Fault, FaultKind
+from console.sandbox.worker import Worker, WorkerError, WorkerLost
+from console.suites.cavebench.cue import cue_for
+from console.suites.cavebench.options import CaveOptions
+from console.suites.cavebench.prompt import MAX_STEPS_ANSWER, system_prompt
+from console.suites.cavebench.record import lost_turn
+from console.suites.stage import Stage
+
+
+class ToolLoop:
+    """Plays one conversation."""
+
+    def __init__(self, case: Case, stage: Stage, options: CaveOptions, start: Callable[[], Awaitable[Worker]]) -> None:
+        """Hold what is needed; the worker is started when a tool must really run."""
+        self._data = case.data
+        self._stage, self._options = stage, options
+        self._bench = _Bench(stage, start)
+        self._turns = cast("list[dict[str, Any]]", case.data["conversation"]["turns"])
+        self._messages: list[Message] = []
+        self._tools: list[dict[str, Any]] = []
+
+    async def play(self) -> list[dict[str, Any]]:
+        """Play the turns in order; a lost worker ends the conversation.
+
+        Raises:
+            Fault: a model could not be asked, or the tools cannot be offered natively.
+        """
+        played: list[dict[str, Any]] = []
+        try:
+            await self._introduce()
+            for number, turn in enumerate(self._turns):
+                played.append(await self._play_turn(number, turn))
+                self._stage.note("turn", played[-1], turn=number)
+                if "lost" in played[-1]:
+                    break
+        finally:
+            await self._bench.close()
+        return played
+
+    async def _introduce(self) -> None:
+        try:
+            facts = await self._bench.do("describe", {}, turn=-1)
+        except WorkerError as error:
+            raise Fault(FaultKind.DATA, f"the tools cannot be offered natively: {error.message}") from None
+        self._tools = [{"type": "function", "function": schema} for schema in facts["tools"]]
+        texts = [self._data.get(key) or facts[key] for key in ("description", "requirements")]
+        self._messages = [{"role": "system", "content": system_prompt(*texts)}]
+
+    async def _play_turn(self, number: int, turn: dict[str, Any]) -> dict[str, Any]:
+        query = turn.get("query", "")
+        self._messages.append({"role": "user", "content": query})
+        record: dict[str, Any] = {"query": query, "calls": [], "snippets": [], "steps": 0, "tokens": [0, 0, 0]}
+        try:
+            record["response"] = await self._converse(number, turn, record)
+            if turn.get("validator"):
+                heard = {"turn": number, "response": record["response"], "calls": record["calls"]}
+                record["validator"] = await self._bench.do("validate", heard, turn=number)
+        except WorkerLost as lost:
+            if lost.cause in ("start", "killed"):
+                raise
+            return record | lost_turn(query, lost.message, lost.cause)
+        return record
+
+    async def _converse(self, number: int, turn: dict[str, Any], record: dict[str, Any]) -> str:
+        for step in range(self._options.max_steps):
+            reply = await self._ask(number, turn, step)
+            _count(record, reply)
+            self._messages.append(reply.message())
+            if not reply.tool_calls:
+                return reply.content or ""
+            for call in reply.tool_calls:
+                arguments = read_arguments(call.arguments)
+                record["calls"].append({"function": call.name, "arguments": arguments, "call_id": call.id})
+                await self._answer(number, step, call, arguments)
+        return MAX_STEPS_ANSWER
+
+    async def _ask(self, number: int, turn: dict[str, Any], step: int) -> Reply:
+        params: dict[str, Any] = {"tool_choice": "auto", "parallel_tool_calls": True} if self._tools else {}
+        return await self._stage.ask(
+            self._messages,
+            tools=self._tools,
+            params=params,
+            turn=number,
+            step=step,
+            cue=lambda: cue_for(turn, "json", step),
+        )
+
+    async def _answer(self, number: int, step: int, call: ToolCall, arguments: Any) -> None:
+        request = {"tool": call.name, "arguments": arguments}
+        text = str((await self._bench.do("invoke", request, turn=number))["text"])
+        self._messages.append({"role": "tool", "tool_call_id": call.id, "content": text})
+        shown = {"tool": call.name, "arguments": arguments, "text": text, "call_id": call.id}
+        self._stage.note("tool", shown, turn=number, step=step)
+
+
+class _Bench:
+    """The worker behind the stage: known effects are remembered, and made good before the first new one."""
+
+    def __init__(self, stage: Stage, start: Callable[[], Awaitable[Worker]]) -> None:
+        self._stage, self._start = stage, start
+        self._worker: Worker | None = None
+        self._owed: list[tuple[str, dict[str, Any]]] = []
+
+    async def do(self, operation: str, arguments: dict[str, Any], *, turn: int) -> Any:
+        """Do an operation once.
+
+        Raises:
+            WorkerError: the operation raised.
+            WorkerLost: the worker ended while it ran.
+        """
+        fresh = False
+
+        async def act() -> Any:
+            nonlocal fresh
+            fresh = True
+            return await (await self._ready()).call(operation, arguments)
+
+        result = await self._stage.perform(operation, {"turn": turn, **arguments}, act)
+        if not fresh and operation == "invoke":
+            self._owed.append((operation, arguments))
+        return result
+
+    async def close(self) -> None:
+        """End the worker, if there is one."""
+        if self._worker is not None:
+            await self._worker.kill()
+
+    async def _ready(self) -> Worker:
+        if self._worker is None:
+            self._worker = await self._start()
+            self._stage.note("sandbox", self._worker.level.as_json())
+        while self._owed:
+            await self._worker.call(*self._owed.pop(0))
+        return self._worker
+
+
+def read_arguments(text: str) -> Any:
+    """Return the arguments a model wrote; what is not JSON counts as no arguments, as in the reference."""
+    try:
+        return json.loads(text) if text.strip() else {}
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _count(record: dict[str, Any], reply: Reply) -> None:
+    record["steps"] += 1
+    if reply.usage is not None:
+        spent = (reply.usage.input, reply.usage.output, reply.usage.input + reply.usage.output)
+        record["tokens"] = [before + now for before, now in zip(record["tokens"], spent, strict=True)]

@@ -1,0 +1,194 @@
+"""The suite protocol: one benchmark format over one dataset folder. The engine and all views know suites only by it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import msgspec
+
+from console.core.case import Case, Setting
+from console.core.comparison import Comparison
+from console.core.outcome import Outcome, Verdict
+from console.core.run import Selection
+from console.suites.stage import Stage
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option of a suite: validated before the first paid call, shown as a field in the launch form."""
+
+    name: str
+    kind: str
+    """`int`, `float`, `bool`, `text`, `choice` or `json`."""
+    default: Any
+    meaning: str
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Category:
+    """One dataset category (one score file in BFCL's terms)."""
+
+    name: str
+    cases: int
+    modes: tuple[str, ...] = ("prompt", "fc")
+    group: str = ""
+    scored: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteEntry:
+    """One line of the catalogue: a folder with a suite.toml."""
+
+    name: str
+    format: str
+    """`bfcl`, `aidanbench`, `cavebench`, or the name of an installed entry point."""
+    folder: Path
+    title: str
+    origin: str = "bundled"
+    """`bundled`, `pulled` or `user`."""
+    comparable: bool = False
+    """Whether results may be called comparable with published ones."""
+    source: dict[str, str] = field(default_factory=dict[str, str])
+    """Name, version, digest and licence of the data."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What one case will cost, before anything is paid; expected values, not bounds."""
+
+    calls: float
+    input_tokens: float
+    output_tokens: float
+    roles: dict[str, "Estimate"] = field(default_factory=dict[str, "Estimate"])
+    """What the other roles add (`judge`, `embedding`): not contained in the numbers above, which are the model's."""
+
+
+class Result(msgspec.Struct, frozen=True):
+    """One finished rollout as the report sees it."""
+
+    case_id: str
+    category: str
+    rollout: int
+    verdict: Verdict
+
+
+class Metric(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One number of a report."""
+
+    name: str
+    value: float | None
+    low: float | None = None
+    """95 % interval, where one can be given."""
+    high: float | None = None
+    count: int = 0
+    """How many graded rollouts it rests on."""
+    unit: str = "rate"
+    """`rate` (0 to 1), `count`, `mean` or `score`."""
+    note: str = ""
+
+
+class Report(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Aggregated metrics of a run; the first is the headline."""
+
+    metrics: tuple[Metric, ...]
+    categories: dict[str, tuple[Metric, ...]] = {}
+    outcomes: dict[Outcome, int] = {}
+    cases: dict[str, tuple[Metric, ...]] = {}
+    """By case id, where a case has numbers of its own, such as answers per AidanBench question."""
+    reasons: dict[str, int] = {}
+    """How rollouts ended, most frequent first, where that is more than passed and failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoleModel:
+    """The model that a suite's options name for a role: an entry of models.toml, or an id with address and key."""
+
+    model: str
+    base_url: str = ""
+    api_key_env: str = ""
+    is_default: bool = False
+    """Nobody chose it: a run may take a better one that is at hand."""
+    fallback: str = ""
+    """Entry to take for a default whose key is missing."""
+
+
+@runtime_checkable
+class NamesRoles(Protocol):
+    """A suite whose options can name the models of its roles, as the reference's arguments do."""
+
+    def role_models(self, options: dict[str, Any]) -> dict[str, RoleModel]:
+        """Return what the options say, by role."""
+        ...
+
+    def settle(self, options: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
+        """Return the options as the manifest keeps them: checked, files read in, the chosen role models named.
+
+        Raises:
+            UsageError: an option is wrong or a file cannot be read.
+        """
+        ...
+
+
+@runtime_checkable
+class ScoresSlowly(Protocol):
+    """A suite that judges some cases in more than a millisecond; the engine then judges them beside its event loop."""
+
+    def scores_slowly(self, case: Case) -> bool:
+        """Whether to judge a case in a thread; `score` must then bear being called from several at once."""
+        ...
+
+
+class Suite(Protocol):
+    """What a benchmark must offer. All methods but `play` are pure over their arguments and the dataset folder."""
+
+    @property
+    def entry(self) -> SuiteEntry:
+        """The catalogue line this suite was opened from."""
+        ...
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """Options a run may set."""
+        ...
+
+    def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
+        """Roles besides `model` that a run with these options needs, such as `judge` and `embedding`."""
+        ...
+
+    def categories(self) -> Sequence[Category]:
+        """All categories of the dataset, in official order.
+
+        Raises:
+            UsageError: the data is missing or damaged; names the file and line.
+        """
+        ...
+
+    def cases(self, selection: Selection, setting: Setting) -> list[Case]:
+        """The selected cases in official order, complete with ground truth and dependencies.
+
+        Raises:
+            UsageError: unknown category or id (with the nearest name), damaged data.
+        """
+        ...
+
+    def estimate(self, case: Case, setting: Setting) -> Estimate:
+        """Expected calls and tokens of one case."""
+        ...
+
+    async def play(self, case: Case, stage: Stage, setting: Setting) -> Any:
+        """Hold the conversation and return its output: the JSON value that `score` judges."""
+        ...
+
+    def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
+        """Judge an output. Pure, deterministic, no network; never raises for bad output."""
+        ...
+
+    def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
+        """Lay expected beside actual for review."""
+        ...
+
+    def report(self, results: Sequence[Result], setting: Setting) -> Report:
+        """Aggregate by the benchmark's own formula."""
+        ...
