@@ -1,0 +1,281 @@
+"""Two runs case by case: what was lost, what was gained, and whether that may be chance. Pure.
+
+Only rollouts that both runs have enter. Where one of the two is broken, undecided or not finished, the pair is counted
+apart and left out, because a machinery fault says nothing about a model. Passing is tested by the exact McNemar test
+with Newcombe's interval for the paired difference; where a case was played several times its rollouts are not
+independent, so means of cases are compared by bootstrap and sign flips instead. Runs that are scored by a number
+(AidanBench: accepted answers) are compared question by question by that number.
+"""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from console.core.outcome import Outcome
+from console.insight.paired import Difference, paired_mean
+from console.insight.reasons import reason_words
+from console.insight.rollout import Rollout, Slot
+from console.insight.side import Side
+from console.insight.statistics import mcnemar, paired_difference
+
+HEADLINES = ("aidanbench_score",)
+"""Scores that stand for a run in place of passing, the first that both runs have."""
+
+
+class Fate(StrEnum):
+    """What became of a case between A and B."""
+
+    BOTH = "both pass"
+    LOST = "lost"
+    GAINED = "gained"
+    NEITHER = "both fail"
+    LEFT_OUT = "left out"
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """One rollout in both runs."""
+
+    a: Rollout
+    b: Rollout
+    fate: Fate
+    change: float = 0.0
+    """B minus A: of the headline score, or of passing (-1, 0, 1)."""
+
+    @property
+    def slot(self) -> Slot:
+        """Case and rollout."""
+        return self.a.slot
+
+    @property
+    def is_change(self) -> bool:
+        """Whether the two differ in a way that counts."""
+        return self.fate in (Fate.LOST, Fate.GAINED)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Counts of pairs by fate, and the difference they show."""
+
+    both: int
+    lost: int
+    gained: int
+    neither: int
+    left_out: int
+    difference: Difference
+
+    @property
+    def compared(self) -> int:
+        """Pairs that count."""
+        return self.both + self.lost + self.gained + self.neither
+
+    @property
+    def passed_a(self) -> int:
+        """Pairs that A passed."""
+        return self.both + self.lost
+
+    @property
+    def passed_b(self) -> int:
+        """Pairs that B passed."""
+        return self.both + self.gained
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What the compared pairs took on one side."""
+
+    latency_p50: float | None
+    """Median seconds of a rollout."""
+    cost_usd: float
+    cost_unknown: int
+    """Rollouts whose cost is unknown; the sum is then a lower bound."""
+    input_tokens: int
+    output_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScorePair:
+    """A named score in both runs: means over cases."""
+
+    name: str
+    a: float
+    b: float
+    difference: Difference
+
+
+@dataclass(frozen=True, slots=True)
+class Sameness:
+    """How many pairs agree in something; those of which it is not known are in neither count."""
+
+    same: int
+    other: int
+
+    @property
+    def verdict(self) -> bool | None:
+        """True: all that are known agree; False: some do not; None: nothing is known."""
+        return None if self.same + self.other == 0 else self.other == 0
+
+
+@dataclass(frozen=True, slots=True)
+class RunComparison:
+    """Everything that is said of two runs."""
+
+    a: Side
+    b: Side
+    headline: str
+    """Name of the score that is compared; empty when passing is."""
+    pairs: tuple[Pairing, ...]
+    """In the order of A."""
+    only_a: int
+    """Rollouts that only A has."""
+    only_b: int
+    table: Table
+    categories: dict[str, Table]
+    reasons: tuple[tuple[str, int, int], ...]
+    """Reasons of failures in words, with their counts in A and in B, the largest change first."""
+    scores: tuple[ScorePair, ...]
+    spent_a: Spent
+    spent_b: Spent
+    data: Sameness
+    """Whether the cases are the same, ground truth included."""
+    prompts: Sameness
+    """Whether the first requests are the same."""
+
+    @property
+    def simulated(self) -> bool:
+        """Whether any part came from a built-in simulated model."""
+        return self.a.manifest.simulated or self.b.manifest.simulated
+
+    def changes(self) -> list[Pairing]:
+        """Return what was lost, then what was gained, the largest changes first, else in the order of the run."""
+        changed = [pair for pair in self.pairs if pair.is_change]
+        return sorted(changed, key=lambda pair: (pair.fate is Fate.GAINED, -abs(pair.change)))
+
+    def of_fate(self, *fates: Fate) -> list[Pairing]:
+        """Return the pairs of some fates in the order of the run."""
+        return [pair for pair in self.pairs if pair.fate in fates]
+
+
+def compare(a: Side, b: Side) -> RunComparison:
+    """Compare two runs on the rollouts that both have."""
+    headline = _headline(a, b)
+    listed_a, listed_b = a.graded_slots, b.graded_slots
+    shared = [slot for slot in listed_a if slot in b.rollouts]
+    pairs = tuple(_pair(a.rollouts[slot], b.rollouts[slot], headline) for slot in shared)
+    groups: dict[str, list[Pairing]] = defaultdict(list)
+    for pair in pairs:
+        groups[pair.a.category].append(pair)
+    counted = [pair for pair in pairs if pair.fate is not Fate.LEFT_OUT]
+    return RunComparison(
+        a=a,
+        b=b,
+        headline=headline,
+        pairs=pairs,
+        only_a=len(listed_a) - len(shared),
+        only_b=len(listed_b) - len(shared),
+        table=table_of(pairs, headline),
+        categories={name: table_of(found, headline) for name, found in groups.items()},
+        reasons=_reasons(counted),
+        scores=tuple(_scores(counted)),
+        spent_a=_spent([pair.a for pair in counted]),
+        spent_b=_spent([pair.b for pair in counted]),
+        data=_sameness(shared, lambda side, slot: side.case_digests.get(slot[0], ""), a, b),
+        prompts=_sameness(shared, lambda side, slot: side.request_digest(slot), a, b),
+    )
+
+
+def _headline(a: Side, b: Side) -> str:
+    for name in HEADLINES:
+        if all(any(name in it.scores for it in side.rollouts.values()) for side in (a, b)):
+            return name
+    return ""
+
+
+def _pair(a: Rollout, b: Rollout, headline: str) -> Pairing:
+    if not (_is_graded(a, headline) and _is_graded(b, headline)):
+        return Pairing(a, b, Fate.LEFT_OUT)
+    if headline:
+        change = b.scores[headline] - a.scores[headline]
+        return Pairing(a, b, Fate.GAINED if change > 0 else Fate.LOST if change < 0 else Fate.BOTH, change)
+    passed_a, passed_b = a.outcome is Outcome.PASSED, b.outcome is Outcome.PASSED
+    fates = {(True, True): Fate.BOTH, (True, False): Fate.LOST, (False, True): Fate.GAINED}
+    return Pairing(a, b, fates.get((passed_a, passed_b), Fate.NEITHER), float(passed_b - passed_a))
+
+
+def _is_graded(rollout: Rollout, headline: str) -> bool:
+    graded = rollout.outcome is not None and rollout.outcome.is_graded
+    return graded and (not headline or headline in rollout.scores)
+
+
+def table_of(pairs: Iterable[Pairing], headline: str = "") -> Table:
+    """Count pairs and test the difference between the two sides.
+
+    Args:
+        pairs: rollouts in both runs.
+        headline: the score that is compared; empty: passing is.
+    """
+    listed = list(pairs)
+    counts = Counter(pair.fate for pair in listed)
+    both, lost, gained, neither = (counts[fate] for fate in (Fate.BOTH, Fate.LOST, Fate.GAINED, Fate.NEITHER))
+    by_case = _means(listed, lambda pair: pair.change)
+    compared = both + lost + gained + neither
+    if headline or len(by_case) < compared:
+        difference = paired_mean(by_case)
+    elif compared == 0:
+        difference = paired_mean([])
+    else:
+        value, low, high = paired_difference(both, lost, gained, neither)
+        difference = Difference(value, low, high, mcnemar(lost, gained), compared)
+    return Table(both, lost, gained, neither, counts[Fate.LEFT_OUT], difference)
+
+
+def _means(pairs: Iterable[Pairing], read: Callable[[Pairing], float]) -> list[float]:
+    """Return the mean of each case over its rollouts that count."""
+    cases: dict[str, list[float]] = defaultdict(list)
+    for pair in pairs:
+        if pair.fate is not Fate.LEFT_OUT:
+            cases[pair.a.key.case].append(read(pair))
+    return [math.fsum(values) / len(values) for values in cases.values()]
+
+
+def _reasons(pairs: Sequence[Pairing]) -> tuple[tuple[str, int, int], ...]:
+    counts_a = Counter(reason_words(pair.a.reason) for pair in pairs if pair.a.reason)
+    counts_b = Counter(reason_words(pair.b.reason) for pair in pairs if pair.b.reason)
+    names = sorted(
+        counts_a | counts_b, key=lambda it: (-abs(counts_b[it] - counts_a[it]), -(counts_a[it] + counts_b[it]), it)
+    )
+    return tuple((name, counts_a[name], counts_b[name]) for name in names)
+
+
+def _scores(pairs: Sequence[Pairing]) -> Iterable[ScorePair]:
+    """Yield every score that all compared pairs of some cases have on both sides."""
+    names = dict.fromkeys(name for pair in pairs for name in pair.a.scores if name in pair.b.scores)
+    for name in names:
+        having = [pair for pair in pairs if name in pair.a.scores and name in pair.b.scores]
+        a = _means(having, lambda pair, name=name: pair.a.scores[name])
+        b = _means(having, lambda pair, name=name: pair.b.scores[name])
+        differences = [after - before for before, after in zip(a, b, strict=True)]
+        yield ScorePair(name, math.fsum(a) / len(a), math.fsum(b) / len(b), paired_mean(differences))
+
+
+def _spent(rollouts: Sequence[Rollout]) -> Spent:
+    seconds = sorted(rollout.seconds for rollout in rollouts)
+    middle = len(seconds) // 2
+    median = None
+    if seconds:
+        median = seconds[middle] if len(seconds) % 2 else (seconds[middle - 1] + seconds[middle]) / 2
+    return Spent(
+        latency_p50=median,
+        cost_usd=math.fsum(rollout.cost_usd or 0.0 for rollout in rollouts),
+        cost_unknown=sum(rollout.cost_usd is None for rollout in rollouts),
+        input_tokens=sum(rollout.input_tokens for rollout in rollouts),
+        output_tokens=sum(rollout.output_tokens for rollout in rollouts),
+    )
+
+
+def _sameness(shared: Sequence[Slot], read: Callable[[Side, Slot], str], a: Side, b: Side) -> Sameness:
+    known = [(one, two) for slot in shared if (one := read(a, slot)) and (two := read(b, slot))]
+    same = sum(one == two for one, two in known)
+    return Sameness(same, len(known) - same)

@@ -1,0 +1,234 @@
+"""One conversation, folded from its records and from the live frames of calls in flight.
+
+The same fold serves a run that is being played and one read from disk: facts come from records, and text that is
+still being written comes from frames and gives way to the record once that is there. Records go in in journal order;
+frames may come early, late or twice.
+"""
+
+from collections import defaultdict
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from console.core.case import Case, Key
+from console.core.live import Activity, Began, Delta
+from console.core.outcome import Verdict
+from console.core.record import AnyRecord, Asked, Embedded, Finished, Noted, Performed, Scored, Started, Tried
+from console.core.request import Thread
+from console.insight.message import Said, said, said_in_reply
+from console.insight.passage import Passage, PassageKind, call_passage, show_json_lines
+from console.insight.ran_code import BACKSTAGE, CELL, is_echo, is_returned, unsaid_code
+
+_SAID = {
+    "system": PassageKind.SYSTEM,
+    "developer": PassageKind.SYSTEM,
+    "user": PassageKind.USER,
+    "tool": PassageKind.RESULT,
+}
+EMBEDDED = "answer embedded"
+_WRITTEN = {"reasoning": PassageKind.REASONING, "tool": PassageKind.CALL}
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One finished model call, whole: the request as it was sent and the reply as it was journaled."""
+
+    asked: Asked
+    messages: list[dict[str, Any]]
+    tools: list[dict[str, Any]]
+
+
+@dataclass(slots=True)
+class _Flight:
+    """A call in flight, and the text of it by kind in order of appearance."""
+
+    began: Began
+    parts: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
+
+    def passages(self) -> list[Passage]:
+        head = self.began
+        return [
+            Passage(
+                _WRITTEN.get(kind, PassageKind.ASSISTANT),
+                "".join(texts),
+                role=head.role,
+                turn=head.turn,
+                step=head.step,
+                n=head.n,
+                streaming=True,
+            )
+            for kind, texts in self.parts.items()
+        ]
+
+
+class Conversation:
+    """The transcript and state of one attempt at one rollout."""
+
+    def __init__(self, key: Key) -> None:
+        """Start with nothing known."""
+        self.key = key
+        self.case: Case | None = None
+        self.passages: list[Passage] = []
+        """What is settled, in order; only ever appended to."""
+        self.exchanges: list[Exchange] = []
+        """Finished model calls in order."""
+        self.verdict: Verdict | None = None
+        self.output: Any = None
+        self.finished: Finished | None = None
+        self.state = ""
+        """What it is doing, in a word; empty when unknown."""
+        self.why = ""
+        self.turn = 0
+        self.step = 0
+        self.tries: list[Tried] = []
+        self.revision = 0
+        """Grows with every change of what is settled."""
+        self._threads: dict[str, Thread] = defaultdict(Thread)
+        self._flights: dict[int, _Flight] = {}
+        self._answered: set[int] = set()
+        self._shown: set[int] = set()
+        self._told: set[tuple[str, Said]] = set()
+        self._own_words: set[tuple[str, tuple[tuple[str, str], ...]]] = set()
+
+    def apply(self, record: AnyRecord) -> None:
+        """Take one record of this conversation into account; records of others must not be given."""
+        self.revision += 1
+        match record:
+            case Started():
+                self.case = record.case
+            case Asked():
+                self._ask(record)
+            case Tried():
+                self._try(record)
+            case Scored():
+                self._add(
+                    PassageKind.SCORE,
+                    head=record.name,
+                    turn=record.turn,
+                    value=record.value,
+                    threshold=record.threshold,
+                )
+            case Noted():
+                self._note(record)
+            case Performed():
+                if record.kind not in BACKSTAGE:
+                    self._add(PassageKind.NOTE, _performed(record), head=record.kind, n=record.n)
+            case Embedded():
+                self._add(PassageKind.NOTE, head=EMBEDDED, role=record.role, n=record.n)
+            case Finished():
+                self._finish(record)
+            case _:
+                pass
+
+    def begin(self, frame: Began) -> None:
+        """Take notice of a call in flight; one that is answered already is passed over."""
+        if frame.n in self._answered or frame.n in self._flights or self.verdict is not None:
+            return
+        self._flights[frame.n] = _Flight(frame)
+        if frame.n not in self._shown:
+            self._show_messages(frame.messages, frame.role, frame.turn, frame.step, frame.n)
+        self._reach(frame.role, frame.turn, frame.step)
+
+    def extend(self, delta: Delta) -> None:
+        """Add text of a call in flight; text of unknown or answered calls is passed over."""
+        flight = self._flights.get(delta.n)
+        if flight is not None:
+            flight.parts.setdefault(delta.kind, []).append(delta.text)
+
+    def act(self, activity: Activity) -> None:
+        """Take over what the engine says that the conversation is doing."""
+        self.state, self.why = activity.state, activity.why
+
+    def tail(self) -> list[Passage]:
+        """Return the passages still being written, calls in the order they were sent."""
+        return [passage for flight in self._flights.values() for passage in flight.passages()]
+
+    def _ask(self, record: Asked) -> None:
+        whole = self._threads[record.role].expand(record)
+        self.exchanges.append(Exchange(record, whole.messages, whole.tools))
+        if record.n not in self._shown:
+            self._show_messages(record.messages, record.role, record.turn, record.step, record.n)
+        self._answered.add(record.n)
+        self._flights.pop(record.n, None)
+        self._show_reply(record)
+        self._reach(record.role, record.turn, record.step)
+
+    def _show_messages(self, messages: list[dict[str, Any]], role: str, turn: int, step: int, n: int) -> None:
+        self._shown.add(n)
+        read = [said(message) for message in messages]
+        replies = [place for place, message in enumerate(read) if message.role == "assistant"]
+        for place, message in enumerate(read):
+            if message.role == "assistant" and message.words in self._own_words:
+                continue
+            is_old = place < max(replies, default=0) or (message.role == "system" and len(self._answered) > 0)
+            if is_old and (role, message) in self._told:
+                continue
+            self._told.add((role, message))
+            for passage in _passages(message, role, turn, step, n):
+                if not is_returned(passage, self.passages):
+                    self._append(replace(passage, repeats=is_echo(passage, self.passages)))
+
+    def _show_reply(self, record: Asked) -> None:
+        reply = record.reply
+        self._own_words.add(said_in_reply(reply).words)
+        passages: list[Passage] = []
+        if reply.reasoning:
+            passages.append(Passage(PassageKind.REASONING, reply.reasoning))
+        if reply.content or not reply.tool_calls:
+            passages.append(Passage(PassageKind.ASSISTANT, reply.content or ""))
+        passages += [call_passage(call) for call in reply.tool_calls]
+        passages[0] = replace(passages[0], usage=reply.usage, latency_s=reply.latency_s, answered_by=reply.model)
+        for passage in passages:
+            self._append(replace(passage, role=record.role, turn=record.turn, step=record.step, n=record.n))
+
+    def _try(self, record: Tried) -> None:
+        flight = self._flights.get(record.n)
+        if flight is not None:
+            flight.parts.clear()
+        self.tries.append(record)
+        text = record.message + (f"\n{record.partial}" if record.partial else "")
+        self._add(PassageKind.TRY, text, head=record.kind, role=record.role, n=record.n, threshold=record.wait_s)
+
+    def _note(self, record: Noted) -> None:
+        text = record.data if isinstance(record.data, str) else show_json_lines(record.data)
+        if record.kind == CELL:
+            text = unsaid_code(record.data, self.passages)
+        self._add(PassageKind.NOTE, text, head=record.kind, turn=record.turn, step=record.step, data=record.data)
+
+    def _finish(self, record: Finished) -> None:
+        self._flights.clear()
+        self.finished, self.verdict, self.output = record, record.verdict, record.output
+        self.state = self.why = ""
+        self._add(
+            PassageKind.VERDICT,
+            "\n".join(record.verdict.messages),
+            head=record.verdict.reason or record.verdict.outcome.value,
+            turn=self.turn,
+        )
+
+    def _reach(self, role: str, turn: int, step: int) -> None:
+        if role == "model":
+            self.turn, self.step = max(self.turn, turn), step
+
+    def _add(self, kind: PassageKind, text: str = "", **more: Any) -> None:
+        self._append(Passage(kind, text, **more))
+
+    def _append(self, passage: Passage) -> None:
+        self.passages.append(passage)
+        self.revision += 1
+
+
+def _passages(message: Said, role: str, turn: int, step: int, n: int) -> list[Passage]:
+    """Return the passages of one message of a request."""
+    kind = _SAID.get(message.role, PassageKind.ASSISTANT)
+    passages: list[Passage] = []
+    if message.text or not message.calls:
+        name = message.name if kind is PassageKind.RESULT else ""
+        passages.append(Passage(kind, message.text, head=name, role=role, turn=turn, step=step, n=n))
+    return passages + [call_passage(call, role=role, turn=turn, step=step, n=n) for call in message.calls]
+
+
+def _performed(record: Performed) -> str:
+    parts = [
+        item if isinstance(item, str) else show_json_lines(item) for item in (record.request, record.result) if item
+    ]
+    return "\n".join(parts)

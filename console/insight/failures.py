@@ -1,0 +1,165 @@
+"""Failures in groups and in reading order.
+
+Groups have at most two levels: reason, then what it is about. What says something about the model comes before what
+broke; then the largest group comes first and ties keep the order of the run, so the order is the same each time the
+run is opened; within a group cases stay in the order of the run.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from console.core.outcome import Outcome
+from console.insight.reasons import reason_words
+from console.insight.rollout import Rollout, Slot
+
+_RANKS: dict[Outcome | None, int] = {Outcome.FAILED: 0, Outcome.UNDECIDED: 1, Outcome.BROKEN: 2}
+_LAST = 3
+
+
+class GroupBy(StrEnum):
+    """What groups are made by."""
+
+    REASON = "reason"
+    CATEGORY = "category"
+    FUNCTION = "function"
+    OUTCOME = "outcome"
+    TAG = "tag"
+    NONE = "none"
+
+
+@dataclass(slots=True)
+class Group:
+    """Rollouts that have something in common."""
+
+    path: tuple[str, ...]
+    """What identifies the group: the recorded values from the top level down. Foreign text."""
+    label: str
+    """What to call it: our words for a known reason, else foreign text."""
+    rollouts: list[Rollout] = field(default_factory=list[Rollout])
+    """Members in the order of the run, those of subgroups included."""
+    parts: list["Group"] = field(default_factory=list["Group"])
+    """Subgroups, largest first; what occurs once is in the last of them."""
+    subject: str = ""
+    """What all members are about, when they share it and there are no subgroups. Foreign text."""
+
+    @property
+    def count(self) -> int:
+        """How many rollouts it has."""
+        return len(self.rollouts)
+
+    @property
+    def rank(self) -> int:
+        """Place by what kind of outcome it has: 0 the model's doing, then undecided, broken, everything else."""
+        return min((_rank(rollout) for rollout in self.rollouts), default=_LAST)
+
+    @property
+    def leaves(self) -> list["Group"]:
+        """The lowest groups under it, in order; itself when it has no subgroups."""
+        return self.parts or [self]
+
+
+def group(rollouts: Iterable[Rollout], by: GroupBy, tags: Mapping[Slot, str] | None = None) -> list[Group]:
+    """Sort rollouts into groups.
+
+    Args:
+        rollouts: what is to be grouped, in the order of the run.
+        by: what makes a group.
+        tags: tag of each tagged rollout; needed for grouping by tag.
+    """
+    if by is GroupBy.NONE:
+        listed = list(rollouts)
+        return [Group(("",), "all", listed)] if listed else []
+    groups = _collect(rollouts, _readers(tags or {})[by], ())
+    if by is GroupBy.REASON:
+        for found in groups:
+            _divide(found)
+        groups.sort(key=lambda found: found.rank)
+    return groups
+
+
+def in_order(groups: Sequence[Group]) -> list[Rollout]:
+    """Return all members in reading order: group by group, subgroup by subgroup."""
+    return [rollout for found in groups for leaf in found.leaves for rollout in leaf.rollouts]
+
+
+def step(order: Sequence[Rollout], current: Slot | None, by: int) -> Rollout | None:
+    """Return the rollout `by` places after the current one, or the first (last); None at the end."""
+    places = {rollout.slot: place for place, rollout in enumerate(order)}
+    if current not in places:
+        return (order[0] if by > 0 else order[-1]) if order else None
+    place = places[current] + by
+    return order[place] if 0 <= place < len(order) else None
+
+
+def step_group(groups: Sequence[Group], current: Slot | None, by: int) -> Rollout | None:
+    """Return the first rollout of the next (or previous) lowest group; None at the end."""
+    leaves = [leaf for found in groups for leaf in found.leaves]
+    place = next((i for i, leaf in enumerate(leaves) if any(it.slot == current for it in leaf.rollouts)), None)
+    if place is None:
+        return leaves[0].rollouts[0] if leaves else None
+    target = place + by
+    return leaves[target].rollouts[0] if 0 <= target < len(leaves) else None
+
+
+def _rank(rollout: Rollout) -> int:
+    """A passed rollout with a reason is a loop that ended: that is what its run is about."""
+    if rollout.outcome is Outcome.PASSED and rollout.reason:
+        return 0
+    return _RANKS.get(rollout.outcome, _LAST)
+
+
+Reader = Callable[[Rollout], tuple[str, str]]
+"""Returns what makes the group, and its label."""
+
+
+def _readers(tags: Mapping[Slot, str]) -> dict[GroupBy, Reader]:
+    return {
+        GroupBy.REASON: _by_reason,
+        GroupBy.CATEGORY: lambda it: (it.category, it.category or "no category"),
+        GroupBy.FUNCTION: lambda it: (it.function, it.function or "no function called"),
+        GroupBy.OUTCOME: _by_outcome,
+        GroupBy.TAG: lambda it: (tags.get(it.slot, ""), tags.get(it.slot, "") or "untagged"),
+    }
+
+
+def _by_reason(rollout: Rollout) -> tuple[str, str]:
+    words = reason_words(rollout.reason, rollout.outcome)
+    return words, words
+
+
+def _by_outcome(rollout: Rollout) -> tuple[str, str]:
+    word = rollout.outcome.value.replace("_", " ") if rollout.outcome else "not finished"
+    return word, word
+
+
+def _by_subject(rollout: Rollout) -> tuple[str, str]:
+    return rollout.subject, rollout.subject or "no further detail"
+
+
+def _divide(whole: Group) -> None:
+    """Divide a group by subject; subjects that occur once stay together, so that groups remain fewer than cases."""
+    parts = _collect(whole.rollouts, _by_subject, whole.path)
+    large = [part for part in parts if part.count > 1 and part.path[-1]]
+    if not large or (len(large) == 1 and large[0].count == whole.count):
+        whole.subject = large[0].label if large else ""
+        return
+    kept = {id(part) for part in large}
+    small = [part for part in parts if id(part) not in kept]
+    if small:
+        slots = {rollout.slot for part in small for rollout in part.rollouts}
+        rest = [rollout for rollout in whole.rollouts if rollout.slot in slots]
+        label = small[0].label if len(small) == 1 else "others"
+        large.append(Group((*whole.path, ""), label, rest))
+    whole.parts = large
+
+
+def _collect(rollouts: Iterable[Rollout], read: Reader, path: tuple[str, ...]) -> list[Group]:
+    groups: dict[str, Group] = {}
+    for rollout in rollouts:
+        value, label = read(rollout)
+        found = groups.get(value)
+        if found is None:
+            found = groups[value] = Group((*path, value), label)
+        found.rollouts.append(rollout)
+    return sorted(groups.values(), key=lambda item: -item.count)

@@ -1,0 +1,157 @@
+"""The filter language over rollouts, the same in menus, in `/` and on the command line.
+
+    reason:unit tag:none time>30s cost>0.01 cat:live_multiple "free text"
+
+Terms are joined by *and*; `a,b` within a value means *or*; `!` before a term inverts it. Foreign text is only ever
+compared, never used as a pattern; all comparisons of text ignore case.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from console.core.fault import UsageError
+from console.core.nearest import nearest
+from console.core.outcome import Outcome
+from console.insight.reasons import sentence
+from console.insight.rollout import Rollout, Slot
+
+Test = Callable[[Rollout, str], bool]
+"""Decides on a rollout and its tag (empty: untagged)."""
+
+_TERM = re.compile(r"""(?P<not>!?)(?:(?P<field>[A-Za-z_]+)(?P<sign>[:<>]=?))?(?P<value>"[^"]*"|[^\s"]+)""")
+_NUMBER = re.compile(r"(?P<digits>\d+(?:\.\d*)?|\.\d+)(?P<unit>ms|s|m|h|k|M)?\Z")
+_HALF = re.compile(r"[A-Za-z_]+[:<>]=?\Z")
+_UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "k": 1e3, "M": 1e6}
+_SPARE_WORDS = {"fail": "failed", "pass": "passed", "error": "broken", "errors": "broken", "failure": "failed"}
+
+_TEXTS: dict[str, Callable[[Rollout], Sequence[str]]] = {
+    "reason": lambda it: (it.reason, it.subject, sentence(it.reason, it.subject, it.outcome)),
+    "error": lambda it: (it.reason,),
+    "subject": lambda it: (it.subject,),
+    "cat": lambda it: (it.category,),
+    "func": lambda it: (it.function,),
+    "id": lambda it: (it.key.case,),
+    "title": lambda it: (it.title,),
+}
+_NUMBERS: dict[str, Callable[[Rollout], float | None]] = {
+    "time": lambda it: it.seconds,
+    "cost": lambda it: it.cost_usd,
+    "tokens": lambda it: float(it.input_tokens + it.output_tokens),
+    "calls": lambda it: float(it.calls),
+    "turns": lambda it: float(it.turn + 1),
+    "tries": lambda it: float(it.tries),
+    "attempts": lambda it: float(len(it.attempts)),
+    "rollout": lambda it: float(it.key.rollout + 1),
+}
+_ALIASES = {"category": "cat", "function": "func", "outcome": "is", "case": "id", "seconds": "time", "turn": "turns"}
+FIELDS = (*_TEXTS, "is", "tag", *_NUMBERS)
+"""Names of all fields."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A filter, read and ready."""
+
+    text: str = ""
+    """As it was written."""
+    tests: tuple[Test, ...] = ()
+
+    def keeps(self, rollout: Rollout, tag: str = "") -> bool:
+        """Whether a rollout with this tag passes all terms."""
+        return all(test(rollout, tag) for test in self.tests)
+
+    def select(self, rollouts: Sequence[Rollout], tags: Mapping[Slot, str]) -> list[Rollout]:
+        """Return the rollouts that pass, in their order."""
+        return [rollout for rollout in rollouts if self.keeps(rollout, tags.get(rollout.slot, ""))]
+
+
+def read_filter(text: str) -> Filter:
+    """Read a filter as the user typed it; an empty one keeps everything.
+
+    Raises:
+        UsageError: an unknown field, a bad number or an open quote; says which and what would do.
+    """
+    if text.count('"') % 2:
+        raise UsageError("a quote is not closed", where="filter", cure='Write "free text" between two quotes.')
+    return Filter(text.strip(), tuple(_test(match) for match in _TERM.finditer(text)))
+
+
+def _test(match: re.Match[str]) -> Test:
+    field, sign, value = match["field"] or "", match["sign"] or ":", match["value"]
+    if field:
+        test = _field_test(field.lower(), sign, value.strip('"'))
+    elif _HALF.match(value):
+        raise _refusal("", f"{value} lacks a value", f'Write {value}something, or "{value}" to search for the text.')
+    else:
+        test = _free(value.strip('"'))
+    return (lambda rollout, tag: not test(rollout, tag)) if match["not"] else test
+
+
+def _field_test(field: str, sign: str, value: str) -> Test:
+    field = _ALIASES.get(field, field)
+    if field in _NUMBERS:
+        return _number_test(field, sign, value)
+    if sign != ":":
+        raise _refusal(field, f"{field} is text and cannot be compared by {sign}", f"Write {field}:{value}.")
+    values = [part.casefold() for part in value.split(",") if part]
+    if field in _TEXTS:
+        texts = _TEXTS[field]
+        return lambda rollout, _: _holds(texts(rollout), values)
+    if field == "is":
+        return _outcome_test(values)
+    if field == "tag":
+        return lambda _, tag: any(_tagged(tag.casefold(), wanted) for wanted in values)
+    close = nearest(field, (*FIELDS, *_ALIASES))
+    advice = f"Did you mean {close}? " if close else ""
+    raise _refusal(field, f"there is no field {field!r}", f"{advice}Fields are {', '.join(FIELDS)}.")
+
+
+def _number_test(field: str, sign: str, value: str) -> Test:
+    match = _NUMBER.match(value.lstrip("$"))
+    if match is None:
+        raise _refusal(field, f"{value!r} is not a number", f"Write for example {field}>10, time>30s or tokens>2k.")
+    limit, number = float(match["digits"]) * _UNITS[match["unit"] or ""], _NUMBERS[field]
+    compare: dict[str, Callable[[float], bool]] = {
+        ">": lambda it: it > limit,
+        ">=": lambda it: it >= limit,
+        "<": lambda it: it < limit,
+        "<=": lambda it: it <= limit,
+    }
+    chosen = compare.get(sign, lambda it: abs(it - limit) < 1e-9)
+    return lambda rollout, _: (known := number(rollout)) is not None and chosen(known)
+
+
+def _outcome_test(values: Sequence[str]) -> Test:
+    known = [outcome.value for outcome in Outcome]
+    wanted = {_SPARE_WORDS.get(value, value) for value in values}
+    for value in wanted - {*known, "running", "failure"}:
+        close = nearest(value, known)
+        raise _refusal(
+            "is", f"no outcome is called {value!r}", (f"Did you mean {close}? " if close else "") + ", ".join(known)
+        )
+    return lambda rollout, _: (rollout.outcome.value if rollout.outcome else "running") in wanted
+
+
+def _tagged(tag: str, wanted: str) -> bool:
+    if wanted == "none":
+        return not tag
+    return bool(tag) if wanted == "any" else tag.startswith(wanted)
+
+
+def _free(value: str) -> Test:
+    wanted = [value.casefold()]
+
+    def test(rollout: Rollout, tag: str) -> bool:
+        texts = [text for read in _TEXTS.values() for text in read(rollout)]
+        return _holds([*texts, rollout.message, rollout.says, tag], wanted)
+
+    return test
+
+
+def _holds(texts: Sequence[str], wanted: Sequence[str]) -> bool:
+    return any(part in text.casefold() for text in texts for part in wanted)
+
+
+def _refusal(field: str, message: str, cure: str) -> UsageError:
+    return UsageError(message, where=f"filter {field}".strip(), cure=cure)

@@ -1,0 +1,226 @@
+"""A loop of answers (AidanBench) read from its conversation: rounds in order, how near the end they come, why it ended.
+
+A round is one ask: the prompt, the answer, what the judge and the embedding made of it. Known by what the loop records
+(scores `coherence` and `novelty`, notes `judged`, `nearest`, `accepted`, `rejected`, `undecided`), so that a loop can
+be read while it is played, and without its suite. Values are foreign and may be anything. Pure.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+from console.core.chat import Usage
+from console.insight.passage import Passage, PassageKind
+
+NOVELTY = "novelty"
+SCORES = ("coherence", NOVELTY, "llm_novelty")
+"""The scores of a round, in the order they are read."""
+_OPEN, _SHUT = "<answer>", "</answer>"
+_ENDINGS = {"accepted": True, "rejected": False, "undecided": None}
+_FIT = 5
+"""Rounds that a trend is taken from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One score of a round."""
+
+    value: float | None
+    """None: could not be determined."""
+    threshold: float | None
+
+    @property
+    def passes(self) -> bool:
+        """Whether it is over its threshold; without one, whether it is known."""
+        if self.value is None:
+            return False
+        return self.threshold is None or self.value > self.threshold
+
+
+@dataclass(slots=True, eq=False)
+class Round:
+    """One ask and what came of it. Texts are foreign."""
+
+    turn: int
+    """From 0."""
+    prompt: str = ""
+    reply: str = ""
+    """The model's words as they came, or as far as they have come."""
+    streaming: bool = False
+    measures: dict[str, Measure] = field(default_factory=dict[str, Measure])
+    judged: list[str] = field(default_factory=list[str])
+    """What the judge said, every reply."""
+    nearest: int | None = None
+    """Turn, from 0, of the nearest earlier answer."""
+    similarity: float | None = None
+    nearest_answer: str = ""
+    is_decided: bool = False
+    accepted: bool | None = None
+    reason: str = ""
+    """Why it was not accepted."""
+    final: str | None = None
+    """The answer as the suite took it from the reply; None until it is decided."""
+    reasoning: str = ""
+    troubles: list[Passage] = field(default_factory=list[Passage])
+    """Failed tries."""
+    usage: Usage | None = None
+    latency_s: float | None = None
+
+    @property
+    def answer(self) -> str:
+        """What was judged; before that, what the answer tag holds as far as it has come, or the whole reply."""
+        if self.final is not None:
+            return self.final.strip()
+        _, tag, rest = self.reply.rpartition(_OPEN)
+        if not tag:
+            return _without_beginning_of(_OPEN, self.reply).strip()
+        return _without_beginning_of(_SHUT, rest.partition(_SHUT)[0]).strip()
+
+    @property
+    def beside(self) -> str:
+        """What was said outside the answer tag."""
+        before, tag, rest = self.reply.partition(_OPEN)
+        return "" if not tag or _OPEN in rest else f"{before.strip()}\n{rest.partition(_SHUT)[2].strip()}".strip()
+
+
+class Rounds:
+    """The rounds of one conversation, taken in passage by passage in journal order."""
+
+    def __init__(self) -> None:
+        """Start with none."""
+        self.rounds: list[Round] = []
+        self._taken = 0
+        self._owner: dict[int, Round] = {}
+
+    def take(self, passages: Sequence[Passage]) -> int:
+        """Take in what is new of a conversation's passages; return the number of the first round that changed."""
+        first = len(self.rounds)
+        for passage in passages[self._taken :]:
+            changed = self._add(passage)
+            if changed is not None:
+                first = min(first, self.rounds.index(changed))
+        self._taken = len(passages)
+        return first
+
+    def _add(self, passage: Passage) -> Round | None:
+        if passage.kind is PassageKind.VERDICT:
+            return self.rounds[-1] if self.rounds else None
+        if passage.kind is PassageKind.TRY:
+            owner = self._owner.get(passage.n) or (self.rounds[-1] if self.rounds else self._round(0))
+            owner.troubles.append(passage)
+            return owner
+        if passage.kind is PassageKind.NOTE and passage.head not in _NOTES:
+            return None
+        found = self._round(passage.turn)
+        if passage.n:
+            self._owner[passage.n] = found
+        _fill(found, passage)
+        return found
+
+    def _round(self, turn: int) -> Round:
+        for found in reversed(self.rounds):
+            if found.turn == turn:
+                return found
+        made = Round(turn)
+        self.rounds.append(made)
+        return made
+
+
+def rounds_of(passages: Sequence[Passage]) -> list[Round]:
+    """Return the rounds of a conversation."""
+    found = Rounds()
+    found.take(passages)
+    return found.rounds
+
+
+def is_loop(passages: Iterable[Passage]) -> bool:
+    """Whether a conversation is a loop of answers."""
+    return any(passage.kind is PassageKind.SCORE and passage.head == NOVELTY for passage in passages)
+
+
+def collision(rounds: Sequence[Round], earlier: str = "") -> tuple[Round, Round] | None:
+    """Return the two rounds (earlier, last) whose likeness ended the loop; None when it ended otherwise.
+
+    Args:
+        rounds: all rounds in order.
+        earlier: the answer that the grader says the last one collided with; empty: by the nearest one recorded.
+    """
+    last = rounds[-1] if rounds else None
+    if last is None or not last.is_decided or last.accepted:
+        return None
+    if earlier:
+        found = next((it for it in rounds[:-1] if it.answer == earlier.strip()), None)
+        return (found, last) if found is not None else None
+    measure = last.measures.get(NOVELTY)
+    if measure is None or measure.passes or last.nearest is None:
+        return None
+    found = next((it for it in rounds[:-1] if it.turn == last.nearest), None)
+    return (found, last) if found is not None else None
+
+
+def rounds_left(values: Sequence[float | None], threshold: float | None) -> float | None:
+    """Estimate after how many more rounds a falling score meets its threshold, by a line through the last few values.
+
+    Returns:
+        The number of rounds; None when it does not fall, or too little is known to say.
+    """
+    known = [value for value in values if value is not None][-_FIT:]
+    if threshold is None or len(known) < _FIT:
+        return None
+    middle, mean = (len(known) - 1) / 2, math.fsum(known) / len(known)
+    slope = math.fsum((place - middle) * (value - mean) for place, value in enumerate(known))
+    slope /= math.fsum((place - middle) ** 2 for place in range(len(known)))
+    span = 100.0 if threshold > 1 else 1.0
+    if slope >= -0.005 * span:
+        return None
+    now = mean + slope * middle
+    return max((now - threshold) / -slope, 0.0)
+
+
+def _fill(found: Round, passage: Passage) -> None:
+    match passage.kind:
+        case PassageKind.USER | PassageKind.SYSTEM if passage.role == "model":
+            found.prompt = f"{found.prompt}\n\n{passage.text}".strip()
+        case PassageKind.ASSISTANT if passage.role == "model":
+            found.reply, found.usage, found.latency_s = passage.text, passage.usage, passage.latency_s
+        case PassageKind.ASSISTANT:
+            found.judged.append(passage.text)
+        case PassageKind.REASONING if passage.role == "model":
+            found.reasoning = passage.text
+        case PassageKind.SCORE:
+            found.measures[passage.head] = Measure(passage.value, passage.threshold)
+        case PassageKind.NOTE if isinstance(passage.data, dict):
+            _NOTES[passage.head](found, passage.head, cast(dict[str, Any], passage.data))
+        case _:
+            pass
+
+
+def _judged(found: Round, kind: str, data: Mapping[str, Any]) -> None:
+    replies = data.get("replies")
+    if isinstance(replies, list) and not found.judged:
+        found.judged = [str(reply) for reply in cast(list[Any], replies)]
+
+
+def _nearest(found: Round, kind: str, data: Mapping[str, Any]) -> None:
+    turn, similarity = data.get("turn"), data.get("similarity")
+    found.nearest = turn if isinstance(turn, int) else None
+    found.similarity = float(similarity) if isinstance(similarity, int | float) else None
+    found.nearest_answer = str(data.get("answer", ""))
+
+
+def _decided(found: Round, kind: str, data: Mapping[str, Any]) -> None:
+    found.is_decided, found.accepted, found.reason = True, _ENDINGS[kind], str(data.get("reason") or "")
+    answer = data.get("answer")
+    found.final = answer if isinstance(answer, str) else None
+
+
+_NOTES = {"judged": _judged, "nearest": _nearest, **dict.fromkeys(_ENDINGS, _decided)}
+
+
+def _without_beginning_of(tag: str, text: str) -> str:
+    """Take away what may be the beginning of a tag that is still being written."""
+    for length in range(min(len(tag) - 1, len(text)), 0, -1):
+        if text.endswith(tag[:length]):
+            return text[:-length]
+    return text

@@ -1,0 +1,48 @@
+"""Reading a chat message of a request as it was sent, whatever its form: nothing in it is taken for granted."""
+
+from dataclasses import dataclass
+from typing import Any, cast
+
+from console.core.chat import Reply, ToolCall
+from console.insight.passage import show_json, show_json_lines
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One message in plain form."""
+
+    role: str
+    text: str
+    name: str = ""
+    calls: tuple[ToolCall, ...] = ()
+
+    @property
+    def words(self) -> tuple[str, tuple[tuple[str, str], ...]]:
+        """What makes two messages of an assistant the same: text and calls, not the ids of the calls."""
+        return self.text, tuple((call.name, call.arguments) for call in self.calls)
+
+
+def said(message: dict[str, Any]) -> Said:
+    """Read one message of a request."""
+    content = message.get("content")
+    text = content if isinstance(content, str) else show_json_lines(content) if content else ""
+    listed: Any = message.get("tool_calls")
+    calls = tuple(_call(item) for item in cast(list[Any], listed)) if isinstance(listed, list) else ()
+    return Said(str(message.get("role", "")), text, str(message.get("name") or ""), calls)
+
+
+def said_in_reply(reply: Reply) -> Said:
+    """Return a reply as the message that carries it in a following request."""
+    return Said("assistant", reply.content or "", calls=reply.tool_calls)
+
+
+def _call(item: Any) -> ToolCall:
+    whole = _mapping(item)
+    function = _mapping(whole.get("function"))
+    arguments = function.get("arguments", "")
+    text = arguments if isinstance(arguments, str) else show_json(arguments)
+    return ToolCall(str(whole.get("id", "")), str(function.get("name", "")), text)
+
+
+def _mapping(item: Any) -> dict[str, Any]:
+    return cast(dict[str, Any], item) if isinstance(item, dict) else {}

@@ -1,0 +1,287 @@
+"""A whole run at a glance, kept up to date record by record: rollouts, counts, pace, last failures and problems.
+
+Counts and sums come from `core.tally`. What is kept per rollout is small, so a run of ten thousand stays light;
+transcripts are folded one at a time by `insight.conversation`. Records go in in journal order, frames in any.
+"""
+
+from collections import deque
+from dataclasses import dataclass
+from typing import Any, cast
+
+import msgspec
+
+from console.core.case import Key
+from console.core.fault import HALTING
+from console.core.live import AnyFrame, Began, Delta, Deltas, Status
+from console.core.outcome import Outcome, Verdict
+from console.core.record import AnyRecord, Asked, Closed, Finished, Noted, Opened, Scored, Started, Steered, Tried
+from console.core.tally import RunFold
+from console.insight.pace import Pace
+from console.insight.ran_code import SANDBOX, Confinement, read_confinement
+from console.insight.rollout import MESSAGE_LIMIT, Rollout, Slot, Track
+
+KEPT_PROBLEMS = 1000
+_BEFORE_TEXT = frozenset({"", "queued", "asking"})
+_HALTING = frozenset(kind.value for kind in HALTING)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One machinery trouble: a failed try, a broken rollout, a halted run."""
+
+    at: float
+    key: Key | None
+    kind: str
+    """Fault kind, or how the run was closed."""
+    message: str
+    wait_s: float | None = None
+    """Seconds until the next try; None when there is none."""
+    grave: bool = False
+    """Whether something was lost or stopped by it."""
+
+
+class Overview:
+    """Everything the lists and the header of a run show."""
+
+    def __init__(self) -> None:
+        """Start with nothing known."""
+        self.fold = RunFold()
+        self.rollouts: dict[Slot, Rollout] = {}
+        """In order of first start."""
+        self.running: dict[Slot, Rollout] = {}
+        """Begun and not ended, in order of start."""
+        self.failures: deque[Rollout] = deque(maxlen=500)
+        """The last failures in order of ending."""
+        self.problems: deque[Problem] = deque(maxlen=KEPT_PROBLEMS)
+        self.problem_count = 0
+        self.status: Status | None = None
+        self.pace = Pace()
+        self.track_names: dict[str, float | None] = {}
+        """Names of scores given while playing, with their threshold, in order of appearance."""
+        self.steered: list[Steered] = []
+        self.changed: set[Slot] = set()
+        """Rollouts that changed since `take_changes`."""
+        self.opened_at = 0.0
+        self._asides: dict[Key, set[int]] = {}
+        """Calls of running conversations to other models than the examined one; what a judge says is not the loop's."""
+        self.confinement: Confinement | None = None
+        """The weakest sandbox that the run's conversations got; None without one."""
+
+    def take_changes(self) -> set[Slot]:
+        """Return the rollouts that changed since the last call, and forget them."""
+        changed, self.changed = self.changed, set()
+        return changed
+
+    def apply(self, record: AnyRecord) -> None:
+        """Take one record into account."""
+        self.fold.apply(_light(record))
+        self.pace.apply(record)
+        match record:
+            case Opened():
+                self.opened_at = record.at
+                self._interrupt()
+            case Started():
+                self._start(record)
+            case Finished():
+                self._finish(record)
+            case Closed():
+                self._close(record)
+            case Steered():
+                self.steered.append(record)
+            case Asked() | Scored() | Tried():
+                self._progress(record)
+            case Noted() if record.kind == SANDBOX:
+                self._confine(read_confinement(record.data))
+            case _:
+                pass
+
+    def apply_frame(self, frame: AnyFrame) -> None:
+        """Take one live frame into account."""
+        match frame:
+            case Status():
+                self._take_status(frame)
+            case Began():
+                self._begin(frame)
+            case Deltas():
+                for delta in frame.items:
+                    self._extend(delta)
+
+    def rollout(self, key: Key) -> Rollout | None:
+        """Return the rollout of a key, whatever the attempt."""
+        return self.rollouts.get((key.case, key.rollout))
+
+    @property
+    def state(self) -> str:
+        """State as the engine says it, else as the journal does, such as `running`, `paused` or `completed`."""
+        if self.status is not None and self.status.state != "closed":
+            return self.status.state
+        return self.fold.state(live=False)
+
+    def disconnect(self) -> None:
+        """Forget what only the engine could say."""
+        self.status = None
+        for rollout in self.running.values():
+            rollout.state = rollout.why = ""
+            self.changed.add(rollout.slot)
+
+    def _interrupt(self) -> None:
+        """A new engine opened the journal: what ran under the old one is interrupted until it is started again."""
+        for rollout in self.running.values():
+            rollout.state = ""
+            self.changed.add(rollout.slot)
+        self.running.clear()
+
+    def _start(self, record: Started) -> None:
+        slot = (record.key.case, record.key.rollout)
+        old = self.rollouts.get(slot)
+        if old is not None and old.key == record.key:
+            self.running[slot] = old
+            self.changed.add(slot)
+            return
+        rollout = Rollout(
+            key=record.key,
+            order=old.order if old else len(self.rollouts),
+            category=record.case.category,
+            title=record.case.title,
+            started_at=record.at,
+            attempts=[*(old.attempts if old else ()), record.key],
+        )
+        self.rollouts[slot] = rollout
+        self.running[slot] = rollout
+        self.changed.add(slot)
+
+    def _finish(self, record: Finished) -> None:
+        slot = (record.key.case, record.key.rollout)
+        rollout = self.rollouts.get(slot)
+        if rollout is None:
+            rollout = Rollout(key=record.key, order=len(self.rollouts), attempts=[record.key])
+            self.rollouts[slot] = rollout
+        self.running.pop(slot, None)
+        self._asides.pop(record.key, None)
+        self.changed.add(slot)
+        _conclude(rollout, record)
+        if rollout.is_failure:
+            self.failures.append(rollout)
+        if rollout.outcome is Outcome.BROKEN and not self._gave_up(record.key):
+            self._report(Problem(record.at, record.key, rollout.reason, rollout.message, grave=True))
+
+    def _gave_up(self, key: Key) -> bool:
+        """Whether the last problem says already that this conversation was given up."""
+        last = self.problems[-1] if self.problems else None
+        return last is not None and last.key == key and last.wait_s is None
+
+    def _progress(self, record: Asked | Scored | Tried) -> None:
+        rollout = self.rollout(record.key)
+        if rollout is None or rollout.key != record.key:
+            return
+        self.changed.add(rollout.slot)
+        self.running.setdefault(rollout.slot, rollout)
+        match record:
+            case Asked():
+                _take_reply(rollout, record)
+            case Scored():
+                track = rollout.tracks.setdefault(record.name, Track())
+                track.values.append(record.value)
+                track.threshold = record.threshold
+                self.track_names[record.name] = record.threshold
+            case Tried():
+                rollout.tries += 1
+                self._report(_problem(record))
+
+    def _confine(self, level: Confinement) -> None:
+        if self.confinement is None or len(level.missing) > len(self.confinement.missing):
+            self.confinement = level
+
+    def _close(self, record: Closed) -> None:
+        self._interrupt()
+        if record.message:
+            self._report(Problem(record.at, None, record.reason, record.message, grave=True))
+
+    def _report(self, problem: Problem) -> None:
+        self.problems.append(problem)
+        self.problem_count += 1
+
+    def _take_status(self, frame: Status) -> None:
+        self.status = frame
+        for activity in frame.activities:
+            rollout = self.rollout(activity.key)
+            if rollout is None or rollout.key != activity.key or not rollout.is_running:
+                continue
+            if (rollout.state, rollout.why) != (activity.state, activity.why):
+                rollout.state, rollout.why, rollout.since = activity.state, activity.why, activity.since
+                self.changed.add(rollout.slot)
+
+    def _begin(self, frame: Began) -> None:
+        rollout = self._live(frame.key)
+        if rollout is None:
+            return
+        if frame.role != "model":
+            self._asides.setdefault(frame.key, set()).add(frame.n)
+        else:
+            rollout.turn, rollout.step, rollout.says = frame.turn, frame.step, ""
+        self.changed.add(rollout.slot)
+
+    def _extend(self, delta: Delta) -> None:
+        self.pace.wrote(len(delta.text))
+        rollout = self._live(delta.key)
+        if rollout is not None and delta.n not in self._asides.get(delta.key, ()):
+            rollout.say(delta.text)
+            if rollout.state in _BEFORE_TEXT:
+                rollout.state = "streaming"
+            self.changed.add(rollout.slot)
+
+    def _live(self, key: Key) -> Rollout | None:
+        rollout = self.rollout(key)
+        return rollout if rollout is not None and rollout.key == key and rollout.is_running else None
+
+
+def _conclude(rollout: Rollout, record: Finished) -> None:
+    verdict = record.verdict
+    rollout.key = record.key
+    rollout.outcome, rollout.reason, rollout.subject = verdict.outcome, verdict.reason or "", verdict.subject
+    rollout.message = verdict.messages[0][:MESSAGE_LIMIT] if verdict.messages else ""
+    rollout.function = rollout.function or _called(verdict.detail) or _called({"decoded": record.output})
+    rollout.scores = verdict.scores
+    rollout.state = rollout.why = ""
+    rollout.ended_at, rollout.seconds = record.at, record.seconds
+    rollout.input_tokens, rollout.output_tokens = record.input_tokens, record.output_tokens
+    rollout.cost_usd, rollout.calls = record.cost_usd, record.calls
+
+
+def _called(detail: dict[str, Any]) -> str:
+    """Return the function a verdict or an output names: as such, or as the first of the calls it was read as."""
+    if named := detail.get("function"):
+        return str(named)
+    calls = detail.get("decoded")
+    first: Any = cast(list[Any], calls)[0] if isinstance(calls, list) and calls else None
+    return str(next(iter(cast(dict[Any, Any], first)), "")) if isinstance(first, dict) else ""
+
+
+def _take_reply(rollout: Rollout, record: Asked) -> None:
+    rollout.calls += 1
+    reply = record.reply
+    if reply.usage is not None:
+        rollout.input_tokens += reply.usage.input
+        rollout.output_tokens += reply.usage.output
+    if record.role != "model":
+        return
+    rollout.turn, rollout.step = record.turn, record.step
+    if reply.tool_calls and not rollout.function:
+        rollout.function = reply.tool_calls[0].name
+    calls = " ".join(f"{call.name}({call.arguments})" for call in reply.tool_calls[:3])
+    rollout.says = ""
+    rollout.say(reply.content or calls)
+
+
+def _problem(record: Tried) -> Problem:
+    grave = record.wait_s is None or record.kind in _HALTING
+    return Problem(record.at, record.key, record.kind, record.message, record.wait_s, grave)
+
+
+def _light(record: AnyRecord) -> AnyRecord:
+    """Return the record without what counting does not need, because the fold keeps the last one of each rollout."""
+    if not isinstance(record, Finished):
+        return record
+    verdict = record.verdict
+    kept = Verdict(outcome=verdict.outcome, reason=verdict.reason, scores=verdict.scores)
+    return msgspec.structs.replace(record, output=None, verdict=kept)

@@ -1,0 +1,89 @@
+"""One rollout as lists show it: small enough to keep ten thousand, complete enough to sort and filter."""
+
+from dataclasses import dataclass, field
+
+from console.core.case import Key
+from console.core.outcome import Outcome
+
+SAYS_LIMIT = 160
+"""Characters kept of what is being said."""
+MESSAGE_LIMIT = 400
+"""Characters kept of a verdict's first message."""
+
+Slot = tuple[str, int]
+"""Case id and rollout: what stays the same when an attempt supersedes another."""
+
+
+@dataclass(slots=True)
+class Track:
+    """The values of one named score over the turns of a conversation."""
+
+    values: list[float | None] = field(default_factory=list[float | None])
+    threshold: float | None = None
+
+    @property
+    def last(self) -> float | None:
+        """The latest value; None when it could not be determined, or there is none yet."""
+        return self.values[-1] if self.values else None
+
+
+@dataclass(slots=True)
+class Rollout:
+    """The latest attempt at one rollout of a case. Ids, titles, reasons, messages and words said are foreign text."""
+
+    key: Key
+    order: int
+    """Place in the order of first starts."""
+    category: str = ""
+    title: str = ""
+    outcome: Outcome | None = None
+    """None while it is being played, and after an interruption."""
+    reason: str = ""
+    subject: str = ""
+    message: str = ""
+    """First message of the verdict."""
+    function: str = ""
+    """Name of the first function the model called."""
+    state: str = ""
+    """What it is doing, in a word; empty when nothing is known or it has ended."""
+    why: str = ""
+    since: float = 0.0
+    turn: int = 0
+    step: int = 0
+    says: str = ""
+    """The end of what is being, or was last, said."""
+    started_at: float = 0.0
+    ended_at: float = 0.0
+    seconds: float = 0.0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+    """None: unknown, which is not free."""
+    calls: int = 0
+    tries: int = 0
+    """Failed tries of calls."""
+    attempts: list[Key] = field(default_factory=list[Key])
+    """Keys of all attempts in order; the last is `key`."""
+    tracks: dict[str, Track] = field(default_factory=dict[str, Track])
+    """Scores given while playing, by name."""
+    scores: dict[str, float] = field(default_factory=dict[str, float])
+    """Scores of the verdict, by name."""
+
+    @property
+    def slot(self) -> Slot:
+        """What identifies the rollout across attempts."""
+        return self.key.case, self.key.rollout
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it has begun and not ended."""
+        return self.outcome is None
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether a reader would look at it first: the model was wrong, or something broke, or nobody could tell."""
+        return self.outcome in (Outcome.FAILED, Outcome.BROKEN, Outcome.UNDECIDED)
+
+    def say(self, text: str) -> None:
+        """Add words; only the end is kept."""
+        self.says = (self.says + text)[-SAYS_LIMIT:]

@@ -1,0 +1,112 @@
+"""Runs of one model and suite over time: rate or score with its interval, and the change since the run before. Pure.
+
+Two runs are only called comparable when they planned the same number of rollouts of the same categories with the same
+data and mode; the change is left out otherwise, because other cases make another number.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from console.core.run import Manifest, Summary
+from console.insight.comparison import HEADLINES
+from console.suites.rates import wilson
+
+
+@dataclass(frozen=True, slots=True)
+class KnownRun:
+    """What lists know of a run."""
+
+    summary: Summary
+    manifest: Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One run of a trend."""
+
+    run: str
+    at: float
+    state: str
+    value: float | None
+    """Share passed, or mean headline score; None when nothing is graded."""
+    low: float | None
+    """95 % interval; None for a mean, whose spread the summary does not hold."""
+    high: float | None
+    graded: int
+    planned: int
+    cost_usd: float
+    cost_unknown: int
+    change: float | None
+    """Since the run before, when the two are comparable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """All runs of one model on one suite."""
+
+    model: str
+    suite: str
+    simulated: bool
+    score: str
+    """Name of the mean that is followed; empty: the share passed."""
+    points: tuple[Point, ...]
+    """Oldest first."""
+
+
+def trends(runs: Iterable[KnownRun]) -> list[Trend]:
+    """Return a trend for every model and suite, those with most runs first; runs of re-asked cases are left out."""
+    groups: dict[tuple[str, str], list[KnownRun]] = defaultdict(list)
+    for run in runs:
+        if not run.manifest.parent:
+            groups[run.summary.model, run.summary.suite].append(run)
+    made = [_trend(model, suite, found) for (model, suite), found in groups.items()]
+    return sorted(made, key=lambda trend: (-len(trend.points), trend.suite, trend.model))
+
+
+def _trend(model: str, suite: str, runs: list[KnownRun]) -> Trend:
+    ordered = sorted(runs, key=lambda run: run.summary.at)
+    name = next((name for name in HEADLINES if any(name in run.summary.scores for run in ordered)), "")
+    points: list[Point] = []
+    before: KnownRun | None = None
+    for run in ordered:
+        points.append(_point(run, name, before, points[-1] if points else None))
+        before = run
+    return Trend(model, suite, any(run.summary.simulated for run in ordered), name, tuple(points))
+
+
+def _point(run: KnownRun, name: str, before: KnownRun | None, last: Point | None) -> Point:
+    summary, tally = run.summary, run.summary.tally
+    low: float | None = None
+    high: float | None = None
+    if name:
+        value = summary.scores.get(name)
+    else:
+        value = tally.passed / tally.graded if tally.graded else None
+        low, high = wilson(tally.passed, tally.graded) if tally.graded else (None, None)
+    change: float | None = None
+    if value is not None and last is not None and last.value is not None and before is not None and _alike(run, before):
+        change = value - last.value
+    return Point(
+        run=summary.id,
+        at=summary.at,
+        state=summary.state,
+        value=value,
+        low=low,
+        high=high,
+        graded=tally.graded,
+        planned=summary.planned,
+        cost_usd=tally.cost_usd,
+        cost_unknown=tally.cost_unknown,
+        change=change,
+    )
+
+
+def _alike(one: KnownRun, other: KnownRun) -> bool:
+    return _what(one) == _what(other)
+
+
+def _what(run: KnownRun) -> tuple[object, ...]:
+    manifest = run.manifest
+    return (run.summary.planned, frozenset(run.summary.categories), manifest.dataset, manifest.selection,
+            manifest.setting.mode)  # fmt: skip

@@ -1,0 +1,72 @@
+"""Two texts word by word: which words only one of them has. Pure; long texts are compared by their first words."""
+
+import re
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+WORD_LIMIT = 400
+"""Words of each text that are compared; what follows counts as not compared."""
+_WORD = re.compile(r"\s+|[^\s]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of one text."""
+
+    text: str
+    differs: bool
+    """Whether the other text has nothing in its place that is the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordDiff:
+    """Both texts in pieces that join to the whole."""
+
+    left: tuple[Part, ...]
+    right: tuple[Part, ...]
+    same: int
+    """Words that both have, in the same order."""
+    words: int
+    """Words of the longer text that were compared."""
+
+
+def compare_words(left: str, right: str) -> WordDiff:
+    """Compare two texts; letter case and punctuation at the end of a word do not count."""
+    ours, ours_rest = _words(left)
+    theirs, theirs_rest = _words(right)
+    matcher = SequenceMatcher(None, [_core(it) for it in ours], [_core(it) for it in theirs], autojunk=False)
+    one: list[Part] = []
+    other: list[Part] = []
+    same = 0
+    for what, a, b, c, d in matcher.get_opcodes():
+        one += _part(ours[a:b], differs=what != "equal")
+        other += _part(theirs[c:d], differs=what != "equal")
+        same += b - a if what == "equal" else 0
+    one += [Part(ours_rest, False)] if ours_rest else []
+    other += [Part(theirs_rest, False)] if theirs_rest else []
+    return WordDiff(tuple(one), tuple(other), same, max(len(ours), len(theirs)))
+
+
+def _words(text: str) -> tuple[list[str], str]:
+    """Return the first words, each with the blanks after it, and the rest of the text."""
+    words: list[str] = []
+    end = 0
+    for match in _WORD.finditer(text):
+        if not match[0].isspace():
+            if len(words) == WORD_LIMIT:
+                break
+            words.append(match[0])
+        elif words:
+            words[-1] += match[0]
+        else:
+            words.append(match[0])
+        end = match.end()
+    return words, text[end:]
+
+
+def _core(word: str) -> str:
+    return word.strip().strip(".,;:!?\"'()").casefold()
+
+
+def _part(words: list[str], *, differs: bool) -> list[Part]:
+    return [Part("".join(words), differs)] if words else []
