@@ -1,0 +1,147 @@
+"""Official BFCL result files as a run of ours, judged anew, to be reviewed and compared like any other.
+
+Nothing is asked. A failed inference (`Error during inference: …`) is broken here, with the official verdict beside it.
+Prerequisites of memory are left out: they are played, never scored.
+"""
+
+import time
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+from console.core.case import Case, Key, Setting
+from console.core.fault import FaultKind, UsageError
+from console.core.outcome import Outcome, Verdict
+from console.core.record import AnyRecord, Closed, Finished, Opened, Started
+from console.core.run import Manifest, ModelFacts, Selection
+from console.exchange.bfcl_layout import PREFIX, Line, read_lines
+from console.exchange.bfcl_results import is_error, speaks_natively
+from console.exchange.bfcl_scores import check_ids
+from console.store.journal import JournalWriter
+from console.store.lock import RunLock
+from console.store.runs import RunFolder, create_run, new_run_id
+from console.suites.bfcl.categories import ALL, is_prerequisite
+from console.suites.suite import Suite
+
+
+def import_results(path: Path, suite: Suite, runs_root: Path, *, mode: str | None = None) -> RunFolder:
+    """Make a run of a model's result files and return it.
+
+    Args:
+        path: the model's folder, a folder with only one model's results, or one result file.
+        suite: the BFCL suite over the data that was asked.
+        runs_root: where runs are kept.
+        mode: how the model was spoken to; None: found out from names and answers.
+
+    Raises:
+        UsageError: no result file, several models, or results that do not fit the data; says which.
+    """
+    model, files = _files(path)
+    lines = {category: read_lines(file) for category, file in files.items()}
+    every = [line for found in lines.values() for line in found]
+    if not every:
+        raise UsageError("holds no result", where=str(path))
+    native = speaks_natively(model, every)
+    setting = Setting(mode=mode or ("fc" if native else "prompt"))
+    judged: list[tuple[Case, Line]] = []
+    for category, found in lines.items():
+        chosen = suite.cases(Selection(categories=(category,)), setting)
+        cases = {case.id: case for case in chosen if not is_prerequisite(case.id)}
+        check_ids(found, cases, files[category], partial=True)
+        judged += [(cases[line["id"]], line) for line in found]
+    manifest = _manifest(model, suite, setting, judged)
+    records = list(_records(suite, setting, judged, manifest.at))
+    return _written(manifest, records, runs_root)
+
+
+def _files(path: Path) -> tuple[str, dict[str, Path]]:
+    """Return the model's folder name, and its result files by category."""
+    found: dict[str, dict[str, Path]] = defaultdict(dict)
+    listed = [path] if path.is_file() else sorted(path.rglob(f"{PREFIX}_*_result.json"))
+    for file in listed:
+        category = file.name.removeprefix(f"{PREFIX}_").removesuffix("_result.json")
+        if category in ALL:
+            found[_model_of(file, path)][category] = file
+    if not found:
+        raise UsageError(
+            "there is no BFCL result file",
+            where=str(path),
+            cure=f"Name the folder of a model below `result`; its files are called {PREFIX}_<category>_result.json.",
+        )
+    if len(found) > 1:
+        raise UsageError(
+            f"these are results of {len(found)} models: {', '.join(sorted(found))}",
+            where=str(path),
+            cure="Name the folder of one of them.",
+        )
+    return next(iter(found.items()))
+
+
+def _model_of(file: Path, root: Path) -> str:
+    """Return the name of the folder above the group folders; for files named directly, that of their own folder."""
+    groups = {"non_live", "live", "multi_turn", "agentic", "format_sensitivity", "memory", "kv", "vector", "rec_sum"}
+    folder = file.resolve().parent
+    while folder.name in groups and folder != root.resolve().parent:
+        folder = folder.parent
+    return folder.name or "model"
+
+
+def _manifest(model: str, suite: Suite, setting: Setting, judged: list[tuple[Case, Line]]) -> Manifest:
+    simulated = any(line.get("simulated") is True for _, line in judged)
+    return Manifest(
+        id=new_run_id(suite.entry.name, model, "imported"),
+        at=time.time(),
+        suite=suite.entry.name,
+        model=ModelFacts(name=model, model_id=model, provider="imported", simulated=simulated),
+        setting=setting,
+        selection=Selection(categories=tuple(dict.fromkeys(case.category for case, _ in judged))),
+        cases=len(judged),
+        dataset=dict(suite.entry.source),
+        name="imported",
+    )
+
+
+def _records(suite: Suite, setting: Setting, judged: list[tuple[Case, Line]], at: float) -> Iterator[AnyRecord]:
+    yield Opened(at=at, pid=0)
+    for case, line in judged:
+        key = Key(case.id)
+        yield Started(at=at, key=key, case=case)
+        yield Finished(
+            at=at,
+            key=key,
+            verdict=_verdict(suite, setting, case, line),
+            output=None if is_error(line) else line["result"],
+            seconds=sum(_numbers(line.get("latency"))),
+            input_tokens=int(sum(_numbers(line.get("input_token_count")))),
+            output_tokens=int(sum(_numbers(line.get("output_token_count")))),
+        )
+    yield Closed(at=at, reason="completed")
+
+
+def _verdict(suite: Suite, setting: Setting, case: Case, line: Line) -> Verdict:
+    verdict = suite.score(case, line["result"], setting)
+    if not is_error(line):
+        return verdict
+    said = (str(line["result"]), "the file records a failed inference")
+    official = verdict.official or (verdict.outcome.value if verdict.outcome.is_graded else None)
+    return Verdict(Outcome.BROKEN, FaultKind.SERVER.value, messages=said, official=official)
+
+
+def _numbers(value: Any) -> list[float]:
+    if isinstance(value, list):
+        return [number for item in cast("list[Any]", value) for number in _numbers(item)]
+    return [float(value)] if isinstance(value, int | float) and not isinstance(value, bool) else []
+
+
+def _written(manifest: Manifest, records: list[AnyRecord], runs_root: Path) -> RunFolder:
+    run = create_run(runs_root, manifest)
+    with RunLock(run.lock_path):
+        journal = JournalWriter(run.journal_path)
+        try:
+            for record in records:
+                journal.append(record)
+        finally:
+            journal.close()
+    run.summary()
+    return run

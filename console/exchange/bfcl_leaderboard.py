@@ -1,0 +1,200 @@
+"""The official summary tables: accuracies of all score files, aggregated by the official formulas, as CSV.
+
+Missing categories count as 0 and are shown as `N/A`; weights of missing ones come from the data. A model's name is
+shown as it is, since no registry of names is kept here; a folder without readable score files is passed over and
+reported, where the official command stops.
+"""
+
+import statistics
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from console.core.fault import UsageError
+from console.exchange.bfcl_columns import Columns
+from console.exchange.bfcl_layout import PREFIX, Line, read_first, write_text
+from console.insight.statistics import quantile
+from console.suites.bfcl.aggregate import Accuracy, Standing
+from console.suites.bfcl.categories import (
+    FORMAT_SENSITIVITY,
+    LIVE,
+    MEMORY,
+    MULTI_TURN,
+    SCORING,
+    WEB_SEARCH,
+)
+from console.suites.bfcl.variation import CONFIGS
+
+Price = tuple[float, float]
+"""USD per million tokens in and out."""
+NOT_KNOWN = "N/A"
+
+
+@dataclass(slots=True)
+class Spending:
+    """Tokens and latencies of a model's results, taken from the result lines evaluated just now."""
+
+    input_tokens: list[float] = field(default_factory=list[float])
+    output_tokens: list[float] = field(default_factory=list[float])
+    latencies: list[float] = field(default_factory=list[float])
+
+    def add(self, lines: Iterable[Line]) -> None:
+        """Take result lines into account; zeros and what is no number are dropped."""
+        for line in lines:
+            self.input_tokens += _numbers(line.get("input_token_count"))
+            self.output_tokens += _numbers(line.get("output_token_count"))
+            self.latencies += _numbers(line.get("latency"))
+
+    def cells(self, price: Price | None) -> "list[float | str]":
+        """Return cost, and mean, standard deviation and 95th percentile of latency, rounded to two places."""
+        cost: float | str = NOT_KNOWN
+        if price is not None and self.input_tokens and self.output_tokens:
+            cost = round((sum(self.input_tokens) * price[0] + sum(self.output_tokens) * price[1]) / 1e6, 2)
+        if not self.latencies:
+            return [cost, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN]
+        spread = statistics.stdev(self.latencies) if len(self.latencies) > 1 else 0.0
+        tail = quantile(sorted(self.latencies), 0.95)
+        return [cost, round(statistics.mean(self.latencies), 2), round(spread, 2), round(tail, 2)]
+
+
+def _numbers(value: Any) -> Sequence[float]:
+    if type(value) is float or type(value) is int:
+        return (value,) if value else ()
+    if isinstance(value, list):
+        return [number for item in value for number in _numbers(item)]  # pyright: ignore[reportUnknownVariableType]
+    return ()
+
+
+def _rows(model: str, at: Standing, spending: Sequence[Any], sensitivity: Line) -> dict[str, list[Any]]:
+    """Return a model's row in each table; the first cell is for the rank."""
+
+    def shown(*names: str) -> list[Any]:
+        return [at.of(name).shown for name in names]
+
+    non_live = [at.simple.shown, *shown("multiple", "parallel", "parallel_multiple")]
+    simple = shown("simple_python", "simple_java", "simple_javascript")
+    spread = [sensitivity.get("accuracy_max_delta", NOT_KNOWN), sensitivity.get("accuracy_std", NOT_KNOWN)]
+    return {
+        "non_live": [
+            *("", model, at.non_live.value, at.non_live.shown, at.simple.shown),
+            *(*simple, *non_live[1:], *shown("irrelevance")),
+        ],
+        "live": [
+            *("", model, at.live.value, at.live.shown, *shown(*LIVE[:4])),
+            *shown("live_irrelevance", "live_relevance"),
+        ],
+        "multi_turn": ["", model, at.multi_turn.value, *shown(*MULTI_TURN)],
+        "agentic": [
+            *("", model, at.agentic.value, at.web_search.shown, *shown(*WEB_SEARCH)),
+            *(at.memory.shown, *shown(*MEMORY)),
+        ],
+        "format_sensitivity": ["", model, *spread, *(_config(sensitivity, config) for config in CONFIGS)],
+        "overall": [
+            *("", at.overall.value, model, "", *spending, at.non_live.shown, *non_live),
+            *(at.live.value, *shown(*LIVE[:4]), at.multi_turn.value, *shown(*MULTI_TURN)),
+            *(at.web_search.shown, *shown(*WEB_SEARCH), at.memory.shown, *shown(*MEMORY)),
+            *(*shown("live_relevance"), at.irrelevance.shown, *spread, "", ""),
+        ],
+    }
+
+
+def _config(sensitivity: Line, config: str) -> Any:
+    found = sensitivity.get(config)
+    return cast(Line, found).get("accuracy", NOT_KNOWN) if isinstance(found, dict) else NOT_KNOWN
+
+
+_PLAIN = {"overall": {4, 5, 6, 7, 32, 33}, "format_sensitivity": {2, 3}}
+"""Columns that are not shares."""
+
+
+def write_tables(
+    score_root: Path,
+    columns: Columns,
+    entries: Mapping[str, int],
+    spending: Mapping[str, Spending],
+    prices: Mapping[str, Price],
+) -> tuple[dict[str, Standing], list[str]]:
+    """Write all tables from all score files below a folder.
+
+    Args:
+        score_root: the score folder.
+        columns: the official headings.
+        entries: number of entries of each category of the data.
+        spending: tokens and latencies of the models evaluated just now, by folder name.
+        prices: of models whose price is known, by folder name.
+
+    Returns:
+        The standings by model, and what was passed over.
+
+    Raises:
+        UsageError: a table cannot be written.
+    """
+    headers, passed_over = read_headers(score_root)
+    standings: dict[str, Standing] = {}
+    tables: dict[str, list[list[Any]]] = {name: [] for name in columns.headings}
+    for model, found in headers.items():
+        standings[model] = Standing(_reader(found, entries))
+        cells = spending.get(model, Spending()).cells(prices.get(model))
+        rows = _rows(model.replace(",", " "), standings[model], cells, found.get(FORMAT_SENSITIVITY, {}))
+        for name, row in rows.items():
+            tables[name].append(row)
+    for name, rows in tables.items():
+        write_text(score_root / f"data_{name}.csv", _table(columns.headings[name], rows, name))
+    return standings, passed_over
+
+
+def _reader(found: Mapping[str, Line], entries: Mapping[str, int]) -> Callable[[str], Accuracy]:
+    def of(category: str) -> Accuracy:
+        header = found.get(category)
+        if header is None:
+            return Accuracy(0.0, entries.get(category, 0), known=False)
+        return Accuracy(float(header["accuracy"]), int(header["total_count"]))
+
+    return of
+
+
+def _table(heading: list[str], rows: list[list[Any]], name: str) -> str:
+    sort_by = 1 if name == "overall" else 2
+    rows.sort(key=lambda row: row[sort_by] if isinstance(row[sort_by], float | int) else -1, reverse=True)
+    plain = _PLAIN.get(name, set[int]())
+    out = [",".join(heading)]
+    for rank, row in enumerate(rows, 1):
+        cells = [_cell(value, plain=place in plain) for place, value in enumerate(row)]
+        out.append(",".join([str(rank), *cells[1:]]))
+    return "\n".join(out)
+
+
+def _cell(value: Any, *, plain: bool) -> str:
+    if isinstance(value, str):
+        return value
+    return str(value) if plain else f"{value * 100:.2f}%"
+
+
+def read_headers(score_root: Path) -> tuple[dict[str, dict[str, Line]], list[str]]:
+    """Return the header line of every score file, by model folder and category, and what could not be read."""
+    found: dict[str, dict[str, Line]] = {}
+    passed_over: list[str] = []
+    for folder in sorted(path for path in score_root.iterdir() if path.is_dir()):
+        headers: dict[str, Line] = {}
+        for path in sorted(folder.rglob(f"{PREFIX}_*_score.json")):
+            category = path.name.removeprefix(f"{PREFIX}_").removesuffix("_score.json")
+            try:
+                headers[category] = _header(path, category)
+            except UsageError as error:
+                passed_over.append(str(error))
+        if headers:
+            found[folder.name] = headers
+        elif not folder.name.startswith("."):
+            passed_over.append(f"{folder}: holds no score file")
+    return found, passed_over
+
+
+def _header(path: Path, category: str) -> Line:
+    if category not in (*SCORING, FORMAT_SENSITIVITY):
+        raise UsageError(f"{category!r} is no BFCL category", where=str(path))
+    header = read_first(path)
+    numbers = (header.get("accuracy"), header.get("total_count"))
+    if not all(isinstance(number, int | float) for number in numbers):
+        raise UsageError("does not begin with accuracy and total_count", where=str(path))
+    return header

@@ -1,0 +1,98 @@
+"""The `inference_log` of result lines: what was said, decoded and executed, step by step, for people to read.
+
+    [state of the simulators]?, then for each turn
+    {"begin_of_turn_query": [messages], "step_0": [items], …}, [state of the simulators]?
+
+Items have a role: `inference_input` (only when asked for), `assistant`, `handler_log`, `tool`. States are left out when
+asked for, and where no simulator has any.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+from console.core.record import Asked, Performed
+from console.core.request import Thread
+from console.exchange.bfcl_layout import Line
+from console.suites.bfcl.execution import executable_calls
+from console.suites.bfcl.multi_turn_play import STEP_LIMIT
+
+Results = Mapping[tuple[int, int], Sequence[str]]
+"""Results of executed calls, by turn and step."""
+States = Sequence[Mapping[str, Any]]
+"""Public attributes by class: before the first turn, and after each."""
+
+
+def input_log(calls: Sequence[Asked]) -> list[Line]:
+    """Return what was sent in a single-turn entry: one item a call."""
+    thread = Thread()
+    return [_input(thread.expand(call)) for call in calls if call.role == "model"]
+
+
+def results_of(performed: Sequence[Performed]) -> Results:
+    """Return the results of a conversation's executed steps."""
+    found: dict[tuple[int, int], Sequence[str]] = {}
+    for effect in performed:
+        request = effect.request
+        if isinstance(request, dict) and {"turn", "step", "calls"} <= request.keys():
+            found[request["turn"], request["step"]] = [str(result) for result in effect.result]
+    return found
+
+
+def conversation_log(
+    calls: Sequence[Asked], turns: Sequence[Any], results: Results, mode: str, *, inputs: bool, states: States = ()
+) -> list[Any]:
+    """Return the log of a conversation.
+
+    Args:
+        calls: its model calls in order.
+        turns: its recorded output: turns of steps.
+        results: of the executed calls.
+        mode: `prompt` or `fc`.
+        inputs: whether to say what was sent.
+        states: of the simulators, none to leave them out.
+    """
+    thread = Thread()
+    asked = {(call.turn, call.step): (call, thread.expand(call)) for call in calls if call.role == "model"}
+    log: list[Any] = [_state(states[0])] if states and states[0] else []
+    for turn, steps in enumerate(turns):
+        first = asked.get((turn, 0))
+        entry: Line = {"begin_of_turn_query": _said(first[1].messages) if first else []}
+        for step, output in enumerate(cast("list[Any]", steps)):
+            known = asked.get((turn, step))
+            items = [_input(known[1])] if inputs and known else []
+            items.append(_assistant(output, known[0] if known else None))
+            entry[f"step_{step}"] = items + _handled(output, mode, results.get((turn, step), ()), step)
+        log.append(entry)
+        if turn + 1 < len(states) and states[turn + 1]:
+            log.append(_state(states[turn + 1]))
+    return log
+
+
+def _state(state: Mapping[str, Any]) -> list[Line]:
+    return [{"role": "state_info", "class_name": name, "content": content} for name, content in state.items()]
+
+
+def _said(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the messages after the last answer: those the turn began with."""
+    last = max((number for number, one in enumerate(messages) if one.get("role") == "assistant"), default=-1)
+    return list(messages[last + 1 :])
+
+
+def _input(thread: Thread) -> Line:
+    return {"role": "inference_input", "content": {"message": thread.messages, "tools": thread.tools}}
+
+
+def _assistant(output: Any, call: Asked | None) -> Line:
+    line: Line = {"role": "assistant", "content": output}
+    return line | ({"reasoning_content": call.reply.reasoning} if call and call.reply.reasoning else {})
+
+
+def _handled(output: Any, mode: str, results: Sequence[str], step: int) -> list[Line]:
+    decoded = executable_calls(output, mode)
+    if not decoded:
+        return [{"role": "handler_log", "content": "No call in this reply: the turn ends.", "error": "no call"}]
+    items: list[Line] = [{"role": "handler_log", "content": "Decoded.", "model_response_decoded": decoded}]
+    items += [{"role": "tool", "content": result} for result in results]
+    if step >= STEP_LIMIT:
+        items.append({"role": "handler_log", "content": f"The conversation is ended after {STEP_LIMIT} steps."})
+    return items

@@ -1,0 +1,158 @@
+"""Offline scoring of official result files, and the official score files.
+
+Verdicts come from the BFCL suite; nothing is asked and no key is looked for. Where our outcome differs from the
+official verdict on purpose (a failed inference counts as right for irrelevance there), the file carries the official
+one and the score says how many failed inferences it holds.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from console.core.case import Setting
+from console.core.fault import Fault, UsageError
+from console.core.nearest import nearest
+from console.exchange.bfcl_layout import Line, folder_name, score_path, write_lines
+from console.exchange.bfcl_records import Recorder
+from console.exchange.bfcl_results import is_error
+from console.suites.bfcl.aggregate import spread
+from console.suites.bfcl.categories import FORMAT_SENSITIVITY, is_prerequisite, sort_key
+from console.suites.bfcl.marking import Mark, mark_outputs
+from console.suites.bfcl.suite import BfclSuite
+
+
+@dataclass(frozen=True, slots=True)
+class CategoryScore:
+    """What one result file came to."""
+
+    model: str
+    category: str
+    correct: int
+    total: int
+    of: int
+    """Entries of the category; more than `total` when the results are partial."""
+    inference_errors: int
+    failures: list[Line]
+    """Lines of the score file, in the order of the results."""
+    reasons: dict[str, int] = field(default_factory=dict[str, int])
+    lines: list[Line] = field(default_factory=list[Line])
+    """The result lines that were scored, for cost and latency."""
+    variations: Line = field(default_factory=Line)
+    """Format sensitivity: the spread over prompt variations, and each one's accuracy."""
+
+    @property
+    def simulated(self) -> bool:
+        """Whether the answers came from a built-in simulated model."""
+        return any(line.get("simulated") is True for line in self.lines)
+
+    @property
+    def accuracy(self) -> float:
+        """Share of right answers; 0 of nothing is 0."""
+        return self.correct / self.total if self.total else 0.0
+
+
+def score_category(
+    suite: BfclSuite, setting: Setting, path: Path, lines: Sequence[Line], model: str, category: str, *, partial: bool
+) -> CategoryScore:
+    """Score a model's result file of one category.
+
+    Args:
+        suite: the BFCL suite over the data that was asked.
+        setting: how the model was spoken to.
+        path: the result file, for messages.
+        lines: its lines.
+        model: the model's name, any name.
+        category: which one it is.
+        partial: whether fewer results than entries are accepted.
+
+    Raises:
+        UsageError: the ids do not fit the data, or the data has no such category or no simulators; says which.
+    """
+    lines = sorted(lines, key=lambda line: sort_key(str(line.get("id", ""))))
+    known = [name for name in suite.dataset.entries(category) if not is_prerequisite(name)]
+    check_ids(lines, known, path, partial=partial)
+    try:
+        marks = list(mark_outputs(suite.dataset, category, [(line["id"], line["result"]) for line in lines], setting))
+    except Fault as fault:
+        raise UsageError(fault.message, where=str(path), cure=fault.cure) from None
+    recorder = Recorder(folder_name(model), setting.mode, suite.dataset, suite.wording)
+    refused = [(line, mark, mark.refusal) for line, mark in zip(lines, marks, strict=True) if mark.refusal]
+    return CategoryScore(
+        model=model,
+        category=category,
+        correct=len(lines) - len(refused),
+        total=len(lines),
+        of=len(known),
+        inference_errors=sum(map(is_error, lines)),
+        failures=[recorder.line(mark, refusal, line.get("inference_log", "")) for line, mark, refusal in refused],
+        reasons=dict(Counter(refusal.error_type for _, _, refusal in refused).most_common()),
+        lines=lines,
+        variations=_variations(marks) if category == FORMAT_SENSITIVITY else {},
+    )
+
+
+def _variations(marks: list[Mark]) -> Line:
+    """Return what the header of format sensitivity says besides: the spread, and the accuracy of each variation."""
+    right: Counter[str] = Counter()
+    total: Counter[str] = Counter()
+    for mark in marks:
+        right[mark.entry.config] += mark.refusal is None
+        total[mark.entry.config] += 1
+    counts = {config: {"correct_count": right[config], "total_count": count} for config, count in total.items()}
+    shares = {config: right[config] / count for config, count in total.items()}
+    return spread(shares) | {config: {"accuracy": shares[config]} | count for config, count in counts.items()}
+
+
+def write_score(score_root: Path, score: CategoryScore) -> Path:
+    """Write the score file of a category: a header line, then one line for each failed entry.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    header = {"accuracy": score.accuracy, "correct_count": score.correct, "total_count": score.total}
+    path = score_path(score_root, score.model, score.category)
+    write_lines(path, [header | score.variations, *score.failures], ascii_only=False)
+    return path
+
+
+def check_ids(lines: list[Line], known: Collection[str], path: Path, *, partial: bool) -> None:
+    """Refuse results that do not fit the data.
+
+    Raises:
+        UsageError: a line lacks its id or result, an id is unknown or stands there twice, or, unless partial results
+            are accepted, entries have none.
+    """
+    ids, there = [line.get("id") for line in lines], frozenset(known)
+    for line, name in zip(lines, ids, strict=True):
+        if not isinstance(name, str) or "result" not in line:
+            raise UsageError("a line has no id or no result", where=str(path))
+        if name not in there:
+            close = nearest(name, known)
+            raise UsageError(
+                f"the data has no entry {name!r}",
+                where=str(path),
+                cure=(f"Did you mean {close}? " if close else "") + "The results may be of another data version.",
+            )
+    doubled = [name for name, count in Counter(ids).items() if count > 1]
+    if doubled:
+        raise UsageError(f"{len(doubled)} ids stand there twice, such as {doubled[0]!r}", where=str(path))
+    if len(lines) < len(known) and not partial:
+        raise UsageError(
+            f"holds {len(lines)} of {len(known)} entries",
+            where=str(path),
+            cure="Generate the rest, or score what is there with --partial-eval.",
+        )
+
+
+def models_in(root: Path) -> list[str]:
+    """Return the models that have a folder with result files; other folders are passed over."""
+    found: list[str] = []
+    for folder in _folders(root):
+        if next(folder.rglob("BFCL_v4_*_result.json"), None) is not None:
+            found.append(folder.name)
+    return found
+
+
+def _folders(root: Path) -> Iterable[Path]:
+    return sorted(path for path in root.iterdir() if path.is_dir()) if root.is_dir() else ()

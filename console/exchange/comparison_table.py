@@ -1,0 +1,226 @@
+"""A comparison of two runs in other forms: JSON values, a CSV row for each pair, Markdown for a pull request."""
+
+import csv
+import io
+from typing import Any
+
+import msgspec
+
+from console.exchange.csv_table import cell
+from console.exchange.document import outcome_word
+from console.exchange.markdown import escaped, table
+from console.insight.comparison import Fate, Pairing, RunComparison, Spent, Table
+from console.insight.figures import duration, money, number, rate
+from console.insight.paired import Difference
+from console.insight.reasons import sentence
+from console.insight.rollout import Rollout
+from console.insight.side import Side
+
+HEADINGS = (
+    *("case", "rollout", "category", "change", "outcome_a", "outcome_b", "reason_a", "reason_b"),
+    *("score_change", "seconds_a", "seconds_b", "cost_a", "cost_b", "simulated"),
+)
+
+
+def comparison_object(found: RunComparison) -> dict[str, Any]:
+    """Return everything as JSON values; pairs in full."""
+    return {
+        "schema": 1,
+        "simulated": found.simulated,
+        "a": _side(found.a),
+        "b": _side(found.b),
+        "compared_by": found.headline or "passing",
+        "same_data": found.data.verdict,
+        "same_prompts": found.prompts.verdict,
+        "data": {"same": found.data.same, "other": found.data.other},
+        "prompts": {"same": found.prompts.same, "other": found.prompts.other},
+        "only_a": found.only_a,
+        "only_b": found.only_b,
+        "table": _table(found.table),
+        "categories": {name: _table(part) for name, part in found.categories.items()},
+        "reasons": [{"reason": name, "a": a, "b": b} for name, a, b in found.reasons],
+        "scores": [
+            {"name": it.name, "a": it.a, "b": it.b, "difference": _difference(it.difference)} for it in found.scores
+        ],
+        "spent": {"a": _spent(found.spent_a), "b": _spent(found.spent_b)},
+        "pairs": [_pair(pair) for pair in found.pairs],
+    }
+
+
+def _side(side: Side) -> dict[str, Any]:
+    return {
+        "run": side.name,
+        "model": side.model,
+        "suite": side.manifest.suite,
+        "simulated": side.manifest.simulated,
+        "mode": side.manifest.setting.mode,
+        "dataset": side.manifest.dataset,
+    }
+
+
+def _table(part: Table) -> dict[str, Any]:
+    counts = {"both": part.both, "lost": part.lost, "gained": part.gained, "neither": part.neither}
+    return counts | {"left_out": part.left_out, "difference": _difference(part.difference)}
+
+
+def _difference(difference: Difference) -> dict[str, Any]:
+    return {
+        "value": difference.value,
+        "low": difference.low,
+        "high": difference.high,
+        "p": difference.p,
+        "cases": difference.cases,
+        "words": difference.words,
+    }
+
+
+def _spent(spent: Spent) -> dict[str, Any]:
+    return {
+        "latency_p50": spent.latency_p50,
+        "cost_usd": spent.cost_usd,
+        "cost_unknown": spent.cost_unknown,
+        "input_tokens": spent.input_tokens,
+        "output_tokens": spent.output_tokens,
+    }
+
+
+def _pair(pair: Pairing) -> dict[str, Any]:
+    return {
+        "case": pair.slot[0],
+        "rollout": pair.slot[1],
+        "category": pair.a.category,
+        "change": pair.fate.value,
+        "score_change": pair.change,
+        "a": _rollout(pair.a),
+        "b": _rollout(pair.b),
+    }
+
+
+def _rollout(rollout: Rollout) -> dict[str, Any]:
+    return {
+        "outcome": outcome_word(rollout.outcome),
+        "reason": rollout.reason,
+        "subject": rollout.subject,
+        "seconds": rollout.seconds,
+        "cost_usd": rollout.cost_usd,
+        "scores": msgspec.to_builtins(rollout.scores),
+    }
+
+
+def comparison_csv(found: RunComparison) -> str:
+    """Return a whole CSV file; what one would take for a formula begins with `'`."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(HEADINGS)
+    for pair in found.pairs:
+        a, b = pair.a, pair.b
+        values = (
+            *(*pair.slot, a.category, pair.fate.value, outcome_word(a.outcome), outcome_word(b.outcome)),
+            *(a.reason, b.reason, pair.change, round(a.seconds, 3), round(b.seconds, 3)),
+            *(a.cost_usd, b.cost_usd, found.simulated),
+        )
+        writer.writerow([cell(value) for value in values])
+    return out.getvalue()
+
+
+def comparison_markdown(found: RunComparison, *, most: int = 50) -> str:
+    """Return a section: the numbers, the table, categories, reasons, and what changed (at most so many)."""
+    mark = " (simulated)" if found.simulated else ""
+    part = found.table
+    head = (
+        f"### A {escaped(found.a.model)} against B {escaped(found.b.model)} on {escaped(found.b.manifest.suite)}{mark}"
+    )
+    rows = [(name, *values) for name, *values in summary_rows(found)]
+    parts = [
+        head,
+        f"A `{escaped(found.a.name)}`, B `{escaped(found.b.name)}`; {part.compared} cases in both"
+        + (f", {part.left_out} left out without two grades" if part.left_out else ""),
+        table(("", "A", "B", "B − A"), rows),
+        f"**{verdict_words(found)}**",
+        *([_square(part)] if not found.headline else []),
+    ]
+    if found.reasons:
+        parts.append(table(("reason", "A", "B"), [(name, str(a), str(b)) for name, a, b in found.reasons[:20]]))
+    if len(found.categories) > 1:
+        rows = [(name, str(it.compared), str(it.lost), str(it.gained)) for name, it in found.categories.items()]
+        parts.append(table(("category", "compared", "lost", "gained"), rows))
+    changes = found.changes()
+    if changes:
+        parts.append(table(("case", "change", "why"), [(str(it.a.key), *change_words(it)) for it in changes[:most]]))
+    if len(changes) > most:
+        parts.append(f"… and {len(changes) - most} more.")
+    return "\n\n".join(parts) + "\n"
+
+
+def _square(part: Table) -> str:
+    rows = [("A passed", str(part.both), str(part.lost)), ("A failed", str(part.gained), str(part.neither))]
+    return table(("", "B passed", "B failed"), rows)
+
+
+def summary_rows(found: RunComparison) -> list[tuple[str, str, str, str]]:
+    """Return (name, A, B, B − A) of everything that has a number on both sides, ready to be shown."""
+    part, a, b = found.table, found.spent_a, found.spent_b
+    rows: list[tuple[str, str, str, str]] = []
+    if not found.headline and part.compared:
+        rate_a, rate_b = part.passed_a / part.compared, part.passed_b / part.compared
+        rows.append(("passed", rate(rate_a), rate(rate_b), signed(part.difference.value, rate)))
+    for it in found.scores:
+        rows.append((it.name, number(it.a), number(it.b), signed(it.difference.value, number)))
+    if a.latency_p50 is not None and b.latency_p50 is not None:
+        change = signed(b.latency_p50 - a.latency_p50, duration)
+        rows.append(("latency p50", duration(a.latency_p50), duration(b.latency_p50), change))
+    known = not a.cost_unknown and not b.cost_unknown
+    rows.append(("cost", _cost(a), _cost(b), signed(b.cost_usd - a.cost_usd, money) if known else "—"))
+    for name, one, two in (
+        ("tokens in", a.input_tokens, b.input_tokens),
+        ("tokens out", a.output_tokens, b.output_tokens),
+    ):
+        rows.append(
+            (name, f"{one:,}".replace(",", " "), f"{two:,}".replace(",", " "), f"{two - one:+,}".replace(",", " "))
+        )
+    return rows
+
+
+def _cost(spent: Spent) -> str:
+    known = spent.cost_usd if spent.cost_usd or not spent.cost_unknown else None
+    return money(known, at_least=bool(spent.cost_unknown))
+
+
+def signed(value: float, show: Any) -> str:
+    """Return a difference with its sign, its size shown by another function."""
+    return f"{'+' if value > 0 else '−' if value < 0 else '±'}{show(abs(value))}"
+
+
+def verdict_words(found: RunComparison) -> str:
+    """Return difference, interval, p and what may be concluded, in one line."""
+    difference, show = found.table.difference, number if found.headline else rate
+    if difference.p is None:
+        return "the runs have no graded case in common"
+    name = f"{found.headline} per case" if found.headline else "passed"
+    span = ""
+    if difference.low is not None and difference.high is not None:
+        span = f", 95 % {signed(difference.low, show)} … {signed(difference.high, show)}"
+    return f"B − A: {signed(difference.value, show)} {name}{span}, p = {p_words(difference.p)}, {difference.words}"
+
+
+def p_words(p: float) -> str:
+    """Return a p value with as many digits as matter."""
+    return (
+        "1"
+        if p >= 0.995
+        else f"{p:.2f}".lstrip("0")
+        if p >= 0.095
+        else f"{p:.3f}".lstrip("0")
+        if p >= 0.001
+        else "< .001"
+    )
+
+
+def change_words(pair: Pairing) -> tuple[str, str]:
+    """Return how a pair changed, and why; parts are foreign text."""
+    if pair.a.outcome is pair.b.outcome and pair.change:
+        why = sentence(pair.b.reason, pair.b.subject, pair.b.outcome)
+        return "more" if pair.change > 0 else "fewer", f"{signed(pair.change, number)}, {why}"
+    if pair.fate is Fate.GAINED and pair.a.reason and pair.b.reason != pair.a.reason:
+        return pair.fate.value, f"was: {sentence(pair.a.reason, pair.a.subject, pair.a.outcome)}"
+    return pair.fate.value, sentence(pair.b.reason, pair.b.subject, pair.b.outcome)

@@ -1,0 +1,61 @@
+"""One CSV row for each rollout, for spreadsheets. What one would take for a formula begins with `'`."""
+
+import csv
+import io
+from collections.abc import Iterable, Mapping
+
+from console.core.text import visible_line
+from console.exchange.document import REMARKS, Remarks, outcome_word
+from console.insight.rollout import Rollout, Slot
+
+HEADINGS = (
+    *("case", "rollout", "attempt", "category", "outcome", "reason", "subject", "message", "seconds"),
+    *("input_tokens", "output_tokens", "cost_usd", "calls", "failed_tries", "simulated", *REMARKS),
+)
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
+"""What spreadsheets take for the beginning of a formula, or skip before one."""
+
+
+def csv_table(
+    rollouts: Iterable[Rollout],
+    *,
+    simulated: bool,
+    remarks: Mapping[Slot, Remarks] | None = None,
+    words: Mapping[Slot, str] | None = None,
+) -> str:
+    """Return a whole file, heading first, lines ended by line feeds.
+
+    Args:
+        rollouts: one row each.
+        simulated: whether the run is.
+        remarks: what readers said, by rollout.
+        words: other words for outcomes, by rollout.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(HEADINGS)
+    for rollout in rollouts:
+        said = (remarks or {}).get(rollout.slot, {})
+        values = (
+            *_values(rollout, simulated, (words or {}).get(rollout.slot)),
+            *(said.get(kind, "") for kind in REMARKS),
+        )
+        writer.writerow([cell(value) for value in values])
+    return out.getvalue()
+
+
+def _values(rollout: Rollout, simulated: bool, word: str | None) -> tuple[object, ...]:
+    outcome = word or outcome_word(rollout.outcome)
+    return (
+        *(rollout.key.case, rollout.key.rollout, rollout.key.attempt, rollout.category, outcome),
+        *(rollout.reason, rollout.subject, rollout.message, round(rollout.seconds, 3)),
+        *(rollout.input_tokens, rollout.output_tokens, rollout.cost_usd, rollout.calls, rollout.tries, simulated),
+    )
+
+
+def cell(value: object) -> object:
+    """Return what may stand in a cell: text on one line without control characters, never a formula; numbers as is."""
+    if not isinstance(value, str):
+        return value
+    text = visible_line(value)
+    return f"'{text}" if value.startswith(_FORMULA) or text.lstrip().startswith(_FORMULA) else text

@@ -1,0 +1,79 @@
+"""A run as writers of other forms take it: every rollout with its case, its end, what readers say of it, compared."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from console.core.case import Case
+from console.core.comparison import Comparison
+from console.core.outcome import Outcome
+from console.core.record import Finished
+from console.core.run import Manifest, Summary
+from console.insight.conversation import Conversation
+from console.insight.rollout import Rollout, Slot
+from console.suites.suite import Report
+
+REMARKS = ("tag", "comment", "dispute")
+"""Kinds of notes that travel with an export."""
+PREPARED = "prepared"
+"""What is said of a rollout that ended well and is not graded."""
+Remarks = Mapping[str, str]
+"""Standing notes of one rollout by kind. Foreign text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """The latest attempt at one rollout."""
+
+    rollout: Rollout
+    case: Case | None = None
+    finished: Finished | None = None
+    comparison: Comparison | None = None
+    """Expected beside actual; None for what passed, what broke, and when the suite is not there."""
+    conversation: Conversation | None = None
+    remarks: Remarks | None = None
+
+    @property
+    def outcome(self) -> str:
+        """The outcome in a word; `interrupted` when the attempt has no end."""
+        return PREPARED if self.is_preparation else outcome_word(self.rollout.outcome)
+
+    @property
+    def is_preparation(self) -> bool:
+        """Whether it ended well and is not graded: what others build on, such as BFCL's memory prerequisites."""
+        outcome = self.rollout.outcome
+        return self.case is not None and not self.case.graded and outcome is not None and outcome.is_graded
+
+    @property
+    def graded(self) -> Outcome | None:
+        """Passed or failed, where it entered the score; None otherwise."""
+        outcome = self.rollout.outcome
+        return outcome if outcome is not None and outcome.is_graded and not self.is_preparation else None
+
+    def remark(self, kind: str) -> str:
+        """Return the standing note of a kind; empty when there is none."""
+        return (self.remarks or {}).get(kind, "")
+
+
+@dataclass(frozen=True, slots=True)
+class RunDocument:
+    """A whole run."""
+
+    manifest: Manifest
+    summary: Summary
+    report: Report | None
+    """None when the suite is not there any more."""
+    items: Sequence[Item]
+
+    @property
+    def simulated(self) -> bool:
+        """Whether any part came from a built-in simulated model; every form must say so."""
+        return self.manifest.simulated
+
+    def remarks(self) -> dict[Slot, Remarks]:
+        """Return what readers said, by rollout."""
+        return {item.rollout.slot: item.remarks for item in self.items if item.remarks}
+
+
+def outcome_word(outcome: Outcome | None) -> str:
+    """Return the outcome in a word; `interrupted` when there is none."""
+    return outcome.value if outcome else "interrupted"

@@ -1,0 +1,95 @@
+"""Every form a run can be written in, by the name that `export` and the app know it under."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from console.core.fault import UsageError
+from console.exchange.csv_table import csv_table
+from console.exchange.document import RunDocument
+from console.exchange.html_page import html_page
+from console.exchange.inspect_log import eval_log
+from console.exchange.json_table import json_text
+from console.exchange.junit import junit_xml
+from console.exchange.markdown import markdown_section
+from console.exchange.reading import read_document
+from console.store.atomic import write_atomically
+from console.store.runs import RunFolder
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One form that is a single file."""
+
+    name: str
+    extension: str
+    meaning: str
+    write: Callable[[RunDocument], bytes]
+    talks: bool = False
+    """Whether it holds whole conversations."""
+    is_text: bool = True
+
+
+def _csv(document: RunDocument) -> bytes:
+    rollouts = [item.rollout for item in document.items]
+    words = {item.rollout.slot: item.outcome for item in document.items}
+    return csv_table(rollouts, simulated=document.simulated, remarks=document.remarks(), words=words).encode()
+
+
+def _markdown(document: RunDocument) -> bytes:
+    return markdown_section(document.summary, document.report, document.remarks()).encode()
+
+
+def _junit(document: RunDocument) -> bytes:
+    graded = [item.rollout for item in document.items if not item.is_preparation]
+    return junit_xml(document.summary, graded, document.remarks()).encode()
+
+
+FORMS = {
+    form.name: form
+    for form in (
+        Form("csv", ".csv", "one row for each rollout, for spreadsheets", _csv),
+        Form("json", ".json", "everything but the conversations", lambda document: json_text(document).encode()),
+        Form("markdown", ".md", "tables for a pull request", _markdown),
+        Form("junit", ".xml", "test results for CI", _junit),
+        Form("html", ".html", "one page to send around", lambda document: html_page(document).encode()),
+        Form("eval", ".eval", "an Inspect log", eval_log, talks=True, is_text=False),
+    )
+}
+
+
+def form_of(name: str) -> Form:
+    """Return the form of that name.
+
+    Raises:
+        UsageError: there is none.
+    """
+    if name not in FORMS:
+        raise UsageError(f"no form is called {name!r}", where="--format", cure=f"One of: {', '.join(FORMS)}.")
+    return FORMS[name]
+
+
+def export_file(folder: RunFolder, form: Form, path: Path, data_path: Path | None) -> str:
+    """Write a run to a file and return why its suite cannot be opened, if it cannot.
+
+    Raises:
+        UsageError: the run cannot be read or the file not be written.
+    """
+    document, why = read_document(folder, data_path, talks=form.talks)
+    write_file(path, form.write(document))
+    return why
+
+
+def write_file(path: Path, data: bytes) -> None:
+    """Replace a file, its folder made when needed.
+
+    Raises:
+        UsageError: it cannot be written; says why.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, data)
+    except OSError as error:
+        raise UsageError(
+            f"cannot be written: {error.strerror}", where=str(path), cure="Choose another file with -o."
+        ) from None

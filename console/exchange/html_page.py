@@ -1,0 +1,201 @@
+"""A run as one HTML file to send around: numbers with bars, and every failure with expected beside actual.
+
+Nothing in it can act: all foreign text is escaped and its control characters made visible, there is no script and no
+link, and a content policy forbids everything but the style sheet inside the file. Bars are inline SVG.
+"""
+
+import html
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from console.core.comparison import Comparison, Mark, Pair, Row
+from console.core.outcome import Outcome
+from console.core.text import visible
+from console.exchange.document import REMARKS, Item, RunDocument
+from console.insight.figures import duration, money, spent
+from console.insight.reasons import reason_words, sentence
+from console.suites.suite import Metric
+
+MOST_FAILURES = 500
+"""Failures that are written out; of more, only their number is said."""
+LONGEST = 4000
+"""Characters of one value that are written."""
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+_STYLE = """
+body{font:15px/1.45 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem;color:#1d2530;background:#fff}
+h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}table{border-collapse:collapse;width:100%}
+th,td{text-align:left;vertical-align:top;padding:.2rem .7rem .2rem 0;border-bottom:1px solid #e3e7ec}
+td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}pre,code{font:13px/1.4 ui-monospace,monospace}
+pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#f5f7f9;padding:.6rem;margin:.4rem 0}
+td code{white-space:pre-wrap;overflow-wrap:anywhere}details{border-top:1px solid #e3e7ec;padding:.5rem 0}
+summary{cursor:pointer}.pass{color:#0b5cad}.fail{color:#b34700}.broken{color:#8a1c6b}.muted{color:#66707c}
+.simulated{background:#fff3d6;border:1px solid #e0b84f;padding:.5rem .8rem}svg{vertical-align:middle}
+tr.off td{background:#fdf1ea}
+@media(prefers-color-scheme:dark){body{background:#14181d;color:#dde3ea}pre{background:#1d232a}
+th,td,details{border-color:#2c343d}.pass{color:#7db7f0}.fail{color:#f0a36b}.broken{color:#e08cc4}
+.simulated{background:#3a3016;border-color:#7a6429}.muted{color:#97a2ae}tr.off td{background:#33241a}}
+"""
+_CLASSES = {Outcome.PASSED: "pass", Outcome.FAILED: "fail", Outcome.BROKEN: "broken"}
+
+
+def html_page(document: RunDocument) -> str:
+    """Return a whole file."""
+    manifest, summary = document.manifest, document.summary
+    title = f"{_safe(summary.model)} on {_safe(summary.suite)}"
+    parts = [
+        "<!doctype html>",
+        '<html lang="en"><head><meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">',
+        '<meta name="viewport" content="width=device-width,initial-scale=1">',
+        f"<title>{title}</title><style>{_STYLE}</style></head><body>",
+        f"<h1>{title}</h1>",
+    ]
+    if document.simulated:
+        parts.append(
+            '<p class="simulated"><strong>simulated</strong>: answers came from a built-in simulated model and say '
+            "nothing about any real one.</p>"
+        )
+    started = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(manifest.at))
+    parts += [
+        f'<p class="muted">run {_safe(manifest.id)}, {started}, {_safe(summary.state)}, '
+        f"{duration(summary.seconds)}, {_safe(spent(summary.tally))}</p>",
+        _outcomes(document),
+        *_metrics(document),
+        *_reasons(document.items),
+        *_failures(document.items),
+        "</body></html>",
+    ]
+    return "\n".join(part for part in parts if part) + "\n"
+
+
+def _outcomes(document: RunDocument) -> str:
+    counts = Counter(item.outcome for item in document.items)
+    missing = document.summary.planned - sum(counts.values())
+    if missing > 0:
+        counts["not started"] = missing
+    rows = [(_safe(name.replace("_", " ")), count) for name, count in counts.most_common()]
+    return _counted("Outcomes", "outcome", rows)
+
+
+def _reasons(items: Sequence[Item]) -> Iterable[str]:
+    graded = (Outcome.FAILED, Outcome.BROKEN, Outcome.UNDECIDED)
+    counts = Counter(
+        reason_words(item.rollout.reason, item.rollout.outcome) for item in items if item.rollout.outcome in graded
+    )
+    if counts:
+        yield _counted("Why", "reason", [(_safe(name), count) for name, count in counts.most_common(30)])
+
+
+def _counted(title: str, what: str, rows: Sequence[tuple[str, int]]) -> str:
+    """Return a table of counts with bars; names are escaped already."""
+    most = max((count for _, count in rows), default=1) or 1
+    body = "".join(
+        f'<tr><td>{name}</td><td class="n">{count}</td><td>{_bar(count / most)}</td></tr>' for name, count in rows
+    )
+    head = f'<tr><th>{what}</th><th class="n">count</th><th></th></tr>'
+    return f"<h2>{title}</h2><table>{head}{body}</table>"
+
+
+def _metrics(document: RunDocument) -> Iterable[str]:
+    if document.report is None:
+        return
+    rows = [_metric("", metric) for metric in document.report.metrics]
+    rows += [_metric(name, metric) for name, metrics in document.report.categories.items() for metric in metrics]
+    head = '<tr><th>metric</th><th class="n">value</th><th>95 %</th><th></th><th class="n">of</th><th></th></tr>'
+    yield f"<h2>Metrics</h2><table>{head}{''.join(rows)}</table>"
+
+
+def _metric(category: str, metric: Metric) -> str:
+    name = f"{category}: {metric.name}" if category else metric.name
+    low, high = metric.low, metric.high
+    span = "" if low is None or high is None else f"{_value(low, metric)} to {_value(high, metric)}"
+    bar = _bar(metric.value, low, high) if metric.unit == "rate" and metric.value is not None else ""
+    return (
+        f'<tr><td>{_safe(name)}</td><td class="n">{_value(metric.value, metric)}</td><td>{span}</td><td>{bar}</td>'
+        f'<td class="n">{metric.count or ""}</td><td class="muted">{_safe(metric.note)}</td></tr>'
+    )
+
+
+def _value(value: float | None, metric: Metric) -> str:
+    if value is None:
+        return "N/A"
+    return f"{value:.2%}" if metric.unit == "rate" else f"{value:g}"
+
+
+def _bar(share: float, low: float | None = None, high: float | None = None) -> str:
+    """Return a bar of 160 pixels, with a line over its interval."""
+    width = 160 * max(0.0, min(1.0, share))
+    span = ""
+    if low is not None and high is not None:
+        span = f'<path d="M{160 * low:.1f} 6H{160 * high:.1f}" stroke="#b34700" stroke-width="2"/>'
+    return (
+        '<svg width="160" height="12" role="img"><rect width="160" height="12" fill="#8884"/>'
+        f'<rect width="{width:.1f}" height="12" fill="#4a90d9"/>{span}</svg>'
+    )
+
+
+# Failures ------------------------------------------------------------------------------------------------------------
+
+
+def _failures(items: Sequence[Item]) -> Iterable[str]:
+    failures = [item for item in items if item.rollout.is_failure or item.remarks]
+    if not failures:
+        return
+    yield f"<h2>Failures and what readers marked ({len(failures)})</h2>"
+    yield from (_failure(item) for item in failures[:MOST_FAILURES])
+    if len(failures) > MOST_FAILURES:
+        yield f"<p>… and {len(failures) - MOST_FAILURES} more, which the other forms hold.</p>"
+
+
+def _failure(item: Item) -> str:
+    rollout = item.rollout
+    kind = _CLASSES.get(rollout.outcome, "muted") if rollout.outcome else "muted"
+    words = item.comparison.sentence if item.comparison else ""
+    words = words or sentence(rollout.reason, rollout.subject, rollout.outcome)
+    tag = f" <strong>[{_safe(item.remark('tag'))}]</strong>" if item.remark("tag") else ""
+    messages = item.finished.verdict.messages if item.finished else ()
+    parts = [
+        f'<details><summary><span class="{kind}">{_safe(item.outcome)}</span> <code>{_safe(str(rollout.key))}</code> '
+        f"{_safe(words)}{tag}</summary>",
+        f'<p class="muted">{_safe(rollout.category)}, {duration(rollout.seconds)}, {money(rollout.cost_usd)}'
+        f"{', ' + _safe(rollout.reason) if rollout.reason else ''}</p>",
+        f"<p>{_safe(rollout.title)}</p>" if rollout.title else "",
+        *(f"<p>{kind}: {_safe(item.remark(kind))}</p>" for kind in REMARKS[1:] if item.remark(kind)),
+        f"<pre>{_safe(chr(10).join(messages))}</pre>" if messages else "",
+        _comparison(item.comparison) if item.comparison else "",
+        "</details>",
+    ]
+    return "".join(parts)
+
+
+def _comparison(comparison: Comparison) -> str:
+    body = "".join(_pair(pair) for pair in comparison.pairs)
+    head = "<tr><th></th><th></th><th>expected</th><th>actual</th><th></th></tr>"
+    table = f"<table>{head}{body}</table>" if body else ""
+    raw = f"<pre>{_safe(comparison.raw)}</pre>" if comparison.raw else ""
+    hint = f"<p>would pass: {_safe(comparison.hint)}</p>" if comparison.hint else ""
+    return f"{table}{raw}{hint}"
+
+
+def _pair(pair: Pair) -> str:
+    return _line(pair.mark, "", pair.expected, pair.actual, pair.note) + "".join(_row(row) for row in pair.rows)
+
+
+def _row(row: Row) -> str:
+    actual = "—" if row.actual is None else row.actual
+    return _line(row.mark, row.name, " | ".join(row.expected), actual, row.note)
+
+
+def _line(mark: Mark, name: str, expected: str, actual: str, note: str) -> str:
+    off = "" if mark in (Mark.SAME, Mark.OMITTED) else ' class="off"'
+    return (
+        f"<tr{off}><td>{_safe(mark.value)}</td><td>{_safe(name)}</td><td><code>{_safe(expected)}</code></td>"
+        f'<td><code>{_safe(actual)}</code></td><td class="muted">{_safe(note)}</td></tr>'
+    )
+
+
+def _safe(text: str) -> str:
+    """Return foreign text for the inside of an element or a quoted attribute."""
+    shown = text if len(text) <= LONGEST else f"{text[:LONGEST]} … {len(text) - LONGEST} more characters"
+    return html.escape(visible(shown), quote=True)

@@ -1,0 +1,97 @@
+"""Conversations, outputs and usage in the form an Inspect log holds them."""
+
+import json
+from collections.abc import Iterable
+from typing import Any, cast
+
+from console.core.chat import Reply, ToolCall
+from console.exchange.document import Item
+from console.insight.conversation import Conversation
+from console.insight.message import Said, said, said_in_reply
+
+_ROLES = {"developer": "system", "function": "tool"}
+_STOPS = {"stop": "stop", "length": "max_tokens", "tool_calls": "tool_calls", "content_filter": "content_filter"}
+_EXPECTED = ("ground_truth", "possible_answer", "answer", "expected", "target")
+"""Names under which suites keep what was expected."""
+
+Message = dict[str, Any]
+
+
+def transcript(conversation: Conversation | None) -> list[Message]:
+    """Return the conversation with the model: the last request that was sent, and its reply."""
+    asked = [it for it in conversation.exchanges if it.asked.role == "model"] if conversation else []
+    if not asked:
+        return []
+    last = asked[-1]
+    return [*(_message(said(message)) for message in last.messages), _assistant(last.asked.reply)]
+
+
+def model_output(item: Item, model: str) -> dict[str, Any]:
+    """Return the last answer of the model."""
+    exchanges = item.conversation.exchanges if item.conversation else []
+    replies = [exchange.asked.reply for exchange in exchanges if exchange.asked.role == "model"]
+    if not replies:
+        return {"model": model, "choices": [], "completion": ""}
+    reply = replies[-1]
+    out: dict[str, Any] = {
+        "model": reply.model or model,
+        "choices": [{"message": _assistant(reply), "stop_reason": _STOPS.get(reply.finish, "unknown")}],
+        "completion": reply.content or "",
+        "time": reply.latency_s,
+    }
+    if reply.usage is not None:
+        out["usage"] = _usage(reply.usage.input, reply.usage.output)
+    return out
+
+
+def model_usage(model: str, items: Iterable[Item]) -> dict[str, Any]:
+    """Return the tokens of some rollouts under the model's name."""
+    listed = list(items)
+    used = _usage(sum(it.rollout.input_tokens for it in listed), sum(it.rollout.output_tokens for it in listed))
+    return {model: used}
+
+
+def target_of(item: Item) -> str:
+    """Return what was expected, as text; empty where a suite keeps nothing of the kind."""
+    data = item.case.data if item.case else {}
+    found = next((data[name] for name in _EXPECTED if name in data), None)
+    if found is None and item.comparison is not None:
+        found = [pair.expected for pair in item.comparison.pairs if pair.expected] or None
+    if found is None:
+        return ""
+    return found if isinstance(found, str) else json.dumps(found, default=str)
+
+
+def _usage(sent: int, got: int) -> dict[str, int]:
+    return {"input_tokens": sent, "output_tokens": got, "total_tokens": sent + got}
+
+
+def _assistant(reply: Reply) -> Message:
+    return _message(said_in_reply(reply)) | {"source": "generate"}
+
+
+def _message(found: Said) -> Message:
+    role = _ROLES.get(found.role, found.role)
+    message: Message = {"role": role if role in ("system", "user", "assistant", "tool") else "user"}
+    message["content"] = found.text
+    if found.calls and role == "assistant":
+        message["tool_calls"] = [_call(call) for call in found.calls]
+    if role == "tool" and found.name:
+        message["function"] = found.name
+    return message
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    """Return a call; arguments that are no object stay as text beside the parser's complaint, as Inspect does it."""
+    arguments: dict[str, Any] = {}
+    complaint = ""
+    try:
+        value: Any = json.loads(call.arguments or "{}")
+        if isinstance(value, dict):
+            arguments = cast("dict[str, Any]", value)
+        else:
+            complaint = "not an object"
+    except (ValueError, RecursionError) as error:
+        complaint = str(error)
+    out: dict[str, Any] = {"id": call.id, "function": call.name, "arguments": arguments, "type": "function"}
+    return out | ({"parse_error": f"{complaint}: {call.arguments}"} if complaint else {})

@@ -1,0 +1,58 @@
+"""A run as one JSON object, complete but for the conversations: manifest, counts, report, and every rollout.
+
+ASCII only, so that no control character of foreign text reaches a terminal or breaks a reader.
+"""
+
+import json
+from typing import Any
+
+import msgspec
+
+from console.exchange.document import Item, RunDocument
+
+SCHEMA = 1
+"""Version of the form; grows with every change that readers must know of."""
+
+
+def run_object(document: RunDocument) -> dict[str, Any]:
+    """Return the run as JSON values."""
+    return {
+        "schema": SCHEMA,
+        "run": document.manifest.id,
+        "simulated": document.simulated,
+        "manifest": msgspec.to_builtins(document.manifest),
+        "summary": msgspec.to_builtins(document.summary),
+        "report": msgspec.to_builtins(document.report),
+        "rollouts": [_rollout(item) for item in document.items],
+    }
+
+
+def json_text(document: RunDocument) -> str:
+    """Return a whole file."""
+    return json.dumps(run_object(document), indent=1, default=str) + "\n"
+
+
+def _rollout(item: Item) -> dict[str, Any]:
+    rollout, finished = item.rollout, item.finished
+    verdict = finished.verdict if finished else None
+    return {
+        "case": rollout.key.case,
+        "rollout": rollout.key.rollout,
+        "attempt": rollout.key.attempt,
+        "category": rollout.category,
+        "title": rollout.title,
+        "outcome": item.outcome,
+        "reason": rollout.reason,
+        "subject": rollout.subject,
+        "messages": list(verdict.messages) if verdict else [],
+        "scores": rollout.scores,
+        "official": verdict.official if verdict else None,
+        "output": finished.output if finished else None,
+        "seconds": rollout.seconds,
+        "input_tokens": rollout.input_tokens,
+        "output_tokens": rollout.output_tokens,
+        "cost_usd": rollout.cost_usd,
+        "calls": rollout.calls,
+        "failed_tries": rollout.tries,
+        "remarks": dict(item.remarks or {}),
+    }

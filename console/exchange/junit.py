@@ -1,0 +1,61 @@
+"""A run as JUnit XML: `failure` is a wrong answer, `error` machinery trouble or no grade, `skipped` was not run."""
+
+import html
+import re
+from collections.abc import Mapping, Sequence
+
+from console.core.outcome import Outcome
+from console.core.run import Summary
+from console.core.text import visible
+from console.exchange.document import Remarks
+from console.insight.rollout import Rollout, Slot
+
+_TAGS = {Outcome.FAILED: "failure", Outcome.BROKEN: "error", Outcome.UNDECIDED: "error"}
+_NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def junit_xml(summary: Summary, rollouts: Sequence[Rollout], remarks: Mapping[Slot, Remarks] | None = None) -> str:
+    """Return a whole file; what readers said becomes properties of the test case."""
+    said = remarks or {}
+    tags = [_tag(rollout) for rollout in rollouts]
+    counts = f'failures="{tags.count("failure")}" errors="{tags.count("error")}" skipped="{tags.count("skipped")}"'
+    mark = " (simulated)" if summary.simulated else ""
+    name = _safe(f"{summary.id}{mark}")
+    lines = [
+        '<?xml version="1.0" encoding="UTF-8"?>',
+        f'<testsuite name="{name}" tests="{len(rollouts)}" {counts} time="{summary.seconds:.3f}">',
+        *(_case(summary.suite, it, tag, said.get(it.slot, {})) for it, tag in zip(rollouts, tags, strict=True)),
+        "</testsuite>",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _tag(rollout: Rollout) -> str:
+    if rollout.outcome is Outcome.PASSED:
+        return ""
+    return _TAGS.get(rollout.outcome, "skipped") if rollout.outcome else "skipped"
+
+
+def _case(suite: str, rollout: Rollout, tag: str, remarks: Remarks) -> str:
+    head = (
+        f'  <testcase classname="{_safe(f"{suite}.{rollout.category}")}" name="{_safe(str(rollout.key))}" '
+        f'time="{rollout.seconds:.3f}"'
+    )
+    said = _properties(remarks)
+    if not tag:
+        return f"{head}>{said}</testcase>" if said else f"{head}/>"
+    reason = _safe(rollout.reason or (rollout.outcome.value if rollout.outcome else "interrupted"))
+    if tag == "skipped":
+        return f'{head}>{said}<skipped message="{reason}"/></testcase>'
+    return f'{head}>{said}<{tag} type="{reason}" message="{_safe(rollout.message)}"/></testcase>'
+
+
+def _properties(remarks: Remarks) -> str:
+    listed = "".join(
+        f'<property name="{_safe(kind)}" value="{_safe(text)}"/>' for kind, text in remarks.items() if text
+    )
+    return f"<properties>{listed}</properties>" if listed else ""
+
+
+def _safe(text: str) -> str:
+    return html.escape(_NOT_XML.sub("\ufffd", visible(text)))

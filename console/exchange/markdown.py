@@ -1,0 +1,57 @@
+"""A run as a Markdown section, for a pull request or a wiki. Foreign text cannot break out of its cell."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from console.core.run import Summary
+from console.core.text import visible_line
+from console.exchange.document import REMARKS, Remarks
+from console.insight.figures import duration, spent
+from console.insight.rollout import Slot
+from console.suites.suite import Metric, Report
+
+_ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|~])")
+
+
+def markdown_section(summary: Summary, report: Report | None, remarks: Mapping[Slot, Remarks] | None = None) -> str:
+    """Return heading, counts, metrics, reasons, and what readers tagged and wrote."""
+    tally = summary.tally
+    mark = " (simulated)" if summary.simulated else ""
+    counts = f"{tally.passed} passed, {tally.failed} failed, {tally.broken} broken, {tally.undecided} undecided"
+    parts = [
+        f"### {escaped(summary.model)}{mark} on {escaped(summary.suite)}",
+        f"{summary.state}: {counts}, of {summary.planned}; {duration(summary.seconds)}, {spent(tally)}",
+    ]
+    if report is not None:
+        rows = [_metric("", metric) for metric in report.metrics]
+        rows += [_metric(name, metric) for name, metrics in report.categories.items() for metric in metrics]
+        parts.append(table(("metric", "value", "95 %", "of"), rows))
+    if summary.reasons:
+        parts.append(table(("reason", "count"), [(name, str(count)) for name, count in summary.reasons.items()]))
+    if remarks:
+        rows = [(case, *(said.get(kind, "") for kind in REMARKS)) for (case, _), said in remarks.items()]
+        parts.append(table(("case", *REMARKS), rows))
+    return "\n\n".join(parts) + "\n"
+
+
+def _metric(category: str, metric: Metric) -> tuple[str, str, str, str]:
+    name = f"{category}: {metric.name}" if category else metric.name
+    bounds = [_value(bound, metric) for bound in (metric.low, metric.high) if bound is not None]
+    return name, _value(metric.value, metric), " to ".join(bounds), str(metric.count or "")
+
+
+def _value(value: float | None, metric: Metric) -> str:
+    if value is None:
+        return "N/A"
+    return f"{value:.2%}" if metric.unit == "rate" else f"{value:g}"
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table; cells are made safe, headings are words of ours."""
+    lines = [headings, ["---"] * len(headings), *[[escaped(cell) for cell in row] for row in rows]]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def escaped(text: str) -> str:
+    """Return foreign text on one line that Markdown takes literally."""
+    return _ACTIVE.sub(r"\\\1", visible_line(text))

@@ -1,0 +1,135 @@
+"""Reading runs whole, for exports and comparisons: one pass over the journal, conversations folded on demand."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from pathlib import Path
+
+from console.config.paths import find_data_roots
+from console.core.comparison import Comparison
+from console.core.fault import UsageError
+from console.core.outcome import Outcome
+from console.core.run import Manifest
+from console.exchange.document import REMARKS, Item, Remarks, RunDocument
+from console.insight.conversation import Conversation
+from console.insight.rollout import Rollout, Slot
+from console.insight.side import Side
+from console.store.index import JournalIndex
+from console.store.notes import Notes
+from console.store.runs import RunFolder
+from console.suites.catalog import Catalog
+from console.suites.suite import Report, Result, Suite
+
+
+class RunReader:
+    """A run's journal, followed to its present end; any conversation can be folded from it."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        """Read the journal once.
+
+        Raises:
+            UsageError: the folder is not a run.
+        """
+        self.folder = folder
+        self.side = Side(folder.manifest())
+        self._index = JournalIndex(folder.journal_path)
+        self.follow()
+
+    def follow(self) -> None:
+        """Read what was written since."""
+        while records := self._index.read_new():
+            for record in records:
+                self.side.apply(record)
+
+    @property
+    def manifest(self) -> Manifest:
+        """The run's manifest."""
+        return self.side.manifest
+
+    @property
+    def damages(self) -> int:
+        """Journal lines that could not be read."""
+        return len(self._index.damages)
+
+    def conversation(self, rollout: Rollout) -> Conversation:
+        """Return the latest attempt at a rollout, whole."""
+        conversation = Conversation(rollout.key)
+        for record in self._index.read(rollout.key):
+            conversation.apply(record)
+        return conversation
+
+    def remarks(self) -> Mapping[Slot, Remarks]:
+        """Return what readers say of rollouts; a note on an earlier attempt stands for its rollout."""
+        found: dict[Slot, dict[str, str]] = defaultdict(dict)
+        notes = Notes(self.folder.path)
+        for kind in REMARKS:
+            for key, note in notes.current(kind).items():
+                found[key.case, key.rollout][kind] = note.value
+        return found
+
+
+def find_suite(manifest: Manifest, data_path: Path | None) -> Suite | str:
+    """Return the suite that a run was played with, or why it cannot be opened."""
+    try:
+        return Catalog(find_data_roots(data_path)).open(manifest.suite)
+    except UsageError as error:
+        return str(error)
+
+
+def compared(suite: Suite | None, conversation: Conversation, manifest: Manifest) -> Comparison | None:
+    """Lay expected beside actual; None when there is nothing to compare or the suite cannot."""
+    if suite is None or conversation.case is None or conversation.verdict is None or conversation.output is None:
+        return None
+    try:
+        return suite.compare(conversation.case, conversation.output, conversation.verdict, manifest.setting)
+    except Exception:  # a suite of another package may fail in any way; the export goes on without it
+        return None
+
+
+def read_document(folder: RunFolder, data_path: Path | None, *, talks: bool = False) -> tuple[RunDocument, str]:
+    """Read a run for a writer.
+
+    Args:
+        folder: the run.
+        data_path: folder of suites, if one was named.
+        talks: whether whole conversations are needed.
+
+    Returns:
+        The run, and why its suite cannot be opened (empty: it was); without it there are no report and comparisons.
+
+    Raises:
+        UsageError: the folder is not a run.
+    """
+    reader = RunReader(folder)
+    found = find_suite(reader.manifest, data_path)
+    suite, why = (None, found) if isinstance(found, str) else (found, "")
+    remarks = reader.remarks()
+    items = [
+        _item(reader, suite, rollout, remarks.get(rollout.slot), talks=talks)
+        for rollout in sorted(reader.side.rollouts.values(), key=lambda rollout: rollout.order)
+    ]
+    report = _report(suite, items, reader.manifest) if suite is not None else None
+    return RunDocument(reader.manifest, folder.summary(), report, items), why
+
+
+def _item(reader: RunReader, suite: Suite | None, rollout: Rollout, remarks: Remarks | None, *, talks: bool) -> Item:
+    conversation = reader.conversation(rollout)
+    comparison = None
+    if rollout.outcome is Outcome.FAILED:
+        comparison = compared(suite, conversation, reader.manifest)
+    return Item(
+        rollout=rollout,
+        case=conversation.case,
+        finished=conversation.finished,
+        comparison=comparison,
+        conversation=conversation if talks else None,
+        remarks=remarks,
+    )
+
+
+def _report(suite: Suite, items: list[Item], manifest: Manifest) -> Report:
+    results = [
+        Result(item.rollout.key.case, item.rollout.category, item.rollout.key.rollout, item.finished.verdict)
+        for item in items
+        if item.finished is not None
+    ]
+    return suite.report(results, manifest.setting)

@@ -1,0 +1,206 @@
+"""AidanBench runs in the layout of the verifiers tools: `results.jsonl` and `metadata.json`.
+
+    <root>/aidanbench--<model with / as -->/<8 hex digits>/results.jsonl, metadata.json
+
+One line a graded loop with the metrics by their names on disk (`reward`, `format_reward_func`, `avg_coherence` …), the
+prompt and the completion. A key of its own, `aidanbench`, holds what those tools lose: every answer with its scores and
+why the loop ended. Ungraded loops have no reward; they are listed in the metadata instead of entering an average.
+"""
+
+import json
+import os
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from console.core.case import Case
+from console.core.fault import UsageError
+from console.core.record import Asked, Finished, Started
+from console.core.request import Thread
+from console.core.run import Manifest
+from console.core.tally import RunFold
+from console.store.atomic import write_atomically
+from console.store.journal import JournalReader
+from console.store.runs import RunFolder
+
+ENVIRONMENT = "aidanbench"
+RESULTS, METADATA = "results.jsonl", "metadata.json"
+NAMES = {
+    "reward": "reward",
+    "aidanbench_score": "aidanbench_score",
+    "format_reward": "format_reward_func",
+    "avg_coherence": "avg_coherence",
+    "avg_embedding_novelty": "avg_embedding_novelty",
+    "sum_embedding_novelty": "sum_embedding_novelty",
+    "avg_llm_novelty": "avg_llm_novelty",
+}
+"""Our score names and the names on disk."""
+
+Message = dict[str, Any]
+Row = dict[str, Any]
+
+
+@dataclass(slots=True)
+class _Played:
+    """What a journal says of one attempt."""
+
+    case: Case
+    messages: list[Message] = field(default_factory=list[Message])
+    """Prompts and replies in turn; a single-message protocol reads like a chat here."""
+    thread: Thread = field(default_factory=Thread)
+
+
+def export_run(run: RunFolder, root: Path) -> Path:
+    """Write a run in this layout below `root` and return the folder with the two files.
+
+    Raises:
+        UsageError: it is no AidanBench run, has no graded loop, or the folder cannot be written.
+    """
+    manifest = run.manifest()
+    finished, played = _read(run)
+    cases = list(dict.fromkeys(record.key.case for record in finished))
+    graded = [record for record in finished if record.verdict.outcome.is_graded]
+    rows = [_row(record, played[str(record.key)], cases.index(record.key.case)) for record in graded]
+    if not rows:
+        raise UsageError("holds no graded AidanBench loop", where=str(run.path))
+    metadata = _metadata(manifest, rows, len(cases)) | {
+        "left_out": [_left_out(record) for record in finished if record not in graded]
+    }
+    folder = root / f"{ENVIRONMENT}--{model_folder(manifest)}" / os.urandom(4).hex()
+    try:
+        folder.mkdir(parents=True)
+        lines = (json.dumps(row, allow_nan=False) for row in rows)
+        write_atomically(folder / RESULTS, ("\n".join(lines) + "\n").encode())
+        write_atomically(folder / METADATA, json.dumps(metadata, indent=1).encode())
+    except OSError as error:
+        raise UsageError(f"cannot be written: {error.strerror}", where=str(folder)) from error
+    return folder
+
+
+def model_folder(manifest: Manifest) -> str:
+    """Return the model's id as these tools name folders: `/` becomes `--`; nothing leaves the folder."""
+    name = (manifest.model.model_id or manifest.model.name).replace("/", "--").replace(os.sep, "--")
+    return name.replace("\0", "").lstrip(".") or "model"
+
+
+def _read(run: RunFolder) -> tuple[list[Finished], dict[str, _Played]]:
+    """Return the latest end of every rollout by case and rollout, and what was said in each attempt."""
+    played: dict[str, _Played] = {}
+    reader, fold = JournalReader(run.journal_path), RunFold()
+    order: dict[str, int] = {}
+    while records := reader.read_new():
+        for record in records:
+            fold.apply(record)
+            if isinstance(record, Started):
+                order.setdefault(record.key.case, len(order))
+                played.setdefault(str(record.key), _Played(record.case))
+            elif isinstance(record, Asked) and record.role == "model" and str(record.key) in played:
+                _follow(played[str(record.key)], record)
+    ended = sorted(fold.latest.values(), key=lambda record: (order.get(record.key.case, 0), record.key.rollout))
+    return [record for record in ended if str(record.key) in played], played
+
+
+def _follow(played: _Played, asked: Asked) -> None:
+    messages = played.thread.expand(asked).messages
+    played.messages += [*messages[-1:], cast(Message, asked.reply.message())]
+
+
+def _row(record: Finished, played: _Played, number: int) -> Row:
+    scores = record.verdict.scores
+    turns = cast(list[dict[str, Any]], record.output) if isinstance(record.output, list) else []
+    accepted = [turn for turn in turns if turn.get("accepted")]
+    return {
+        "id": number,
+        "prompt": played.messages[:1],
+        "completion": played.messages[1:],
+        "task": ENVIRONMENT,
+        "info": {"question": played.case.data.get("question", played.case.title)},
+        **{name: scores.get(ours, 0.0) for ours, name in NAMES.items()},
+        "case": record.key.case,
+        "category": played.case.category,
+        "rollout": record.key.rollout,
+        "aidanbench": {
+            "answers": [turn.get("answer") for turn in accepted],
+            "coherence_scores": [turn.get("coherence") for turn in accepted],
+            "embedding_novelty_scores": [turn.get("novelty") for turn in accepted],
+            "llm_novelty_scores": [turn["llm_novelty"] for turn in accepted if turn.get("llm_novelty") is not None],
+            "termination_reason": record.verdict.detail.get("official_reason", record.verdict.reason),
+            "turns": turns,
+        },
+    }
+
+
+def _metadata(manifest: Manifest, rows: Sequence[Row], cases: int) -> dict[str, Any]:
+    stamp = time.gmtime(manifest.at)
+    averages = {f"avg_{name}": sum(row[name] for row in rows) / len(rows) for name in NAMES.values()}
+    return {
+        "env": ENVIRONMENT,
+        "model": manifest.model.model_id or manifest.model.name,
+        "num_examples": cases,
+        "rollouts_per_example": manifest.rollouts,
+        "sampling_args": dict(manifest.model.params),
+        "date": time.strftime("%Y-%m-%d", stamp),
+        "time": time.strftime("%H:%M:%S", stamp),
+        **averages,
+        "eval_console": {
+            "run": manifest.id,
+            "suite": manifest.suite,
+            "options": manifest.setting.options,
+            "mode": manifest.setting.mode,
+            "dataset": manifest.dataset,
+            "roles": {role: model.model_id or model.name for role, model in manifest.roles.items()},
+            "simulated": manifest.simulated,
+        },
+    }
+
+
+def _left_out(record: Finished) -> dict[str, Any]:
+    verdict = record.verdict
+    return {
+        "case": record.key.case,
+        "rollout": record.key.rollout,
+        "outcome": verdict.outcome.value,
+        "reason": verdict.reason,
+    }
+
+
+def read_results(path: Path) -> tuple[Mapping[str, Any], list[Row]]:
+    """Read metadata and rows of a results folder.
+
+    Raises:
+        UsageError: a file is missing or damaged; names the line.
+    """
+    folder = path.parent if path.name == RESULTS else path
+    try:
+        metadata = json.loads((folder / METADATA).read_text(encoding="utf-8"))
+        lines = (folder / RESULTS).read_bytes().decode("utf-8").split("\n")
+    except OSError as error:
+        where = str(error.filename or folder)
+        raise UsageError(f"cannot be read: {error.strerror}", where=where, cure=_CURE) from error
+    except ValueError as error:
+        raise UsageError(f"is damaged: {error}", where=str(folder), cure=_CURE) from error
+    if not isinstance(metadata, dict):
+        raise UsageError("must hold one object", where=str(folder / METADATA))
+    rows = [_parsed(line, f"{folder / RESULTS}:{number}") for number, line in enumerate(lines, 1) if line.strip()]
+    if not rows:
+        raise UsageError("holds no result", where=str(folder / RESULTS))
+    return cast(Mapping[str, Any], metadata), rows
+
+
+_CURE = f"Name a folder that holds {RESULTS} and {METADATA}."
+
+
+def _parsed(line: str, where: str) -> Row:
+    try:
+        row = json.loads(line)
+    except ValueError as error:
+        raise UsageError(f"is not JSON: {error}", where=where) from error
+    if not isinstance(row, dict):
+        raise UsageError("must be an object", where=where)
+    found = cast(Row, row)
+    reward = found.get("reward")
+    if isinstance(reward, bool) or not isinstance(reward, int | float):
+        raise UsageError(f"`reward` must be a number, not {reward!r}", where=where)
+    return found
