@@ -1,0 +1,63 @@
+"""Caps of a run on the command line: money, tokens, time, errors. A resumed run keeps its own unless given others."""
+
+import argparse
+import re
+
+from console.cli.parser import Arguments
+from console.core.fault import UsageError
+from console.core.run import Budget
+
+_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
+
+
+class CapArguments(Arguments):
+    """Options that cap a run."""
+
+    max_cost: float | None
+    max_tokens: int | None
+    max_time: str | None
+    max_errors: int | None
+
+
+def add_cap_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options that cap a run."""
+    caps = parser.add_argument_group("caps (a run that hits one stops; resume it with a higher one)")
+    caps.add_argument("--max-cost", type=float, metavar="USD", help="money")
+    caps.add_argument("--max-tokens", type=int, metavar="N", help="tokens in and out")
+    caps.add_argument("--max-time", metavar="T", help="time: 90, 10m, 2h")
+    caps.add_argument("--max-errors", type=int, metavar="N", help="broken cases")
+
+
+def budget_of(args: CapArguments, base: Budget | None = None) -> Budget:
+    """Return the caps asked for, those of `base` where none was given.
+
+    Raises:
+        UsageError: a cap is not a positive amount.
+    """
+    base = base or Budget()
+    given = (
+        ("--max-cost", args.max_cost),
+        ("--max-tokens", args.max_tokens),
+        ("--max-errors", args.max_errors),
+    )
+    for flag, value in given:
+        if value is not None and not value > 0:
+            raise UsageError(f"must be more than 0, not {value}", where=flag)
+    return Budget(
+        cost_usd=base.cost_usd if args.max_cost is None else args.max_cost,
+        tokens=base.tokens if args.max_tokens is None else args.max_tokens,
+        seconds=base.seconds if args.max_time is None else seconds(args.max_time),
+        errors=base.errors if args.max_errors is None else args.max_errors,
+    )
+
+
+def seconds(text: str) -> float:
+    """Read a time: a number of seconds, or one with s, m or h.
+
+    Raises:
+        UsageError: it is none of these.
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text.strip())
+    if match is None:
+        raise UsageError(f"{text!r} is not a time", where="--max-time", cure="Write 90, 10m or 2h.")
+    return float(match[1]) * _SECONDS[match[2]]

@@ -1,0 +1,183 @@
+"""What `doctor` looks at: each look gives findings, each finding says how it stands and how to mend it."""
+
+import asyncio
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from console.config.models import ModelConfig, key_state, load_models
+from console.config.paths import find_data_roots, find_models_file, find_runs_root
+from console.core.fault import Fault, UsageError
+from console.store.runs import list_runs
+from console.suites.archive import tree_sha256
+from console.suites.catalog import Catalog
+from console.suites.suite import SuiteEntry
+
+GOOD, DOUBT, BAD = "good", "doubt", "bad"
+_LITTLE_ROOM = 200 << 20
+_SMALLEST = (80, 24)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing looked at."""
+
+    area: str
+    name: str
+    state: str
+    """`good`, `doubt` (works, but look at it) or `bad`."""
+    text: str
+    cure: str = ""
+
+
+Look = Callable[[], list[Finding]]
+
+
+def look_at_python() -> list[Finding]:
+    """Whether this Python is new enough."""
+    version = ".".join(map(str, sys.version_info[:3]))
+    good = sys.version_info >= (3, 11)
+    return [
+        Finding("system", "python", GOOD if good else BAD, version, "" if good else "Install Python 3.11 or newer.")
+    ]
+
+
+def look_at_terminal() -> list[Finding]:
+    """Whether the app can be drawn here."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return [Finding("terminal", "size", DOUBT, "not a terminal", "Headless verbs work; the app needs one.")]
+    size = os.get_terminal_size(sys.stdout.fileno())
+    fits = size.columns >= _SMALLEST[0] and size.lines >= _SMALLEST[1]
+    cure = "" if fits else "Make the window at least 80×24."
+    found = [Finding("terminal", "size", GOOD if fits else DOUBT, f"{size.columns}×{size.lines}", cure)]
+    utf8 = "utf" in (sys.stdout.encoding or "").lower()
+    cure = "" if utf8 else "Set LANG to a UTF-8 locale, or open the app with --ascii."
+    found.append(Finding("terminal", "unicode", GOOD if utf8 else DOUBT, sys.stdout.encoding or "unknown", cure))
+    return [*found, _look_at_color()]
+
+
+def _look_at_color() -> Finding:
+    term = os.environ.get("TERM", "")
+    if term in ("", "dumb"):
+        return Finding("terminal", "colour", DOUBT, f"TERM is {term or 'not set'}", "Set TERM, such as xterm-256color.")
+    if os.environ.get("NO_COLOR"):
+        return Finding("terminal", "colour", GOOD, "NO_COLOR is set: plain")
+    true = os.environ.get("COLORTERM") in ("truecolor", "24bit")
+    return Finding("terminal", "colour", GOOD, "16 million" if true else f"{term}: 256 or fewer")
+
+
+def look_at_models(models: Path | None) -> list[Finding]:
+    """Whether models.toml is sound and each model's key is at hand."""
+    try:
+        book = load_models(find_models_file(models))
+    except UsageError as error:
+        return [Finding("models", "models.toml", BAD, error.message, error.cure)]
+    place = str(book.path) if book.path else "none: only simulated models"
+    cure = "" if book.path else "Write ./models.toml to ask others; the README shows how."
+    found = [Finding("models", "models.toml", GOOD, place, cure)]
+    found += [Finding("models", item.where, BAD, item.message, item.cure) for item in book.mistakes]
+    found += [Finding("models", "models.toml", DOUBT, warning) for warning in book.warnings]
+    for model in book.models.values():
+        state = key_state(model)
+        cure = "" if state.ready else f"Set the variable before a run with {model.name}."
+        found.append(Finding("models", model.name, GOOD if state.ready else DOUBT, state.text, cure))
+    return found
+
+
+def look_at_endpoints(models: Path | None) -> list[Finding]:
+    """Whether the servers of models with a key answer, and serve the model; asks `/models`, which costs nothing."""
+    try:
+        book = load_models(find_models_file(models))
+    except UsageError:
+        return []
+    asked = [model for model in book.models.values() if model.provider == "openai" and key_state(model).ready]
+    return asyncio.run(_ask_all(asked)) if asked else []
+
+
+async def _ask_all(models: list[ModelConfig]) -> list[Finding]:
+    return await asyncio.gather(*(_ask(model) for model in models))
+
+
+async def _ask(model: ModelConfig) -> Finding:
+    from console.llm.served import served_models
+
+    try:
+        served = await served_models(model)
+    except Fault as fault:
+        cure = fault.cure or "Check base_url, the key and the network."
+        return Finding("endpoints", model.name, BAD, f"{fault.kind.value}: {fault.message}", cure)
+    if served and model.model_id not in served:
+        text = f"answers, but does not list {model.model_id} among its {len(served)} models"
+        return Finding("endpoints", model.name, DOUBT, text, "Check model_id.")
+    return Finding("endpoints", model.name, GOOD, f"answers, serves {len(served)} models")
+
+
+def look_at_data(data: Path | None) -> list[Finding]:
+    """Whether the suites can be read and pulled data are what was pulled."""
+    try:
+        catalog = Catalog(find_data_roots(data))
+    except UsageError as error:
+        return [Finding("data", "folders", BAD, error.message, error.cure)]
+    found = [Finding("data", "catalogue", DOUBT, warning) for warning in catalog.warnings]
+    found += [_look_at_suite(catalog, entry) for entry in catalog.entries()]
+    if not any(entry.name == "bfcl" for entry in catalog.entries()):
+        found.append(Finding("data", "bfcl", DOUBT, "the official data is not here", "Run `eval-console pull bfcl`."))
+    return found
+
+
+def _look_at_suite(catalog: Catalog, entry: SuiteEntry) -> Finding:
+    try:
+        cases = sum(category.cases for category in catalog.open(entry.name).categories())
+    except UsageError as error:
+        return Finding("data", entry.name, BAD, str(error).split("\n")[0], error.cure)
+    digest = entry.source.get("digest")
+    if entry.origin == "pulled" and digest and digest != _digest_beside_toml(entry.folder):
+        cure = f"Run `eval-console pull {entry.name}` again."
+        return Finding("data", entry.name, BAD, "the files are not those that were pulled", cure)
+    return Finding("data", entry.name, GOOD, f"{cases} cases, {entry.origin}")
+
+
+def _digest_beside_toml(folder: Path) -> str:
+    return tree_sha256(folder, without=("suite.toml",))
+
+
+def look_at_runs(runs: Path | None) -> list[Finding]:
+    """Whether runs can be kept."""
+    try:
+        root = find_runs_root(runs)
+    except UsageError as error:
+        return [Finding("runs", "folder", BAD, error.message, error.cure)]
+    there = next(place for place in (root, *root.parents) if place.exists())
+    if not os.access(there, os.W_OK | os.X_OK):
+        return [Finding("runs", "folder", BAD, f"{root} cannot be written", "Choose another with --runs PATH.")]
+    free = shutil.disk_usage(there).free
+    cure = "" if free > _LITTLE_ROOM else "Make room before a long run."
+    return [
+        Finding("runs", "folder", GOOD, f"{root}, {len(list_runs(root))} runs"),
+        Finding("runs", "disk", GOOD if free > _LITTLE_ROOM else DOUBT, f"{free / 1e9:.1f} GB free", cure),
+    ]
+
+
+def look_at_sandbox() -> list[Finding]:
+    """How far code written by a model can be confined on this machine."""
+    try:
+        level = asyncio.run(_sandbox_level())
+    except (Fault, UsageError, OSError, ImportError) as error:
+        return [Finding("sandbox", "confinement", DOUBT, f"no worker could be started: {error}", _SANDBOX_CURE)]
+    return [Finding("sandbox", "confinement", GOOD if level[0] else DOUBT, level[1], "" if level[0] else _SANDBOX_CURE)]
+
+
+_SANDBOX_CURE = "Suites that run code written by the model need Linux with Landlock or user namespaces."
+
+
+async def _sandbox_level() -> tuple[bool, str]:
+    from console.sandbox.worker import Worker
+
+    worker = await Worker.start("console.sandbox.programs.cell", allow_weaker=True)
+    try:
+        return worker.level.is_enough, worker.level.text
+    finally:
+        await worker.kill()

@@ -1,0 +1,107 @@
+"""A run read back for showing: its manifest, its counts, and the latest attempt at every rollout with its case."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from console.config.paths import find_data_roots
+from console.core.case import Case, Key
+from console.core.outcome import Outcome
+from console.core.record import Finished, Started
+from console.core.run import Manifest, Summary
+from console.core.tally import RunFold
+from console.insight.overview import Overview
+from console.store.journal import JournalReader
+from console.store.runs import RunFolder
+from console.suites.catalog import Catalog
+from console.suites.suite import Report, Result, Suite
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """The latest attempt at one rollout."""
+
+    case: Case
+    key: Key
+    finished: Finished | None
+    """None: in flight, or interrupted."""
+
+    @property
+    def outcome(self) -> str:
+        """The outcome in a word; `interrupted` when the attempt has no end."""
+        return self.finished.verdict.outcome.value if self.finished else "interrupted"
+
+    @property
+    def reason(self) -> str:
+        """Why it failed or broke; empty otherwise."""
+        return (self.finished.verdict.reason or "") if self.finished else ""
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A whole run."""
+
+    folder: RunFolder
+    manifest: Manifest
+    summary: Summary
+    played: list[Played]
+
+    def results(self) -> list[Result]:
+        """Return what a report is made of."""
+        return [
+            Result(one.case.id, one.case.category, one.key.rollout, one.finished.verdict)
+            for one in self.played
+            if one.finished is not None
+        ]
+
+    def not_passed(self) -> list[Played]:
+        """Return what did not pass, in order."""
+        return [one for one in self.played if one.outcome != Outcome.PASSED.value]
+
+
+def read_history(folder: RunFolder) -> History:
+    """Read a run's journal once.
+
+    Raises:
+        UsageError: the folder is not a run.
+    """
+    cases: dict[str, Case] = {}
+    keys: dict[tuple[str, int], Key] = {}
+    reader, fold = JournalReader(folder.journal_path), RunFold()
+    while records := reader.read_new():
+        for record in records:
+            fold.apply(record)
+            if isinstance(record, Started):
+                cases.setdefault(record.key.case, record.case)
+                keys[record.key.case, record.key.rollout] = record.key
+    played: list[Played] = []
+    for slot, key in keys.items():
+        finished = fold.latest.get(slot)
+        played.append(Played(cases[key.case], finished.key if finished else key, finished))
+    return History(folder, folder.manifest(), folder.summary(), played)
+
+
+def read_overview(folder: RunFolder) -> Overview:
+    """Read a run's journal into what lists show."""
+    overview, reader = Overview(), JournalReader(folder.journal_path)
+    while records := reader.read_new():
+        for record in records:
+            overview.apply(record)
+    return overview
+
+
+def open_suite(manifest: Manifest, data_path: Path | None) -> Suite:
+    """Open the suite that a run was played with.
+
+    Raises:
+        UsageError: it is no longer there.
+    """
+    return Catalog(find_data_roots(data_path)).open(manifest.suite)
+
+
+def report_of(history: History, data_path: Path | None) -> Report:
+    """Aggregate a run by its suite's own formula.
+
+    Raises:
+        UsageError: the suite is no longer there.
+    """
+    return open_suite(history.manifest, data_path).report(history.results(), history.manifest.setting)

@@ -1,0 +1,154 @@
+"""The command line: which verbs there are and the options all of them share. Bad input becomes a UsageError.
+
+A verb's own options live in its module, which is imported when that verb is used: `--help` stays cheap.
+"""
+
+import argparse
+import importlib
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NoReturn
+
+from console import __version__
+from console.cli.output import Output
+from console.core.fault import UsageError
+from console.core.nearest import nearest
+
+VERBS = {
+    "run": "play a suite with a model and judge it",
+    "resume": "go on with a run that was interrupted or stopped",
+    "retry": "ask again what ended broken (or, with --status, something else)",
+    "watch": "follow a run",
+    "review": "step through the failures of a run",
+    "runs": "list runs",
+    "models": "list the models of models.toml",
+    "suites": "list suites and their categories",
+    "show": "show a run, or one case of it",
+    "failures": "group the failures of a run",
+    "compare": "lay two runs (or more) side by side: what was lost, what was gained, and whether that may be chance",
+    "trends": "follow each model on each suite over its runs",
+    "leaderboard": "rank all models on each suite, by its official formula",
+    "tag": "say whose fault a failure is, comment on it, or dispute its ground truth",
+    "export": "write a run as CSV, JSON, Markdown, JUnit, HTML, Inspect log, or in another benchmark's layout",
+    "import": "make a run of results of another tool",
+    "pull": "get official benchmark data",
+    "doctor": "check keys, endpoints, data and terminal",
+    "bfcl": "the two phases of the BFCL command: generate, evaluate",
+    "check": "judge saved outputs, one JSON line in, one out",
+}
+MODULES = {"import": "imports"}
+"""Verbs whose module is called otherwise, because the word is Python's own."""
+HIDDEN = {"engine": "play a prepared run (started by the app)"}
+
+
+class Arguments(argparse.Namespace):
+    """Options that every verb knows."""
+
+    verb: str | None
+    models: Path | None
+    data: Path | None
+    runs: Path | None
+    json: bool
+    quiet: bool
+    no_color: bool
+    yes: bool
+    theme: str
+    ascii: bool
+    no_mouse: bool
+    handler: Callable[["Arguments"], int]
+
+    @property
+    def output(self) -> Output:
+        """Where to write, as asked for."""
+        return Output(machine=self.json, quiet=self.quiet, color=not self.no_color)
+
+
+class Parser(argparse.ArgumentParser):
+    """An argparse parser that raises UsageError, naming the nearest known word."""
+
+    def error(self, message: str) -> NoReturn:
+        """Turn argparse's complaint into ours."""
+        raise UsageError(_with_nearest(message), cure=f"See `{self.prog} --help`.")
+
+
+class VerbParser(Parser):
+    """The parser of one verb; loads the verb's module when first used."""
+
+    module: str = ""
+
+    def _load(self) -> None:
+        if self.module:
+            verb = importlib.import_module(f"console.cli.verbs.{self.module}")
+            self.module = ""
+            self.description = (verb.__doc__ or "").strip()
+            add_common(self, default=argparse.SUPPRESS)
+            verb.arguments(self)
+            self.set_defaults(handler=verb.run)
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """Add the verb's own options, then parse."""
+        self._load()
+        return super().parse_known_args(args, namespace)
+
+
+def build() -> Parser:
+    """Return the parser of the whole command line."""
+    parser = Parser(
+        prog="eval-console",
+        description="Run, watch and understand LLM evaluations. Without a verb, the app opens.",
+        epilog="Exit codes: 0 ok, 1 below --fail-under, 2 usage or configuration, 3 inconclusive, 4 stopped by a cap, "
+        "5 locked or nothing to resume, 130/143/129 signals.",
+    )
+    parser.add_argument("--version", action="version", version=f"eval-console {__version__}")
+    add_common(parser, default=None)
+    screen = parser.add_argument_group("options of the app")
+    screen.add_argument("--theme", default="", metavar="NAME", help="colours")
+    screen.add_argument("--ascii", action="store_true", help="no characters beyond ASCII in frames and marks")
+    screen.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs", parser_class=VerbParser)
+    for name, meaning in VERBS.items():
+        verbs.add_parser(name, help=meaning).module = MODULES.get(name, name)
+    for name in HIDDEN:
+        verbs.add_parser(name).module = name
+    return parser
+
+
+def add_common(parser: argparse.ArgumentParser, *, default: Any) -> None:
+    """Add the common options; verbs pass SUPPRESS so that an option before the verb is kept."""
+    off = False if default is None else default
+    common = parser.add_argument_group("common options")
+    common.add_argument("--models", type=Path, metavar="PATH", default=default, help="models.toml to use")
+    common.add_argument("--data", type=Path, metavar="PATH", default=default, help="folder with suites")
+    common.add_argument("--runs", type=Path, metavar="PATH", default=default, help="folder of runs")
+    common.add_argument("--json", action="store_true", default=off, help="JSON on stdout")
+    common.add_argument("--quiet", action="store_true", default=off, help="no progress on stderr")
+    common.add_argument("--no-color", action="store_true", default=off, help="plain text")
+    common.add_argument("--yes", action="store_true", default=off, help="do not ask")
+
+
+def parse(argv: Sequence[str]) -> Arguments:
+    """Parse a command line.
+
+    Raises:
+        UsageError: unknown verb or option, or a value that does not fit.
+        SystemExit: after `--help` and `--version`, with code 0.
+    """
+    return build().parse_args(argv, namespace=Arguments())
+
+
+def _with_nearest(message: str) -> str:
+    """Shorten argparse's list of choices to the nearest one."""
+    if "invalid choice: " not in message:
+        return message
+    head, _, rest = message.partition("invalid choice: ")
+    word = rest.split(" (choose", 1)[0].strip("'\"")
+    known = [item.strip(" '\")") for item in rest.partition("choose from ")[2].split(",")]
+    what = head.replace("argument ", "").strip(": ").lower()
+    close = nearest(word, [item for item in known if item not in HIDDEN])
+    return f"unknown {what} {word!r}" + (f"; did you mean {close}?" if close else "")
+
+
+def is_interactive() -> bool:
+    """Whether the app can be opened: both ends must be terminals."""
+    return sys.stdin.isatty() and sys.stdout.isatty()

@@ -1,0 +1,40 @@
+"""Playing a run in the foreground for `run`, `resume`, `retry` and `engine`, with progress on stderr."""
+
+from collections.abc import Callable
+
+from console.cli.output import Output
+from console.cli.progress import Progress
+from console.core.record import AnyRecord
+from console.engine.launch import Ending, run_in_foreground
+from console.engine.plan import Prepared
+from console.engine.queue import Again
+from console.store.runs import RunFolder
+
+
+def play(
+    folder: RunFolder,
+    prepared: Prepared,
+    output: Output,
+    *,
+    again: Again = Again.NONE,
+    only: frozenset[str] = frozenset(),
+    also: Callable[[AnyRecord], None] | None = None,
+) -> Ending:
+    """Play a run to its end and return how it ended; `also` is shown every record besides the progress line.
+
+    Raises:
+        RunLocked: another engine plays it.
+        Fault: the disk refused.
+    """
+    output.say(f"run {folder.name}")
+    progress = Progress(output, prepared.manifest.cases)
+
+    def see(record: AnyRecord) -> None:
+        progress(record)
+        if also is not None:
+            also(record)
+
+    try:
+        return run_in_foreground(folder, prepared, again=again, only=only, on_record=see, on_signal=progress.say)
+    finally:
+        progress.close()

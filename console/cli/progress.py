@@ -1,0 +1,68 @@
+"""Progress of a foreground run on stderr: one line that is rewritten on a terminal, now and then a line elsewhere."""
+
+import sys
+import time
+
+from console.cli.output import Output
+from console.core.record import AnyRecord, Closed, Finished, Tried
+from console.core.run import Tally
+from console.core.tally import RunFold
+
+_EVERY_S = {True: 0.2, False: 5.0}
+
+
+class Progress:
+    """Takes every record of a run and says how far it is."""
+
+    def __init__(self, output: Output, planned: int) -> None:
+        """Say nothing yet; `planned` is the number of rollouts in all."""
+        self.fold = RunFold()
+        self._output, self._planned = output, planned
+        self._rewrites = sys.stderr.isatty() and not output.quiet
+        self._last = 0.0
+        self._shown = ""
+
+    def __call__(self, record: AnyRecord) -> None:
+        """Count a record, and say so when it is time."""
+        self.fold.apply(record)
+        now = time.monotonic()
+        if isinstance(record, Tried) and record.wait_s is None:
+            self.say(f"{record.key}: {record.kind}: {record.message}")
+        if isinstance(record, Finished | Closed) and now - self._last >= _EVERY_S[self._rewrites]:
+            self._last = now
+            self._show()
+
+    def say(self, text: str) -> None:
+        """Say a line of its own, past the rewritten one."""
+        self._clear()
+        self._output.say(text)
+
+    def close(self) -> None:
+        """Leave the terminal with a whole line."""
+        self._show()
+        if self._rewrites:
+            self._output.rewrite("\n")
+
+    def _show(self) -> None:
+        text = progress_line(self.fold.tally, self._planned)
+        if self._rewrites:
+            self._clear()
+            self._output.rewrite(text)
+        elif text != self._shown:
+            self._output.say(text)
+        self._shown = text
+
+    def _clear(self) -> None:
+        if self._rewrites:
+            self._output.rewrite("\r\x1b[K")
+
+
+def progress_line(tally: Tally, planned: int) -> str:
+    """Return counts in one line."""
+    parts = [f"{tally.finished}/{planned}", f"passed {tally.passed}", f"failed {tally.failed}"]
+    parts += [
+        f"{name} {count}"
+        for name, count in (("broken", tally.broken), ("undecided", tally.undecided), ("running", tally.running))
+        if count
+    ]
+    return "  ".join(parts)

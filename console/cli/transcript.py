@@ -1,0 +1,76 @@
+"""A conversation and its comparison as plain lines, for `show`, `review` and pipes."""
+
+from console.cli.history import Played
+from console.cli.output import Output
+from console.core.comparison import Comparison, Mark, Pair
+from console.core.run import Manifest
+from console.insight.conversation import Conversation
+from console.insight.figures import number
+from console.insight.passage import Passage, PassageKind
+from console.insight.reasons import sentence
+
+_STYLES = {"passed": "good", "failed": "bad", "broken": "bad", "undecided": "doubt"}
+
+
+def show_case(output: Output, played: Played, manifest: Manifest, comparison: Comparison | None) -> None:
+    """Write what came of one rollout: outcome, reason, expected beside actual."""
+    mark = "  (simulated)" if manifest.simulated else ""
+    output.text(f"{played.key}  {played.case.category}  {played.outcome}{mark}", _STYLES.get(played.outcome, "doubt"))
+    if played.case.title:
+        output.text(f"  asked: {played.case.title}")
+    verdict = played.finished.verdict if played.finished else None
+    if verdict is not None and verdict.reason:
+        output.text(f"  {sentence(verdict.reason, verdict.subject, verdict.outcome)}  [{verdict.reason}]")
+    for message in verdict.messages if verdict else ():
+        output.text(f"  {message}", "faint")
+    if verdict is not None and verdict.official:
+        output.text(f"  the official scorer says: {verdict.official}")
+    if comparison is not None:
+        _show_comparison(output, comparison)
+
+
+def show_transcript(output: Output, conversation: Conversation) -> None:
+    """Write everything that was said."""
+    for passage in conversation.passages:
+        output.text()
+        output.text(_heading(passage), "strong")
+        if text := _words(passage):
+            output.text("\n".join(f"  {line}" for line in text.split("\n")))
+
+
+def _show_comparison(output: Output, comparison: Comparison) -> None:
+    for pair in comparison.pairs:
+        _show_pair(output, pair)
+    if not comparison.pairs and comparison.raw:
+        output.text(f"  answered: {comparison.raw}")
+    if comparison.hint:
+        output.text(f"  hint: {comparison.hint}")
+
+
+def _show_pair(output: Output, pair: Pair) -> None:
+    if pair.expected or pair.mark in (Mark.MISSING, Mark.EXTRA):
+        output.text(f"  {pair.mark.value} expected {pair.expected or '(nothing)'}")
+        output.text(f"    actual   {pair.actual or '(nothing)'}")
+    else:
+        output.text(f"  {pair.mark.value} {pair.actual}")
+    for row in pair.rows:
+        wanted = " | ".join(row.expected) or "(nothing)"
+        given = "(not given)" if row.actual is None else row.actual
+        note = f"   {row.note}" if row.note else ""
+        arrow = "  ◀" if row.decisive else ""
+        output.text(f"      {row.mark.value} {row.name}: {wanted}  →  {given}{note}{arrow}")
+
+
+def _heading(passage: Passage) -> str:
+    parts = [passage.kind.value, passage.head, "" if passage.role == "model" else f"({passage.role})"]
+    parts.append(passage.answered_by)
+    if passage.kind is PassageKind.SCORE:
+        parts.append("undetermined" if passage.value is None else number(passage.value))
+        parts.append("" if passage.threshold is None else f"(threshold {number(passage.threshold)})")
+    return f"[{passage.turn + 1}.{passage.step + 1}] " + " ".join(part for part in parts if part)
+
+
+def _words(passage: Passage) -> str:
+    if passage.kind is PassageKind.CALL and passage.arguments is not None:
+        return "\n".join(f"{name} = {value}" for name, value in passage.arguments)
+    return passage.text

@@ -1,0 +1,185 @@
+"""Ask models the BFCL entries and write official result files, each line as soon as its conversation has ended.
+
+Runs again where it stopped: entries with an answer are skipped, failed inferences are asked again. Every generation is
+also a run that can be watched and reviewed.
+"""
+
+import argparse
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from console.cli.ending import exit_code
+from console.cli.exitcode import Exit
+from console.cli.listed import split
+from console.cli.parser import Arguments
+from console.cli.playing import play
+from console.config.models import facts, load_models
+from console.config.paths import find_data_roots, find_models_file
+from console.core.fault import UsageError
+from console.core.run import Selection
+from console.engine.plan import Plan, Prepared, prepare
+from console.exchange.bfcl_layout import folder_name, project_root
+from console.exchange.bfcl_memory import write_snapshots
+from console.exchange.bfcl_results import answered_ids
+from console.exchange.bfcl_sink import ResultSink, no_states
+from console.store.runs import create_run
+from console.suites.bfcl.categories import FORMAT_SENSITIVITY, is_prerequisite, resolve
+from console.suites.bfcl.suite import BfclSuite
+from console.suites.catalog import Catalog
+
+
+class GenerateArguments(Arguments):
+    """Options of `bfcl generate`."""
+
+    model: list[str]
+    test_category: list[str]
+    temperature: float | None
+    num_threads: int
+    result_dir: Path
+    run_ids: bool
+    allow_overwrite: bool
+    include_input_log: bool
+    exclude_state_log: bool
+    suite: str
+    mode: str | None
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the official flags, and ours after them."""
+    parser.add_argument("--model", action="append", default=[], metavar="A,B", help="models of models.toml")
+    parser.add_argument("--test-category", action="append", default=[], metavar="X,Y", help="default: all")
+    parser.add_argument("--temperature", type=float, metavar="T", help="default: as in models.toml, else 0.001")
+    parser.add_argument("--num-threads", type=int, default=1, metavar="N", help="conversations at once (default: 1)")
+    parser.add_argument("--result-dir", type=Path, default=Path("result"), metavar="DIR")
+    parser.add_argument("--run-ids", action="store_true", help="ids of test_case_ids_to_generate.json instead")
+    parser.add_argument("-o", "--allow-overwrite", action="store_true", help="ask again what has an answer")
+    parser.add_argument("--include-input-log", action="store_true", help="write what was sent")
+    parser.add_argument("--exclude-state-log", action="store_true", help="leave simulator states out")
+    parser.add_argument("-s", "--suite", default="bfcl", metavar="NAME", help="the data to ask (default: bfcl)")
+    parser.add_argument("--mode", choices=("fc", "prompt"), help="native tools, or tools in the prompt")
+
+
+def run(args: GenerateArguments) -> int:
+    """Generate for one model after the other.
+
+    Raises:
+        UsageError: unknown model, category or id, no key, no data; nothing has been asked then.
+    """
+    models = split(args.model)
+    if not models:
+        raise UsageError("is needed", where="--model", cure="Name one or more models of models.toml.")
+    result_root = project_root() / args.result_dir
+    prepared = [(model, _prepare(args, model, result_root)) for model in models]
+    worst = Exit.OK
+    for model, plan in prepared:
+        if plan is None:
+            args.output.say(f"{model}: every entry has an answer; -o asks again")
+            continue
+        code = _generate(args, model, plan, result_root)
+        worst = max(worst, code)
+        if code in (Exit.HANGUP, Exit.INTERRUPTED, Exit.TERMINATED):
+            break
+    return worst
+
+
+def _prepare(args: GenerateArguments, model: str, result_root: Path) -> Prepared | None:
+    """Check everything for one model; None when nothing is left to ask."""
+    selection = _selection(args, model)
+    plan = Plan(
+        model=model,
+        suite=args.suite,
+        selection=selection,
+        mode=args.mode,
+        concurrency=args.num_threads,
+        name=f"{model} bfcl generate",
+        models_path=args.models,
+        data_path=args.data,
+        runs_path=args.runs,
+    )
+    prepared = prepare(plan)
+    if not args.allow_overwrite:
+        categories = sorted({case.category for case in prepared.cases})
+        done = answered_ids(result_root, folder_name(model), categories)
+        left = [case.id for case in prepared.cases if case.id not in done and not is_prerequisite(case.id)]
+        if not left:
+            return None
+        if len(left) < len(prepared.cases):
+            prepared = prepare(dataclasses.replace(plan, selection=Selection(ids=tuple(left))))
+    return _heated(prepared, args.temperature)
+
+
+def _selection(args: GenerateArguments, model: str) -> Selection:
+    if args.run_ids:
+        return Selection(ids=_chosen_ids(project_root() / "test_case_ids_to_generate.json"))
+    suite = Catalog(find_data_roots(args.data)).open(args.suite)
+    there = [category.name for category in suite.categories()]
+    wanted = resolve(split(args.test_category) or ["all"])
+    missing = [name for name in wanted if name not in there]
+    if missing:
+        args.output.say(f"not in {args.suite}, left out: {', '.join(missing)}")
+    chosen = tuple(name for name in wanted if name in there)
+    if len(chosen) > 1 and FORMAT_SENSITIVITY in chosen and _mode(args, model) == "fc":
+        args.output.say(f"{model}: {FORMAT_SENSITIVITY} varies the prompt, and is left out with native tools")
+        chosen = tuple(name for name in chosen if name != FORMAT_SENSITIVITY)
+    if not chosen:
+        raise UsageError(f"{args.suite} has none of these categories", where="--test-category")
+    return Selection(categories=chosen)
+
+
+def _mode(args: GenerateArguments, model: str) -> str | None:
+    known = load_models(find_models_file(args.models)).models.get(model)
+    return args.mode or (known.mode if known else None)
+
+
+def _chosen_ids(path: Path) -> tuple[str, ...]:
+    cure = 'It maps categories to lists of ids: {"live_simple": ["live_simple_4-3-0"]}.'
+    try:
+        chosen = msgspec.convert(json.loads(path.read_text(encoding="utf-8")), dict[str, list[str]])
+    except (OSError, ValueError, RecursionError) as error:
+        raise UsageError(f"the list of ids cannot be read: {error}", where=str(path), cure=cure) from None
+    ids = tuple(dict.fromkeys(name for names in chosen.values() for name in names))
+    if not ids:
+        raise UsageError("names no id", where=str(path), cure=cure)
+    return ids
+
+
+def _heated(prepared: Prepared, temperature: float | None) -> Prepared:
+    """Return the plan with the temperature asked for, or the official default where models.toml has none."""
+    model = prepared.models["model"]
+    if temperature is None and model.temperature is not None:
+        return prepared
+    model = model.model_copy(update={"temperature": 0.001 if temperature is None else temperature})
+    manifest = msgspec.structs.replace(prepared.manifest, model=facts(model))
+    return dataclasses.replace(prepared, manifest=manifest, models=prepared.models | {"model": model})
+
+
+def _generate(args: GenerateArguments, model: str, prepared: Prepared, result_root: Path) -> Exit:
+    output = args.output
+    folder = create_run(prepared.runs_root, prepared.manifest)
+    suite, mode = prepared.suite, prepared.manifest.setting.mode
+
+    def states(case_id: str, turns: Any) -> list[dict[str, Any]]:
+        return suite.states(case_id, turns, mode) if isinstance(suite, BfclSuite) else []
+
+    sink = ResultSink(
+        result_root,
+        folder_name(model),
+        mode=mode,
+        replace=args.allow_overwrite,
+        include_input_log=args.include_input_log,
+        states=no_states if args.exclude_state_log else states,
+    )
+    ending = play(folder, prepared, output, also=sink.take)
+    paths = sink.close()
+    paths += write_snapshots(result_root, folder_name(model), mode)
+    summary = folder.summary()
+    done: dict[str, Any] = {"model": model, "run": folder.name, "written": sink.written, "files": list(map(str, paths))}
+    if output.machine:
+        output.data({"schema": 1} | done)
+    else:
+        output.text(f"{model}: {sink.written} results in {result_root / folder_name(model)} (run {folder.name})")
+    return exit_code(summary, None, None, ending.signal)

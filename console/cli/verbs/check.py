@@ -1,0 +1,63 @@
+"""Judge saved outputs offline: one JSON line in, one JSON line out, in order. No network, no key.
+
+Reads a file, a .gz file, or stdin (`-`). Fields that carry an expectation are ignored. A damaged line ends it with its
+number and exit code 2; the answers before it have been written.
+"""
+
+import argparse
+import gzip
+import io
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import cast
+
+from console.cli.exitcode import Exit
+from console.cli.parser import Arguments
+from console.config.paths import find_data_roots
+from console.core.fault import UsageError
+from console.suites.check import check
+
+_AHEAD = 400
+"""Lines of a file that are judged together."""
+
+
+class CheckArguments(Arguments):
+    """Options of `check`."""
+
+    suite: str
+    file: str
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this verb."""
+    parser.add_argument("suite", metavar="SUITE", help="a suite, or aidanbench or cavebench")
+    parser.add_argument("file", metavar="FILE", nargs="?", default="-", help="JSON lines, also .gz; - is stdin")
+
+
+def run(args: CheckArguments) -> int:
+    """Judge every line.
+
+    Raises:
+        UsageError: the suite or its data is not there, the file cannot be read, or a line is damaged.
+    """
+    ahead = 1 if args.file == "-" else _AHEAD  # who writes to a pipe may wait for each answer
+    args.output.many_data(check(args.suite, _lines(args.file), find_data_roots(args.data), ahead=ahead))
+    return Exit.OK
+
+
+def _lines(name: str) -> Iterator[str]:
+    try:
+        with _opened(name) as file:
+            yield from file
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot be read: {error}", where=name, cure="JSON lines in UTF-8, plain or .gz.") from None
+
+
+def _opened(name: str) -> io.TextIOBase:
+    if name == "-":
+        return io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8")
+    path = Path(name)
+    if path.suffix == ".gz":
+        return cast(io.TextIOBase, gzip.open(path, "rt", encoding="utf-8"))
+    return path.open(encoding="utf-8")

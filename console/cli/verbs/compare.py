@@ -1,0 +1,175 @@
+"""Lay two runs side by side: what was lost, what was gained, and whether that may be chance. More runs: a grid.
+
+Only cases that both runs have and both have graded are counted; what is broken or undecided in either is left out.
+"""
+
+import argparse
+from pathlib import Path
+
+from console.cli.exitcode import Exit
+from console.cli.output import Output
+from console.cli.parser import Arguments
+from console.config.paths import find_runs_root
+from console.core.fault import UsageError
+from console.core.outcome import Outcome
+from console.exchange.comparison_table import (
+    change_words,
+    comparison_csv,
+    comparison_markdown,
+    comparison_object,
+    summary_rows,
+    verdict_words,
+)
+from console.exchange.document import outcome_word
+from console.exchange.forms import write_file
+from console.exchange.reading import RunReader
+from console.insight.comparison import RunComparison, compare
+from console.insight.figures import score
+from console.insight.grid import Grid, grid
+from console.insight.side import Side
+from console.store.runs import find_run
+
+_MARKS = {
+    Outcome.PASSED: "P",
+    Outcome.FAILED: "F",
+    Outcome.BROKEN: "!",
+    Outcome.UNDECIDED: "?",
+    Outcome.NOT_RUN: "-",
+    None: "",
+}
+
+
+class CompareArguments(Arguments):
+    """Options of `compare`."""
+
+    which: list[str]
+    form: str
+    out: Path | None
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this verb."""
+    parser.add_argument("which", metavar="RUN", nargs="+", help="A and B: names, unique parts, or latest; or more runs")
+    parser.add_argument("--format", dest="form", choices=("text", *_FORMS), default="text", help="of two runs")
+    parser.add_argument("-o", "--out", type=Path, metavar="PATH", help="file to write")
+
+
+def run(args: CompareArguments) -> int:
+    """Compare them.
+
+    Raises:
+        UsageError: no such run, fewer than two, the same one twice, or no case in common.
+    """
+    sides = _sides(args)
+    if len(sides) > 2:
+        if args.form != "text":
+            raise UsageError("is for two runs", where="--format", cure="Use --json for more.")
+        _show_grid(args.output, grid(sides))
+        return Exit.OK
+    found = compare(*sides)
+    if not found.pairs:
+        raise UsageError(
+            "the two runs have no case in common",
+            where=f"{sides[0].name}, {sides[1].name}",
+            cure="Compare runs of the same suite and categories; `eval-console runs` lists them.",
+        )
+    if args.form != "text":
+        text = _FORMS[args.form](found)
+        if args.out is None:
+            args.output.raw(text)
+        else:
+            write_file(args.out, text.encode())
+    elif args.json:
+        args.output.data(comparison_object(found))
+    else:
+        _show(args.output, found)
+    return Exit.OK
+
+
+_FORMS = {"markdown": comparison_markdown, "csv": comparison_csv}
+
+
+def _sides(args: CompareArguments) -> list[Side]:
+    if len(args.which) < 2:
+        raise UsageError(
+            "two runs are needed", cure="Write `eval-console compare A B`; `eval-console runs` lists them."
+        )
+    root = find_runs_root(args.runs)
+    folders = [find_run(root, name) for name in args.which]
+    if len({folder.path for folder in folders}) < len(folders):
+        raise UsageError(f"{folders[-1].name} is named twice", cure="Name different runs.")
+    readers = [RunReader(folder) for folder in folders]
+    for reader in readers:
+        if reader.damages:
+            args.output.warn(f"{reader.folder.name}: {reader.damages} damaged journal lines were passed over")
+    return [reader.side for reader in readers]
+
+
+def _show(output: Output, found: RunComparison) -> None:
+    part = found.table
+    mark = "  (simulated)" if found.simulated else ""
+    output.text(f"A  {found.a.name}  {found.a.model}{mark}", "strong")
+    output.text(f"B  {found.b.name}  {found.b.model}{mark}", "strong")
+    left = f", {part.left_out} left out without two grades" if part.left_out else ""
+    only = f", {found.only_a} only in A, {found.only_b} only in B" if found.only_a or found.only_b else ""
+    output.text(f"{part.compared} compared{left}{only}; {_same_words(found)}")
+    output.text()
+    output.text(verdict_words(found), "strong")
+    output.text()
+    output.rows(("", "A", "B", "B − A"), summary_rows(found), right=frozenset({1, 2, 3}))
+    output.text()
+    words = ("same", "fewer", "more") if found.headline else ("both pass", "lost", "gained")
+    counts = [*zip(words, (part.both, part.lost, part.gained), strict=True)]
+    counts += [] if found.headline else [("both fail", part.neither)]
+    output.rows(("cases", "count"), counts, right=frozenset({1}))
+    if found.reasons:
+        output.text()
+        output.rows(("reason", "A", "B"), found.reasons[:15], right=frozenset({1, 2}))
+    if len(found.categories) > 1:
+        output.text()
+        rows = [(name, it.compared, it.lost, it.gained) for name, it in found.categories.items()]
+        output.rows(("category", "compared", "lost", "gained"), rows, right=frozenset({1, 2, 3}))
+    if changes := found.changes():
+        output.text()
+        output.rows(("case", "change", "why"), [(str(pair.a.key), *change_words(pair)) for pair in changes])
+
+
+def _same_words(found: RunComparison) -> str:
+    words = {True: "same {}", False: "not the same {} in {other}", None: "{} not known to be the same"}
+    return ", ".join(
+        words[it.verdict].format(name, other=it.other)
+        for name, it in (("data", found.data), ("prompts", found.prompts))
+    )
+
+
+def _show_grid(output: Output, found: Grid) -> None:
+    if output.machine:
+        rows = [
+            {
+                "case": row.slot[0],
+                "rollout": row.slot[1],
+                "category": row.category,
+                "differs": row.differs,
+                "outcomes": [outcome_word(outcome) if outcome else None for outcome in row.outcomes],
+            }
+            for row in found.rows
+        ]
+        output.data({"schema": 1, "runs": [side.name for side in found.sides], "rows": rows})
+        return
+    for place, side in enumerate(found.sides, 1):
+        passed, graded = found.passed(place - 1)
+        mark = "  (simulated)" if side.manifest.simulated else ""
+        output.text(
+            f"{place}  {side.name}  {side.model}{mark}  {score(passed, graded)} of {graded} graded in all", "strong"
+        )
+    output.text()
+    headings = ("case", *(str(place + 1) for place in range(len(found.sides))), "")
+    rows = [
+        (_label(row.slot), *(_MARKS[outcome] for outcome in row.outcomes), "differs" if row.differs else "")
+        for row in found.rows
+    ]
+    output.rows(headings, rows)
+
+
+def _label(slot: tuple[str, int]) -> str:
+    return slot[0] if slot[1] == 0 else f"{slot[0]} r{slot[1] + 1}"

@@ -1,0 +1,44 @@
+"""Play a prepared run in a process of its own (started by the app and by `run --detach`)."""
+
+import argparse
+from pathlib import Path
+
+from console.cli.ending import exit_code
+from console.cli.exitcode import Exit
+from console.cli.parser import Arguments
+from console.engine.launch import run_in_foreground
+from console.engine.plan import reopen
+from console.engine.queue import Again
+from console.store.lock import RunLocked
+from console.store.runs import RunFolder
+
+
+class EngineArguments(Arguments):
+    """Options of `engine`."""
+
+    path: Path
+    again: str
+    only: list[str]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this verb."""
+    parser.add_argument("path", type=Path, metavar="FOLDER", help="the run's folder")
+    parser.add_argument("--again", choices=[item.value for item in Again], default=Again.NONE.value)
+    parser.add_argument("--only", action="append", default=[], metavar="CASE")
+
+
+def run(args: EngineArguments) -> int:
+    """Play it, saying nothing but what went wrong.
+
+    Raises:
+        UsageError: the run, its models or its data are not as they were.
+    """
+    folder = RunFolder(args.path.resolve())
+    prepared = reopen(folder, args.models, args.data)
+    try:
+        ending = run_in_foreground(folder, prepared, again=Again(args.again), only=frozenset(args.only))
+    except RunLocked as locked:
+        args.output.warn(str(locked))
+        return Exit.LOCKED
+    return exit_code(folder.summary(), None, None, ending.signal)

@@ -1,0 +1,113 @@
+"""Write a run in another form: a file (csv, json, markdown, junit, html, eval) or another benchmark's folders."""
+
+import argparse
+from pathlib import Path
+
+from console.cli.exitcode import Exit
+from console.cli.parser import Arguments
+from console.config.paths import find_runs_root
+from console.core.fault import UsageError
+from console.exchange.forms import FORMS, form_of, write_file
+from console.exchange.reading import read_document
+from console.store.runs import RunFolder, find_run
+
+LAYOUTS = {
+    "verifiers": "AidanBench results for the verifiers tools",
+    "bfcl": "official BFCL result files",
+    "cavebench": "result files of cave-bench",
+}
+
+
+class ExportArguments(Arguments):
+    """Options of `export`."""
+
+    which: str
+    form: str
+    out: Path | None
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this verb."""
+    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, unique part, or latest")
+    forms = "; ".join(f"{name}: {meaning}" for name, meaning in (*_meanings(), *LAYOUTS.items()))
+    parser.add_argument("--format", dest="form", choices=(*FORMS, *LAYOUTS), default="csv", help=forms)
+    parser.add_argument(
+        "-o", "--out", type=Path, metavar="PATH", help="file or folder to write; `-` or nothing: text goes to stdout"
+    )
+
+
+def _meanings() -> list[tuple[str, str]]:
+    return [(form.name, form.meaning) for form in FORMS.values()]
+
+
+def run(args: ExportArguments) -> int:
+    """Write it.
+
+    Raises:
+        UsageError: no such run, a run of another benchmark than the layout's, or a place that cannot be written.
+    """
+    folder = find_run(find_runs_root(args.runs), args.which)
+    out = None if args.out == Path("-") else args.out
+    if args.form in LAYOUTS:
+        return _written(args, folder, _lay_out(args.form, folder, out or Path(_DEFAULTS[args.form])))
+    form = form_of(args.form)
+    if out is None and not form.is_text:
+        out = Path(f"{folder.name}{form.extension}")
+    document, why = read_document(folder, args.data, talks=form.talks)
+    if why:
+        args.output.warn(f"{why}\n  Exported without report and comparisons.")
+    data = form.write(document)
+    if out is None:
+        args.output.raw(data.decode("utf-8"))
+        return Exit.OK
+    if out.is_dir():
+        out /= f"{folder.name}{form.extension}"
+    write_file(out, data)
+    return _written(args, folder, [out])
+
+
+_DEFAULTS = {"verifiers": "outputs", "bfcl": "result", "cavebench": "results"}
+"""Folders these tools look in."""
+
+
+def _lay_out(layout: str, folder: RunFolder, root: Path) -> list[Path]:
+    if layout == "verifiers":
+        if "aidanbench_score" not in folder.summary().scores:
+            raise UsageError("holds no AidanBench loop", where=folder.name, cure="Choose another --format.")
+        from console.exchange.verifiers import export_run as as_verifiers
+
+        return [as_verifiers(folder, root)]
+    if layout == "cavebench":
+        from console.exchange.cavebench_results import export_run as as_cavebench
+
+        return as_cavebench(folder, root)
+    return _as_bfcl(folder, root)
+
+
+def _as_bfcl(folder: RunFolder, root: Path) -> list[Path]:
+    from console.exchange.bfcl_layout import folder_name
+    from console.exchange.bfcl_sink import ResultSink
+    from console.store.journal import JournalReader
+    from console.suites.bfcl.categories import ALL
+
+    manifest = folder.manifest()
+    played = [name for name in folder.summary().categories if name]
+    if not played or any(name not in ALL and not name.endswith("_prereq") for name in played):
+        raise UsageError("holds no BFCL conversation", where=folder.name, cure="Choose another --format.")
+    sink = ResultSink(root, folder_name(manifest.model.name), mode=manifest.setting.mode, replace=True)
+    reader = JournalReader(folder.journal_path)
+    while records := reader.read_new():
+        for record in records:
+            sink.take(record)
+    return sink.close()
+
+
+def _written(args: ExportArguments, folder: RunFolder, paths: list[Path]) -> int:
+    simulated = folder.manifest().simulated
+    if args.json:
+        files = [str(path) for path in paths]
+        args.output.data({"schema": 1, "run": folder.name, "simulated": simulated, "files": files})
+    else:
+        for path in paths:
+            args.output.text(f"{path}{'  (simulated)' if simulated else ''}")
+    return Exit.OK

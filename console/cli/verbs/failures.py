@@ -1,0 +1,69 @@
+"""Group the failures of a run: by reason (and what it is about), category, function, outcome or tag."""
+
+import argparse
+from typing import Any
+
+from console.cli.exitcode import Exit
+from console.cli.history import read_overview
+from console.cli.output import Output
+from console.cli.parser import Arguments
+from console.config.paths import find_runs_root
+from console.insight.failures import Group, GroupBy, group
+from console.store.notes import Notes
+from console.store.runs import RunFolder, find_run
+
+
+class FailuresArguments(Arguments):
+    """Options of `failures`."""
+
+    which: str
+    by: str
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this verb."""
+    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, unique part, or latest")
+    parser.add_argument("--by", choices=[item.value for item in GroupBy], default=GroupBy.REASON.value)
+
+
+def run(args: FailuresArguments) -> int:
+    """Group and list them; failed, broken and undecided rollouts count.
+
+    Raises:
+        UsageError: no such run.
+    """
+    folder = find_run(find_runs_root(args.runs), args.which)
+    folder.manifest()
+    groups = _groups(folder, GroupBy(args.by))
+    if args.json:
+        args.output.data([_as_json(item) for item in groups])
+    elif groups:
+        for item in groups:
+            _show(args.output, item, 0)
+    else:
+        args.output.say(f"no failures in {folder.name}")
+    return Exit.OK
+
+
+def _groups(folder: RunFolder, by: GroupBy) -> list[Group]:
+    failures = [rollout for rollout in read_overview(folder).rollouts.values() if rollout.is_failure]
+    tags = {(key.case, key.rollout): note.value for key, note in Notes(folder.path).current("tag").items()}
+    return group(failures, by, tags)
+
+
+def _show(output: Output, found: Group, depth: int) -> None:
+    output.text(f"{'  ' * depth}{found.count:>5}  {found.label}", "" if depth else "strong")
+    for part in found.parts:
+        _show(output, part, depth + 1)
+    if not found.parts:
+        for rollout in found.rollouts:
+            output.text(f"{'  ' * depth}         {rollout.key}  {rollout.message}", "faint")
+
+
+def _as_json(found: Group) -> dict[str, Any]:
+    return {
+        "label": found.label,
+        "count": found.count,
+        "cases": [str(rollout.key) for rollout in found.rollouts],
+        "parts": [_as_json(part) for part in found.parts],
+    }

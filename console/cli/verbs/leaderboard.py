@@ -1,0 +1,116 @@
+"""Rank all models on each suite: finished runs only, an interval beside every rate, BFCL by its official formula."""
+
+import argparse
+from typing import Any
+
+from console.cli.exitcode import Exit
+from console.cli.known import entries_of, known_runs
+from console.cli.output import Output
+from console.cli.parser import Arguments
+from console.config.paths import find_runs_root
+from console.core.fault import UsageError
+from console.core.nearest import nearest
+from console.exchange.reading import RunReader
+from console.insight.figures import number, rate
+from console.insight.leaderboard import BFCL_COLUMNS, BFCL_GROUPS, Board, Cell, leaderboards, with_interval
+from console.store.runs import find_run
+
+
+class LeaderboardArguments(Arguments):
+    """Options of `leaderboard`."""
+
+    suite: str | None
+    all: bool
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this verb."""
+    parser.add_argument("-s", "--suite", metavar="NAME", help="only this suite")
+    parser.add_argument(
+        "--all", action="store_true", help="every column: single categories, and those without a number"
+    )
+
+
+def run(args: LeaderboardArguments) -> int:
+    """Show it.
+
+    Raises:
+        UsageError: no finished run of the suite.
+    """
+    runs = known_runs(args)
+    boards = leaderboards(runs, entries_of(runs, args))
+    if args.suite is not None:
+        names = [board.suite for board in boards]
+        if args.suite not in names:
+            close = nearest(args.suite, names)
+            cure = f"Did you mean {close}?" if close else f"There are runs of: {', '.join(names) or 'nothing yet'}."
+            raise UsageError(f"there is no finished run of {args.suite!r}", where="--suite", cure=cure)
+        boards = [board for board in boards if board.suite == args.suite]
+    boards = [_with_intervals(board, args) for board in boards]
+    if args.json:
+        args.output.data({"schema": 1, "boards": [_as_json(board) for board in boards]})
+        return Exit.OK
+    for place, board in enumerate(boards):
+        args.output.text(("\n" if place else "") + board.suite, "strong")
+        _show(args.output, board, every=args.all)
+    if not boards:
+        args.output.say("no run has finished yet; start with `eval-console run`")
+    return Exit.OK
+
+
+def _with_intervals(board: Board, args: Arguments) -> Board:
+    """Fill in the intervals of means, whose spread only the journals hold."""
+    name = board.columns[0]
+    for row in board.rows:
+        if row.headline(board).unit == "mean" and row.runs:
+            reader = RunReader(find_run(find_runs_root(args.runs), row.runs[0]))
+            values = [it.scores[name] for it in reader.side.rollouts.values() if name in it.scores]
+            board = with_interval(board, row.runs[0], values)
+    return board
+
+
+def _show(output: Output, board: Board, *, every: bool) -> None:
+    chosen = board.columns if every or board.columns != BFCL_COLUMNS else BFCL_GROUPS
+    columns = [name for name in chosen if every or any(row.cells[name].value is not None for row in board.rows)]
+    rows: list[tuple[object, ...]] = []
+    for rank, row in enumerate(board.rows, 1):
+        model = f"{row.model}{' (simulated)' if row.simulated else ''}"
+        rows.append((rank, model, row.mode, *(cell_text(row.cells[name]) for name in columns)))
+    output.rows(("", "model", "mode", *columns), rows, right=frozenset({0}))
+    for row in board.rows:
+        for name in columns:
+            if note := row.cells[name].note:
+                output.text(f"  {row.model} {name}: {note}", "faint")
+
+
+def cell_text(cell: Cell) -> str:
+    """Return a number with its interval; `N/A` where nothing was played."""
+    if cell.value is None:
+        return "N/A"
+    show = rate if cell.unit == "rate" else number
+    mark = "*" if cell.note else ""
+    if cell.low is None or cell.high is None:
+        return f"{show(cell.value)}{mark}"
+    return f"{show(cell.value)}{mark} [{show(cell.low)}, {show(cell.high)}]"
+
+
+def _as_json(board: Board) -> dict[str, Any]:
+    return {
+        "suite": board.suite,
+        "columns": list(board.columns),
+        "rows": [
+            {
+                "rank": rank,
+                "model": row.model,
+                "mode": row.mode,
+                "simulated": row.simulated,
+                "runs": list(row.runs),
+                "cost_usd": row.cost_usd if not row.cost_unknown else None,
+                "cells": {
+                    name: {"value": it.value, "low": it.low, "high": it.high, "count": it.count, "note": it.note}
+                    for name, it in row.cells.items()
+                },
+            }
+            for rank, row in enumerate(board.rows, 1)
+        ],
+    }

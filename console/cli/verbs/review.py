@@ -1,0 +1,61 @@
+"""Step through the failures of a run: the Review screen on a terminal, else each one as text or a JSON line."""
+
+import argparse
+
+import msgspec
+
+from console.cli.exitcode import Exit
+from console.cli.history import read_history
+from console.cli.parser import Arguments, is_interactive
+from console.cli.transcript import show_case
+from console.cli.verbs.show import compare
+from console.config.paths import find_runs_root
+from console.store.runs import find_run
+
+
+class ReviewArguments(Arguments):
+    """Options of `review`."""
+
+    which: str
+    all: bool
+    text: bool
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this verb."""
+    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, unique part, or latest")
+    parser.add_argument("--all", action="store_true", help="passed cases too")
+    parser.add_argument("--text", action="store_true", help="text even on a terminal")
+
+
+def run(args: ReviewArguments) -> int:
+    """Review a run.
+
+    Raises:
+        UsageError: no such run.
+    """
+    folder = find_run(find_runs_root(args.runs), args.which)
+    if is_interactive() and not args.json and not args.text:
+        from console.tui.start import open_app
+
+        return open_app(models=args.models, data=args.data, runs=args.runs, run=str(folder.path))
+    history = read_history(folder)
+    for played in history.played if args.all else history.not_passed():
+        comparison = compare(args, history, played)
+        if args.json:
+            verdict = played.finished.verdict if played.finished else None
+            args.output.data(
+                {
+                    "case": played.case.id,
+                    "rollout": played.key.rollout,
+                    "attempt": played.key.attempt,
+                    "category": played.case.category,
+                    "outcome": played.outcome,
+                    "verdict": msgspec.to_builtins(verdict),
+                    "comparison": msgspec.to_builtins(comparison),
+                }
+            )
+        else:
+            show_case(args.output, played, history.manifest, comparison)
+            args.output.text()
+    return Exit.OK

@@ -1,0 +1,113 @@
+"""Show a run, or with RUN#CASE one case of it: the whole conversation, and expected beside actual."""
+
+import argparse
+
+import msgspec
+
+from console.cli.ending import show_report
+from console.cli.exitcode import Exit
+from console.cli.history import History, Played, open_suite, read_history, report_of
+from console.cli.parser import Arguments
+from console.cli.transcript import show_case, show_transcript
+from console.config.paths import find_runs_root
+from console.core.comparison import Comparison
+from console.core.fault import UsageError
+from console.core.nearest import nearest
+from console.insight.conversation import Conversation
+from console.store.journal import JournalReader
+from console.store.runs import find_run
+from console.suites.suite import Report
+
+
+class ShowArguments(Arguments):
+    """Options of `show`."""
+
+    which: str
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this verb."""
+    parser.add_argument("which", metavar="RUN[#CASE]", nargs="?", default="latest", help="a run, or a case of it")
+
+
+def run(args: ShowArguments) -> int:
+    """Show it.
+
+    Raises:
+        UsageError: no such run or case.
+    """
+    name, _, case = args.which.partition("#")
+    history = read_history(find_run(find_runs_root(args.runs), name or "latest"))
+    if case:
+        return _show_case(args, history, case)
+    show_report(args.output, history, _report(args, history))
+    return Exit.OK
+
+
+def _report(args: Arguments, history: History) -> Report | None:
+    """The suite's report; a run can be shown without it when the suite is gone."""
+    try:
+        return report_of(history, args.data)
+    except UsageError as error:
+        args.output.warn(str(error))
+        return None
+
+
+def _show_case(args: Arguments, history: History, case: str) -> int:
+    found = [played for played in history.played if case in (played.case.id, str(played.key))]
+    if not found:
+        close = nearest(case, [played.case.id for played in history.played])
+        cure = f"Did you mean {close}?" if close else f"`eval-console show {history.folder.name} --json` lists them."
+        raise UsageError(f"the run has no case {case!r}", where=history.folder.name, cure=cure)
+    output = args.output
+    for played in found:
+        if output.machine:
+            output.data(_as_json(args, history, played))
+            continue
+        show_case(output, played, history.manifest, compare(args, history, played))
+        show_transcript(output, _conversation(history, played))
+    return Exit.OK
+
+
+def compare(args: Arguments, history: History, played: Played) -> Comparison | None:
+    """Lay expected beside actual; None when there is nothing to compare or the suite is gone."""
+    if played.finished is None or played.finished.output is None:
+        return None
+    try:
+        suite = open_suite(history.manifest, args.data)
+    except UsageError as error:
+        args.output.warn(str(error))
+        return None
+    finished = played.finished
+    return suite.compare(played.case, finished.output, finished.verdict, history.manifest.setting)
+
+
+def _as_json(args: Arguments, history: History, played: Played) -> dict[str, object]:
+    return {
+        "schema": 1,
+        "run": history.manifest.id,
+        "simulated": history.manifest.simulated,
+        "key": msgspec.to_builtins(played.key),
+        "case": msgspec.to_builtins(played.case),
+        "finished": msgspec.to_builtins(played.finished),
+        "comparison": msgspec.to_builtins(compare(args, history, played)),
+        "calls": [
+            {
+                "role": exchange.asked.role,
+                "messages": exchange.messages,
+                "tools": exchange.tools,
+                "params": exchange.asked.params,
+                "reply": msgspec.to_builtins(exchange.asked.reply),
+            }
+            for exchange in _conversation(history, played).exchanges
+        ],
+    }
+
+
+def _conversation(history: History, played: Played) -> Conversation:
+    conversation, reader = Conversation(played.key), JournalReader(history.folder.journal_path)
+    while records := reader.read_new():
+        for record in records:
+            if getattr(record, "key", None) == played.key:
+                conversation.apply(record)
+    return conversation

@@ -1,0 +1,73 @@
+"""Follow a run until it stands still: the Live screen on a terminal, else one line for each finished case."""
+
+import argparse
+import time
+
+import msgspec
+
+from console.cli.exitcode import Exit
+from console.cli.output import Output
+from console.cli.parser import Arguments, is_interactive
+from console.cli.progress import progress_line
+from console.config.paths import find_runs_root
+from console.core.record import AnyRecord, Finished
+from console.core.tally import RunFold
+from console.insight.reasons import sentence
+from console.store.journal import JournalReader
+from console.store.runs import RunFolder, find_run
+
+_LOOK_EVERY_S = 0.2
+_ENGINE_STARTS_WITHIN_S = 10.0
+"""How long after a run was made its engine may still be starting."""
+
+
+class WatchArguments(Arguments):
+    """Options of `watch`."""
+
+    which: str
+    text: bool
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this verb."""
+    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, unique part, or latest")
+    parser.add_argument("--text", action="store_true", help="text even on a terminal")
+
+
+def run(args: WatchArguments) -> int:
+    """Follow a run; one that stands still is told from its start.
+
+    Raises:
+        UsageError: no such run.
+    """
+    folder = find_run(find_runs_root(args.runs), args.which)
+    if is_interactive() and not args.json and not args.text:
+        from console.tui.start import open_app
+
+        return open_app(models=args.models, data=args.data, runs=args.runs, run=str(folder.path))
+    return _follow(folder, args.output)
+
+
+def _follow(folder: RunFolder, output: Output) -> int:
+    manifest, fold, reader = folder.manifest(), RunFold(), JournalReader(folder.journal_path)
+    while True:
+        live = folder.is_live or (fold.sessions == 0 and time.time() - manifest.at < _ENGINE_STARTS_WITHIN_S)
+        while records := reader.read_new():
+            for record in records:
+                fold.apply(record)
+                _tell(output, record)
+        if not live:
+            break
+        time.sleep(_LOOK_EVERY_S)
+    state = fold.state(live=False)
+    output.say(f"{state}: {progress_line(fold.tally, manifest.cases)}")
+    return Exit.OK if state == "completed" else Exit.INCONCLUSIVE
+
+
+def _tell(output: Output, record: AnyRecord) -> None:
+    if output.machine:
+        output.data(msgspec.to_builtins(record))
+    elif isinstance(record, Finished):
+        verdict = record.verdict
+        why = f"  {sentence(verdict.reason, verdict.subject, verdict.outcome)}" if verdict.reason else ""
+        output.text(f"{verdict.outcome.value:<10} {record.key}{why}")
