@@ -1,0 +1,274 @@
+"""Everything a reader can do, once: bindings, footer, help screen and command palette are all made from this table.
+
+An id is stable (readers remap keys by it); its method is `action_` + the id with `_` for `.`, on the widget, screen
+or app named by `where`. Grammar: a number is a place, a letter a verb, a capital the same for all that is shown or
+backwards, `/` narrows, `:` does anything, escape is one step back, `?` tells what can be done here.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One thing a reader can do."""
+
+    id: str
+    keys: tuple[str, ...]
+    """Default keys in Textual's names; none for what is only in the palette."""
+    title: str
+    """`Area: verb`, as the palette shows it."""
+    meaning: str
+    """One short sentence for help."""
+    where: str
+    """`all`, a screen (`home`, `launch`, `live`, `review`, `compare`, `board`) or a kind of widget (`rows`, `text`)."""
+    group: str
+    """Heading in help."""
+    footer: str = ""
+    """Word in the footer; without one it is not shown there."""
+    priority: int = 50
+    """When the footer is too narrow, the smallest go first."""
+    pair: str = ""
+    """Id of the opposite action; both keys share one place in footer and help."""
+    menu: str = ""
+    """Id of the menu this belongs to; its key is then the second one pressed."""
+    opens_menu: bool = False
+    palette: bool = True
+
+    @property
+    def method(self) -> str:
+        """Name of the action method without its `action_` prefix."""
+        return self.id.replace(".", "_")
+
+
+def _move(id: str, keys: tuple[str, ...], meaning: str, where: str, pair: str = "") -> Action:
+    return Action(id, keys, f"Move: {meaning}", meaning, where, "MOVE", pair=pair, palette=False)
+
+
+def _copy(letter: str, what: str, meaning: str, where: str) -> Action:
+    return Action(f"copy.{what}", (letter,), f"Copy: {meaning}", meaning, where, "COPY", menu="copy")
+
+
+def _export(letter: str, form: str, meaning: str, where: str) -> Action:
+    return Action(f"export.{form}", (letter,), f"Export: {meaning}", meaning, where, "EXPORT", menu="export")
+
+
+def _exports(where: str) -> tuple[Action, ...]:
+    opener = Action("export", ("E",), "Export: menu", "export …", where, "EXPORT", "export", 42, opens_menu=True,
+                    palette=False)  # fmt: skip
+    forms = (
+        ("c", "csv", "CSV"),
+        ("j", "json", "JSON"),
+        ("m", "markdown", "Markdown"),
+        ("h", "html", "HTML page"),
+        ("u", "junit", "JUnit"),
+        ("i", "eval", "Inspect log"),
+    )
+    return (opener, *(_export(*form, where) for form in forms))
+
+
+def _tag(letter: str, what: str, meaning: str) -> Action:
+    return Action(f"tag.{what}", (letter,), f"Tag: {meaning}", meaning, "review", "SORT THEM OUT", menu="tag")
+
+
+_ALL = (
+    Action("go.home", ("1",), "Go: Home", "Home", "all", "EVERYWHERE"),
+    Action("go.live", ("2",), "Go: Live", "Live", "all", "EVERYWHERE"),
+    Action("go.review", ("3",), "Go: Review", "Review", "all", "EVERYWHERE"),
+    Action("go.compare", ("4",), "Go: Compare", "Compare", "all", "EVERYWHERE"),
+    Action("go.board", ("B",), "Go: Leaderboard", "Leaderboard", "all", "EVERYWHERE"),
+    Action("run.new", ("L",), "Run: new", "new run", "all", "EVERYWHERE", "new run", 70),
+    Action("palette", (":", "ctrl+p"), "Commands", "all commands", "all", "EVERYWHERE", palette=False),
+    Action("help", ("?",), "Help", "this help", "all", "EVERYWHERE"),
+    Action("back", ("escape",), "Back", "one step back", "all", "MOVE", palette=False),
+    Action("view.zoom", ("z",), "View: zoom pane", "zoom this pane", "all", "MOVE"),
+    Action("messages", (), "Messages", "past announcements", "all", "EVERYWHERE"),
+    Action("theme.next", (), "Theme: next", "next colours", "all", "EVERYWHERE"),
+    Action("leave", ("q",), "Leave", "back; at Home quit", "all", "EVERYWHERE", palette=False),
+    Action("quit", ("ctrl+q",), "Quit", "quit", "all", "EVERYWHERE"),
+)
+
+_ROWS = (
+    _move("cursor.down", ("j", "down"), "down, up", "rows", "cursor.up"),
+    _move("cursor.up", ("k", "up"), "up", "rows", "cursor.down"),
+    _move("cursor.first", ("g", "home"), "first, last", "rows", "cursor.last"),
+    _move("cursor.last", ("G", "end"), "last", "rows", "cursor.first"),
+    _move("half.down", ("ctrl+d",), "half a page down, up", "rows", "half.up"),
+    _move("half.up", ("ctrl+u",), "half a page up", "rows", "half.down"),
+    _move("page.down", ("pagedown",), "a page down, up", "rows", "page.up"),
+    _move("page.up", ("pageup",), "a page up", "rows", "page.down"),
+    Action("open", ("enter",), "Open", "open", "rows", "MOVE", "open", 95, palette=False),
+    Action("select", ("space",), "Select", "select", "rows", "MOVE", palette=False),
+)
+
+_TEXT = (
+    _move("scroll.down.line", ("j", "down"), "down, up", "text", "scroll.up.line"),
+    _move("scroll.up.line", ("k", "up"), "up", "text", "scroll.down.line"),
+    _move("scroll.first", ("g", "home"), "first, last line", "text", "scroll.last"),
+    _move("scroll.last", ("G", "end"), "last line; follow", "text", "scroll.first"),
+    _move("scroll.half.down", ("ctrl+d",), "half a page down, up", "text", "scroll.half.up"),
+    _move("scroll.half.up", ("ctrl+u",), "half a page up", "text", "scroll.half.down"),
+    _move("scroll.page.down", ("pagedown",), "a page down, up", "text", "scroll.page.up"),
+    _move("scroll.page.up", ("pageup",), "a page up", "text", "scroll.page.down"),
+)
+
+_PANES = tuple(
+    action
+    for where in ("home", "launch", "live", "review", "compare", "board")
+    for action in (
+        _move("pane.next", ("tab", "l", "right"), "next, previous pane", where, "pane.prev"),
+        _move("pane.prev", ("shift+tab", "h", "left"), "previous pane", where, "pane.next"),
+    )
+)
+
+_HOME = (
+    Action("run.resume", ("r",), "Run: resume", "resume this run", "home", "RUNS", "resume", 60),
+    Action("find", ("/",), "Runs: filter", "filter by words", "home", "RUNS", "filter", 55),
+    Action("filter.clear", ("F",), "Runs: show all", "show all", "home", "RUNS"),
+    Action("sort", ("s",), "Runs: sort", "sort another way", "home", "RUNS", "sort", 50),
+    Action("run.review", ("v",), "Run: review", "its failures", "home", "RUNS", "review", 45),
+    Action("reload", ("ctrl+r",), "Home: look again", "read everything again", "home", "RUNS"),
+    Action("mark", ("m",), "Run: mark for compare", "mark; two compare", "home", "RUNS", "mark", 40),
+    *_exports("home"),
+    Action("models.edit", ("e",), "Models: edit", "edit models.toml", "home", "MODELS", "edit models.toml", 30),
+    Action("copy", ("y",), "Copy: menu", "copy …", "home", "COPY", opens_menu=True, palette=False),
+    _copy("i", "id", "name of this run", "home"),
+    _copy("c", "command", "its shell command", "home"),
+    _copy("l", "link", "its path", "home"),
+)
+
+_LAUNCH = (
+    Action("launch.start", ("enter",), "New run: start", "start", "launch", "NEW RUN", "start", 95),
+    Action("launch.edit", ("space",), "New run: select", "select, or edit field", "launch", "NEW RUN", "select", 90),
+    Action("find", ("/",), "New run: filter", "filter both lists", "launch", "NEW RUN",
+           "filter", 60),
+    Action("launch.check", ("r",), "New run: look again", "look again for keys", "launch", "NEW RUN",
+           "look again", 40),
+    Action("copy", ("y",), "Copy: menu", "copy …", "launch", "COPY", "copy command", 50, opens_menu=True,
+           palette=False),
+    _copy("c", "command", "the same for a shell", "launch"),
+)  # fmt: skip
+
+_LIVE = (
+    Action("follow", ("space",), "Live: freeze or follow", "freeze, or follow", "live", "WATCH",
+           "freeze/follow", 85),
+    Action("run.pause", ("p",), "Run: pause or go on", "pause, or go on", "live", "STEER", "pause", 80),
+    Action("run.faster", ("+", "="), "Run: more at once", "one more at once", "live", "STEER", "at once", 70,
+           pair="run.slower"),
+    Action("run.slower", ("-",), "Run: fewer at once", "one fewer at once", "live", "STEER", pair="run.faster"),
+    Action("case.stop", ("ctrl+k",), "Case: stop", "stop this one", "live", "STEER", "stop one", 45),
+    Action("case.retry", ("r",), "Case: retry", "ask it again", "live", "STEER", "retry", 40),
+    Action("run.stop", ("ctrl+x",), "Run: stop", "stop the run", "live", "STEER", "stop run", 75),
+    Action("order", ("o",), "Live: order", "order of the list", "live", "WATCH", "order", 50),
+    Action("problems", ("i",), "Live: problems", "waits and errors", "live", "WATCH", "problems", 55),
+    Action("find", ("/",), "Live: find", "find in the text", "live", "WATCH"),
+    Action("fold", ("x",), "View: fold", "fold, or open a block", "live", "WATCH"),
+    Action("run.review", ("v",), "Run: review", "failures so far", "live", "WATCH", "review", 60),
+    Action("copy", ("y",), "Copy: menu", "copy …", "live", "COPY", opens_menu=True, palette=False),
+    _copy("i", "id", "case id", "live"),
+    _copy("a", "actual", "the answer", "live"),
+    _copy("c", "command", "its shell command", "live"),
+)  # fmt: skip
+
+_REVIEW = (
+    Action("fail.next", ("n",), "Review: next failure", "next failure", "review", "FAILURES", "next failure", 90,
+           pair="fail.prev"),
+    Action("fail.prev", ("N",), "Review: previous failure", "previous failure", "review", "FAILURES",
+           pair="fail.next"),
+    Action("group.next", ("]", "J"), "Review: next reason", "next reason", "review", "FAILURES",
+           pair="group.prev"),
+    Action("group.prev", ("[", "K"), "Review: previous reason", "previous reason", "review", "FAILURES",
+           "next reason", 60, pair="group.next"),
+    Action("turn.prev", ("<",), "Review: previous turn", "previous turn", "review", "THIS CASE", pair="turn.next"),
+    Action("turn.next", (">",), "Review: next turn", "next turn", "review", "THIS CASE", pair="turn.prev"),
+    Action("find", ("/",), "Review: search", "search, or filter", "review", "FAILURES", "search", 40),
+    Action("filter", ("f",), "Review: filter", "filter …", "review", "FAILURES", "filter", 65, opens_menu=True),
+    Action("filter.fail", ("f",), "Filter: only failed", "only failed", "review", "FAILURES", menu="filter"),
+    Action("filter.all", ("a",), "Filter: everything", "everything", "review", "FAILURES", menu="filter"),
+    Action("filter.broken", ("b",), "Filter: only broken", "only broken", "review", "FAILURES", menu="filter"),
+    Action("filter.untagged", ("u",), "Filter: only untagged", "only untagged", "review", "FAILURES", menu="filter"),
+    Action("filter.reason", ("r",), "Filter: this reason", "only this reason", "review", "FAILURES", menu="filter"),
+    Action("filter.category", ("c",), "Filter: this category", "only this category", "review", "FAILURES",
+           menu="filter"),
+    Action("filter.clear", ("F",), "Filter: clear", "clear the filter", "review", "FAILURES"),
+    Action("group", ("o",), "Review: group by", "group by …", "review", "FAILURES", "group", 50, opens_menu=True),
+    Action("group.reason", ("r",), "Group: by reason", "by reason", "review", "FAILURES", menu="group"),
+    Action("group.category", ("c",), "Group: by category", "by category", "review", "FAILURES", menu="group"),
+    Action("group.function", ("f",), "Group: by function", "by function", "review", "FAILURES", menu="group"),
+    Action("group.tag", ("t",), "Group: by tag", "by tag", "review", "FAILURES", menu="group"),
+    Action("group.none", ("n",), "Group: not at all", "not at all", "review", "FAILURES", menu="group"),
+    Action("view.next", ("v",), "View: next", "next view", "review", "THIS CASE", "view", 55, pair="view.prev"),
+    Action("view.prev", ("V",), "View: previous", "previous view", "review", "THIS CASE", pair="view.next"),
+    Action("view.layout", ("d",), "View: side by side or stacked", "side by side, stacked", "review", "THIS CASE"),
+    Action("view.wrap", ("w",), "View: wrap", "wrap long lines", "review", "THIS CASE"),
+    Action("fold", ("x",), "View: fold", "fold, or open a block", "review", "THIS CASE"),
+    Action("open.editor", ("e",), "Case: open in editor", "open in $PAGER", "review", "THIS CASE"),
+    Action("tag", ("t",), "Tag: menu", "tag, then next", "review", "SORT THEM OUT", "tag", 80, opens_menu=True),
+    _tag("m", "model", "model at fault"),
+    _tag("g", "grader", "grader at fault"),
+    _tag("d", "data", "data wrong"),
+    _tag("p", "prompt", "prompt or format"),
+    _tag("f", "flaky", "flaky"),
+    _tag("?", "unsure", "unsure"),
+    _tag("0", "none", "remove the tag"),
+    Action("tag.shown", ("T",), "Tag: everything shown", "tag everything shown", "review", "SORT THEM OUT",
+           "tag all shown", 35),
+    Action("note.add", ("c",), "Note: comment", "comment", "review", "SORT THEM OUT", "comment", 45),
+    Action("undo", ("u",), "Note: undo", "undo", "review", "SORT THEM OUT"),
+    Action("run.again", ("r",), "Case: run again", "run it again", "review", "THIS CASE", "re-run", 48),
+    Action("run.again.shown", ("R",), "Run: again for those shown", "re-run those shown", "review", "FAILURES"),
+    *_exports("review"),
+    Action("copy", ("y",), "Copy: menu", "copy …", "review", "COPY", "copy", 58, opens_menu=True, palette=False),
+    _copy("i", "id", "case id", "review"),
+    _copy("a", "actual", "the answer", "review"),
+    _copy("e", "expected", "what was expected", "review"),
+    _copy("p", "prompt", "prompt", "review"),
+    _copy("m", "message", "grader's message", "review"),
+    _copy("j", "json", "raw JSON", "review"),
+    _copy("c", "command", "its shell command", "review"),
+)  # fmt: skip
+
+_COMPARE = (
+    Action("fail.next", ("n",), "Compare: next change", "next change", "compare", "CHANGES", "next change", 90,
+           pair="fail.prev"),
+    Action("fail.prev", ("N",), "Compare: previous change", "previous change", "compare", "CHANGES",
+           pair="fail.next"),
+    Action("find", ("/",), "Compare: search", "search the list", "compare", "CHANGES", "search", 40),
+    Action("filter", ("f",), "Compare: filter", "filter …", "compare", "CHANGES", "filter", 85, opens_menu=True),
+    Action("filter.changed", ("c",), "Filter: lost and gained", "lost and gained", "compare", "CHANGES",
+           menu="filter"),
+    Action("filter.lost", ("l",), "Filter: lost", "lost", "compare", "CHANGES", menu="filter"),
+    Action("filter.gained", ("g",), "Filter: gained", "gained", "compare", "CHANGES", menu="filter"),
+    Action("filter.neither", ("b",), "Filter: both fail", "both fail", "compare", "CHANGES", menu="filter"),
+    Action("filter.left", ("o",), "Filter: left out", "left out", "compare", "CHANGES", menu="filter"),
+    Action("filter.all", ("a",), "Filter: every case", "every case", "compare", "CHANGES", menu="filter"),
+    Action("filter.clear", ("F",), "Filter: clear", "clear the filter", "compare", "CHANGES"),
+    Action("compare.swap", ("b",), "Compare: swap A and B", "swap A and B", "compare", "RUNS", "swap A/B", 80),
+    Action("compare.pick", ("p",), "Compare: other run", "another run as B", "compare", "RUNS", "other run",
+           70),
+    Action("open.a", ("a",), "Compare: open A in Review", "open A in Review", "compare", "CHANGES", "open A", 60),
+    Action("view.next", ("v",), "View: next", "next view", "compare", "CHANGES",
+           "view", 55),
+    Action("reload", ("ctrl+r",), "Compare: read again", "read both runs again", "compare", "RUNS"),
+    Action("export", ("E",), "Export: menu", "export …", "compare", "EXPORT", "export", 50, opens_menu=True,
+           palette=False),
+    _export("m", "markdown", "Markdown", "compare"),
+    _export("c", "csv", "CSV", "compare"),
+    _export("j", "json", "JSON", "compare"),
+    Action("copy", ("y",), "Copy: menu", "copy …", "compare", "COPY", "copy", 45, opens_menu=True, palette=False),
+    _copy("i", "id", "case id", "compare"),
+    _copy("m", "message", "how it changed", "compare"),
+    _copy("t", "table", "Markdown table", "compare"),
+    _copy("c", "command", "shell command", "compare"),
+)  # fmt: skip
+
+_BOARD = (
+    Action("group.next", ("]", "J"), "Leaderboard: next suite", "next suite", "board", "LEADERBOARD",
+           pair="group.prev"),
+    Action("group.prev", ("[", "K"), "Leaderboard: previous suite", "previous suite", "board", "LEADERBOARD",
+           "suite", 70, pair="group.next"),
+    Action("mark", ("m",), "Run: mark for compare", "mark; two compare", "board",
+           "LEADERBOARD", "mark", 60),
+    Action("reload", ("ctrl+r",), "Leaderboard: look again", "read all runs again", "board", "LEADERBOARD"),
+)  # fmt: skip
+
+ACTIONS: tuple[Action, ...] = (*_ALL, *_ROWS, *_TEXT, *_PANES, *_HOME, *_LAUNCH, *_LIVE, *_REVIEW, *_COMPARE, *_BOARD)

@@ -1,0 +1,106 @@
+"""The list of runs: filtered by words, sorted several ways, with every empty and damaged state said in a sentence."""
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from textual import events
+from textual.content import Content
+
+from console.insight import figures
+from console.tui import faces
+from console.tui.safe import literal, one_line
+from console.tui.shelf import Shelf
+from console.tui.stock import RunLine
+from console.tui.widgets.rows import Face
+from console.tui.widgets.section import Section
+
+_EMPTY = Content("Nothing has been run yet.\nEnter on Try the demo shows everything without a key.")
+
+_ROOMY = 90
+"""Cells from which every count has a column of its own."""
+
+
+class RunList(Section):
+    """All runs of the runs folder."""
+
+    def __init__(self) -> None:
+        """Show nothing yet."""
+        super().__init__(
+            faces.RUNS_NARROW,
+            draw=self._face,
+            id="runs",
+            names=True,
+            newest_first=True,
+            empty=Content("reading runs …"),
+        )
+        self.words = ""
+        """Only runs with these words are shown."""
+        self._order = 0
+        self._marked: list[Path] = []
+        self._wide = False
+        self._by_path: Mapping[str, RunLine] = {}
+
+    @property
+    def line(self) -> RunLine | None:
+        """The run under the cursor."""
+        return None if self.cursor is None else self._by_path.get(self.cursor)
+
+    def line_of(self, key: str) -> RunLine:
+        """Return the run of a row."""
+        return self._by_path[key]
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Choose the columns that fit."""
+        wide = event.size.width >= _ROOMY
+        if wide != self._wide:
+            self._wide = wide
+            self.set_columns(faces.RUNS_WIDE if wide else faces.RUNS_NARROW)
+
+    def offer(self, shelf: Shelf) -> None:
+        """Show the runs of the shelf."""
+        every = shelf.runs or []
+        kept = faces.select_runs(every, self.words, self._order)
+        self._by_path = {str(line.folder.path): line for line in kept}
+        self.label("Runs", self._number(len(kept), len(every)), f"/ filter   s {faces.SORTS[self._order][0]}")
+        self.show(list(self._by_path), empty=self._why_empty(shelf))
+
+    def mark(self) -> list[RunLine]:
+        """Mark the run under the cursor, or take its mark away; return the marked runs in the order of marking."""
+        line = self.line
+        if line is not None and line.summary is not None:
+            path = line.folder.path
+            self._marked = [it for it in self._marked if it != path] + ([path] if path not in self._marked else [])
+            self.touch()
+        return [self._by_path[str(path)] for path in self._marked if str(path) in self._by_path]
+
+    def unmark(self) -> None:
+        """Take all marks away."""
+        self._marked.clear()
+        self.touch()
+
+    def next_order(self) -> None:
+        """Sort another way from the next `offer` on."""
+        self._order = (self._order + 1) % len(faces.SORTS)
+
+    def _number(self, kept: int, every: int) -> Content:
+        if not self.words:
+            return Content(figures.count(every))
+        return Content.assemble(f"{kept} of {every} with “", one_line(self.words, 20), "”, F shows all")
+
+    def _why_empty(self, shelf: Shelf) -> Content:
+        if shelf.runs_mistake:
+            return literal(shelf.runs_mistake, 400, "$broken")
+        if not shelf.runs_complete:
+            return Content("reading runs …")
+        if self.words:
+            return Content.assemble("No run has “", one_line(self.words, 30), "”. F shows all.")
+        return _EMPTY
+
+    def _face(self, key: str) -> Face:
+        draw = faces.run_wide if self._wide else faces.run_narrow
+        line = self._by_path[key]
+        face = draw(line, time.time())
+        if line.folder.path in self._marked and not isinstance(face, Content):
+            return (Content.styled("A", "bold $live"), *face[1:])
+        return face

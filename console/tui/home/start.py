@@ -1,0 +1,90 @@
+"""The first list of Home: what a newcomer and a returning reader most likely want next."""
+
+from typing import ClassVar
+
+from textual.content import Content
+
+from console.tui.safe import one_line
+from console.tui.stock import RunLine
+from console.tui.widgets.rows import Column, Face
+from console.tui.widgets.section import Section
+
+DEMO = (("sim/hasty", 40), ("sim/broken", 12))
+"""Simulated models and numbers of cases of the demo; the first is watched."""
+DEMO_SUITE = "bfcl-starter"
+DEMO_CATEGORIES = ("single_turn", "multi_turn_base")
+"""Short conversations: the first failure is there within seconds."""
+_COLUMNS = (Column("", 15), Column("", 30, 1), Column("", 2, right=True))
+_MORE = Content.styled(
+    f"  {'':15}  {DEMO[0][1] + DEMO[1][1]} cases, two simulated models: one hasty, one broken", "$muted"
+)
+
+
+class StartList(Section):
+    """Demo, new run, resume, last failures; only what makes sense now."""
+
+    FIXED: ClassVar[frozenset[str]] = frozenset({"more", "gap"})
+
+    def __init__(self) -> None:
+        """Start with what needs nothing."""
+        super().__init__(_COLUMNS, draw=self._face, quiet=True, id="start")
+        self.resumable: RunLine | None = None
+        """The newest run that can be resumed."""
+        self.failed: RunLine | None = None
+        """The newest run with failures."""
+        self._starting = False
+
+    def offer(self, runs: list[RunLine], *, wide: bool) -> None:
+        """Take up the runs and show what can be done with them."""
+        self.resumable = next((line for line in runs if line.can_resume), None)
+        self.failed = next((line for line in runs if line.tally.failed + line.tally.broken and not line.is_live), None)
+        self.label("Start")
+        keys = ["demo", "more", "gap", "new"] if wide else ["demo", "new"]
+        keys += ["resume"] * (self.resumable is not None) + ["failures"] * (self.failed is not None)
+        self.show(keys, fixed=self.FIXED)
+
+    def set_starting(self, starting: bool) -> None:
+        """Say that the demo is being started."""
+        self._starting = starting
+        self.touch("demo")
+
+    def _face(self, key: str) -> Face:
+        match key:
+            case "demo":
+                words = "starting …" if self._starting else "offline, no key needed, about 10 s"
+                return Content.styled("Try the demo", "bold"), _muted(Content(words)), Content.empty()
+            case "more":
+                return _MORE
+            case "gap":
+                return Content.empty()
+            case "new":
+                return Content("New run"), _muted(Content("pick models, suites and limits")), _key("L")
+            case "resume":
+                return Content("Resume a run"), _muted(_resume_words(self.resumable)), _key("r")
+            case _:
+                return Content("Last failures"), _muted(_failure_words(self.failed)), _key("3")
+
+
+def _resume_words(line: RunLine | None) -> Content:
+    if line is None or line.summary is None:
+        return Content.empty()
+    return _who(line).append(f", {line.tally.finished} of {line.summary.planned} finished, {line.state}")
+
+
+def _failure_words(line: RunLine | None) -> Content:
+    return (
+        Content.empty() if line is None else Content(f"{line.tally.failed + line.tally.broken} in ").append(_who(line))
+    )
+
+
+def _who(line: RunLine) -> Content:
+    model = line.summary.model if line.summary else ""
+    return Content.assemble(one_line(line.label, 24), " / ", one_line(model, 24))
+
+
+def _muted(content: Content) -> Content:
+    return content.stylize_before("$muted")
+
+
+def _key(key: str) -> Content:
+    return Content.styled(key, "bold $focus")

@@ -1,0 +1,1 @@
+"""The form for a new run: what can be set, what it means, what it will cost. Only `fields` and `lists` draw."""

@@ -1,0 +1,148 @@
+"""`FieldList`: the settings of the form, edited in place.
+
+Digits start editing a number at once; space edits a text or goes through the choices of a field; enter, tab and the
+arrows end editing, escape takes it back. A text that does not fit says why beside the field.
+"""
+
+from collections.abc import Sequence
+
+from textual import events
+from textual.content import Content
+from textual.message import Message
+
+from console.tui.launch.field import Field
+from console.tui.launch.form import Form
+from console.tui.marks import MARKS
+from console.tui.safe import one_line
+from console.tui.widgets.rows import Column, Face
+from console.tui.widgets.section import Section
+
+_COLUMNS = (Column("", 12, 1), Column("", 14, 2), Column("", 24, 4))
+_ENDS = ("enter", "tab", "shift+tab", "up", "down")
+
+
+class FieldList(Section):
+    """The settings; see the module."""
+
+    class FieldChanged(Message):
+        """A field has another text now."""
+
+    def __init__(self, form: Form) -> None:
+        """Draw from the form."""
+        super().__init__(_COLUMNS, draw=self._face, quiet=True, id="launch-fields")
+        self._form = form
+        self._fields: dict[str, Field] = {}
+        self._edited: str | None = None
+        self._before = ""
+        self._selected = False
+        """Whether the first thing typed takes the place of the whole text."""
+
+    @property
+    def is_editing(self) -> bool:
+        """Whether keys go into a field now."""
+        return self._edited is not None
+
+    @property
+    def field(self) -> Field | None:
+        """The field under the cursor."""
+        return self._fields.get(self.cursor or "")
+
+    def offer(self, fields: Sequence[Field]) -> None:
+        """Show these fields."""
+        self._fields = {one.id: one for one in fields}
+        if self._edited not in self._fields:
+            self._edited = None
+            self._selected = False
+        self.label("Settings", "digits or space edit")
+        self.show(list(self._fields))
+
+    def act(self) -> None:
+        """Edit the field under the cursor, or go to its next choice."""
+        one = self.field
+        if one is None:
+            return
+        if one.choices:
+            self._set(one, one.next_choice(self._form.text(one)))
+        else:
+            self._begin(one, self._form.text(one), selected=True)
+
+    def on_key(self, event: events.Key) -> None:
+        """Take keys while a field is edited, and digits that start it."""
+        one = self._fields.get(self._edited or self.cursor or "")
+        if one is None:
+            return
+        if self._edited is None:
+            if one.digits and event.character and event.character in "0123456789$":
+                event.stop()
+                event.prevent_default()
+                self._begin(one, event.character)
+            return
+        if self._edit(one, event):
+            event.stop()
+            event.prevent_default()
+
+    def on_blur(self) -> None:
+        """End editing when another pane gets the focus."""
+        self._end()
+        super().on_blur()
+
+    def _edit(self, one: Field, event: events.Key) -> bool:
+        """Take one key into the edited field; say whether it was used up."""
+        whole = self._form.text(one)
+        text = "" if self._selected else whole
+        if event.key in _ENDS:
+            self._end()
+            return event.key == "enter"
+        if event.key == "escape":
+            self._set(one, self._before)
+            self._end()
+        elif event.key == "backspace":
+            self._set(one, text[:-1])
+        elif event.key == "ctrl+u":
+            self._set(one, "")
+        elif event.key in ("right", "end"):
+            self._set(one, whole)
+        elif event.is_printable and event.character:
+            self._set(one, text + event.character)
+        else:
+            return False
+        return True
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Take pasted text into the edited field, on one line."""
+        if self._edited is not None:
+            event.stop()
+            one = self._fields[self._edited]
+            pasted = "".join(character for character in event.text if character.isprintable())
+            self._set(one, ("" if self._selected else self._form.text(one)) + pasted)
+
+    def _begin(self, one: Field, text: str, *, selected: bool = False) -> None:
+        self._edited, self._before = one.id, self._form.text(one)
+        self._set(one, text)
+        self._selected = selected and bool(text)
+
+    def _end(self) -> None:
+        if self._edited is not None:
+            key, self._edited = self._edited, None
+            self._selected = False
+            self.touch(key)
+
+    def _set(self, one: Field, text: str) -> None:
+        self._selected = False
+        self._form.set_text(one, text)
+        self.touch(one.id)
+        self.post_message(self.FieldChanged())
+
+    def _face(self, key: str) -> Face:
+        one = self._fields[key]
+        text, edited = self._form.text(one), key == self._edited
+        label = one_line(one.label, 40, "bold" if edited else "")
+        value = one_line(text, 60, "bold" if text != one.default else "")
+        if edited:
+            shown = value.stylize("reverse") if self._selected else value
+            value = Content.assemble(shown, ("▏", "bold $focus"))
+        elif not text:
+            value = Content.styled("—", "$muted")
+        problem = one.mistake_in(text)
+        note = one_line(f"{MARKS.failed} {problem}", 120, "$fail") if problem else one_line(one.meaning, 200, "$muted")
+        return label, value, note

@@ -1,0 +1,111 @@
+"""The two lists of the form: models, and suites with the categories of those that are chosen."""
+
+from textual.content import Content
+
+from console.insight import figures
+from console.tui import faces
+from console.tui.launch.form import Form
+from console.tui.marks import MARKS
+from console.tui.safe import one_line
+from console.tui.stock import ModelLine, Models, SuiteLine, Suites
+from console.tui.widgets.rows import Column, Face
+from console.tui.widgets.section import Section
+
+_MODELS = (Column("", 3), Column("", 10, 2), Column("", 10, 3))
+_SUITES = (Column("", 3), Column("", 12, 3), Column("", 14, 1, right=True))
+
+
+class ModelChoice(Section):
+    """Models to tick; those without a key say what is missing."""
+
+    def __init__(self, form: Form) -> None:
+        """Draw from the form."""
+        super().__init__(_MODELS, draw=self._face, quiet=True, id="launch-models", empty=Content("reading models …"))
+        self._form = form
+        self._models = Models()
+
+    def offer(self, models: Models | None, words: str) -> None:
+        """Show the models that have these words."""
+        self._models = models or Models()
+        names = [line.name for line in self._models.lines if words.lower() in line.name.lower()]
+        self.label("Models", "space selects", f"{len(self._form.models)} chosen" if self._form.models else "")
+        self.show(names, empty=Content("No model has these letters.") if models else None)
+
+    def _face(self, key: str) -> Face:
+        line = self._models.find(key)
+        if line is None:
+            return Content.empty()
+        name = one_line(line.name, 60, "" if line.ready else "$muted")
+        return _box(line.name in self._form.models, possible=line.ready), name, _model_note(line)
+
+
+def _model_note(line: ModelLine) -> Content:
+    if line.simulated:
+        return Content.styled("simulated, offline", "italic $muted")
+    if not line.ready:
+        return one_line(faces.model_state(line), 60, "$muted")
+    return Content.styled("ready", "$muted")
+
+
+class SuiteChoice(Section):
+    """Suites to tick; under a chosen one, its categories."""
+
+    def __init__(self, form: Form) -> None:
+        """Draw from the form."""
+        super().__init__(_SUITES, draw=self._face, quiet=True, id="launch-suites", empty=Content("reading suites …"))
+        self._form = form
+        self._suites = Suites()
+
+    def offer(self, suites: Suites | None, words: str) -> None:
+        """Show the suites that have these words in their name, and categories of the chosen ones."""
+        self._suites = suites or Suites()
+        keys: list[str] = []
+        for line in self._suites.lines:
+            chosen = line.name in self._form.suites
+            if chosen or words.lower() in line.name.lower():
+                keys.append(f"suite {line.name}")
+            if chosen:
+                keys += [f"part {line.name}\n{part.name}" for part in line.categories if len(line.categories) > 1]
+        self.label("Suites", "space selects", f"{len(self._form.suites)} chosen" if self._form.suites else "")
+        self.show(keys, empty=Content("No suite has these letters.") if suites else None)
+
+    @staticmethod
+    def read_key(key: str) -> tuple[str, str]:
+        """Return suite and category of a row; an empty category for the suite's own row."""
+        kind, _, rest = key.partition(" ")
+        suite, _, part = rest.partition("\n")
+        return (suite, part) if kind == "part" else (rest, "")
+
+    def line_of(self, key: str) -> SuiteLine | None:
+        """Return the suite of a row."""
+        return self._suites.find(self.read_key(key)[0])
+
+    def _face(self, key: str) -> Face:
+        line = self.line_of(key)
+        _, part = self.read_key(key)
+        if line is None:
+            return Content.empty()
+        return self._part_face(line, part) if part else self._suite_face(line)
+
+    def _suite_face(self, line: SuiteLine) -> Face:
+        name = one_line(line.name, 60, "" if not line.mistake else "$muted")
+        if line.mistake:
+            return _box(False, possible=False), name, Content.styled("not usable", "$broken")
+        ticked = self._form.suites.get(line.name)
+        chosen = [part for part in line.categories if ticked and part.name in ticked]
+        cases = sum(part.cases for part in chosen) if chosen else line.cases
+        return _box(ticked is not None, possible=True), name, Content(figures.plural(cases, "case"))
+
+    def _part_face(self, line: SuiteLine, name: str) -> Face:
+        ticked = self._form.suites.get(line.name, set())
+        part = next((one for one in line.categories if one.name == name), None)
+        mark = Content.styled(f" {MARKS.passed if name in ticked else '·'}", "$live" if name in ticked else "$muted")
+        style = "$muted" if ticked and name not in ticked else ""
+        count = figures.plural(part.cases, "case") if part else ""
+        return mark, Content("  ").append(one_line(name, 60, style)), Content.styled(count, "$muted")
+
+
+def _box(chosen: bool, *, possible: bool) -> Content:
+    if not possible:
+        return Content.styled(" - ", "$muted")
+    return Content.styled(f"[{MARKS.chosen}]", "bold $live") if chosen else Content.styled("[ ]", "$muted")

@@ -1,0 +1,1 @@
+"""Parts of the Live screen: rows of what runs, the watched conversation, the progress line and the steering keys."""

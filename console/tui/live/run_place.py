@@ -1,0 +1,109 @@
+"""`RunPlace`: a screen that shows one run. It pumps the run's feed and hands on merged changes, ten times a second.
+
+Four times a second when the terminal is remote, when it has lost the focus, or when the last turn took over 50 ms;
+hardly ever when the run stands still. A screen that is not shown collects its changes until it is.
+"""
+
+import time
+
+from textual.content import Content
+
+from console.core.fault import UsageError
+from console.store.runs import RunFolder
+from console.tui.feed import Changes, RunFeed
+from console.tui.safe import literal
+from console.tui.screens.place import Place
+
+TICK_S = 0.1
+SLOW_TICK_S = 0.25
+IDLE_TICK_S = 1.0
+SLOW_TURN_S = 0.05
+LOADING_PAUSE_S = 0.004
+
+
+class RunPlace(Place):
+    """A screen of one run; see the module."""
+
+    DEFAULT_CSS = """
+    RunPlace.-wide Caption { display: none; }
+    RunPlace Rows, RunPlace Transcript { scrollbar-gutter: stable; }
+    """
+
+    def __init__(self, run: RunFolder) -> None:
+        """Show a run; nothing is read before the screen is mounted."""
+        super().__init__()
+        self.run_folder = run
+        self.feed: RunFeed | None = None
+        self.problem = Content.empty()
+        """Why the run cannot be shown, if it cannot."""
+        self._pending = Changes()
+        self._last_turn_s = 0.0
+
+    # To be answered by screens ---------------------------------------------------------------------------------------
+
+    def fed(self, changes: Changes) -> None:
+        """Take over what is new; called with an empty change once, as soon as the feed is open."""
+
+    def ticked(self) -> None:
+        """Called after each pump while the screen is shown, whether anything is new or not."""
+
+    # Feed ------------------------------------------------------------------------------------------------------------
+
+    def on_mount(self) -> None:
+        """Open the feed once the frame is painted."""
+        self.call_after_refresh(self._open_feed)
+
+    def _open_feed(self) -> None:
+        try:
+            feed = self.console_app.feeds.open(self.run_folder)
+        except UsageError as error:
+            self.problem = literal(str(error), style="$broken")
+            self.console_app.say(literal(str(error)), severity="error")
+            self.fed(Changes())
+            return
+        self.feed = feed
+        feed.subscribe(self._take)
+        self.fed(Changes(slots=set(feed.overview.rollouts), status=True))
+        self._tick()
+
+    def on_unmount(self) -> None:
+        """Let go of the feed."""
+        if self.feed is not None:
+            self.feed.unsubscribe(self._take)
+            self.console_app.feeds.close(self.feed)
+            self.feed = None
+
+    def _tick(self) -> None:
+        if self.feed is not None:
+            self._turn(self.feed)
+            self.set_timer(self._pause(self.feed), self._tick)
+
+    def _pause(self, feed: RunFeed) -> float:
+        if feed.has_more:
+            return LOADING_PAUSE_S
+        if not feed.is_busy:
+            return IDLE_TICK_S
+        slow = feed.remote or not self.console_app.app_focus or self._last_turn_s > SLOW_TURN_S
+        return SLOW_TICK_S if slow else TICK_S
+
+    def _turn(self, feed: RunFeed) -> None:
+        begun = time.perf_counter()
+        feed.pump()
+        if self.is_current:
+            self.ticked()
+        self._last_turn_s = time.perf_counter() - begun
+
+    def _take(self, changes: Changes) -> None:
+        self._pending.merge(changes)
+        if self.is_current:
+            self._deliver()
+
+    def _deliver(self) -> None:
+        if self._pending:
+            changes, self._pending = self._pending, Changes()
+            self.fed(changes)
+
+    def on_screen_resume(self) -> None:
+        """Catch up with what came while another screen was shown."""
+        if self.feed is not None:
+            self._deliver()

@@ -1,0 +1,58 @@
+"""Where a loop stands: its scores over the rounds against their thresholds, and about how long it can go on. Pure."""
+
+from textual.content import Content
+
+from console.insight import figures
+from console.insight.loops import NOVELTY, SCORES, rounds_left
+from console.insight.rollout import Rollout, Track
+from console.tui.live.bars import spark
+from console.tui.marks import MARKS
+
+MUTED = "$muted"
+SPARK_WIDTH = 24
+_FAR = 30
+"""Rounds beyond which an estimate says nothing."""
+
+
+def trend_lines(rollout: Rollout | None, *, live: bool) -> Content:
+    """Return one line for every score of a loop; only one that is being played has an outlook."""
+    if rollout is None:
+        return Content.empty()
+    found = [
+        _line(name, rollout.tracks[name], goes_on=live and rollout.is_running)
+        for name in SCORES
+        if name in rollout.tracks
+    ]
+    return Content("\n").join(found)
+
+
+def _line(name: str, track: Track, *, goes_on: bool) -> Content:
+    label = Content.styled(f"{name.replace('llm_', 'judge ')} ".ljust(10), MUTED)
+    known = [value for value in track.values if value is not None]
+    top = 100.0 if name not in (NOVELTY, "llm_novelty") else max([1.0, *known])
+    drawn = spark(track.values, SPARK_WIDTH, top)
+    line = label.append_text(drawn.ljust(min(max(len(drawn), 13), SPARK_WIDTH)), "$live").append("  ")
+    return line.append(_standing(track)).append(_outlook(track) if goes_on else Content.empty())
+
+
+def _standing(track: Track) -> Content:
+    if track.last is None:
+        return Content.styled("not known", "$undecided")
+    now = figures.number(track.last)
+    if track.threshold is None:
+        return Content.styled(now, "bold")
+    limit = figures.number(track.threshold)
+    if track.last > track.threshold:
+        return Content.assemble((f"{now}", "bold"), (f" > {limit}", MUTED))
+    return Content.styled(f"{MARKS.failed} {now} not over {limit}", "bold $fail")
+
+
+def _outlook(track: Track) -> Content:
+    """Return about how many rounds are left if the score goes on falling as it does; nothing when nobody can tell."""
+    if track.last is None or track.threshold is None or track.last <= track.threshold:
+        return Content.empty()
+    left = rounds_left(track.values, track.threshold)
+    if left is None or left > _FAR:
+        return Content.empty()
+    words = "at the threshold within a round" if left < 1.5 else f"at this pace about {round(left)} rounds left"
+    return Content.styled(f"   {words}", "$undecided" if left < 3 else MUTED)

@@ -1,0 +1,55 @@
+"""Marks that go with every word for an outcome or a state, in a pretty and in a plain ASCII form."""
+
+from dataclasses import dataclass
+
+from console.core.outcome import Outcome
+
+
+@dataclass(slots=True)
+class Marks:
+    """One sign for each state. `MARKS` is the set in use; `use_ascii` changes it before the app starts."""
+
+    passed: str = "✓"
+    failed: str = "✗"
+    broken: str = "!"
+    undecided: str = "?"
+    not_run: str = "·"
+    running: str = "▶"
+    stopped: str = "■"
+    not_ready: str = "○"
+    live: str = "●"
+    chosen: str = "x"
+    opened: str = "▾"
+    folded: str = "▸"
+    cut: str = "…"
+    rule: str = "─"
+    bar: str = "█"
+
+    def use_ascii(self) -> None:
+        """Change to signs that every terminal and font has."""
+        self.passed, self.failed, self.not_run = "P", "F", "."
+        self.running, self.stopped, self.not_ready, self.live = ">", "#", "o", "*"
+        self.opened, self.folded, self.cut, self.rule, self.bar = "v", ">", "~", "-", "#"
+
+    def of(self, outcome: Outcome) -> str:
+        """Return the sign of an outcome."""
+        signs = {
+            Outcome.PASSED: self.passed,
+            Outcome.FAILED: self.failed,
+            Outcome.BROKEN: self.broken,
+            Outcome.UNDECIDED: self.undecided,
+            Outcome.NOT_RUN: self.not_run,
+        }
+        return signs[outcome]
+
+
+MARKS = Marks()
+
+OUTCOME_STYLES = {
+    Outcome.PASSED: "$pass",
+    Outcome.FAILED: "$fail",
+    Outcome.BROKEN: "$broken",
+    Outcome.UNDECIDED: "$undecided",
+    Outcome.NOT_RUN: "$muted",
+}
+"""Theme role of each outcome, for `Content` spans."""

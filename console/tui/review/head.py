@@ -1,0 +1,76 @@
+"""What is known of the current case before one reads it: views, reason, official type, hint, how many others. Pure."""
+
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from console.core.comparison import Comparison
+from console.core.outcome import Outcome, Verdict
+from console.insight import figures
+from console.insight.reasons import sentence
+from console.insight.rollout import Rollout
+from console.tui import lines
+from console.tui.marks import MARKS, OUTCOME_STYLES
+from console.tui.safe import one_line
+
+MUTED = "$muted"
+
+
+def tabs(views: Sequence[str], current: str) -> Content:
+    """Return the names of the views, the current one in brackets."""
+    return Content("  ").join(
+        [Content.styled(f"[{name}]", "bold") if name == current else Content.styled(name, MUTED) for name in views]
+    )
+
+
+def spent(rollout: Rollout, *, simulated: bool = False) -> Content:
+    """Return time and cost of a rollout."""
+    cost = "simulated" if simulated else figures.money(rollout.cost_usd) if rollout.cost_usd is not None else "cost ?"
+    attempt = f"attempt {rollout.key.attempt} of {len(rollout.attempts)}" if len(rollout.attempts) > 1 else ""
+    parts = [attempt, figures.duration(rollout.seconds), cost]
+    return Content.styled("  ".join(part for part in parts if part), MUTED)
+
+
+def reason_line(rollout: Rollout, comparison: Comparison | None, width: int) -> Content:
+    """Return outcome mark, reason in words and the grader's message, on one line."""
+    if rollout.outcome is None:
+        return Content.styled(" not finished", MUTED)
+    style = OUTCOME_STYLES[rollout.outcome]
+    words = comparison.sentence if comparison and comparison.sentence else ""
+    words = words or sentence(rollout.reason, rollout.subject, rollout.outcome)
+    line = Content.assemble((f" {MARKS.of(rollout.outcome)} ", f"bold {style}"), one_line(words, 160, f"bold {style}"))
+    known = rollout.message in words or (comparison is not None and rollout.outcome is Outcome.PASSED)
+    message = "" if known else rollout.message
+    return lines.fit(line.append("   ").append(one_line(message, 400)), width) if message else lines.fit(line, width)
+
+
+def more_lines(
+    rollout: Rollout, verdict: Verdict | None, comparison: Comparison | None, alike: int, width: int
+) -> list[Content]:
+    """Return the official type, how many others have the same reason, and the smallest change that passes."""
+    found: list[Content] = []
+    rule = comparison.rule if comparison else ""
+    if rollout.reason or rule:
+        found.append(_named("official", rule or rollout.reason, width))
+    if alike > 1:
+        others = f"{alike - 1} other" + ("s" if alike > 2 else "")
+        found.append(_named("same reason", f"{others} in this list", width))
+    if comparison and comparison.hint:
+        found.append(_named("would pass", comparison.hint, width, "$pass"))
+    if verdict is not None and verdict.official:
+        found.append(_named("officially", verdict.official, width))
+    return found
+
+
+def _named(name: str, text: str, width: int, style: str = "") -> Content:
+    return lines.fit(Content.styled(f"   {name:<12}", MUTED).append(one_line(text, 1000, style)), width)
+
+
+def counters(place: int, count: int, tagged: int, outcome: Outcome | None) -> Content:
+    """Return `✗ 2 of 38  15 tagged`."""
+    sign = MARKS.of(outcome) if outcome is not None else ""
+    style = OUTCOME_STYLES[outcome] if outcome is not None else MUTED
+    return Content.assemble(
+        (f"{sign} ", style), (f"{figures.count(place)} of {figures.count(count)}", "bold"),
+        (f"  {figures.count(tagged)} tagged", MUTED),
+    )  # fmt: skip

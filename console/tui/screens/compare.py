@@ -1,0 +1,387 @@
+"""Compare: what changed? Two runs case by case, what was lost first, with expected, A and B beside each other.
+
+Reads both runs in a thread when it opens and when asked to; the cursor stays on its case whatever is listed.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar
+
+from textual import events, on, work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container, Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from console.core.fault import UsageError
+from console.core.run import Manifest
+from console.exchange.comparison_table import change_words, comparison_csv, comparison_markdown, comparison_object
+from console.exchange.reading import find_suite
+from console.insight.comparison import Pairing
+from console.store.runs import RunFolder, slug
+from console.suites.suite import Suite
+from console.tui.actions import Action
+from console.tui.blocks import Block
+from console.tui.compare import figures
+from console.tui.compare.beside import beside_lines
+from console.tui.compare.changes import COLUMNS, SCOPES, Changes
+from console.tui.compare.pair import Half, PairOfRuns
+from console.tui.keys import bindings_for
+from console.tui.live.caption import Caption
+from console.tui.live.talk import passage_block
+from console.tui.safe import literal, one_line
+from console.tui.screens.place import Place
+from console.tui.widgets.rows import Rows
+from console.tui.widgets.rule import Rule
+from console.tui.widgets.transcript import Transcript
+
+MUTED = "$muted"
+TABLE_LINES = 7
+LIST_WIDTH = 60
+"""Cells of the list where it stands beside the case."""
+VIEWS = ("Beside", "Talk A", "Talk B")
+
+
+class CompareScreen(Place):
+    """Two runs; see the module."""
+
+    where: ClassVar[str] = "compare"
+    heading: ClassVar[str] = "Compare"
+    AUTO_FOCUS: ClassVar[str | None] = "#changes"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_for("compare")
+    DEFAULT_CSS = """
+    CompareScreen {
+        #numbers { height: 5; } #numbers.-failed { height: 1fr; }
+        #pairs { height: 1fr; layout: vertical; }
+        #list-side { height: 7fr; } #case-side { height: 8fr; }
+        #changes, #beside { height: 1fr; } #lost, #talks { display: none; }
+        Rows, Transcript { scrollbar-gutter: stable; }
+        &.-wide {
+            Caption { display: none; }
+            #numbers { height: 10; border: round $line; padding: 0 1; border-title-color: $foreground; }
+            #pairs { layout: horizontal; }
+            #list-side { width: 60; height: 1fr; } #case-side { width: 1fr; height: 1fr; }
+            &.-tall #lost { display: block; height: auto; max-height: 9; padding: 0 2; }
+            &.-tall #talks { display: block; height: 1fr; }
+            #talks Transcript { width: 1fr; height: 1fr; }
+        }
+    }
+    """
+
+    def __init__(self, a: RunFolder, b: RunFolder) -> None:
+        """Compare two runs; nothing is read before the screen is mounted."""
+        super().__init__()
+        self._folders = a, b
+        self.pair: PairOfRuns | None = None
+        self.changes = Changes()
+        self.view = VIEWS[0]
+
+    # Layout ----------------------------------------------------------------------------------------------------------
+
+    def compose_body(self) -> ComposeResult:
+        """Lay out the numbers, the list and the case."""
+        yield Static(id="numbers")
+        yield Rule()
+        with Container(id="pairs"):
+            with Vertical(id="list-side"):
+                yield Rows(COLUMNS, id="changes", classes="pane", names=True, empty=Content("reading both runs …"))
+                yield Static(id="lost")
+            with Vertical(id="case-side"):
+                yield Caption("", id="case-caption")
+                yield Transcript(id="beside", classes="pane")
+                with Horizontal(id="talks"):
+                    yield Transcript(id="talk-a", classes="pane")
+                    yield Transcript(id="talk-b", classes="pane")
+
+    def on_mount(self) -> None:
+        """Say what is compared, and begin to read."""
+        self.top_line.tell(title=one_line(" and ".join(folder.name for folder in self._folders), 60))
+        self.read()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Lay everything out again for the new size."""
+        self.call_after_refresh(self._draw_all)
+
+    # Reading ---------------------------------------------------------------------------------------------------------
+
+    def find_suite(self, manifest: Manifest) -> Suite | str:
+        """Open a run's suite, or say why not; called in a thread."""
+        return find_suite(manifest, self.console_app.places.data)
+
+    @work(thread=True, exclusive=True, group="compare")
+    def read(self) -> None:
+        """Read both runs to their present ends."""
+        try:
+            pair = PairOfRuns(*self._folders, self.find_suite)
+        except (UsageError, OSError) as error:
+            self.console_app.call_from_thread(self._refuse, str(error))
+            return
+        if self.is_running:
+            self.console_app.call_from_thread(self._take, pair)
+
+    def _refuse(self, why: str) -> None:
+        self.query_one("#changes", Rows).show([], empty=literal(why, 400, "$broken"))
+
+    def _take(self, pair: PairOfRuns) -> None:
+        self.pair = pair
+        if pair.damages:
+            self.console_app.say(Content(f"{pair.damages} damaged journal lines were passed over."), severity="warning")
+        if not pair.comparison.changes() and self.changes.scope == "changed":
+            self.changes.scope = "all"
+        self._draw_all()
+
+    # Drawing ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def rows(self) -> Rows:
+        """The list of pairs."""
+        return self.query_one("#changes", Rows)
+
+    @property
+    def current(self) -> Pairing | None:
+        """The pair under the cursor."""
+        return self.changes.pairs.get(self.rows.cursor or "")
+
+    def _draw_all(self) -> None:
+        if self.pair is None or not self.is_mounted:
+            return
+        found, wide = self.pair.comparison, self.has_class("-wide")
+        self.top_line.tell(title=figures.title(found, wide=wide), status=figures.checks(found, wide=wide))
+        numbers, lost = self.query_one("#numbers", Static), self.query_one("#lost", Static)
+        width = max((numbers.content_size.width or self.size.width) - 1, 40)
+        if wide:
+            rule = Content.assemble(" A ", one_line(f"{found.a.model} {found.a.name}", 58), "   against   B ",
+                                    one_line(f"{found.b.model} {found.b.name}", 58), " ")  # fmt: skip
+            numbers.border_title, numbers.border_subtitle = rule, Content.styled("b swap   p other run", MUTED)
+            text = [figures.difference(found), *figures.table_lines(found, width, TABLE_LINES - 1)]
+        else:
+            text = [*figures.head_lines(found, width), *figures.square_lines(found)]
+        numbers.update(Content("\n").join(text))
+        lost.update(Content("\n").join(figures.reason_lines(found, 56, 7)))
+        self._relist()
+
+    def _relist(self) -> None:
+        assert self.pair is not None
+        self.changes.take(self.pair.comparison)
+        rows = self.rows
+        rows.border_title = Content.assemble(
+            ("Changed" if self.changes.scope == "changed" else self.changes.scope.capitalize()),
+            (f"  {len(self.changes.pairs)}", MUTED),
+        )
+        rows.border_subtitle = Content.styled("f filter", MUTED)
+        words = "Nothing matches. F clears the filter." if self.changes.words else (
+            f"No case is {self.changes.scope}. f chooses others."
+        )  # fmt: skip
+        if not self.pair.comparison.pairs:
+            words = "The two runs have no case in common. p picks another run."
+        rows.show(list(self.changes.pairs), draw=self.changes.draw, empty=Content(words))
+        self._show_case()
+
+    def _show_case(self) -> None:
+        pairing, beside = self.current, self.query_one("#beside", Transcript)
+        caption = self.query_one("#case-caption", Caption)
+        if self.pair is None or pairing is None:
+            beside.show([])
+            caption.tell(Content.empty())
+            return
+        both = self.pair.both(pairing)
+        width = self._room
+        name = one_line(str(pairing.a.key), 50, "bold")
+        place = list(self.changes.pairs).index(self.rows.cursor or "") + 1
+        scope = Content.styled(f"{place} of {len(self.changes.pairs)} {self.changes.scope}", MUTED)
+        caption.tell(name.append_text(f"  {self.view}" if self.view != VIEWS[0] else "", MUTED), scope)
+        beside.border_title, beside.border_subtitle = name, Content.styled(self.view, MUTED)
+        if self.view == VIEWS[0]:
+            blocks = [Block("beside", body=tuple(beside_lines(both, width)), indent=0)]
+            if self.pair.why:
+                blocks.append(Block("why", one_line(self.pair.why, 400, "$undecided")))
+        else:
+            blocks = _talk(both.a if self.view == VIEWS[1] else both.b)
+        beside.show(blocks)
+        if self.has_class("-wide") and self.has_class("-tall"):
+            for id, half, letter in (("#talk-a", both.a, "A"), ("#talk-b", both.b, "B")):
+                talk = self.query_one(id, Transcript)
+                talk.border_title = Content.assemble(f"{letter} ", one_line(self._model(letter), 40))
+                talk.show(_talk(half))
+
+    @property
+    def _room(self) -> int:
+        """Cells of a line of the case: computed, because the pane may not have been laid out at this size yet."""
+        return max(self.size.width - LIST_WIDTH - 5 if self.has_class("-wide") else self.size.width - 1, 40)
+
+    def _model(self, letter: str) -> str:
+        assert self.pair is not None
+        found = self.pair.comparison
+        return (found.a if letter == "A" else found.b).model
+
+    # Moving ----------------------------------------------------------------------------------------------------------
+
+    @on(Rows.RowHighlighted, "#changes")
+    def _highlighted(self, event: Rows.RowHighlighted) -> None:
+        if event.key == self.rows.cursor:
+            self._show_case()
+
+    @on(Rows.RowChosen, "#changes")
+    def _chosen(self, event: Rows.RowChosen) -> None:
+        self._open("b")
+
+    def _open(self, side: str) -> None:
+        pairing = self.current
+        if self.pair is not None and pairing is not None:
+            folder = self.pair.folders[0 if side == "a" else 1]
+            self.console_app.open_review(folder, pairing.slot[0])
+
+    def action_open_a(self) -> None:
+        """Open the case of A in Review."""
+        self._open("a")
+
+    def action_fail_next(self) -> None:
+        """Go to the next pair."""
+        self._step(1)
+
+    def action_fail_prev(self) -> None:
+        """Go to the previous pair."""
+        self._step(-1)
+
+    def _step(self, by: int) -> None:
+        key = self.changes.step(self.rows.cursor, by)
+        if key is None:
+            self.console_app.say(Content("That was the last one." if by > 0 else "This is the first one."))
+        else:
+            self.rows.move_to(key)
+
+    def action_view_next(self) -> None:
+        """Show the next view of the case."""
+        self.view = VIEWS[(VIEWS.index(self.view) + 1) % len(VIEWS)]
+        self._show_case()
+
+    # What is listed --------------------------------------------------------------------------------------------------
+
+    def find_changed(self, text: str, *, done: bool) -> None:
+        """List only pairs with these words."""
+        self.changes.words = text
+        if self.pair is not None:
+            self._relist()
+
+    def _list(self, scope: str) -> None:
+        assert scope in SCOPES
+        self.changes.scope = scope
+        if self.pair is not None:
+            self._relist()
+
+    def action_filter_changed(self) -> None:
+        """List what was lost and gained."""
+        self._list("changed")
+
+    def action_filter_lost(self) -> None:
+        """List what was lost."""
+        self._list("lost")
+
+    def action_filter_gained(self) -> None:
+        """List what was gained."""
+        self._list("gained")
+
+    def action_filter_neither(self) -> None:
+        """List what both fail."""
+        self._list("both fail")
+
+    def action_filter_left(self) -> None:
+        """List what is left out of the numbers."""
+        self._list("left out")
+
+    def action_filter_all(self) -> None:
+        """List every pair."""
+        self._list("all")
+
+    def action_filter_clear(self) -> None:
+        """List all changes again."""
+        self.changes.scope = "changed"
+        self.clear_find()
+
+    # Acting ----------------------------------------------------------------------------------------------------------
+
+    def why_not(self, action: Action) -> str:
+        """Say why an action cannot act now."""
+        if self.pair is None and action.where == "compare" and action.id not in ("compare.pick", "reload"):
+            return "the runs are being read"
+        return ""
+
+    def key_words(self) -> Mapping[str, str]:
+        """Name enter by where it leads."""
+        return {"open": "open B in Review"}
+
+    def action_compare_swap(self) -> None:
+        """Make A of B and B of A."""
+        if self.pair is not None:
+            self.pair.swap()
+            self._folders = self.pair.folders
+            self._draw_all()
+
+    def action_reload(self) -> None:
+        """Read both runs again."""
+        self.read()
+
+    @work(exclusive=True, group="pick")
+    async def action_compare_pick(self) -> None:
+        """Pick another run for B."""
+        from console.tui.compare.chooser import RunChooser
+
+        a = self._folders[0]
+        first = self.console_app.shelf.find(a.path)
+        lines = [line for line in self.console_app.shelf.runs or () if line.summary and line.folder.path != a.path]
+        if first is not None and first.summary is not None:
+            suite = first.summary.suite
+            lines.sort(key=lambda line: line.summary is None or line.summary.suite != suite)
+        chosen = await self.console_app.push_screen_wait(
+            RunChooser(Content.assemble("Compare ", one_line(a.name, 60, "bold"), " with …"), lines)
+        )
+        if chosen is not None:
+            self.console_app.open_compare(a, chosen.folder)
+
+    def _path(self, extension: str) -> Path:
+        a, b = (slug(folder.name, 60) for folder in self._folders)
+        return Path(f"compare-{a}-{b}{extension}")
+
+    def action_export_markdown(self) -> None:
+        """Write the comparison as Markdown."""
+        if self.pair is not None:
+            self.console_app.export_text(comparison_markdown(self.pair.comparison), self._path(".md"))
+
+    def action_export_csv(self) -> None:
+        """Write every pair as a CSV row."""
+        if self.pair is not None:
+            self.console_app.export_text(comparison_csv(self.pair.comparison), self._path(".csv"))
+
+    def action_export_json(self) -> None:
+        """Write the comparison as JSON."""
+        if self.pair is not None:
+            text = json.dumps(comparison_object(self.pair.comparison), indent=1)
+            self.console_app.export_text(text, self._path(".json"))
+
+    def action_copy_id(self) -> None:
+        """Copy the case id."""
+        if (pairing := self.current) is not None:
+            self.console_app.copy(pairing.slot[0], "the case id")
+
+    def action_copy_table(self) -> None:
+        """Copy the comparison as Markdown."""
+        if self.pair is not None:
+            self.console_app.copy(comparison_markdown(self.pair.comparison), "the comparison as Markdown")
+
+    def action_copy_message(self) -> None:
+        """Copy how the case changed and why."""
+        if (pairing := self.current) is not None:
+            self.console_app.copy(": ".join((str(pairing.a.key), *change_words(pairing))), "the change")
+
+    def action_copy_command(self) -> None:
+        """Copy the shell command that compares the same runs."""
+        import shlex
+
+        words = ["eval-console", "compare", *(folder.name for folder in self._folders)]
+        self.console_app.copy(shlex.join(words), "the command")
+
+
+def _talk(half: Half) -> list[Block]:
+    return [passage_block(passage, f"talk {place}") for place, passage in enumerate(half.conversation.passages)]

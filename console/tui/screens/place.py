@@ -1,0 +1,200 @@
+"""`Place`: what every screen shares — top line, body, key line, find bar, zoom, and a sentence when it is too small.
+
+A screen says `where` it is in the action table, composes its body, and may answer three questions: which words the
+key line uses now, why an action cannot act now, and what to do with the text of the find bar.
+"""
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.widgets import Static
+
+from console.tui.actions import Action
+from console.tui.keys import actions_at
+from console.tui.widgets.keyline import KeyLine
+from console.tui.widgets.topline import TopLine
+
+if TYPE_CHECKING:
+    from console.tui.app import ConsoleApp
+    from console.tui.widgets.findbar import FindBar
+
+LEAST_WIDTH, LEAST_HEIGHT = 60, 16
+
+
+class Place(Screen[None]):
+    """A screen of the app; see the module."""
+
+    where: ClassVar[str] = ""
+    """Its name in the action table."""
+    heading: ClassVar[str] = ""
+    """What it is called on its top line."""
+    DEFAULT_CSS = """
+    Place { layers: base; overflow: hidden; }
+    Place > .body { height: 1fr; }
+    Place > .too-small { display: none; width: 1fr; height: 1fr; padding: 0 1; }
+    Place.-too-small { TopLine, KeyLine, FindBar, .body { display: none; } .too-small { display: block; } }
+    """
+
+    @property
+    def console_app(self) -> "ConsoleApp":
+        """The app, by its own type."""
+        return cast("ConsoleApp", self.app)
+
+    # To be answered by screens ---------------------------------------------------------------------------------------
+
+    def compose_body(self) -> ComposeResult:
+        """Yield what lies between top line and key line. Panes carry the class `pane`."""
+        yield from ()
+
+    def key_words(self) -> Mapping[str, str]:
+        """Return other key line words for some action ids; an empty word hides one."""
+        return {}
+
+    def why_not(self, action: Action) -> str:
+        """Return why an action cannot act now, in words, or an empty text."""
+        return ""
+
+    def find_changed(self, text: str, *, done: bool) -> None:
+        """Narrow or find; `done` when enter or escape closed the bar (escape with an empty text)."""
+
+    # Composition -----------------------------------------------------------------------------------------------------
+
+    def compose(self) -> ComposeResult:
+        """Lay out top line, body and key line; the find bar comes when it is first opened."""
+        yield TopLine(self.where, self.heading)
+        with Vertical(classes="body"):
+            yield from self.compose_body()
+        yield KeyLine()
+        yield Static(classes="too-small")
+
+    @property
+    def top_line(self) -> TopLine:
+        """The first line."""
+        return self.query_one(TopLine)
+
+    def on_mount(self) -> None:
+        """Show keys and badge from the start."""
+        self.top_line.tell(badge=self.console_app.badge)
+        self.refresh_keys()
+
+    def on_screen_resume(self) -> None:
+        """Catch up with what changed while another screen was shown."""
+        self.top_line.tell(badge=self.console_app.badge)
+        self.refresh_keys()
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Show the keys of the pane that has the focus now."""
+        self.refresh_keys()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Draw nothing but a sentence when there is no room for more."""
+        width, height = event.size
+        small = width < LEAST_WIDTH or height < LEAST_HEIGHT
+        if small and not self.has_class("-too-small"):
+            self._before_small = self.focused
+        self.set_class(small, "-too-small")
+        if not small and self._before_small is not None:
+            self.call_after_refresh(self._before_small.focus)
+            self._before_small = None
+        if small:
+            text = (
+                f"This terminal is {width}×{height}. The console needs {LEAST_WIDTH}×{LEAST_HEIGHT}; "
+                "it is readable from 80×24."
+            )
+            self.query_one(".too-small", Static).update(Content(text))
+
+    # Keys ------------------------------------------------------------------------------------------------------------
+
+    def kinds_of_focus(self) -> tuple[str, ...]:
+        """Return the action table's names for the focused widget's own keys."""
+        where: str = getattr(self.focused, "where", "")
+        return (where,) if where else ()
+
+    def actions_here(self) -> tuple[Action, ...]:
+        """Return every action of this screen and pane, the screen's own first."""
+        return actions_at(self.where, *self.kinds_of_focus(), "all")
+
+    def refresh_keys(self) -> None:
+        """Draw the key line again because what can be done changed."""
+        if self.is_mounted:
+            here = [*actions_at(self.where), *actions_at(*self.kinds_of_focus(), "all")]
+            actions = [action for action in here if not action.menu]
+            self.query_one(KeyLine).tell(actions, self.console_app.key_map, self.key_words(), self.why_not)
+
+    def action_pane_next(self) -> None:
+        """Go to the next pane."""
+        self.focus_next(".pane")
+
+    def action_pane_prev(self) -> None:
+        """Go to the previous pane."""
+        self.focus_previous(".pane")
+
+    def go_back(self) -> bool:
+        """Take one step back inside the screen: close the find bar, then the zoom. Say whether there was one."""
+        if self._find_bar is not None and self._find_bar.is_open:
+            self._close_find("")
+            return True
+        if self.has_class("-zoomed"):
+            self.toggle_zoom()
+            return True
+        return False
+
+    # Find bar --------------------------------------------------------------------------------------------------------
+
+    async def action_find(self) -> None:
+        """Open the find bar."""
+        from console.tui.widgets.findbar import FindBar
+
+        if self._find_bar is None:
+            self._find_bar = FindBar(self._find_typed, self._close_find)
+            await self.mount(self._find_bar)
+        self._before_find = self.focused
+        self._find_bar.open()
+
+    def clear_find(self) -> None:
+        """Forget what was typed into the find bar."""
+        if self._find_bar is not None:
+            self._find_bar.value = ""
+        self.find_changed("", done=False)
+
+    def _find_typed(self, text: str) -> None:
+        self.find_changed(text, done=False)
+
+    def _close_find(self, text: str) -> None:
+        if self._find_bar is not None:
+            self._find_bar.close(text)
+        if self._before_find is not None:
+            self._before_find.focus()
+        self.find_changed(text, done=True)
+        self.refresh_keys()
+
+    _find_bar: "FindBar | None" = None
+    _before_find: Widget | None = None
+    _before_small: Widget | None = None
+
+    # Zoom ------------------------------------------------------------------------------------------------------------
+
+    def toggle_zoom(self) -> None:
+        """Show the focused pane alone, or everything again."""
+        pane = self.focused
+        zoomed = self.has_class("-zoomed")
+        if not zoomed and (pane is None or not pane.has_class("pane")):
+            return
+        self.toggle_class("-zoomed")
+        body = self.query_one(".body")
+        path: set[object] = set() if pane is None else {pane, *pane.ancestors}
+        for node in body.query("*").results(Widget):
+            if node.has_class("zoom-path"):
+                node.remove_class("zoom-path")
+            if zoomed:
+                node.remove_class("zoom-hidden")
+            elif node in path:
+                node.add_class("zoom-path")
+            elif node.parent in path and node.parent is not pane:
+                node.add_class("zoom-hidden")

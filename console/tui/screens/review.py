@@ -1,0 +1,128 @@
+"""Review: why did this fail? Failures in groups, expected beside actual, and every other view of a case one key away.
+
+Opens on the first failure nobody has tagged. The detail follows the cursor; what arrives moves nothing.
+"""
+
+import time
+from collections.abc import Mapping
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container, Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from console.tui.feed import Changes
+from console.tui.keys import bindings_for
+from console.tui.live.caption import Caption
+from console.tui.review.again import Again
+from console.tui.review.copying import Copying
+from console.tui.review.listing import ROWS, Listing
+from console.tui.review.showing import CaseText, Showing
+from console.tui.review.sorting import Sorting
+from console.tui.safe import literal
+from console.tui.widgets.rows import Rows
+from console.tui.widgets.transcript import Transcript
+
+RELIST_PAUSE_S = 0.3
+"""Shortest time between two drawings of the list while the run is read or played."""
+
+
+class ReviewScreen(Listing, Showing, Sorting, Copying, Again):
+    """Steps through the failures of one run; see the module."""
+
+    where: ClassVar[str] = "review"
+    heading: ClassVar[str] = "Review"
+    AUTO_FOCUS: ClassVar[str | None] = "#list"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_for("review")
+    DEFAULT_CSS = """
+    ReviewScreen {
+        #review { height: 1fr; layout: vertical; }
+        #list-side { height: 6fr; } #case-side { height: 13fr; }
+        #head { height: auto; max-height: 2; }
+        #detail { height: 1fr; } #talk, #talk-caption { display: none; }
+        &.-wide {
+            #review { layout: horizontal; }
+            #list-side { width: 52; height: 1fr; } #case-side { width: 1fr; height: 1fr; }
+            #head { max-height: 7; }
+            &.-tall.-diff #talk { display: block; height: 1fr; }
+            &.-tall.-diff.-loops #talk { display: none; }
+        }
+    }
+    """
+
+    _listed_at = 0.0
+
+    # Composition -----------------------------------------------------------------------------------------------------
+
+    def compose_body(self) -> ComposeResult:
+        """Lay out the list and the case."""
+        with Container(id="review"):
+            with Vertical(id="list-side"):
+                yield Caption("list", id="list-caption")
+                yield Rows(ROWS, id="list", classes="pane", empty=Content("reading the run …"))
+            with Vertical(id="case-side"):
+                yield Caption("", id="case-caption")
+                yield Static(id="head", classes="pane")
+                yield CaseText(id="detail", classes="pane", empty=Content("Nothing is listed."))
+                yield Transcript(id="talk", classes="pane")
+
+    def on_mount(self) -> None:
+        """Show where one is before anything is read."""
+        self.add_class("-diff")
+        self.top_line.tell(title=literal(self.run_folder.name))
+
+    # What is new -----------------------------------------------------------------------------------------------------
+
+    def fed(self, changes: Changes) -> None:
+        """Take over what is new; the list is drawn again now and then while the run is read."""
+        feed = self.feed
+        if feed is None:
+            self.case_list.show([], empty=self.problem)
+            return
+        if not self._listed_at:
+            self.read_notes()
+            self.open_suite()
+        if self.loops:
+            self.triage.settle_on("")
+        now = time.monotonic()
+        if changes.settled or now - self._listed_at > RELIST_PAUSE_S or not changes.records:
+            self._listed_at = now
+            if changes.settled:
+                self.triage.forget_order()
+            self.relist()
+            self.moved = self.moved or feed.is_read
+        rollout = self.rollout
+        if rollout is not None and rollout.key in changes.keys:
+            self.show_case()
+
+    @on(Rows.RowChosen, "#list")
+    def _chosen(self, event: Rows.RowChosen) -> None:
+        self.detail.focus()
+
+    # Finding and keys ------------------------------------------------------------------------------------------------
+
+    def find_changed(self, text: str, *, done: bool) -> None:
+        """Narrow the list, or find in the text, whichever had the focus."""
+        if self._before_find is self.case_list or self._before_find is None:
+            self.narrow_to(text, done=done)
+            return
+        self.find_in_text(text)
+
+    def key_words(self) -> Mapping[str, str]:
+        """Name keys by what they do at this moment."""
+        return {"fail.next": "next place found"} if self.is_finding else {}
+
+    def go_back(self) -> bool:
+        """Close the find bar, end finding, unzoom, then leave the text for the list."""
+        if super().go_back():
+            return True
+        if self.is_finding:
+            self.find_in_text("")
+            return True
+        if not self.case_list.has_focus:
+            self.case_list.focus()
+            return True
+        return False

@@ -1,0 +1,73 @@
+"""The door to the app from the command line: refuses cleanly without a terminal, restores it whatever happens."""
+
+import gc
+import os
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from console.core.fault import UsageError
+from console.tui.stock import Places
+
+HEADLESS = (
+    "Headless: `eval-console run -m MODEL -s SUITE`, `watch`, `runs`, `show latest`, `failures latest`; "
+    "`eval-console --help` lists all verbs."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to open the app."""
+
+    places: Places = field(default_factory=Places)
+    run: str = ""
+    """Open this run at once: in Live while an engine plays it, else in Review."""
+    case: str = ""
+    """Put the cursor on this case of the run."""
+    theme: str = ""
+    ascii: bool = False
+    mouse: bool = True
+
+
+def open_app(
+    *,
+    models: Path | None = None,
+    data: Path | None = None,
+    runs: Path | None = None,
+    run: str = "",
+    case: str = "",
+    theme: str = "",
+    ascii: bool = False,
+    mouse: bool = True,
+) -> int:
+    """Open the app with these options; see `run_app`."""
+    return run_app(Options(Places(models, data, runs), run, case, theme, ascii, mouse))
+
+
+def run_app(options: Options) -> int:
+    """Run the app until the reader leaves it and return the exit code.
+
+    Returns:
+        0, or 143 and 129 after SIGTERM and SIGHUP.
+
+    Raises:
+        UsageError: stdin or stdout is not a terminal, or the theme is unknown.
+        Exception: whatever ended the app; the terminal is restored, and the caller says it in one sentence.
+    """
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        raise UsageError("the app needs a terminal for both input and output", cure=HEADLESS)
+    gc.disable()  # the first collection would fall into the first frame; the app turns it on again after that
+    from console.tui.app import ConsoleApp
+    from console.tui.marks import MARKS
+    from console.tui.themes import NAMES, choose_theme
+
+    if options.theme and options.theme not in NAMES:
+        raise UsageError(f"no theme is called {options.theme!r}", cure=f"One of: {', '.join(NAMES)}.")
+    if options.ascii or "utf" not in (sys.stdout.encoding or "").lower():
+        MARKS.use_ascii()
+    app = ConsoleApp(options.places, theme=options.theme or choose_theme(os.environ))
+    app.open_first(options.run, options.case)
+    code = app.run(mouse=options.mouse)
+    if app.crash is not None:
+        raise app.crash
+    return code if isinstance(code, int) else 0

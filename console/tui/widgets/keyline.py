@@ -1,0 +1,85 @@
+"""The last line of every place: the keys that work here and now, never cut in the middle.
+
+When there is no room the least important go first; `? help  : commands` always stays. What cannot act at the moment
+is dimmed; help says why.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from textual.content import Content
+from textual.widget import Widget
+
+from console.tui import lines
+from console.tui.actions import Action
+from console.tui.keys import KeyMap
+from console.tui.marks import MARKS
+
+Reason = Callable[[Action], str]
+"""Returns why an action cannot act now, or an empty text."""
+
+
+class KeyLine(Widget):
+    """A rule and one line of keys."""
+
+    DEFAULT_CSS = """
+    KeyLine { height: 2; dock: bottom; }
+    """
+
+    def __init__(self) -> None:
+        """Show nothing until `tell` is called."""
+        super().__init__()
+        self._actions: Sequence[Action] = ()
+        self._keys = KeyMap()
+        self._words: Mapping[str, str] = {}
+        self._why_not: Reason = lambda action: ""
+
+    def tell(self, actions: Sequence[Action], keys: KeyMap, words: Mapping[str, str], why_not: Reason) -> None:
+        """Change what is shown.
+
+        Args:
+            actions: candidates, any order.
+            keys: the keys in use.
+            words: other words for some ids, where the moment gives them another meaning; empty hides one.
+            why_not: says which cannot act now.
+        """
+        self._actions, self._keys, self._words, self._why_not = actions, keys, words, why_not
+        self.refresh()
+
+    def render(self) -> Content:
+        """Draw the rule and the keys that fit."""
+        width = self.size.width
+        rule = Content.styled(MARKS.rule * width, "$line")
+        tail = Content.assemble(("?", "bold $focus"), " help  ", (":", "bold $focus"), " commands ")
+        room = width - tail.cell_length - 3
+        shown = fitting(self._items(), room)
+        left = Content(" ").append(Content("  ").join([item for _, item in shown]))
+        return Content("\n").join([rule, lines.spread(left, tail, width)])
+
+    def _items(self) -> list[tuple[int, Content]]:
+        items: list[tuple[int, Content]] = []
+        seen: set[str] = set()
+        for action in self._actions:
+            word = self._words.get(action.id, action.footer)
+            keys = self._keys.shown(action)
+            if not word or not keys or keys in seen:
+                continue
+            seen.add(keys)
+            items.append((action.priority, self._item(action, keys, word)))
+        return sorted(items, key=lambda item: -item[0])
+
+    def _item(self, action: Action, keys: str, word: str) -> Content:
+        if self._why_not(action):
+            return Content.styled(f"{keys} {word}", "$muted")
+        return Content.assemble((keys, "bold $focus"), f" {word}")
+
+
+def fitting(items: Sequence[tuple[int, Content]], room: int) -> list[tuple[int, Content]]:
+    """Return the most important items that fit beside each other into `room` cells, most important first."""
+    shown: list[tuple[int, Content]] = []
+    used = -2
+    for priority, item in items:
+        if used + 2 + item.cell_length > room:
+            continue
+        used += 2 + item.cell_length
+        shown.append((priority, item))
+    return shown

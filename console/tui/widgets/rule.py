@@ -1,0 +1,18 @@
+"""A line between two parts while there are no boxes."""
+
+from textual.content import Content
+from textual.widgets import Static
+
+from console.tui.marks import MARKS
+
+
+class Rule(Static):
+    """One line across; not drawn when wide."""
+
+    DEFAULT_CSS = """
+    Rule { height: 1; color: $line; }
+    """
+
+    def render(self) -> Content:
+        """Draw it."""
+        return Content(MARKS.rule * self.size.width)

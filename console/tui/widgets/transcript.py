@@ -1,0 +1,397 @@
+"""`Transcript`: a conversation of any length that draws only what is visible, can follow a stream, and be searched.
+
+It shows blocks (`console.tui.blocks`). While it follows, new text scrolls into view; scrolling up freezes it and a
+badge counts the lines that arrived since; `G` or End follows again. Only lines that changed are drawn anew.
+"""
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual import events
+from textual.cache import LRUCache
+from textual.content import Content
+from textual.geometry import Offset, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.selection import Selection
+from textual.strip import Strip
+from textual.style import Style
+
+from console.tui import lines
+from console.tui.blocks import Block, tops_of
+from console.tui.keys import bindings_for
+from console.tui.search import Hit, Hits
+from console.tui.themes import is_ansi
+
+
+class Transcript(ScrollView, can_focus=True):
+    """A virtual text of blocks; see the module."""
+
+    ALLOW_SELECT = True
+    where: ClassVar[str] = "text"
+    """Its name in the action table."""
+    BINDINGS: ClassVar = bindings_for(where)
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"text--hit", "text--hit-now", "text--badge", "text--empty"}
+    DEFAULT_CSS = """
+    Transcript {
+        height: 1fr;
+        overflow-x: hidden;
+        overflow-y: auto;
+        scrollbar-size-vertical: 1;
+        & > .text--hit { background: $hit; color: $hit-text; }
+        & > .text--hit-now { background: $hit-text; color: $hit; text-style: bold; }
+        & > .text--badge { background: $cursor; color: $cursor-text; text-style: bold; }
+        & > .text--empty { color: $muted; }
+        &:ansi > .text--hit { background: ansi_default; color: ansi_default; text-style: underline; }
+        &:ansi > .text--hit-now { background: ansi_default; color: ansi_default; text-style: bold; }
+        &:ansi > .text--badge { background: ansi_default; color: ansi_default; text-style: bold; }
+    }
+    """
+
+    class FollowChanged(Message):
+        """Following began or ended, because of the reader's scrolling."""
+
+        def __init__(self, transcript: "Transcript", following: bool) -> None:
+            """Name the transcript and say whether it follows now."""
+            super().__init__()
+            self.transcript = transcript
+            self.following = following
+
+        @property
+        def control(self) -> "Transcript":
+            """The transcript, for `@on` selectors."""
+            return self.transcript
+
+    def __init__(
+        self, *, empty: Content | None = None, follow: bool = False, id: str | None = None, classes: str | None = None
+    ) -> None:
+        """Make an empty transcript.
+
+        Args:
+            empty: what to say while there are no blocks.
+            follow: whether to keep the end in view as text arrives.
+            id: DOM id.
+            classes: DOM classes.
+        """
+        super().__init__(id=id, classes=classes)
+        self.follow = follow
+        """Whether the end is kept in view; the reader's scrolling changes it only when it was on to begin with."""
+        self._live = follow
+        self._empty = empty or Content.empty()
+        self._blocks: list[Block] = []
+        self._place: dict[str, int] = {}
+        self._tops: list[int] = [0]
+        self._unseen_from = 0
+        self._strips: LRUCache[tuple[int, int], Strip] = LRUCache(512)
+        self._hits = Hits()
+        self._moving = False
+
+    # What is shown ---------------------------------------------------------------------------------------------------
+
+    @property
+    def blocks(self) -> Sequence[Block]:
+        """All blocks, in order."""
+        return self._blocks
+
+    def show(self, blocks: Sequence[Block], *, follow: bool | None = None, keep_place: bool = False) -> None:
+        """Replace everything.
+
+        Args:
+            blocks: the new content, with unique keys.
+            follow: whether to follow from now on; None: as before.
+            keep_place: stay at the same line instead of going to the top (or to the end when following).
+        """
+        self._blocks = list(blocks)
+        self._place = {block.key: place for place, block in enumerate(self._blocks)}
+        if follow is not None:
+            self.follow = self._live = follow
+        self._hits.search((), "")
+        self._measure()
+        self._unseen_from = self._tops[-1]
+        if self.follow:
+            self._scroll(self._tops[-1])
+        elif not keep_place:
+            self._scroll(0)
+        self.refresh()
+
+    def add(self, block: Block) -> None:
+        """Add a block at the end."""
+        self._place[block.key] = len(self._blocks)
+        self._blocks.append(block)
+        top = self._tops[-1]
+        self._tops.append(top + block.height_at(self._room))
+        self._grown(top)
+
+    def append(self, key: str, text: str) -> None:
+        """Add foreign text to the end of a block."""
+        place = self._place[key]
+        first = self._blocks[place].append(text)
+        self._restack(place)
+        self._grown(self._tops[place] + first, last_only=place == len(self._blocks) - 1)
+
+    def replace(self, block: Block) -> None:
+        """Put a block in the place of the one with the same key, or at the end."""
+        place = self._place.get(block.key)
+        if place is None:
+            self.add(block)
+            return
+        self._blocks[place] = block
+        self._restack(place)
+        self._grown(self._tops[place], last_only=False)
+
+    def toggle_fold(self, key: str) -> None:
+        """Fold or unfold a block."""
+        place = self._place[key]
+        block = self._blocks[place]
+        block.folded = not block.folded
+        self._restack(place)
+        self._grown(self._tops[place], last_only=False)
+
+    def block_at_top(self) -> Block | None:
+        """Return the block that the first visible line belongs to."""
+        if not self._blocks:
+            return None
+        return self._blocks[min(bisect_right(self._tops, self.scroll_offset.y) - 1, len(self._blocks) - 1)]
+
+    def scroll_to_block(self, key: str) -> None:
+        """Bring the first line of a block to the top."""
+        self._freeze()
+        self._scroll(self._tops[self._place[key]])
+
+    def set_follow(self, follow: bool) -> None:
+        """Follow the end from now on, or stay here."""
+        self._live = True
+        if follow and not self.follow:
+            self._resume()
+        elif not follow:
+            self._freeze()
+
+    @property
+    def unseen(self) -> int:
+        """Lines that arrived since following was frozen."""
+        return 0 if self.follow else max(self._tops[-1] - self._unseen_from, 0)
+
+    # Finding ---------------------------------------------------------------------------------------------------------
+
+    def find(self, text: str) -> int:
+        """Mark every place that holds the text, letter case aside, go to the first from here on, and count them."""
+        count = self._hits.search(self._blocks, text)
+        if count:
+            top = self.scroll_offset.y
+            found = self._hits.found
+            self._hits.current = next((i for i, hit in enumerate(found) if self._line_of_hit(hit) >= top), 0)
+            self._show_hit()
+        self._strips.clear()
+        self.refresh()
+        return count
+
+    def find_step(self, step: int) -> tuple[int, int]:
+        """Go to the next or previous place; return its number from 1, and how many there are."""
+        number, count = self._hits.step(step)
+        if count:
+            self._strips.clear()
+            self.refresh()
+            self._show_hit()
+        return number, count
+
+    def _show_hit(self) -> None:
+        place, number, start, _ = self._hits.found[self._hits.current]
+        if self._blocks[place].folded:
+            self.toggle_fold(self._blocks[place].key)
+        self._freeze()
+        y = self._tops[place] + self._blocks[place].place_of(number, start)
+        if not self.scroll_offset.y <= y < self.scroll_offset.y + self._page:
+            self._scroll(max(y - self._page // 3, 0))
+
+    def _line_of_hit(self, hit: Hit) -> int:
+        return self._tops[hit[0]] + self._blocks[hit[0]].place_of(hit[1], hit[2])
+
+    # Scrolling -------------------------------------------------------------------------------------------------------
+
+    def action_scroll_down_line(self) -> None:
+        """Scroll one line down."""
+        self._scroll(self.scroll_offset.y + 1, by_reader=True)
+
+    def action_scroll_up_line(self) -> None:
+        """Scroll one line up."""
+        self._scroll(self.scroll_offset.y - 1, by_reader=True)
+
+    def action_scroll_first(self) -> None:
+        """Go to the first line."""
+        self._scroll(0, by_reader=True)
+
+    def action_scroll_last(self) -> None:
+        """Go to the last line, and follow again when this transcript follows."""
+        self._scroll(self._tops[-1], by_reader=True)
+
+    def action_scroll_page_down(self) -> None:
+        """Scroll a page down."""
+        self._scroll(self.scroll_offset.y + self._page - 1, by_reader=True)
+
+    def action_scroll_page_up(self) -> None:
+        """Scroll a page up."""
+        self._scroll(self.scroll_offset.y - self._page + 1, by_reader=True)
+
+    def action_scroll_half_down(self) -> None:
+        """Scroll half a page down."""
+        self._scroll(self.scroll_offset.y + self._page // 2, by_reader=True)
+
+    def action_scroll_half_up(self) -> None:
+        """Scroll half a page up."""
+        self._scroll(self.scroll_offset.y - self._page // 2, by_reader=True)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Freeze when the reader scrolls up, follow again when the reader reaches the end."""
+        super().watch_scroll_y(old_value, new_value)
+        if not self._moving and self._live and round(old_value) != round(new_value):
+            if new_value >= self.max_scroll_y:
+                self._resume()
+            elif new_value < old_value:
+                self._freeze()
+
+    def _scroll(self, y: int, *, by_reader: bool = False) -> None:
+        self._moving = not by_reader
+        self.scroll_to(y=max(y, 0), animate=False, immediate=True, force=True)
+        self._moving = False
+
+    def _freeze(self) -> None:
+        if self.follow:
+            self.follow = False
+            self._unseen_from = self._tops[-1]
+            self._refresh_badge()
+            self.post_message(self.FollowChanged(self, False))
+
+    def _resume(self) -> None:
+        if not self.follow:
+            self.follow = True
+            self._scroll(self._tops[-1])
+            self._refresh_badge()
+            self.post_message(self.FollowChanged(self, True))
+
+    # Measuring -------------------------------------------------------------------------------------------------------
+
+    @property
+    def _room(self) -> int:
+        return max(self.scrollable_content_region.width, 8)
+
+    @property
+    def _page(self) -> int:
+        return max(self.scrollable_content_region.height, 2)
+
+    def _measure(self) -> None:
+        """Measure all blocks at the present width."""
+        room = self._room
+        self._tops = tops_of([block.height_at(room) for block in self._blocks])
+        self._strips.clear()
+        self.virtual_size = Size(0, self._tops[-1])
+
+    def _restack(self, place: int) -> None:
+        """Measure one block again and move the ones below it."""
+        height = self._blocks[place].height_at(self._room)
+        shift = height - (self._tops[place + 1] - self._tops[place])
+        if shift:
+            for below in range(place + 1, len(self._tops)):
+                self._tops[below] += shift
+
+    def _grown(self, first: int, *, last_only: bool = True) -> None:
+        """Take a change from line `first` on into account."""
+        total, room, page = self._tops[-1], self._room, self._page
+        if last_only:
+            for y in range(first, first + page + 1):
+                self._strips.discard((y, room))
+        else:
+            self._strips.clear()
+        if total != self.virtual_size.height:
+            self.virtual_size = Size(0, total)
+        if self.follow:
+            self._scroll(total)
+        bottom = self.scroll_offset.y + page
+        if first < bottom:
+            self.refresh_lines(first, max(bottom - first, 1))
+        elif self._live:
+            self._refresh_badge()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Wrap again at the new width, keeping the reader's place."""
+        top = self.block_at_top()
+        self._measure()
+        if self.follow:
+            self._scroll(self._tops[-1])
+        elif top is not None and self.scroll_offset.y:
+            self._scroll(self._tops[self._place[top.key]])
+        self.refresh()
+
+    # Drawing ---------------------------------------------------------------------------------------------------------
+
+    def notify_style_update(self) -> None:
+        """Forget drawn lines when the theme changes."""
+        super().notify_style_update()
+        self._strips.clear()
+
+    def selection_updated(self, selection: Selection | None) -> None:
+        """Draw the selected text anew."""
+        self._strips.clear()
+        self.refresh()
+
+    def get_selection(self, selection: Selection) -> tuple[str, str] | None:
+        """Return the selected text as shown, joined where only wrapping had split it."""
+        first = selection.start or Offset(0, 0)
+        last = selection.end or Offset(self._room, self._tops[-1] - 1)
+        parts: list[str] = []
+        before: tuple[int, int] | None = None
+        for y in range(max(first.y, 0), min(last.y + 1, self._tops[-1])):
+            place, line, part = self._at(y)
+            plain = line.plain
+            start = first.x if y == first.y else 0
+            end = last.x if y == last.y else len(plain)
+            now = (place, part[0]) if part else None
+            parts.append("" if not parts else " " if now is not None and now == before else "\n")
+            indent = self._blocks[place].indent if part else 0
+            parts.append(plain[max(start, indent) : end] if part else plain[start:end].rstrip())
+            before = now
+        return "".join(parts), "\n"
+
+    def render_line(self, y: int) -> Strip:
+        """Draw the line `y` of the visible part."""
+        room, base = self._room, self.visual_style
+        if not self._blocks:
+            style = self.get_visual_style("text--empty")
+            return lines.sentence_line(self._empty, y, room, style, self._get_style)
+        number = self.scroll_offset.y + y
+        if number >= self._tops[-1]:
+            strip = lines.blank(room, base.rich_style)
+        elif (strip := self._strips.get((number, room))) is None:
+            _, line, _ = self._at(number)
+            strip = lines.strip_of(self._selected(line, number), room, base, self._get_style)
+            strip = self._strips[(number, room)] = strip.apply_offsets(0, number)
+        if y == self._page - 1 and self._live and not self.follow:
+            strip = lines.overlaid(strip, self._badge(base), room)
+        return strip
+
+    def _at(self, y: int) -> tuple[int, Content, tuple[int, int, int] | None]:
+        """Return the block's number, the drawn line and its part of a logical line."""
+        place = bisect_right(self._tops, y) - 1
+        block, inner = self._blocks[place], y - self._tops[place]
+        line, part = block.line_at(inner, self._room), block.part_at(inner)
+        if part and self._hits.found:
+            line = self._hits.painted(line, place, part, block.indent)
+        return place, line, part
+
+    def _selected(self, line: Content, y: int) -> Content:
+        selection = self.text_selection
+        if selection is None or (span := selection.get_span(y)) is None:
+            return line
+        start, end = span
+        style = Style.from_styles(self.screen.get_component_styles("screen--selection"))
+        return line.stylize(style, start, len(line) if end == -1 else end)
+
+    def _badge(self, base: Style) -> Strip:
+        text = f" frozen, +{self.unseen:,} lines  G follows " if self.unseen else " frozen  G follows "
+        style = self.get_visual_style("text--badge")
+        if is_ansi(self):
+            style += Style(reverse=True)
+        return lines.strip_of(Content(text), len(text), style, self._get_style)
+
+    def _refresh_badge(self) -> None:
+        self.refresh_line(self.scroll_offset.y + self._page - 1)
