@@ -1,0 +1,110 @@
+"""Comparing, ranking and following runs by command line."""
+
+import json
+
+import pytest
+
+from console.cli.exitcode import Exit
+
+
+@pytest.fixture
+def pair(console) -> tuple[str, str]:
+    """Two finished simulated BFCL runs over the same cases."""
+    line = ["run", "-s", "bfcl-starter", "--category", "simple_python,multiple,irrelevance", "--json", "--quiet"]
+    first, second = (console(*line, "-m", model).data["run"] for model in ("sim/hasty", "sim/careful"))
+    return first, second
+
+
+def test_two_runs_in_text(console, pair):
+    ended = console("compare", *pair)
+    assert ended.code == Exit.OK, ended.err
+    assert "(simulated)" in ended.out
+    assert "same data, same prompts" in ended.out
+    assert "B − A: " in ended.out
+    assert "p = " in ended.out
+
+
+def test_two_runs_as_json_add_up(console, pair):
+    found = console("compare", *pair, "--json").data
+    table = found["table"]
+    outcomes = [(it["a"]["outcome"], it["b"]["outcome"]) for it in found["pairs"]]
+    assert table["lost"] == outcomes.count(("passed", "failed"))
+    assert table["gained"] == outcomes.count(("failed", "passed"))
+    assert sum(part["lost"] for part in found["categories"].values()) == table["lost"]
+    assert found["simulated"] is True
+    assert (found["same_data"], found["same_prompts"]) == (True, True)
+    swapped = console("compare", *reversed(pair), "--json").data
+    assert swapped["table"]["difference"]["value"] == -table["difference"]["value"]
+    assert swapped["table"]["difference"]["p"] == table["difference"]["p"]
+
+
+def test_two_runs_for_a_pull_request_and_a_spreadsheet(console, home, pair):
+    text = console("compare", *pair, "--format", "markdown").out
+    assert text.startswith("### A sim/hasty against B sim/careful on bfcl-starter (simulated)")
+    assert "| A passed |" in text
+    ended = console("compare", *pair, "--format", "csv", "-o", "pairs.csv")
+    assert (ended.code, ended.out) == (Exit.OK, "")
+    assert (home / "pairs.csv").read_text().startswith("case,rollout,category,change")
+
+
+def test_three_runs_are_a_grid(console, pair):
+    line = ["run", "-s", "bfcl-starter", "--category", "multiple", "-m", "sim/careful", "--json", "--quiet"]
+    third = console(*line).data["run"]
+    found = console("compare", *pair, third, "--json").data
+    assert found["runs"] == [*pair, third]
+    assert {len(row["outcomes"]) for row in found["rows"]} == {3}
+    assert all(row["differs"] for row in found["rows"][: sum(it["differs"] for it in found["rows"])])
+    assert "graded in all" in console("compare", *pair, third).out
+    assert console("compare", *pair, third, "--format", "csv").code == Exit.USAGE
+
+
+def test_what_cannot_be_compared_is_said(console, pair, finished):
+    for line, words in (
+        (("compare", pair[0]), "two runs are needed"),
+        (("compare", pair[0], pair[0]), "named twice"),
+        (("compare", pair[0], finished), "no case in common"),
+        (("compare", pair[0], "nobody"), "no run is called"),
+    ):
+        ended = console(*line)
+        assert (ended.code, ended.out) == (Exit.USAGE, "")
+        assert words in ended.err
+
+
+def test_the_leaderboard_ranks_every_suite(console, pair, finished):
+    boards = {board["suite"]: board for board in console("leaderboard", "--json").data["boards"]}
+    assert set(boards) == {"bfcl-starter", "aidan-starter"}
+    rows = boards["bfcl-starter"]["rows"]
+    assert [row["rank"] for row in rows] == [1, 2]
+    values = [row["cells"]["overall"]["value"] for row in rows]
+    assert values == sorted(values, reverse=True)
+    assert all(row["cells"]["overall"]["note"].startswith("incomplete") and row["simulated"] for row in rows)
+    report = console("show", rows[0]["runs"][0], "--json").data["report"]
+    for name, (accuracy, *_) in report["categories"].items():
+        cell = rows[0]["cells"][name]
+        assert (cell["value"], cell["low"], cell["high"]) == pytest.approx(
+            (accuracy["value"], accuracy["low"], accuracy["high"])
+        )
+    ranking = boards["aidan-starter"]["rows"][0]["cells"]["aidanbench_score"]
+    assert ranking["low"] <= ranking["value"] <= ranking["high"]
+    text = console("leaderboard", "-s", "bfcl-starter")
+    assert "incomplete" in text.out
+    assert "sim/careful (simulated)" in text.out
+    assert console("leaderboard", "-s", "bfcl-startr").code == Exit.USAGE
+
+
+def test_trends_follow_a_model(console, pair):
+    line = ["run", "-s", "bfcl-starter", "--category", "simple_python,multiple,irrelevance", "--json", "--quiet"]
+    again = console(*line, "-m", "sim/hasty").data["run"]
+    (trend,) = console("trends", "-m", "sim/hasty", "--json").data["trends"]
+    assert [point["run"] for point in trend["points"]] == [pair[0], again]
+    assert trend["points"][1]["change"] == 0.0
+    assert "sim/hasty on bfcl-starter  (simulated)" in console("trends").out
+    assert console("trends", "-m", "nobody").code == Exit.USAGE
+
+
+def test_nothing_yet_is_no_mistake(console):
+    for verb in ("leaderboard", "trends"):
+        ended = console(verb)
+        assert (ended.code, ended.out) == (Exit.OK, "")
+        assert "start with" in ended.err
+        assert json.loads(console(verb, "--json").out)["schema"] == 1

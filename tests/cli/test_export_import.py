@@ -1,0 +1,139 @@
+"""Runs out of the program and results of others in, by command line: files, layouts, round trips, clear refusals."""
+
+import csv
+import io
+import json
+import zipfile
+
+import pytest
+
+from console.cli.exitcode import Exit
+from console.exchange.forms import FORMS
+
+
+@pytest.fixture
+def bfcl(console) -> str:
+    """The name of a finished simulated BFCL run in the current folder."""
+    line = ["run", "-m", "sim/hasty", "-s", "bfcl-starter", "--category", "simple_python,irrelevance"]
+    ended = console(*line, "--json", "--quiet")
+    assert ended.code == Exit.OK, ended.err
+    return ended.data["run"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_is_written_to_a_file_that_is_named(console, home, bfcl, form):
+    ended = console("export", bfcl, "--format", form, "-o", "out/file")
+    assert ended.code == Exit.OK, ended.err
+    assert ended.out == "out/file  (simulated)\n"
+    assert b"simulated" in (home / "out" / "file").read_bytes() or form == "eval"
+
+
+def test_text_goes_to_stdout_and_archives_to_a_file(console, home, bfcl):
+    rows = list(csv.DictReader(io.StringIO(console("export", bfcl).out)))
+    assert len(rows) == len(console("review", bfcl, "--all", "--json").lines)
+    ended = console("export", bfcl, "--format", "eval", "--json")
+    (name,) = ended.data["files"]
+    assert ended.data["simulated"] is True
+    assert zipfile.ZipFile(home / name).testzip() is None
+
+
+def test_a_folder_is_filled_with_a_file_named_after_the_run(console, home, bfcl):
+    (home / "reports").mkdir()
+    assert console("export", bfcl, "--format", "html", "-o", "reports").code == Exit.OK
+    assert [path.name for path in (home / "reports").iterdir()] == [f"{bfcl}.html"]
+
+
+def test_notes_of_the_command_line_travel_with_exports(console, bfcl):
+    case = console("review", bfcl, "--json").lines[0]["case"]
+    ended = console("tag", f"{bfcl}#{case}", "data", "--comment", "=odd", "--dispute", "two answers", "--json")
+    assert (ended.data["tag"], ended.data["comment"]) == ("data", "=odd")
+    row = next(it for it in csv.DictReader(io.StringIO(console("export", bfcl).out)) if it["case"] == case)
+    assert (row["tag"], row["comment"], row["dispute"]) == ("data", "'=odd", "two answers")
+    assert console("tag", f"{bfcl}#{case}", "none", "--comment", "").out == f"{case}  dispute: two answers\n"
+
+
+def test_tag_refuses_what_it_does_not_know(console, bfcl):
+    for line, words in (
+        (("tag", bfcl, "model"), "names no case"),
+        (("tag", f"{bfcl}#simple_python_9999", "model"), "has no case"),
+        (("tag", f"{bfcl}#simple_python_0", "modle"), "Did you mean model?"),
+        (("tag", f"{bfcl}#simple_python_0", "model", "--rollout", 7), "no rollout 7"),
+        (("tag", "nothing#x", "model"), "no run is called"),
+    ):
+        ended = console(*line)
+        assert (ended.code, ended.out) == (Exit.USAGE, "")
+        assert words in ended.err
+
+
+def test_tags_are_those_of_the_review_screen():
+    from console.store.notes import TAGS
+    from console.tui.review.sorting import LETTERS
+
+    assert set(LETTERS) == set(TAGS)
+
+
+def test_bfcl_files_go_out_and_come_back_with_the_same_verdicts(console, home, bfcl):
+    assert console("export", bfcl, "--format", "bfcl", "-o", "result").code == Exit.OK
+    ended = console("import", "result", "-s", "bfcl-starter", "--json")
+    assert ended.code == Exit.OK, ended.err
+    assert ended.data["summary"]["simulated"] is True
+    there, back = (console("review", run, "--all", "--json").lines for run in (bfcl, ended.data["run"]))
+    verdicts = [{it["case"]: (it["outcome"], it["verdict"].get("reason")) for it in lines} for lines in (there, back)]
+    assert verdicts[0] == verdicts[1]
+    assert console("compare", bfcl, ended.data["run"], "--json").data["table"]["lost"] == 0
+
+
+def test_failed_inferences_of_bfcl_files_come_in_as_broken(console, home):
+    folder = home / "result" / "peer" / "non_live"
+    folder.mkdir(parents=True)
+    lines = [
+        {"id": "irrelevance_0", "result": "Error during inference: 502", "traceback": "…"},
+        {"id": "irrelevance_1", "result": "none fits", "latency": 1.5, "input_token_count": 7, "output_token_count": 3},
+    ]
+    file = folder / "BFCL_v4_irrelevance_result.json"
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    ended = console("import", "result/peer", "-s", "bfcl-starter", "--json")
+    tally = ended.data["summary"]["tally"]
+    assert (tally["broken"], tally["passed"], tally["input_tokens"]) == (1, 1, 7)
+    assert ended.data["summary"]["model"] == "peer"
+    broken = console("show", f"{ended.data['run']}#irrelevance_0", "--json").data["finished"]["verdict"]
+    assert (broken["reason"], broken["official"]) == ("server", "passed")
+
+
+def test_aidan_results_go_out_and_come_back(console, finished):
+    folder = console("export", finished, "--format", "verifiers", "-o", "outputs").out.split("  ")[0]
+    back = console("import", folder, "--json")
+    assert back.code == Exit.OK, back.err
+    found = console("compare", finished, back.data["run"], "--json").data
+    assert found["compared_by"] == "aidanbench_score"
+    assert found["table"]["difference"]["value"] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("nothing", None, "does not exist"),
+        ("empty", "", "no results that are known"),
+        ("result/a/live/BFCL_v4_live_simple_result.json", "{oops\n", "not a JSON object"),
+        ("result/a/live/BFCL_v4_live_simple_result.json", '{"id": "live_simple_x", "result": "f"}\n', "no entry"),
+        ("result/a/live/BFCL_v4_live_simple_result.json", "", "holds no result"),
+    ],
+)
+def test_import_says_what_is_wrong_and_makes_no_run(console, home, name, text, words):
+    path = home / name
+    if text is not None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    ended = console("import", name, "-s", "bfcl-starter")
+    assert ended.code == Exit.USAGE
+    assert words in ended.err
+    assert not (home / "runs").exists() or not list((home / "runs").iterdir())
+
+
+def test_layouts_of_other_benchmarks_are_refused(console, finished, bfcl):
+    for line in (("export", finished, "--format", "bfcl"), ("export", bfcl, "--format", "verifiers"),
+                 ("export", bfcl, "--format", "cavebench"), ("export", bfcl, "--format", "docx"),
+                 ("export", "nobody"), ("export", bfcl, "-o", "/dev/null/x")):  # fmt: skip
+        ended = console(*line)
+        assert (ended.code, ended.out) == (Exit.USAGE, ""), line
+        assert ended.err

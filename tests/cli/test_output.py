@@ -1,0 +1,44 @@
+"""The one way out: what a terminal would obey becomes visible, and JSON is plain ASCII."""
+
+import json
+
+import pytest
+
+from console.cli.output import Output
+
+HOSTILE = "\x1b]52;c;aGk=\x07\x9b2J\u202etxt\rover\ud800"
+
+
+@pytest.mark.parametrize("write", [Output.text, Output.say, Output.warn])
+def test_foreign_text_is_made_visible(write, capsys):
+    write(Output(), HOSTILE)
+    captured = capsys.readouterr()
+    text = captured.out + captured.err
+    assert not set("\x1b\x07\x9b\u202e\r\ud800") & set(text)
+    assert "^[" in text
+    assert "‹U+202E›" in text
+
+
+def test_rows_stay_on_their_line(capsys):
+    Output().rows(("a", "b"), [("one\ntwo", HOSTILE), ("x", 1)], right=frozenset({1}))
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 3
+    assert lines[1].startswith("one two")
+
+
+def test_json_is_ascii_and_reads_back(capsys):
+    Output(machine=True).data({"text": HOSTILE, "word": "grün"})
+    out = capsys.readouterr().out
+    assert out.isascii()
+    assert not set("\x1b\x07\r") & set(out)
+    assert json.loads(out) == {"text": HOSTILE, "word": "grün"}
+
+
+def test_what_was_answered_before_a_failure_is_written(capsys):
+    def values():
+        yield 1
+        raise ValueError("no more")
+
+    with pytest.raises(ValueError, match="no more"):
+        Output().many_data(values())
+    assert capsys.readouterr().out == "1\n"

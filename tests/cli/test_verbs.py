@@ -1,0 +1,221 @@
+"""Every verb does its work, in text and as JSON, on real folders."""
+
+import gzip
+import json
+
+import pytest
+
+from console.cli.exitcode import Exit
+
+
+def test_run_reports_and_keeps_a_run(console, home):
+    ended = console("run", "-m", "sim/careful", "-s", "aidan-starter", "-n", "2")
+    assert ended.code == Exit.OK
+    assert "(simulated)" in ended.out
+    assert "completed" in ended.out
+    assert "2/2" in ended.err
+    assert "simulated, free" in ended.err
+    assert [path.name for path in (home / "runs").iterdir()] == [ended.out.split()[0]]
+
+
+def test_json_has_data_only_on_stdout(console):
+    ended = console("run", "-m", "sim/careful", "-s", "aidan-starter", "-n", "1", "--json")
+    assert ended.data["schema"] == 1
+    assert ended.data["summary"]["planned"] == 1
+    assert ended.data["report"]["metrics"]
+    assert "1/1" in ended.err
+
+
+def test_quiet_says_nothing(console):
+    ended = console("run", "-m", "sim/careful", "-s", "aidan-starter", "-n", "1", "--quiet", "--json")
+    assert ended.err == ""
+
+
+def test_dry_run_asks_nothing(console, home):
+    ended = console("run", "-m", "sim/careful", "-s", "aidan-starter", "-r", "2", "--dry-run", "--json")
+    assert ended.code == Exit.OK
+    assert ended.data["rollouts"] == 2
+    assert ended.data["calls"] > ended.data["cases"]
+    assert not (home / "runs").exists()
+
+
+def test_a_selection_is_kept_in_the_manifest(console):
+    ids = "causes-2,causes-1"
+    ended = console("run", "-m", "sim/careful", "-s", "aidan-starter", "--ids", ids, "--json", "--quiet")
+    assert ended.data["summary"]["planned"] == 2
+
+
+def test_ids_may_come_from_a_file(console, home):
+    (home / "ids.txt").write_text("causes-3\ncauses-4\n")
+    ended = console("run", "-m", "sim/careful", "-s", "aidan-starter", "--ids", "@ids.txt", "--dry-run", "--json")
+    assert ended.data["cases"] == 2
+
+
+def test_a_sample_is_drawn_by_seed(console):
+    line = ["run", "-m", "sim/careful", "-s", "aidan-starter", "--sample", "5", "--quiet", "--json"]
+    first, again, other = (console(*line, "--seed", seed).data["run"] for seed in (1, 1, 2))
+    ids = [{one["case"] for one in console("review", run, "--all", "--json").lines} for run in (first, again, other)]
+    assert len(ids[0]) == 5
+    assert ids[0] == ids[1]
+    assert ids[0] != ids[2]
+
+
+@pytest.mark.parametrize(("least", "code"), [("0", Exit.OK), ("100000", Exit.BELOW), ("500%", Exit.OK)])
+def test_fail_under_decides_the_exit_code(console, least, code):
+    line = ["run", "-m", "sim/careful", "-s", "aidan-starter", "-n", "2", "--quiet"]
+    ended = console(*line, "--fail-under", least)
+    assert ended.code == code
+
+
+def test_a_cap_stops_and_resume_goes_on(console):
+    line = ["run", "-m", "sim/careful", "-s", "aidan-starter", "-n", "6", "-c", "1", "--max-tokens", "9000", "--json"]
+    stopped = console(*line)
+    assert stopped.code == Exit.BUDGET
+    assert stopped.data["summary"]["state"] == "budget"
+    assert stopped.data["summary"]["tally"].get("passed", 0) < 6
+    assert console("resume", "--json").code == Exit.BUDGET
+    on = console("resume", "--max-tokens", "10000000", "--json")
+    assert on.code == Exit.OK
+    assert on.data["summary"]["state"] == "completed"
+
+
+def test_broken_cases_make_it_inconclusive_and_retry_asks_them_again(console):
+    ended = console("run", "-m", "sim/broken", "-s", "aidan-starter", "-n", "8", "--json", "--quiet")
+    tally = ended.data["summary"]["tally"]
+    assert tally.get("broken", 0) + tally.get("undecided", 0) > 0
+    assert ended.code == Exit.INCONCLUSIVE
+    again = console("retry", ended.data["run"], "--json")
+    assert "are to be played" in again.err
+    assert again.data["summary"]["planned"] == 8
+
+
+def test_nothing_to_resume_has_a_code_of_its_own(console, finished):
+    ended = console("resume", finished)
+    assert ended.code == Exit.LOCKED
+    assert "nothing is left to do" in ended.err
+
+
+def test_a_reroll_is_explicit(console, finished):
+    failed = [one["case"] for one in console("review", finished, "--json").lines]
+    ended = console("retry", finished, "--status", "failed", "--json")
+    assert ended.data["summary"]["planned"] == 3
+    attempts = {one["case"]: one["attempt"] for one in console("review", finished, "--all", "--json").lines}
+    assert all(attempts[case] == 2 for case in failed)
+
+
+def test_runs_lists_newest_first(console):
+    assert console("runs", "--json").data == []
+    assert "nothing has been run" in console("runs").err
+    names = [
+        console("run", "-m", "sim/careful", "-s", "aidan-starter", "-n", "1", "--name", name, "--json").data["run"]
+        for name in ("a", "b")
+    ]
+    listed = console("runs", "--json").data
+    assert sorted(names, reverse=True) == [one["id"] for one in listed]
+    assert "simulated" in console("runs").out
+
+
+def test_models_say_whether_their_key_is_there(console, home, monkeypatch):
+    monkeypatch.delenv("MY_KEY", raising=False)
+    (home / "models.toml").write_text(
+        '[mine]\nmodel_id = "m"\nbase_url = "http://127.0.0.1:9/v1"\napi_key_env = "MY_KEY"\n'
+    )
+    found = {one["name"]: one for one in console("models", "--json").data}
+    assert not found["mine"]["ready"]
+    assert found["sim/careful"]["simulated"]
+    monkeypatch.setenv("MY_KEY", "sk-canary-0123456789")
+    ended = console("models")
+    assert "MY_KEY" in ended.out
+    assert "canary" not in ended.out + ended.err
+
+
+def test_suites_and_one_of_them(console):
+    names = [one["name"] for one in console("suites", "--json").data]
+    assert "aidan-starter" in names
+    shown = console("suites", "aidan-starter", "--json").data
+    assert sum(one["cases"] for one in shown["categories"]) > 0
+    assert "max_turns" in console("suites", "aidan-starter").out
+
+
+def test_show_a_run_and_a_case(console, finished):
+    assert "completed" in console("show", finished).out
+    assert console("show", "latest", "--json").data["run"] == finished
+    case = console("review", finished, "--all", "--json").lines[0]["case"]
+    text = console("show", f"{finished}#{case}").out
+    assert case in text
+    assert "[1.1] user" in text
+    shown = console("show", f"latest#{case}", "--json").lines[0]
+    assert shown["calls"][0]["messages"]
+    assert shown["finished"]["verdict"]["outcome"]
+
+
+def test_failures_are_grouped(console, finished):
+    failed = console("review", finished, "--json").lines
+    for by in ("reason", "category", "function", "outcome", "tag", "none"):
+        groups = console("failures", finished, "--by", by, "--json").data
+        assert sum(group["count"] for group in groups) == len(failed)
+    assert str(len(failed)) in console("failures", finished).out
+
+
+def test_review_shows_expected_beside_actual(console, finished):
+    ended = console("review", finished, "--json")
+    assert all(one["outcome"] != "passed" for one in ended.lines)
+    assert all(one["comparison"]["pairs"] for one in ended.lines)
+    assert ended.lines[0]["case"] in console("review", finished).out
+
+
+def test_watch_tells_a_finished_run_from_its_start(console, finished):
+    ended = console("watch", finished)
+    assert ended.code == Exit.OK
+    assert len(ended.out.splitlines()) == 3
+    kinds = [record["t"] for record in console("watch", finished, "--json").lines]
+    assert kinds[0] == "opened"
+    assert kinds[-1] == "closed"
+    assert kinds.count("finished") == 3
+
+
+def test_check_judges_a_line_for_a_line(console, home):
+    rows = [{"case": "a", "kind": "coherence", "text": "<coherence_score>87</coherence_score>", "value": 1}]
+    (home / "in.jsonl").write_text("\n".join(map(json.dumps, rows * 2)) + "\n")
+    with gzip.open(home / "in.jsonl.gz", "wt") as file:
+        file.write(json.dumps(rows[0]) + "\n")
+    plain = console("check", "aidanbench", "in.jsonl")
+    assert plain.code == Exit.OK
+    assert [line["case"] for line in plain.lines] == ["a", "a"]
+    assert plain.lines[0]["value"] == 87
+    assert console("check", "aidanbench", "in.jsonl.gz").lines == plain.lines[:1]
+
+
+def test_check_reads_stdin(console, monkeypatch):
+    import io
+    import sys
+
+    line = json.dumps({"case": "x", "kind": "answer", "text": "<answer>yes</answer>"})
+    stdin = io.TextIOWrapper(io.BytesIO(line.encode()))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    assert console("check", "aidanbench").lines == [{"case": "x", "value": "yes"}]
+
+
+def test_doctor_looks_at_everything(console):
+    ended = console("doctor", "--json", "--offline")
+    areas = {one["area"] for one in ended.data}
+    assert {"system", "terminal", "models", "data", "runs", "sandbox"} <= areas
+    assert all(one["cure"] for one in ended.data if one["state"] == "bad")
+    assert "✓ python" in console("doctor", "--offline").out
+
+
+def test_help_and_version(console):
+    ended = console("--help")
+    assert ended.code == 0
+    assert "engine" not in ended.out.replace("engine process", "")
+    assert console("--version").out.startswith("eval-console ")
+    assert "--max-cost" in console("run", "--help").out
+    assert "--partial-eval" in console("bfcl", "evaluate", "--help").out
+
+
+def test_options_may_stand_before_the_verb(console, home):
+    (home / "elsewhere").mkdir()
+    ended = console("--runs", home / "elsewhere", "runs", "--json")
+    assert ended.data == []
+    line = ["run", "-m", "sim/careful", "-s", "aidan-starter", "-n", "1", "--json"]
+    assert console("--runs", home / "elsewhere", *line).data["folder"].startswith(str(home / "elsewhere"))

@@ -1,0 +1,64 @@
+"""Verdict and error type of every public case are the official ones; what crashes the official scorer is invalid."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from console.suites.check import check
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+CASES = CHECKOUT / ".." / "shared" / "conformance" / "bfcl" / "cases-public.jsonl.gz"
+DATA = CHECKOUT / "data"
+
+pytestmark = [
+    pytest.mark.skipif(not CASES.is_file(), reason="no official verdicts beside the checkout"),
+    pytest.mark.skipif(not (DATA / "bfcl" / "suite.toml").is_file(), reason="official data not pulled"),
+]
+
+
+@dataclass(frozen=True)
+class Roots:
+    bundled: Path = DATA
+    pulled: Path = DATA
+    user: tuple[Path, ...] = ()
+
+
+def _lines(part: str) -> Iterator[str]:
+    with gzip.open(CASES, "rt", encoding="utf-8") as lines:
+        yield from (line for line in lines if f'"category":"{part}' in line)
+
+
+def _as_expected(case: dict[str, Any], verdict: dict[str, Any]) -> bool:
+    if case["valid"] is None:
+        return verdict["valid"] is False
+    return (verdict["valid"], verdict["error_type"]) == (case["valid"], case["error_type"])
+
+
+@pytest.mark.parametrize(
+    ("part", "least"),
+    [
+        ("simple_python", 7000),
+        ("simple_java", 6000),  # JavaScript too: its name begins alike
+        ("multiple", 3000),
+        ("parallel", 9000),
+        ("irrelevance", 3000),
+        ("live_", 14000),
+        ("format_sensitivity", 4000),
+        ("memory_", 1500),
+        ("web_search_", 700),
+        ("multi_turn_", 2000),
+    ],
+)
+def test_verdicts_are_the_official_ones(part: str, least: int):
+    judged = check("bfcl", _lines(part), Roots())
+    cases = (json.loads(line) for line in _lines(part))
+    pairs = list(zip(cases, judged, strict=True))
+    wrong = [(case, verdict) for case, verdict in pairs if not _as_expected(case, verdict)]
+    assert len(pairs) >= least
+    assert wrong == []
+    assert all(verdict["case"] == case["case"] for case, verdict in pairs)

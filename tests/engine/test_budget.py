@@ -1,0 +1,86 @@
+"""Caps hold however many calls are in flight, and costs are never made up."""
+
+import asyncio
+
+import msgspec
+import pytest
+
+from console.core.case import Key
+from console.core.chat import ChatRequest, Reply, Usage
+from console.core.record import Asked
+from console.core.run import Budget, ModelFacts
+from console.engine.budget import BudgetReached, Purse, cost_of
+
+PRICED = ModelFacts("m", price_in=1.0, price_out=10.0, price_cached=0.1, params={"max_tokens": 100_000})
+
+
+def reply(usage: Usage | None, simulated: bool = False) -> Reply:
+    return Reply("x", usage=usage, simulated=simulated)
+
+
+def test_calls_in_flight_cannot_overshoot_together() -> None:
+    purse = Purse(Budget(cost_usd=3.5))
+    request = ChatRequest([{"role": "user", "content": "x"}])
+    for n in range(3):
+        assert purse.reserve(n, request, PRICED)
+    assert not purse.reserve(3, request, PRICED), "it fits once another call has ended"
+    purse.release(0)
+    purse.pay(reply(Usage(input=100, output=100)), PRICED)
+    assert purse.reserve(3, request, PRICED)
+    assert purse.cost_usd == pytest.approx(0.0011)
+    purse.pay(reply(Usage(cost_usd=3.0)), PRICED)
+    with pytest.raises(BudgetReached, match=r"\$3.00 spent of at most \$3.50, the next call may cost \$1.00"):
+        purse.reserve(4, request, PRICED)
+
+
+async def test_a_call_that_may_fit_later_waits_for_those_in_flight() -> None:
+    purse = Purse(Budget(tokens=150_000))
+    request = ChatRequest([{"role": "user", "content": "x"}])
+    assert purse.reserve(0, request, PRICED)
+    assert not purse.reserve(1, request, PRICED)
+    waiting = asyncio.ensure_future(purse.returned())
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    purse.release(0)
+    await asyncio.wait_for(waiting, 1)
+    assert purse.reserve(1, request, PRICED)
+
+
+def test_a_reply_without_usage_counts_by_its_length() -> None:
+    purse = Purse(Budget())
+    words = [{"role": "user", "content": "x" * 3000}]
+    asked = Asked(at=1.0, key=Key("a"), n=1, digest="d", reply=Reply("y" * 300), messages=words)
+    purse.settle(asked, PRICED)
+    assert 1100 <= purse.tokens < 1150
+    assert purse.cost_usd == pytest.approx((1000 + 100 * 10) / 1e6, rel=0.05)
+    purse.settle(msgspec.structs.replace(asked, prefix=1, messages=[{"role": "user", "content": "z" * 300}]), PRICED)
+    assert 2300 <= purse.tokens < 2400, "the whole conversation is sent again"
+
+
+def test_tokens_and_errors_are_capped() -> None:
+    purse = Purse(Budget(tokens=1000, errors=1))
+    purse.pay(reply(Usage(input=990, output=20)), PRICED)
+    with pytest.raises(BudgetReached, match="1010 tokens"):
+        purse.check()
+    purse = Purse(Budget(errors=1))
+    purse.errors = 2
+    with pytest.raises(BudgetReached, match="2 broken"):
+        purse.check()
+
+
+@pytest.mark.parametrize(
+    ("usage", "facts", "cost"),
+    [
+        (None, PRICED, None),
+        (Usage(input=10, output=10), ModelFacts("m"), None),
+        (Usage(input=1_000_000, output=100_000), PRICED, 2.0),
+        (Usage(input=1_000_000, cached=500_000), PRICED, 0.55),
+        (Usage(input=5, cost_usd=0.25), PRICED, 0.25),
+    ],
+)
+def test_unknown_is_not_free(usage: Usage | None, facts: ModelFacts, cost: float | None) -> None:
+    assert cost_of(reply(usage), facts) == (None if cost is None else pytest.approx(cost))
+
+
+def test_simulated_answers_cost_nothing() -> None:
+    assert cost_of(reply(None, simulated=True), PRICED) == 0.0

@@ -1,0 +1,475 @@
+"""Playing runs: limits, steering, refusals, broken cases, budgets, resuming; models are scripted, all else is real."""
+
+import asyncio
+import dataclasses
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from dialogue import DialogueSuite
+from killable import prepared
+
+from console.core.case import Case, Key, Setting
+from console.core.chat import ChatRequest, Reply, Usage
+from console.core.fault import Fault, FaultKind
+from console.core.live import Command, EndpointState
+from console.core.outcome import Outcome
+from console.core.record import AnyRecord, Asked, Closed, Finished, Noted, Started, Steered, Tried
+from console.core.run import Budget, ModelFacts
+from console.engine import engine as engine_module
+from console.engine import ledger as ledger_module
+from console.engine.engine import Engine
+from console.engine.queue import Again
+from console.llm.endpoint import Watch
+from console.store.journal import JournalReader, JournalWriter
+from console.store.lock import RunLock, RunLocked
+from console.store.runs import RunFolder, create_run
+
+Answer = Callable[[str, ChatRequest, Watch], Awaitable[Reply]]
+
+
+class Scripted:
+    """An endpoint that answers by a function and counts what is asked at once."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+        self.now = self.most = self.asked = 0
+        self.closed = False
+
+    async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
+        self.now += 1
+        self.asked += 1
+        self.most = max(self.most, self.now)
+        try:
+            await asyncio.sleep(0)
+            return await self.answer(str(request.messages[-1].get("content")), request, watch)
+        finally:
+            self.now -= 1
+
+    async def embed(self, texts: Sequence[str], watch: Watch) -> list[list[float]]:
+        return [[0.0] for _ in texts]
+
+    def state(self) -> EndpointState:
+        return EndpointState("scripted", in_flight=self.now)
+
+    def retry_now(self) -> None:
+        return
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
+def right(text: str) -> Reply:
+    return Reply(f"answer {text.split()[2]}", usage=Usage(input=10, output=5))
+
+
+async def always_right(text: str, request: ChatRequest, watch: Watch) -> Reply:
+    return right(text)
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> Callable[[Answer], Scripted]:
+    def install(answer: Answer) -> Scripted:
+        endpoint = Scripted(answer)
+        monkeypatch.setattr(engine_module, "open_endpoint", lambda model: endpoint)
+        return endpoint
+
+    return install
+
+
+Script = Callable[[Answer], Scripted]
+
+
+def new_engine(
+    folder: Path, suite: DialogueSuite, *, concurrency: int = 4, budget: Budget | None = None, **given: Any
+) -> Engine:
+    ready = prepared(folder, "http://127.0.0.1:9/v1", suite, concurrency)
+    priced = ModelFacts("m", price_in=1e6, price_out=1e6, params={"max_tokens": 100})
+    manifest = msgspec.structs.replace(ready.manifest, model=priced, budget=budget or Budget())
+    ready = dataclasses.replace(ready, manifest=manifest)
+    run = RunFolder(folder) if folder.exists() else create_run(folder.parent, manifest)
+    return Engine(run, ready, **given)
+
+
+def records(engine: Engine) -> list[AnyRecord]:
+    return JournalReader(engine.folder.journal_path).read_new()
+
+
+def ended(engine: Engine) -> dict[str, Outcome]:
+    return {str(record.key): record.verdict.outcome for record in records(engine) if isinstance(record, Finished)}
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not condition():  # noqa: ASYNC110  the state has no event
+            await asyncio.sleep(0.001)
+
+
+async def test_all_cases_are_played_within_the_concurrency(tmp_path: Path, script: Script) -> None:
+    model = script(always_right)
+    engine = new_engine(tmp_path / "r", DialogueSuite(30, 2, judged=False), concurrency=5)
+    closed = await engine.run()
+    assert closed.reason == "completed"
+    assert set(ended(engine).values()) == {Outcome.PASSED}
+    assert model.most == 5
+    assert model.asked == 60
+    assert model.closed
+    assert not engine.folder.socket_path.exists()
+    finished = next(record for record in records(engine) if isinstance(record, Finished))
+    assert (finished.calls, finished.input_tokens, finished.output_tokens) == (2, 20, 10)
+    assert finished.cost_usd == pytest.approx(30.0)
+
+
+async def test_dependants_start_after_what_they_depend_on(tmp_path: Path, script: Script) -> None:
+    script(always_right)
+    engine = new_engine(tmp_path / "r", DialogueSuite(6, 1, judged=False, depends=True), concurrency=6)
+    await engine.run()
+    order = [(type(r).__name__, r.key.case) for r in records(engine) if isinstance(r, Started | Finished)]
+    assert order == [(kind, f"d{n}-1") for n in range(6) for kind in ("Started", "Finished")]
+
+
+async def test_a_lost_case_takes_its_dependants_with_it_and_resume_mends_both(tmp_path: Path, script: Script) -> None:
+    async def first_fails(text: str, request: ChatRequest, watch: Watch) -> Reply:
+        if text.startswith("d1-"):
+            raise Fault(FaultKind.SERVER, "500")
+        return right(text)
+
+    suite = DialogueSuite(4, 1, judged=False, depends=True)
+    script(first_fails)
+    engine = new_engine(tmp_path / "r", suite)
+    await engine.run()
+    lost = [Outcome.PASSED, Outcome.BROKEN, Outcome.NOT_RUN, Outcome.NOT_RUN]
+    assert list(ended(engine).values()) == lost
+    script(always_right)
+    engine = new_engine(tmp_path / "r", suite, again=Again.BROKEN)
+    await engine.run()
+    assert (engine.fold.tally.passed, engine.fold.tally.finished) == (4, 4)
+
+
+@pytest.mark.parametrize("kind", [FaultKind.AUTH, FaultKind.QUOTA, FaultKind.NOT_FOUND])
+async def test_a_wrong_key_costs_three_calls_and_no_case(tmp_path: Path, script: Script, kind: FaultKind) -> None:
+    async def refused(text: str, request: ChatRequest, watch: Watch) -> Reply:
+        raise Fault(kind, "refused", cure="Set KEY.")
+
+    model = script(refused)
+    engine = new_engine(tmp_path / "r", DialogueSuite(50, 1), concurrency=16)
+    closed = await engine.run()
+    assert (closed.reason, closed.message) == ("halted", "refused Set KEY.")
+    assert model.asked == 3
+    assert ended(engine) == {}
+    script(always_right)
+    resumed = new_engine(tmp_path / "r", DialogueSuite(50, 1))
+    assert (await resumed.run()).reason == "completed"
+    assert len(ended(resumed)) == 50
+
+
+async def test_one_refused_case_is_broken_and_the_run_goes_on(tmp_path: Path, script: Script) -> None:
+    async def one_refused(text: str, request: ChatRequest, watch: Watch) -> Reply:
+        if text.startswith("d0-"):
+            raise Fault(FaultKind.BAD_REQUEST, "this one is too odd")
+        return right(text)
+
+    script(one_refused)
+    engine = new_engine(tmp_path / "r", DialogueSuite(9, 1, judged=False))
+    assert (await engine.run()).reason == "completed"
+    assert ended(engine)["d0-1"] is Outcome.BROKEN
+    assert engine.fold.tally.passed == 8
+
+
+async def test_a_judge_that_refuses_halts_although_the_model_answers(tmp_path: Path, script: Script) -> None:
+    async def judge_refuses(text: str, request: ChatRequest, watch: Watch) -> Reply:
+        if text.startswith("judge"):
+            raise Fault(FaultKind.NOT_FOUND, "no such judge")
+        return right(text)
+
+    model = script(judge_refuses)
+    engine = new_engine(tmp_path / "r", DialogueSuite(40, 1), concurrency=16)
+    assert (await engine.run()).message.startswith("no such judge")
+    assert model.asked == 6
+
+
+async def test_our_own_bug_costs_one_case(tmp_path: Path, script: Script) -> None:
+    class Buggy(DialogueSuite):
+        async def play(self, case: Case, stage: Any, setting: Setting) -> Any:
+            if case.id == "d1-1":
+                secret = "sk-very-secret-value"
+                raise ZeroDivisionError(f"with {secret}")
+            return await super().play(case, stage, setting)
+
+    script(always_right)
+    engine = new_engine(tmp_path / "r", Buggy(3, 1, judged=False))
+    assert (await engine.run()).reason == "completed"
+    verdict = next(r.verdict for r in records(engine) if isinstance(r, Finished) and r.key.case == "d1-1")
+    assert (verdict.outcome, verdict.reason) == (Outcome.BROKEN, "internal")
+    assert "ZeroDivisionError" in verdict.messages[0]
+    assert b"very-secret" not in engine.folder.journal_path.read_bytes()
+
+
+async def test_pause_holds_new_conversations_and_concurrency_changes_at_once(tmp_path: Path, script: Script) -> None:
+    gates: asyncio.Queue[asyncio.Event] = asyncio.Queue()
+
+    async def gated(text: str, request: ChatRequest, watch: Watch) -> Reply:
+        watch.on_text("text", "…")
+        gate = asyncio.Event()
+        gates.put_nowait(gate)
+        await gate.wait()
+        return right(text)
+
+    script(gated)
+    engine = new_engine(tmp_path / "r", DialogueSuite(6, 1, judged=False), concurrency=1)
+    task = asyncio.create_task(engine.run())
+    first = await asyncio.wait_for(gates.get(), 5)
+    engine.obey(Command("pause"))
+    assert engine.status().state == "pausing"
+    first.set()
+    await until(lambda: not engine.in_flight)
+    assert engine.status().state == "paused"
+    assert gates.empty()
+    engine.obey(Command("concurrency", value=3))
+    engine.obey(Command("resume"))
+    opened = [await asyncio.wait_for(gates.get(), 5) for _ in range(3)]
+    assert engine.in_flight == 3
+    for gate in opened:
+        gate.set()
+    for _ in range(2):
+        (await asyncio.wait_for(gates.get(), 5)).set()
+    assert (await asyncio.wait_for(task, 5)).reason == "completed"
+    steered = [record.what for record in records(engine) if isinstance(record, Steered)]
+    assert steered == ["pause", "concurrency", "resume"]
+
+
+async def test_stop_lets_calls_finish_and_kill_gives_them_up(tmp_path: Path, script: Script) -> None:
+    started: asyncio.Queue[asyncio.Event] = asyncio.Queue()
+
+    async def gated(text: str, request: ChatRequest, watch: Watch) -> Reply:
+        gate = asyncio.Event()
+        started.put_nowait(gate)
+        await gate.wait()
+        return right(text)
+
+    script(gated)
+    suite = DialogueSuite(5, 1, judged=False)
+    engine = new_engine(tmp_path / "r", suite, concurrency=2)
+    task = asyncio.create_task(engine.run())
+    gates = [await asyncio.wait_for(started.get(), 5) for _ in range(2)]
+    engine.obey(Command("stop"))
+    for gate in gates:
+        gate.set()
+    assert (await asyncio.wait_for(task, 5)).reason == "stopped"
+    assert len(ended(engine)) == 2
+
+    engine = new_engine(tmp_path / "r", suite, concurrency=2)
+    task = asyncio.create_task(engine.run())
+    for _ in range(2):
+        await asyncio.wait_for(started.get(), 5)
+    engine.obey(Command("kill"))
+    assert (await asyncio.wait_for(task, 5)).reason == "stopped"
+    assert len(ended(engine)) == 2
+    assert engine.folder.summary().state == "stopped"
+
+    script(always_right)
+    engine = new_engine(tmp_path / "r", suite)
+    assert (await engine.run()).reason == "completed"
+    assert len(ended(engine)) == 5
+
+
+async def test_one_case_is_stopped_and_retried(tmp_path: Path, script: Script) -> None:
+    hanging, others = asyncio.Event(), asyncio.Event()
+
+    async def first_hangs(text: str, request: ChatRequest, watch: Watch) -> Reply:
+        if text.startswith("d0-") and not others.is_set():
+            hanging.set()
+            await asyncio.Event().wait()
+        return right(text)
+
+    script(first_hangs)
+    engine = new_engine(tmp_path / "r", DialogueSuite(3, 1, judged=False), concurrency=1)
+    task = asyncio.create_task(engine.run())
+    await asyncio.wait_for(hanging.wait(), 5)
+    engine.obey(Command("pause"))
+    engine.obey(Command("stop_case", key=Key("d0-1")))
+    await until(lambda: not engine.in_flight)
+    assert ended(engine)["d0-1"] is Outcome.NOT_RUN
+    others.set()
+    engine.obey(Command("retry_case", key=Key("d0-1")))
+    engine.obey(Command("resume"))
+    assert (await asyncio.wait_for(task, 5)).reason == "completed"
+    assert ended(engine)["d0-1 attempt 2"] is Outcome.PASSED
+
+
+async def test_a_case_that_is_stopped_before_its_first_step_holds_nothing_up(tmp_path: Path, script: Script) -> None:
+    """Python runs nothing of a task that is cancelled so early, not even what would clean up after it."""
+    script(always_right)
+
+    def stop_the_first(record: AnyRecord) -> None:
+        if isinstance(record, Started) and record.key.case == "d1-1":
+            engine.obey(Command("stop_case", key=Key("d0-1")))
+
+    engine = new_engine(tmp_path / "r", DialogueSuite(3, 1, judged=False), on_record=stop_the_first)
+    assert (await asyncio.wait_for(engine.run(), 5)).reason == "completed"
+    assert ended(engine) == {"d0-1": Outcome.NOT_RUN, "d1-1": Outcome.PASSED, "d2-1": Outcome.PASSED}
+    engine = new_engine(tmp_path / "s", DialogueSuite(3, 1, judged=False))
+    engine._on_record = lambda record: engine.cancel() if str(getattr(record, "key", "")) == "d1-1" else None
+    assert (await asyncio.wait_for(engine.run(), 5)).reason == "stopped"
+    assert "d0-1" not in ended(engine)
+
+
+async def test_the_budget_stops_the_run_and_a_higher_one_goes_on(tmp_path: Path, script: Script) -> None:
+    model = script(always_right)
+    suite = DialogueSuite(20, 1, judged=False)
+    engine = new_engine(tmp_path / "r", suite, concurrency=8, budget=Budget(cost_usd=300.0))
+    closed = await engine.run()
+    assert closed.reason == "budget"
+    assert engine.purse.cost_usd <= 300.0
+    assert engine.purse.cost_usd + 150 > 300.0, "as much was played as certainly fits"
+    assert 0 < len(ended(engine)) < 20
+    before = model.asked
+    engine = new_engine(tmp_path / "r", suite, budget=None)
+    engine.purse.budget = Budget()
+    assert (await engine.run()).reason == "completed"
+    assert model.asked - before == 20 - before
+    assert len(ended(engine)) == 20
+
+
+async def test_a_provider_that_asks_for_an_hour_holds_the_run_until_somebody_says_now(
+    tmp_path: Path, script: Script
+) -> None:
+    refused = asyncio.Event()
+
+    async def wait_an_hour(text: str, request: ChatRequest, watch: Watch) -> Reply:
+        if not refused.is_set():
+            refused.set()
+            raise Fault(FaultKind.RATE_LIMIT, "come back in an hour", retry_after_s=3600.0)
+        return right(text)
+
+    model = script(wait_an_hour)
+    engine = new_engine(tmp_path / "r", DialogueSuite(6, 1, judged=False), concurrency=1)
+    task = asyncio.create_task(engine.run())
+    await asyncio.wait_for(refused.wait(), 5)
+    await until(lambda: "3600 s more" in engine.status().message or "3599 s more" in engine.status().message)
+    assert [one.why for one in engine.status().activities] == ["come back in an hour"]
+    assert model.asked == 1
+    engine.obey(Command("retry_now"))
+    assert (await asyncio.wait_for(task, 5)).reason == "completed"
+    assert set(ended(engine).values()) == {Outcome.PASSED}
+
+
+async def test_a_held_run_can_be_stopped_and_goes_on_later(tmp_path: Path, script: Script) -> None:
+    refused = asyncio.Event()
+
+    async def wait_an_hour(text: str, request: ChatRequest, watch: Watch) -> Reply:
+        refused.set()
+        raise Fault(FaultKind.RATE_LIMIT, "come back in an hour", retry_after_s=3600.0)
+
+    script(wait_an_hour)
+    engine = new_engine(tmp_path / "r", DialogueSuite(2, 1, judged=False))
+    task = asyncio.create_task(engine.run())
+    await asyncio.wait_for(refused.wait(), 5)
+    await until(lambda: len(engine.status().activities) == 2 and bool(engine.status().message))
+    engine.obey(Command("kill"))
+    assert (await asyncio.wait_for(task, 5)).reason == "stopped"
+    assert ended(engine) == {}
+    script(always_right)
+    engine = new_engine(tmp_path / "r", DialogueSuite(2, 1, judged=False))
+    assert (await engine.run()).reason == "completed"
+
+
+async def test_failed_tries_are_journaled_with_their_partial_text(tmp_path: Path, script: Script) -> None:
+    async def cut_once(text: str, request: ChatRequest, watch: Watch) -> Reply:
+        watch.on_text("text", "half an")
+        watch.on_failed_try(Fault(FaultKind.BROKEN_STREAM, "cut", partial="half an"), 0.5)
+        return right(text)
+
+    script(cut_once)
+    engine = new_engine(tmp_path / "r", DialogueSuite(1, 1, judged=False))
+    await engine.run()
+    tried = [record for record in records(engine) if isinstance(record, Tried)]
+    assert [(one.kind, one.partial, one.wait_s) for one in tried] == [("broken_stream", "half an", 0.5)]
+
+
+async def test_a_replay_that_asks_something_else_is_reported(tmp_path: Path, script: Script) -> None:
+    """A journaled reply is only ever given to the very same request."""
+    asked: list[str] = []
+
+    async def stop_at_judge(text: str, request: ChatRequest, watch: Watch) -> Reply:
+        asked.append(text)
+        if text.startswith("judge"):
+            engine.cancel()
+            await asyncio.Event().wait()
+        return right(text)
+
+    class Reworded(DialogueSuite):
+        async def play(self, case: Case, stage: Any, setting: Setting) -> Any:
+            reply = await stage.ask([{"role": "user", "content": f"{case.id} turn 0!"}])
+            return [reply.content]
+
+    script(stop_at_judge)
+    engine = new_engine(tmp_path / "r", DialogueSuite(1, 1))
+    assert (await engine.run()).reason == "stopped"
+    engine = new_engine(tmp_path / "r", Reworded(1, 1, judged=False))
+    await engine.run()
+    assert asked[-1] == "d0-1 turn 0!"
+    notes = [record.data for record in records(engine) if isinstance(record, Noted) and record.kind == "divergence"]
+    assert notes == [{"unused_effects": 1}]
+
+
+async def test_a_disk_that_is_full_at_the_end_is_waited_for(
+    tmp_path: Path, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(always_right)
+    full = [True]
+    written = JournalWriter.append
+
+    def append(self: JournalWriter, record: AnyRecord) -> int:
+        if full[0] and isinstance(record, Finished):
+            raise Fault(FaultKind.DISK, "cannot write journal.jsonl: No space left on device")
+        return written(self, record)
+
+    monkeypatch.setattr(JournalWriter, "append", append)
+    monkeypatch.setattr(ledger_module, "RETRY_S", 0.01)
+    said: list[str] = []
+    engine = new_engine(tmp_path / "r", DialogueSuite(1, 1, judged=False), say=said.append)
+    task = asyncio.create_task(engine.run())
+    await until(lambda: bool(said) and engine.in_flight == 0)
+    assert not task.done()
+    assert "2 records held" in engine.status().message
+    full[0] = False
+    assert (await asyncio.wait_for(task, 5)).reason == "completed"
+    assert [type(record) for record in records(engine)][-2:] == [Finished, Closed]
+
+    full[0] = True
+    engine = new_engine(tmp_path / "s", DialogueSuite(1, 1, judged=False), say=said.append)
+    task = asyncio.create_task(engine.run())
+    await until(lambda: len(said) > 2 and engine.in_flight == 0 and "held" in engine.status().message)
+    engine.obey(Command("kill"))
+    with pytest.raises(Fault, match="No space left"):
+        await asyncio.wait_for(task, 5)
+
+
+async def test_growing_chats_are_stored_once(tmp_path: Path, script: Script) -> None:
+    script(always_right)
+    engine = new_engine(tmp_path / "r", DialogueSuite(1, 5, judged=False))
+    await engine.run()
+    stored = [record for record in records(engine) if isinstance(record, Asked)]
+    assert [record.prefix for record in stored] == [0, 1, 3, 5, 7]
+    assert [len(record.messages) for record in stored] == [1, 2, 2, 2, 2]
+
+
+async def test_a_second_engine_is_told_who_has_the_run(tmp_path: Path, script: Script) -> None:
+    script(always_right)
+    engine = new_engine(tmp_path / "r", DialogueSuite(1, 1))
+    with RunLock(engine.folder.lock_path), pytest.raises(RunLocked, match="already open in process"):
+        await engine.run()
+    assert (await new_engine(tmp_path / "r", DialogueSuite(1, 1)).run()).reason == "completed"
+
+
+async def test_the_record_of_the_end_is_the_last_one(tmp_path: Path, script: Script) -> None:
+    script(always_right)
+    engine = new_engine(tmp_path / "r", DialogueSuite(3, 1))
+    seen: list[AnyRecord] = []
+    engine._on_record = seen.append
+    await engine.run()
+    assert isinstance(seen[-1], Closed)
+    assert records(engine)[1:] == seen

@@ -1,0 +1,141 @@
+"""Kill -9 at any point, then resume: the same results, no case twice, at most the calls in flight paid again."""
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from server.openai_server import OpenAIServer, Scripted, last_text
+
+from console.core.record import AnyRecord, Asked, Finished
+from console.store.journal import JournalReader
+
+POINTS = [
+    ("locked", 1),
+    ("opened", 1),
+    ("half opened", 1),
+    ("before started", 2),
+    ("after started", 3),
+    ("before send", 3),
+    ("mid stream", 2),
+    ("before asked", 4),
+    ("half asked", 5),
+    ("after asked", 6),
+    ("half scored", 3),
+    ("after scored", 4),
+    ("before performed", 2),
+    ("after noted", 5),
+    ("before finished", 1),
+    ("half finished", 2),
+    ("after finished", 2),
+    ("sync", 1),
+    ("before closed", 1),
+    ("half closed", 1),
+]
+HARNESS = Path(__file__).with_name("killable.py")
+SIGNALLED = Path(__file__).with_name("signalled.py")
+
+
+class Witness:
+    """Answers right, and remembers every question it was sent."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+        self.server = OpenAIServer(self.answer)
+
+    def answer(self, request: dict[str, object]) -> Scripted:
+        text = last_text(request)
+        self.asked.append(text)
+        return Scripted("fine" if text.startswith("judge") else f"answer {text.split()[-1]}", chunk=3)
+
+
+@pytest.fixture(scope="module")
+def witness() -> Iterator[Witness]:
+    witness = Witness()
+    with witness.server:
+        yield witness
+
+
+@pytest.fixture(scope="module")
+def undisturbed(witness: Witness, tmp_path_factory: pytest.TempPathFactory) -> "tuple[dict[str, object], Counter[str]]":
+    """The results of a run that nothing happened to, and what it asked."""
+    folder = tmp_path_factory.mktemp("runs") / "undisturbed"
+    witness.asked.clear()
+    assert play(folder, witness.server.base_url) == 0
+    return results(folder), Counter(witness.asked)
+
+
+def conversation(question: str) -> str:
+    """Which case a question belongs to: `d0-3 turn 1`, `judge d0-3 turn 1: …`."""
+    return question.removeprefix("judge ").split()[0]
+
+
+def play(folder: Path, base_url: str, point: str = "nowhere", count: int = 1) -> int:
+    command = [sys.executable, str(HARNESS), str(folder), base_url, point, str(count)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert "Traceback" not in done.stderr, done.stderr
+    return done.returncode
+
+
+def read(folder: Path) -> list[AnyRecord]:
+    return JournalReader(folder / "journal.jsonl").read_new()
+
+
+def results(folder: Path) -> dict[str, object]:
+    ended = [record for record in read(folder) if isinstance(record, Finished)]
+    assert len({record.key for record in ended}) == len(ended), "a case was finished twice"
+    return {record.key.case: (record.verdict, record.output, record.calls) for record in ended}
+
+
+@pytest.mark.parametrize(("point", "count"), POINTS, ids=[f"{point} {count}" for point, count in POINTS])
+def test_killed_and_resumed_equals_undisturbed(
+    tmp_path: Path,
+    witness: Witness,
+    undisturbed: tuple[dict[str, object], Counter[str]],
+    point: str,
+    count: int,
+) -> None:
+    expected, once = undisturbed
+    folder = tmp_path / "killed"
+    witness.asked.clear()
+    assert play(folder, witness.server.base_url, point, count) == -9, f"the point {point!r} was never reached"
+    known = [record.messages[-1]["content"] for record in read(folder) if isinstance(record, Asked)]
+    assert play(folder, witness.server.base_url) == 0
+
+    assert results(folder) == expected
+    paid = Counter(witness.asked)
+    assert once - paid == Counter(), "a call was never made"
+    twice = Counter(conversation(question) for question in (paid - once).elements())
+    assert all(times == 1 for times in twice.values()), f"more than one call of a conversation was paid twice: {twice}"
+    again = [question for question in known if paid[question] != once[question]]
+    assert again == [], "a journaled call was asked again"
+
+
+def test_every_other_signal_at_every_point(witness: Witness, tmp_path: Path) -> None:
+    """SIGTERM, SIGINT and SIGHUP where a line is not half written; then resumed equals undisturbed."""
+    points = [[point, count] for point, count in POINTS if not point.startswith("half")]
+    command = [sys.executable, str(SIGNALLED), str(tmp_path), witness.server.base_url, json.dumps(points)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stderr
+    told = [json.loads(line) for line in done.stdout.splitlines()]
+    assert len(told) == 3 * len(points)
+    for one in told:
+        assert one["sent"], one
+        assert one["equal"], one
+        at_the_end = one["point"] == "before closed"
+        assert one["reason"] == ("completed" if one["signal"] == "SIGHUP" or at_the_end else "stopped"), one
+
+
+def test_killed_three_times_in_a_row(
+    tmp_path: Path, witness: Witness, undisturbed: tuple[dict[str, object], Counter[str]]
+) -> None:
+    folder, url = tmp_path / "killed", witness.server.base_url
+    assert play(folder, url, "half asked", 3) == -9
+    assert play(folder, url, "half asked", 3) == -9
+    assert play(folder, url, "before finished", 2) == -9
+    assert play(folder, url) == 0
+    assert results(folder) == undisturbed[0]
+    assert len(list(folder.glob("torn-*.bin"))) == 2

@@ -1,0 +1,64 @@
+"""A full disk pauses the engine and loses nothing."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from console.core.case import Key
+from console.core.fault import Fault, FaultKind
+from console.core.record import AnyRecord, Noted
+from console.core.tally import RunFold
+from console.engine import ledger as ledger_module
+from console.engine.ledger import Ledger
+from console.store.journal import JournalReader, JournalWriter
+
+
+class FullJournal(JournalWriter):
+    """A journal on a disk that is full for a while."""
+
+    full = False
+
+    def append(self, record: AnyRecord) -> int:
+        if self.full:
+            raise Fault(FaultKind.DISK, "cannot write journal.jsonl: No space left on device")
+        return super().append(record)
+
+
+def noted(n: int) -> Noted:
+    return Noted(at=float(n), key=Key("a"), kind="k", data=n)
+
+
+async def test_records_wait_in_order_while_the_disk_is_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ledger_module, "RETRY_S", 0.01)
+    journal = FullJournal(tmp_path / "journal.jsonl")
+    said: list[str] = []
+    ledger = Ledger(journal, RunFold(), lambda: None, said.append)
+    ledger.append(noted(0))
+    journal.full = True
+    for n in (1, 2, 3):
+        ledger.append(noted(n))
+    assert ledger.blocked_by is not None
+    assert ledger.held == 3
+    assert not ledger.unblocked.is_set()
+    journal.full = False
+    await asyncio.wait_for(ledger.unblocked.wait(), 5)
+    assert ["No space left" in said[0], "3 held ones are written" in said[1]] == [True, True]
+    ledger.append(noted(4))
+    await ledger.close()
+    assert [record.data for record in JournalReader(journal.path).read_new() if isinstance(record, Noted)] == [
+        0,
+        1,
+        2,
+        3,
+        4,
+    ]
+
+
+async def test_a_disk_that_stays_full_is_said_in_the_end(tmp_path: Path) -> None:
+    journal = FullJournal(tmp_path / "journal.jsonl")
+    ledger = Ledger(journal, RunFold(), lambda: None, lambda text: None)
+    journal.full = True
+    ledger.append(noted(1))
+    with pytest.raises(Fault, match="No space"):
+        await ledger.close()

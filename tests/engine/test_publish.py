@@ -1,0 +1,122 @@
+"""Watchers get what is in flight, however late they come, and steer; the engine does not wait for them."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from console.core.case import Key
+from console.core.live import AnyFrame, Began, Command, Deltas, Status
+from console.engine.attach import EngineLink
+from console.engine.publish import Publisher
+
+
+class Desk:
+    """The engine's side of a publisher."""
+
+    def __init__(self, folder: Path) -> None:
+        self.commands: list[Command] = []
+        self.heard = asyncio.Event()
+        self.publisher = Publisher(folder / "live.sock", lambda: Status("running", 4), self.obey)
+
+    def obey(self, command: Command) -> None:
+        self.commands.append(command)
+        self.heard.set()
+
+
+@pytest.fixture(params=["short", "long" * 40])
+async def desk(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[tuple[Desk, Path]]:
+    folder = tmp_path / request.param[:200]
+    folder.mkdir()
+    desk = Desk(folder)
+    await desk.publisher.open(pytest.fail)
+    yield desk, folder
+    await desk.publisher.close()
+    assert not (folder / "live.sock").is_symlink()
+
+
+async def until_text(link: EngineLink, wanted: str) -> list[AnyFrame]:
+    """Read frames until their text adds up to what is wanted."""
+    seen: list[AnyFrame] = []
+    async with asyncio.timeout(5):
+        async for frame in link.frames():
+            seen.append(frame)
+            if text_of(seen) == wanted:
+                return seen
+    raise AssertionError(seen)
+
+
+def text_of(frames: list[AnyFrame]) -> str:
+    text = ""
+    for frame in frames:
+        if isinstance(frame, Began):
+            text = ""
+        elif isinstance(frame, Deltas):
+            text += "".join(item.text for item in frame.items)
+    return text
+
+
+async def attach(folder: Path) -> EngineLink:
+    link = await EngineLink.connect(folder)
+    assert link is not None
+    return link
+
+
+async def test_a_late_watcher_gets_the_text_so_far_once(desk: tuple[Desk, Path]) -> None:
+    publisher, folder = desk[0].publisher, desk[1]
+    key = Key("a")
+    early = await attach(folder)
+    publisher.began(Began(key=key, n=1, role="model"))
+    publisher.text(key, 1, "text", "Hel")
+    await until_text(early, "Hel")
+    publisher.text(key, 1, "text", "lo ")
+    late = await attach(folder)
+    publisher.text(key, 1, "text", "you")
+    for link in (early, late):
+        seen = await until_text(link, "Hello you" if link is late else "lo you")
+        assert link is early or isinstance(seen[0], Status)
+        link.close()
+
+
+async def test_a_repeated_try_starts_its_text_anew(desk: tuple[Desk, Path]) -> None:
+    publisher, folder = desk[0].publisher, desk[1]
+    key = Key("a")
+    link = await attach(folder)
+    publisher.began(Began(key=key, n=1, role="model"))
+    publisher.text(key, 1, "text", "lost")
+    publisher.began_again(key, 1)
+    publisher.text(key, 1, "text", "kept")
+    await until_text(link, "kept")
+    publisher.ended(key, 1)
+    other = await attach(folder)
+    async for frame in other.frames():
+        assert isinstance(frame, Status)
+        break
+    link.close()
+    other.close()
+
+
+async def test_commands_arrive_and_junk_is_passed_over(desk: tuple[Desk, Path]) -> None:
+    link = await attach(desk[1])
+    link._writer.write(b"\xff not json\n")
+    link.send(Command("concurrency", value=9))
+    async with asyncio.timeout(5):
+        await desk[0].heard.wait()
+    assert [(command.do, command.value) for command in desk[0].commands] == [("concurrency", 9)]
+    link.close()
+
+
+async def test_nobody_listens_on_a_run_that_is_not_live(tmp_path: Path) -> None:
+    assert await EngineLink.connect(tmp_path) is None
+    (tmp_path / "live.sock").symlink_to(tmp_path / "gone")
+    assert await EngineLink.connect(tmp_path) is None
+
+
+async def test_a_run_that_cannot_be_watched_says_so_and_plays(tmp_path: Path) -> None:
+    said: list[str] = []
+    publisher = Publisher(tmp_path / "gone" / "live.sock", lambda: Status("running", 4), lambda command: None)
+    await publisher.open(said.append)
+    publisher.ended(Key("a"))
+    await publisher.close()
+    assert said == ["nobody can watch this run: No such file or directory"]

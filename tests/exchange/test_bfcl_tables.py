@@ -1,0 +1,116 @@
+"""The official summary tables: aggregation, shown values, order, and folders that do not belong there."""
+
+import json
+
+import pytest
+
+from console.exchange.bfcl_columns import load_columns
+from console.exchange.bfcl_layout import score_path
+from console.exchange.bfcl_leaderboard import Spending, write_tables
+from console.suites.bfcl.categories import ALL, SCORING
+
+ENTRIES = dict.fromkeys(ALL, 10) | {"live_simple": 258, "live_multiple": 1053, "live_parallel": 16}
+
+
+def write_header(root, model, category, accuracy, total):
+    path = score_path(root, model, category)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    header = {"accuracy": accuracy, "correct_count": round(accuracy * total), "total_count": total}
+    path.write_text(json.dumps(header) + "\n")
+
+
+def table(root, name):
+    text = (root / f"data_{name}.csv").read_text()
+    assert not text.endswith("\n")
+    rows = [line.split(",") for line in text.split("\n")]
+    return [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+
+
+def write(root, spending=None, prices=None):
+    return write_tables(root, load_columns(None), ENTRIES, spending or {}, prices or {})
+
+
+def test_a_complete_model_is_aggregated_by_the_official_formula(tmp_path):
+    for category in SCORING:
+        write_header(tmp_path, "m", category, 0.5, 10)
+    for category, accuracy in {
+        "simple_java": 0.2,
+        "live_simple": 1.0,
+        "memory_kv": 0.0,
+        "live_irrelevance": 1.0,
+    }.items():
+        write_header(tmp_path, "m", category, accuracy, 30 if category == "live_simple" else 10)
+    standings, passed_over = write(tmp_path)
+    row = table(tmp_path, "overall")[0]
+    simple = (0.5 + 0.2 + 0.5) / 3
+    non_live = (simple + 0.5 * 3) / 4
+    live = (30 * 1.0 + 3 * 10 * 0.5) / 60
+    agentic = (0.5 + (0.0 + 0.5 + 0.5) / 3) / 2
+    overall = (10 * non_live + 10 * live + 10 * 0.75 + 30 * 0.5 + 40 * agentic) / 100
+    assert standings["m"].overall.value == pytest.approx(overall)
+    assert row["overall"] == f"{overall:.2%}"
+    assert row["non_live"] == f"{non_live:.2%}"
+    assert row["live"] == "75.00%"
+    assert row["memory"] == "33.33%"
+    assert passed_over == []
+
+
+def test_missing_categories_count_as_nothing_and_show_so(tmp_path):
+    write_header(tmp_path, "m", "live_simple", 0.25, 258)
+    write(tmp_path)
+    row = table(tmp_path, "live")[0]
+    weight = 258 / (258 + 1053 + 16 + 10)
+    assert row["overall"] == f"{0.25 * weight:.2%}"
+    assert row["ast"] == "N/A"
+    assert row["live_simple"] == "25.00%"
+    assert row["live_relevance"] == "N/A"
+    assert table(tmp_path, "multi_turn")[0]["overall"] == "0.00%"
+
+
+def test_the_better_model_stands_first(tmp_path):
+    for model, accuracy in (("a", 0.1), ("b", 0.9), ("c", 0.5)):
+        write_header(tmp_path, model, "multiple", accuracy, 200)
+    write(tmp_path)
+    assert [(row["rank"], row["model"]) for row in table(tmp_path, "overall")] == [("1", "b"), ("2", "c"), ("3", "a")]
+
+
+def test_cost_and_latency_are_of_the_results_evaluated_now(tmp_path):
+    for model in ("a", "b", "c"):
+        write_header(tmp_path, model, "multiple", 0.5, 200)
+    spending = {name: Spending() for name in "ab"}
+    lines = [{"input_token_count": 1_000_000, "output_token_count": 500_000, "latency": second} for second in (1, 2, 9)]
+    spending["a"].add([*lines, {"latency": 0}, {"latency": [[3.0], [None, True]]}])
+    spending["b"].add(lines[:1])
+    write(tmp_path, spending, {"a": (1.0, 2.0)})
+    rows = {row["model"]: row for row in table(tmp_path, "overall")}
+    assert rows["a"]["cost_usd"] == "6.0"
+    assert rows["a"]["latency_mean_s"] == "3.75"
+    assert rows["a"]["latency_stdev_s"] == "3.59"
+    assert rows["a"]["latency_p95_s"] == "8.1"
+    assert (rows["b"]["cost_usd"], rows["b"]["latency_stdev_s"]) == ("N/A", "0.0")
+    assert rows["c"]["latency_mean_s"] == "N/A"
+
+
+def test_foreign_folders_and_files_are_passed_over_and_named(tmp_path):
+    write_header(tmp_path, "m", "multiple", 0.5, 200)
+    (tmp_path / "notes").mkdir()
+    write_header(tmp_path, "old", "simple", 0.5, 400)
+    (tmp_path / "m" / "non_live" / "BFCL_v4_parallel_score.json").write_text('{"accuracy": "much"}\n')
+    standings, passed_over = write(tmp_path)
+    assert list(standings) == ["m"]
+    assert [text for text in passed_over if "notes" in text]
+    assert [text for text in passed_over if "simple" in text]
+    assert [text for text in passed_over if "accuracy" in text]
+
+
+def test_headings_come_from_the_release_when_it_is_there(tmp_path):
+    module = tmp_path / "column_headers.py"
+    module.write_text("COLUMNS_LIVE = ['one', 'two']\nprint('run')\n")
+    assert not load_columns(module).official
+    assert load_columns(tmp_path / "absent.py").headings["live"][0] == "rank"
+
+
+def test_a_comma_in_a_name_does_not_make_a_column(tmp_path):
+    write_header(tmp_path, "a,b", "multiple", 0.5, 200)
+    write(tmp_path)
+    assert table(tmp_path, "overall")[0]["model"] == "a b"

@@ -1,0 +1,122 @@
+"""Leaderboards and trends from what lists know of runs."""
+
+import pytest
+
+from console.core.case import Setting
+from console.core.run import Manifest, ModelFacts, Summary, Tally
+from console.insight.leaderboard import leaderboards, with_interval
+from console.insight.trends import KnownRun, trends
+from console.suites.bfcl import categories as names
+from console.suites.rates import wilson
+
+
+def known(id: str, categories: dict[str, tuple[int, int, int]], *, at=1.0, model="m", suite="bfcl", **more) -> KnownRun:
+    """A run: by category passed, failed, broken."""
+    tallies = {name: Tally(passed=p, failed=f, broken=b, cost_usd=0.5) for name, (p, f, b) in categories.items()}
+    total = Tally(**{n: sum(getattr(it, n) for it in tallies.values()) for n in ("passed", "failed", "broken")})
+    planned = total.finished
+    state, scores = more.pop("state", "completed"), more.pop("scores", {})
+    mode = more.pop("mode", "prompt")
+    simulated = more.pop("simulated", False)
+    summary = Summary(id, at, suite, model, simulated, planned, total, state, scores=scores, categories=tallies)
+    manifest = Manifest(
+        id=id, at=at, suite=suite, model=ModelFacts(model), setting=Setting(mode), cases=planned, **more
+    )
+    return KnownRun(summary, manifest)
+
+
+WHOLE = dict.fromkeys(names.SCORING, (8, 2, 0))
+ENTRIES = {"bfcl": dict.fromkeys(names.SCORING, 10)}
+
+
+def test_a_whole_bfcl_row_follows_the_official_formula():
+    categories = dict(WHOLE, live_simple=(10, 0, 0), memory_kv=(2, 8, 0))
+    (board,) = leaderboards([known("r", categories)], ENTRIES)
+    cells = board.rows[0].cells
+    assert board.columns[0] == "overall"
+    assert set(cells) == set(board.columns)
+    assert cells["live"].value == pytest.approx((1.0 + 0.8 * 3) / 4)
+    assert cells["memory"].value == pytest.approx((0.2 + 0.8 + 0.8) / 3)
+    agentic = (0.8 + 0.6) / 2
+    assert cells["overall"].value == pytest.approx((10 * 0.8 + 10 * 0.85 + 10 * 0.8 + 30 * 0.8 + 40 * agentic) / 100)
+    assert cells["overall"].note == ""
+    assert all(cell.low <= cell.value <= cell.high for cell in cells.values())
+    assert (cells["multiple"].low, cells["multiple"].high) == pytest.approx(wilson(8, 10))
+    width = cells["overall"].high - cells["overall"].low
+    assert width < cells["multiple"].high - cells["multiple"].low
+
+
+def test_missing_categories_count_as_nothing_and_are_said():
+    (board,) = leaderboards([known("r", {"multiple": (5, 0, 0), "live_simple": (10, 0, 0)})], ENTRIES)
+    cells = board.rows[0].cells
+    assert cells["overall"].note == "incomplete: 1 of 21 categories are whole"
+    assert cells["overall"].value == pytest.approx((10 * 0.25 + 10 * 0.25) / 100)
+    assert cells["multiple"].note == "incomplete: 5 of 10"
+    assert cells["live_simple"].note == ""
+    assert (cells["multi_turn"].value, cells["multi_turn"].note) == (None, "N/A")
+    assert cells["parallel"].value is None
+
+
+def test_failed_inferences_count_as_officially_and_are_said():
+    (board,) = leaderboards([known("r", {"irrelevance": (5, 2, 3), "parallel": (5, 2, 3)})], ENTRIES)
+    cells = board.rows[0].cells
+    assert cells["parallel"].value == 0.5
+    assert "3 failed inferences" in cells["parallel"].note
+    assert cells["all_irrelevance"].value == pytest.approx(0.4)
+
+
+def test_which_runs_count():
+    runs = [
+        known("whole", WHOLE, at=1),
+        known("peek", {"multiple": (0, 3, 0)}, at=5),
+        known("again", {"parallel": (0, 10, 0)}, at=6, parent="whole"),
+        known("stopped", {"parallel": (0, 10, 0)}, at=7, state="stopped"),
+        known("newer", {"parallel": (10, 0, 0)}, at=8),
+        known("native", {"parallel": (1, 9, 0)}, at=9, mode="fc"),
+    ]
+    (board,) = leaderboards(runs, ENTRIES)
+    assert [(row.model, row.mode) for row in board.rows] == [("m", "prompt"), ("m", "fc")]
+    row = board.rows[0]
+    assert row.runs == ("newer", "whole")
+    assert row.cells["multiple"].value == 0.8
+    assert row.cells["parallel"].value == 1.0
+    other = known("other", {"parallel": (3, 7, 0)}, at=10, dataset={"digest": "x"})
+    assert leaderboards([*runs, other], ENTRIES)[0].rows[0].cells["multiple"].value is None
+
+
+def test_the_weights_of_missing_live_categories_come_from_the_data():
+    entries = {"bfcl": {"live_simple": 10, "live_multiple": 30, "live_parallel": 5, "live_parallel_multiple": 5}}
+    (board,) = leaderboards([known("r", {"live_simple": (10, 0, 0)})], entries)
+    assert board.rows[0].cells["live"].value == pytest.approx(10 / 50)
+
+
+def test_other_suites_rank_by_what_they_measure():
+    loops = [
+        known("l1", {"what": (6, 0, 0)}, suite="aidan", scores={"aidanbench_score": 4.0, "avg_coherence": 60.0}),
+        known("l2", {"what": (6, 0, 0)}, suite="aidan", model="n", scores={"aidanbench_score": 9.0}, simulated=True),
+    ]
+    rates = [known("c", {"home": (3, 1, 1)}, suite="cave")]
+    aidan, cave = leaderboards([*loops, *rates], {"cave": {"home": 5}})
+    assert [(row.model, row.headline(aidan).value) for row in aidan.rows] == [("n", 9.0), ("m", 4.0)]
+    assert aidan.rows[0].simulated
+    assert aidan.rows[0].cells["avg_coherence"].value is None
+    headline = with_interval(aidan, "l1", [3, 4, 5, 3, 4, 5]).rows[1].headline(aidan)
+    assert 3 <= headline.low < 4.0 < headline.high <= 5
+    passed = cave.rows[0].headline(cave)
+    assert (passed.value, passed.note) == (0.75, "incomplete: 4 of 5; 1 without a grade")
+
+
+def test_trends_go_by_time_and_compare_only_like_with_like():
+    runs = [
+        known("late", {"multiple": (9, 1, 0)}, at=3),
+        known("early", {"multiple": (5, 5, 0)}, at=1),
+        known("part", {"multiple": (1, 0, 0)}, at=2),
+        known("latest", {"multiple": (8, 2, 0)}, at=4),
+        known("again", {"multiple": (0, 5, 0)}, at=5, parent="late"),
+        known("else", {"multiple": (1, 1, 0)}, at=5, model="other"),
+    ]
+    first, second = trends(runs)
+    assert [point.run for point in first.points] == ["early", "part", "late", "latest"]
+    assert [point.change for point in first.points] == [None, None, None, pytest.approx(-0.1)]
+    assert first.points[0].low < 0.5 < first.points[0].high
+    assert (second.model, len(second.points)) == ("other", 1)

@@ -1,0 +1,171 @@
+"""Pairs of runs: what counts, what is left out, the numbers by hand, and what is said about chance."""
+
+import itertools
+
+import pytest
+
+from console.core.case import Case, Key, Setting
+from console.core.chat import Reply
+from console.core.outcome import Outcome, Verdict
+from console.core.record import Asked, Finished, Started
+from console.core.run import Manifest, ModelFacts
+from console.insight.comparison import Fate, compare
+from console.insight.grid import grid
+from console.insight.paired import paired_mean, sign_flip
+from console.insight.side import Side
+from console.insight.statistics import mcnemar
+
+LETTERS = {"p": Outcome.PASSED, "f": Outcome.FAILED, "b": Outcome.BROKEN, "u": Outcome.UNDECIDED}
+
+
+def side(name: str = "a", **outcomes: str) -> Side:
+    """A run: by case, one letter for each rollout; `r` for one that still runs."""
+    made = Side(Manifest(id=name, at=1.0, suite="s", model=ModelFacts(name), setting=Setting()))
+    for case, letters in outcomes.items():
+        for rollout, letter in enumerate(letters):
+            play(made, case, letter, rollout)
+    return made
+
+
+def play(made: Side, case: str, letter: str, rollout: int = 0, *, digest: str = "same", data: str = "", **more):
+    key = Key(case, rollout)
+    category = case.split("_")[0]
+    made.apply(Started(at=1, key=key, case=Case(case, category, {"data": data})))
+    made.apply(Asked(at=1, key=key, n=1, digest=digest, reply=Reply("x")))
+    if letter == "r":
+        return
+    reason = {"f": "value_error:string", "b": "server"}.get(letter)
+    scores = more.pop("scores", {})
+    verdict = Verdict(LETTERS[letter], reason, "unit" if reason else "", scores=scores)
+    known = {"seconds": 2.0, "input_tokens": 10, "output_tokens": 5, "cost_usd": 0.01, "calls": 1} | more
+    made.apply(Finished(at=2, key=key, verdict=verdict, **known))
+
+
+def test_every_pair_has_one_fate_and_faults_are_left_out():
+    a = side("a", c1="p", c2="p", c3="f", c4="f", c5="b", c6="p", c7="u", c8="p", only="p")
+    b = side("b", c1="p", c2="f", c3="p", c4="f", c5="p", c6="b", c7="f", c8="r", other="f", other2="f")
+    found = compare(a, b)
+    fates = {pair.slot[0]: pair.fate for pair in found.pairs}
+    assert fates == {
+        "c1": Fate.BOTH, "c2": Fate.LOST, "c3": Fate.GAINED, "c4": Fate.NEITHER,
+        "c5": Fate.LEFT_OUT, "c6": Fate.LEFT_OUT, "c7": Fate.LEFT_OUT, "c8": Fate.LEFT_OUT,
+    }  # fmt: skip
+    assert (found.only_a, found.only_b) == (1, 2)
+    assert (found.table.compared, found.table.left_out) == (4, 4)
+    assert found.table.difference.value == 0.0
+    assert found.table.difference.words == "no difference"
+
+
+def test_the_test_is_mcnemars_on_what_changed():
+    a = side("a", **{f"c{n}": "p" for n in range(20)})
+    b = side("b", **{f"c{n}": "f" if n < 8 else "p" for n in range(20)})
+    found = compare(a, b)
+    difference = found.table.difference
+    assert difference.value == pytest.approx(-0.4)
+    assert difference.p == pytest.approx(mcnemar(8, 0)) == pytest.approx(2 / 2**8)
+    assert difference.low < -0.4 < difference.high < 0
+    assert difference.words == "unlikely to be chance"
+    assert [pair.slot[0] for pair in found.changes()] == [f"c{n}" for n in range(8)]
+    assert found.reasons == (("wrong value", 0, 8),)
+
+
+def test_swapping_turns_every_sign():
+    a, b = side("a", c1="p", c2="f", c3="f"), side("b", c1="f", c2="p", c3="p")
+    there, back = compare(a, b), compare(b, a)
+    assert (there.table.lost, there.table.gained) == (back.table.gained, back.table.lost) == (1, 2)
+    assert there.table.difference.value == -back.table.difference.value
+    assert there.table.difference.low == pytest.approx(-back.table.difference.high)
+    assert [pair.fate for pair in there.changes()] == [Fate.LOST, Fate.GAINED, Fate.GAINED]
+
+
+def test_rollouts_of_one_case_are_not_counted_as_independent():
+    a = side("a", **{f"c{n}": "pppppppp" for n in range(3)})
+    b = side("b", c0="ffffffff", c1="pppppppp", c2="pppppppp")
+    difference = compare(a, b).table.difference
+    assert difference.value == pytest.approx(-1 / 3)
+    assert difference.cases == 3
+    assert difference.p == 1.0  # one case of three: 8 lost rollouts would have looked certain
+    assert mcnemar(8, 0) < 0.01
+
+
+def test_categories_are_compared_each():
+    a, b = side("a", x_1="p", x_2="p", y_1="f"), side("b", x_1="f", x_2="p", y_1="p")
+    tables = compare(a, b).categories
+    assert {name: (it.lost, it.gained, it.compared) for name, it in tables.items()} == {"x": (1, 0, 2), "y": (0, 1, 1)}
+
+
+def test_loops_are_compared_by_accepted_answers():
+    a, b = side("a"), side("b")
+    for place, (before, after) in enumerate([(5, 9), (4, 4), (7, 3), (2, 8)]):
+        play(a, f"q{place}", "p", scores={"aidanbench_score": float(before), "avg_coherence": 50.0})
+        play(b, f"q{place}", "p", scores={"aidanbench_score": float(after), "avg_coherence": 60.0})
+    found = compare(a, b)
+    assert found.headline == "aidanbench_score"
+    assert found.table.difference.value == pytest.approx(1.5)
+    assert found.table.difference.low < 1.5 < found.table.difference.high
+    assert [(pair.slot[0], pair.change) for pair in found.changes()] == [("q2", -4), ("q3", 6), ("q0", 4)]
+    assert {it.name: (it.a, it.b) for it in found.scores}["avg_coherence"] == (50.0, 60.0)
+
+
+def test_data_and_prompts_are_checked_case_by_case():
+    a, b = side("a"), side("b")
+    for place in range(4):
+        play(a, f"c{place}", "p", data="x", digest="d")
+        play(b, f"c{place}", "p", data="x" if place else "y", digest="d" if place > 1 else "e")
+    found = compare(a, b)
+    assert (found.data.same, found.data.other, found.data.verdict) == (3, 1, False)
+    assert (found.prompts.same, found.prompts.other) == (2, 2)
+    assert compare(a, a).data.verdict is True
+    unknown = Side(a.manifest)
+    assert compare(a, unknown).prompts.verdict is None
+
+
+def test_what_it_took_is_of_the_pairs_that_count():
+    a, b = side("a"), side("b")
+    for place, seconds in enumerate([1.0, 2.0, 9.0, 4.0]):
+        play(a, f"c{place}", "p", seconds=seconds)
+        play(b, f"c{place}", "b" if place == 2 else "p", seconds=1.0, cost_usd=None)
+    spent = compare(a, b)
+    assert spent.spent_a.latency_p50 == 2.0
+    assert (spent.spent_a.cost_usd, spent.spent_a.cost_unknown) == (pytest.approx(0.03), 0)
+    assert spent.spent_b.cost_unknown == 3
+
+
+def test_runs_without_a_case_in_common():
+    found = compare(side("a", x="p"), side("b", y="p"))
+    assert found.pairs == ()
+    assert found.table.difference.words == "nothing to compare"
+    assert found.spent_a.latency_p50 is None
+
+
+def test_the_sign_flip_test_is_exact_where_it_says_so():
+    differences = [3.0, -1.0, 2.0, 0.0, 4.0]
+    moved = [3.0, 1.0, 2.0, 4.0]
+    sums = [
+        abs(sum(s * m for s, m in zip(signs, moved, strict=True))) for signs in itertools.product((1, -1), repeat=4)
+    ]
+    assert sign_flip(differences) == sum(total >= 8 for total in sums) / 16
+    many = [1.0] * 30
+    assert sign_flip(many) < 0.001
+    assert sign_flip(many) == sign_flip(many)
+    assert paired_mean([2.0]).low is None
+
+
+def test_a_grid_of_several_runs():
+    sides = [side("a", x="p", y="p", z="f"), side("b", x="f", y="p"), side("c", x="p", y="p", z="b")]
+    made = grid(sides)
+    assert [(row.slot[0], row.differs) for row in made.rows] == [("x", True), ("y", False), ("z", False)]
+    assert made.rows[2].outcomes == (Outcome.FAILED, None, Outcome.BROKEN)
+    assert [made.passed(place) for place in range(3)] == [(2, 2), (1, 2), (2, 2)]
+
+
+def test_what_only_prepares_others_is_not_compared():
+    a, b = side("a", x="p"), side("b", x="f")
+    for made in (a, b):
+        key = Key("memory_kv_prereq_0")
+        made.apply(Started(at=1, key=key, case=Case(key.case, "memory_kv", graded=False)))
+        made.apply(Finished(at=2, key=key, verdict=Verdict(Outcome.PASSED)))
+    found = compare(a, b)
+    assert [pair.slot[0] for pair in found.pairs] == ["x"]
+    assert (found.only_a, found.only_b) == (0, 0)
+    assert [row.slot[0] for row in grid([a, b]).rows] == ["x"]

@@ -1,0 +1,96 @@
+"""Failures are grouped by what they have in common, in an order that stays."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from console.core.case import Key
+from console.core.outcome import Outcome
+from console.insight.failures import GroupBy, group, in_order, step, step_group
+from console.insight.reasons import reason_words, sentence
+from console.insight.rollout import Rollout
+
+
+def failure(case: str, reason: str, subject: str = "", **more) -> Rollout:
+    return Rollout(Key(case), 0, outcome=Outcome.FAILED, reason=reason, subject=subject, **more)
+
+
+RUN = [
+    failure("a", "value_error:string", "city"),
+    failure("b", "value_error:string", "unit"),
+    failure("c", "ast_decoder:decoder_failed"),
+    failure("d", "value_error:others", "unit"),
+    failure("e", "value_error:others", "days"),
+]
+
+
+def test_reason_then_subject_largest_first():
+    groups = group(RUN, GroupBy.REASON)
+    assert [(it.label, it.count) for it in groups] == [("wrong value", 4), ("could not parse the answer", 1)]
+    assert [(it.label, it.count) for it in groups[0].parts] == [("unit", 2), ("others", 2)]
+    assert groups[1].parts == []
+    assert [it.key.case for it in in_order(groups)] == ["b", "d", "a", "e", "c"]
+
+
+def test_groups_stay_fewer_than_cases():
+    singles = [failure(str(n), "value_error:string", f"subject {n}") for n in range(5)]
+    assert [(it.count, it.parts, it.subject) for it in group(singles, GroupBy.REASON)] == [(5, [], "")]
+    same = [failure(str(n), "value_error:string", "unit") for n in range(5)]
+    assert [(it.count, it.parts, it.subject) for it in group(same, GroupBy.REASON)] == [(5, [], "unit")]
+    one_other = [*same, failure("x", "value_error:string", "city")]
+    assert [it.label for it in group(one_other, GroupBy.REASON)[0].parts] == ["unit", "city"]
+
+
+def test_stepping_ends_at_the_ends():
+    groups = group(RUN, GroupBy.REASON)
+    order = in_order(groups)
+    assert step(order, None, 1) is order[0]
+    assert step(order, None, -1) is order[-1]
+    assert step(order, order[0].slot, 1) is order[1]
+    assert step(order, order[-1].slot, 1) is None
+    assert step([], None, 1) is None
+    first = step_group(groups, order[0].slot, 1)
+    assert first is not None
+    assert first.key.case == "a"
+    assert step_group(groups, ("c", 0), 1) is None
+    assert step_group([], None, 1) is None
+
+
+def test_other_groupings():
+    tagged = group(RUN, GroupBy.TAG, {("a", 0): "model"})
+    assert [(it.label, it.count) for it in tagged] == [("untagged", 4), ("model", 1)]
+    assert [it.label for it in group(RUN, GroupBy.OUTCOME)] == ["failed"]
+    assert [it.count for it in group(RUN, GroupBy.NONE)] == [5]
+    assert group([], GroupBy.NONE) == []
+    assert [it.label for it in group(RUN, GroupBy.CATEGORY)] == ["no category"]
+
+
+def test_words():
+    assert sentence("value_error:string", "unit") == "wrong value: unit"
+    assert reason_words("low_coherence,low_embedding_novelty") == "lost coherence, repeated itself"
+    assert reason_words("new_type:of_ours") == "new type: of ours"
+    assert reason_words("", Outcome.UNDECIDED) == "no grade could be made"
+    assert reason_words("crash:ValueError") == "answer that the official scorer crashes on"
+
+
+ROLLOUTS = st.lists(
+    st.builds(
+        failure,
+        st.uuids().map(str),
+        st.sampled_from(["value_error:string", "value_error:others", "server", ""]),
+        st.sampled_from(["", "unit", "city"]),
+    ),
+    max_size=30,
+)
+
+
+@given(ROLLOUTS, st.sampled_from(GroupBy))
+def test_every_failure_is_in_exactly_one_lowest_group_and_every_step_reaches_it(rollouts, by):
+    groups = group(rollouts, by)
+    order = in_order(groups)
+    assert sorted(it.slot for it in order) == sorted(it.slot for it in rollouts)
+    assert [it.count for it in groups] == sorted((it.count for it in groups), reverse=True)
+    seen, current = [], step(order, None, 1)
+    while current is not None:
+        seen.append(current)
+        current = step(order, current.slot, 1)
+    assert seen == order

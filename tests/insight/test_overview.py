@@ -1,0 +1,138 @@
+"""The overview counts as core.tally does, keeps only little, and says what runs, fails and waits."""
+
+from console.core.case import Case, Key
+from console.core.chat import Reply, ToolCall, Usage
+from console.core.live import Activity, Began, Delta, Deltas, Status
+from console.core.outcome import Outcome, Verdict
+from console.core.record import Asked, Closed, Finished, Opened, Scored, Started, Tried
+from console.insight.overview import Overview
+from console.insight.pace import Pace
+
+
+def started(case: str, at: float = 1, attempt: int = 1) -> Started:
+    return Started(
+        at=at, key=Key(case, 0, attempt), case=Case(case, "simple", title=f"title {case}", data={"x": "y" * 99})
+    )
+
+
+def finished(
+    case: str, outcome: Outcome, reason: str | None = None, at: float = 2, attempt: int = 1, **more
+) -> Finished:
+    verdict = Verdict(outcome, reason, "unit", ("why " * 300,), detail={"function": "f"})
+    return Finished(at=at, key=Key(case, 0, attempt), verdict=verdict, output=["big"], seconds=1.5, **more)
+
+
+def overview(*records) -> Overview:
+    made = Overview()
+    for record in records:
+        made.apply(record)
+    return made
+
+
+def test_counts_and_lists():
+    run = overview(
+        Opened(at=0, pid=1),
+        started("a"),
+        started("b"),
+        started("c"),
+        finished("a", Outcome.PASSED, cost_usd=0.1),
+        finished("b", Outcome.FAILED, "value_error:string"),
+    )
+    tally = run.fold.tally
+    assert (tally.passed, tally.failed, tally.running, tally.cost_unknown) == (1, 1, 1, 1)
+    assert [it.key.case for it in run.running.values()] == ["c"]
+    assert [it.key.case for it in run.failures] == ["b"]
+    failed = run.rollouts["b", 0]
+    assert (failed.reason, failed.subject, failed.function) == ("value_error:string", "unit", "f")
+    assert len(failed.message) == 400
+    assert run.fold.latest["b", 0].output is None
+
+
+def test_the_function_is_what_was_called_or_read_from_the_answer():
+    run = overview(started("a"), started("b"), started("c"))
+    run.apply(Finished(at=2, key=Key("a"), verdict=Verdict(Outcome.FAILED, detail={"decoded": [{"f": {"x": 1}}]})))
+    run.apply(Finished(at=2, key=Key("b"), verdict=Verdict(Outcome.PASSED), output=[{"g": {}}]))
+    run.apply(Finished(at=2, key=Key("c"), verdict=Verdict(Outcome.PASSED), output=[["odd"], 3]))
+    assert [it.function for it in run.rollouts.values()] == ["f", "g", ""]
+
+
+def test_a_new_attempt_supersedes_and_keeps_its_place():
+    run = overview(
+        started("a"),
+        started("b"),
+        finished("a", Outcome.BROKEN, "server"),
+        started("a", attempt=2),
+    )
+    assert run.rollouts["a", 0].is_running
+    assert run.rollouts["a", 0].order == 0
+    run.apply(finished("a", Outcome.PASSED, attempt=2))
+    assert run.fold.tally.broken == 0
+    assert [str(key) for key in run.rollouts["a", 0].attempts] == ["a", "a attempt 2"]
+    assert [problem.kind for problem in run.problems] == ["server"]
+
+
+def test_frames_give_state_and_words():
+    run = overview(started("a"))
+    key = Key("a")
+    run.apply_frame(Status("running", 4, [Activity(key, "waiting", why="rate limited"), Activity(Key("zz"), "asking")]))
+    assert (run.state, run.rollouts["a", 0].state, run.rollouts["a", 0].why) == ("running", "waiting", "rate limited")
+    run.apply_frame(Began(key=key, n=1, role="model", turn=1, step=2))
+    run.apply_frame(Deltas([Delta(key, 1, "x" * 500), Delta(key, 1, "end"), Delta(Key("zz"), 1, "?")]))
+    rollout = run.rollouts["a", 0]
+    assert (rollout.turn, rollout.step) == (1, 2)
+    assert rollout.says.endswith("xend")
+    assert len(rollout.says) == 160
+    assert run.take_changes() == {("a", 0)}
+    assert run.take_changes() == set()
+
+
+def test_tries_become_problems_and_a_halted_run_says_why():
+    run = overview(
+        started("a"),
+        Tried(at=2, key=Key("a"), n=1, kind="rate_limit", message="slow down", wait_s=2),
+        Tried(at=3, key=Key("a"), n=1, kind="auth", message="no", wait_s=None),
+        Closed(at=4, reason="halted", message="key refused"),
+    )
+    assert [(it.kind, it.grave) for it in run.problems] == [("rate_limit", False), ("auth", True), ("halted", True)]
+    assert run.rollouts["a", 0].tries == 2
+    assert run.state == "halted"
+    assert run.running == {}
+
+
+def test_scores_make_tracks_and_replies_make_words():
+    call = ToolCall("1", "weather", "{}")
+    run = overview(
+        started("a"),
+        Asked(at=2, key=Key("a"), n=1, digest="", reply=Reply(None, (call,), usage=Usage(5, 7)), turn=3),
+        Scored(at=3, key=Key("a"), name="novelty", value=0.5, threshold=0.15),
+        Scored(at=4, key=Key("a"), name="novelty", value=None, threshold=0.15),
+    )
+    rollout = run.rollouts["a", 0]
+    assert (rollout.says, rollout.function, rollout.turn, rollout.output_tokens) == ("weather({})", "weather", 3, 7)
+    assert rollout.tracks["novelty"].values == [0.5, None]
+    assert run.track_names == {"novelty": 0.15}
+
+
+def test_resume_leaves_what_ran_interrupted_until_it_starts_again():
+    run = overview(Opened(at=0, pid=1), started("a"), Opened(at=9, pid=2))
+    assert run.running == {}
+    run.apply(started("a", at=10))
+    assert list(run.running) == [("a", 0)]
+    assert len(run.rollouts) == 1
+
+
+def test_pace_is_unknown_before_it_is_known():
+    now = [100.0]
+    pace = Pace(lambda: now[0])
+    assert pace.tokens_per_s() is None
+    assert pace.seconds_left(5) is None
+    assert pace.seconds_left(0) == 0
+    pace.apply(Opened(at=100, pid=1))
+    for at in (101, 102, 103, 104):
+        pace.apply(finished("a", Outcome.PASSED, at=at))
+    now[0] = 104.0
+    assert pace.seconds_left(10) == 10
+    pace.wrote(400)
+    assert pace.tokens_per_s() == 200
+    now[0] = 120.0
+    assert pace.tokens_per_s() is None

@@ -1,0 +1,151 @@
+"""The shared gate: everybody waits together, the number at once adapts, an outage is probed by one."""
+
+import asyncio
+import time
+
+import pytest
+
+from console.core.fault import Fault, FaultKind
+from console.llm.limiter import FAULTS_OF_AN_OUTAGE, Limiter, LimiterShelf
+
+
+async def enter(limiter, seen, **more):
+    return await limiter.enter(seen, max_wait_s=more.pop("max_wait_s", 60), **more)
+
+
+async def test_only_so_many_are_let_in(seen):
+    limiter = Limiter("x", ceiling=2)
+    slots = [await enter(limiter, seen) for _ in range(2)]
+    third = asyncio.ensure_future(enter(limiter, seen))
+    await asyncio.sleep(0)
+    assert not third.done()
+    assert (limiter.state().in_flight, limiter.state().waiting) == (2, 1)
+    limiter.leave(slots[0])
+    await third
+    assert limiter.state().waiting == 0
+    assert seen.waits == [("at the limit of requests at once", None), ("", None)]
+
+
+async def test_a_rate_limit_pauses_everybody_until_its_time(seen):
+    limiter = Limiter("x", ceiling=8)
+    slots = [await enter(limiter, seen) for _ in range(8)]
+    limiter.throttled(slots[0], 0.1)
+    for slot in slots:
+        limiter.leave(slot)
+    began = time.monotonic()
+    await asyncio.gather(*(enter(limiter, seen) for _ in range(3)))
+    assert 0.09 <= time.monotonic() - began < 1
+    why, until = seen.waits[0]
+    assert why == "rate limited"
+    assert until == pytest.approx(time.time(), abs=1)
+
+
+async def test_an_episode_halves_once_and_good_answers_creep_up(seen):
+    limiter = Limiter("x", ceiling=16)
+    slots = [await enter(limiter, seen) for _ in range(16)]
+    for slot in slots:
+        limiter.throttled(slot, 0.01)
+        limiter.leave(slot)
+    assert limiter.state().limit == 8
+    assert limiter.state().throttled == 16
+    for _ in range(2):
+        slots = [await enter(limiter, seen) for _ in range(limiter.state().limit)]
+        for slot in slots:
+            limiter.succeeded(slot)
+        for slot in slots:
+            limiter.leave(slot)
+    assert limiter.state().limit == 8
+    for _ in range(2):
+        slots = [await enter(limiter, seen) for _ in range(limiter.state().limit)]
+        for slot in slots:
+            limiter.succeeded(slot)
+        for slot in slots:
+            limiter.leave(slot)
+    assert limiter.state().limit == 9
+
+
+async def test_without_a_rate_limit_the_number_doubles_with_every_round(seen):
+    limiter = Limiter("x")
+    start = limiter.state().limit
+    slots = [await enter(limiter, seen) for _ in range(start)]
+    for slot in slots:
+        limiter.succeeded(slot)
+        limiter.leave(slot)
+        while limiter.state().in_flight < limiter.state().limit:
+            await enter(limiter, seen)
+    assert limiter.state().limit == 2 * start
+    idle = await enter(Limiter("y"), seen)
+    limiter = Limiter("z")
+    limiter.succeeded(idle)
+    assert limiter.state().limit == start, "what was not used is not enlarged"
+
+
+async def test_a_wait_beyond_the_allowed_one_is_a_fault_for_all_that_wait(seen):
+    limiter = Limiter("x", ceiling=1)
+    slot = await enter(limiter, seen)
+    waiting = asyncio.ensure_future(enter(limiter, seen))
+    await asyncio.sleep(0)
+    limiter.throttled(slot, 3600)
+    for late in (waiting, enter(limiter, seen)):
+        with pytest.raises(Fault) as caught:
+            await late
+        assert caught.value.kind is FaultKind.RATE_LIMIT
+        assert caught.value.retry_after_s == pytest.approx(3600, abs=5)
+    limiter.leave(slot)
+    assert limiter.state().paused_until == pytest.approx(time.time() + 3600, abs=5)
+    limiter.retry_now()
+    await enter(limiter, seen)
+
+
+async def test_requests_per_minute_are_spread(seen):
+    limiter = Limiter("x", rpm=1200)
+    began = time.monotonic()
+    for _ in range(4):
+        limiter.leave(await enter(limiter, seen))
+    assert 0.14 <= time.monotonic() - began < 1
+
+
+async def test_a_provider_that_goes_down_is_probed_by_one_until_it_is_back(seen):
+    limiter = Limiter("x", ceiling=64, backoff_s=0.02)
+    slot = await enter(limiter, seen)
+    limiter.succeeded(slot)
+    limiter.leave(slot)
+    slots = [await enter(limiter, seen) for _ in range(FAULTS_OF_AN_OUTAGE + 5)]
+    for slot in slots:
+        limiter.faulted()
+        limiter.leave(slot)
+    assert limiter.down_since is not None
+    assert limiter.state().why == "the provider is down"
+    entering = [asyncio.ensure_future(enter(limiter, seen)) for _ in range(5)]
+    probe = (await asyncio.wait(entering, return_when=asyncio.FIRST_COMPLETED))[0]
+    assert len(probe) == 1
+    limiter.succeeded(probe.pop().result())
+    assert limiter.down_since is None
+    limiter.retry_now()
+    await asyncio.wait_for(asyncio.gather(*entering), 1)
+
+
+async def test_an_address_that_never_answered_is_not_waited_for(seen):
+    limiter = Limiter("x")
+    for _ in range(FAULTS_OF_AN_OUTAGE + 5):
+        limiter.faulted()
+    assert limiter.down_since is None
+
+
+async def test_a_cancelled_wait_leaves_no_hole(seen):
+    limiter = Limiter("x", ceiling=1)
+    slot = await enter(limiter, seen)
+    waiting = [asyncio.ensure_future(enter(limiter, seen)) for _ in range(2)]
+    await asyncio.sleep(0)
+    limiter.leave(slot)  # grants the first, which is cancelled before it runs
+    waiting[0].cancel()
+    await asyncio.wait_for(waiting[1], 1)
+    assert limiter.state().in_flight == 1
+
+
+async def test_the_same_address_and_key_share_one_gate():
+    shelf = LimiterShelf()
+    first = shelf.limiter("a", "http://x", "k", ceiling=2, rpm=None, backoff_s=1)
+    assert shelf.limiter("b", "http://x", "k", ceiling=5, rpm=60, backoff_s=1) is first
+    assert first.state().limit == 5
+    assert shelf.limiter("a", "http://x", "other", ceiling=2, rpm=None, backoff_s=1) is not first

@@ -1,0 +1,128 @@
+"""Caps on a whole run with fifty calls in flight: never overshot, said with their numbers, resumable with more."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from reliability.lookups import number_of, results, right, write_models, write_suite
+from server.openai_server import OpenAIServer, Scripted
+
+CASES = 120
+
+
+class Till:
+    """A server that adds up what it would have charged."""
+
+    def __init__(self) -> None:
+        self.tokens = 0
+        self.usage = True
+        self.latency_s = 0.01
+        self.broken: set[int] = set()
+        self.server = OpenAIServer(self.answer)
+
+    def answer(self, request: dict[str, Any]) -> Scripted:
+        if number_of(request) in self.broken:
+            return Scripted(fault="r400")
+        self.tokens += 360
+        usage = {"prompt_tokens": 300, "completion_tokens": 60, "total_tokens": 360} if self.usage else None
+        return right(request, latency_s=self.latency_s, usage=usage)
+
+
+@pytest.fixture
+def till() -> Iterator[Till]:
+    till = Till()
+    with till.server:
+        yield till
+
+
+@pytest.fixture
+def run(console, home: Path, till: Till):
+    """Play all cases, fifty at once, with some caps."""
+    write_models(home, till.server, more="max_tokens = 100")
+    data = write_suite(home / "data", CASES)
+
+    def play(*flags: object):
+        return console("run", "-m", "m", "-s", "lookups", "--data", data, "-c", 50, "--json", "--quiet", *flags)
+
+    return play
+
+
+def goes_on(console, home: Path, ended, till: Till, *flags: object) -> None:
+    """Resume without a cap in the way: every case once, nothing asked twice."""
+    before = results(Path(ended.data["folder"]))
+    again = console("resume", ended.data["run"], "--data", home / "data", "--json", "--quiet", *flags)
+    assert again.code == 0, again.err
+    after = results(Path(ended.data["folder"]))
+    assert again.data["summary"]["tally"]["passed"] == len(after) == CASES
+    assert after | before == after
+    assert till.server.counts["chat"] == CASES
+
+
+def test_money(run, console, home: Path, till: Till) -> None:
+    ended = run("--max-cost", 20)
+    assert ended.code == 4
+    spent = till.tokens / 1000
+    assert spent <= 20.0
+    assert spent > 18.0, "the cap is used, not only kept"
+    assert "of at most $20.00" in ended.data["summary"]["message"]
+    assert ended.data["summary"]["state"] == "budget"
+    goes_on(console, home, ended, till, "--max-cost", 2000)
+
+
+def test_tokens(run, console, home: Path, till: Till) -> None:
+    ended = run("--max-tokens", 20_000)
+    assert ended.code == 4
+    assert 18_000 < till.tokens <= 20_000
+    goes_on(console, home, ended, till, "--max-tokens", 2_000_000)
+
+
+def test_money_without_usage_reports(run, console, home: Path, till: Till) -> None:
+    """What a provider does not report is estimated, and the sum is shown as a lower bound."""
+    till.usage = False
+    ended = run("--max-cost", 20)
+    assert ended.code == 4
+    assert 10 <= till.server.counts["chat"] < CASES
+    tally = ended.data["summary"]["tally"]
+    assert tally["cost_unknown"] == tally["passed"]
+    goes_on(console, home, ended, till, "--max-cost", 2000)
+
+
+def test_time(run, console, home: Path, till: Till) -> None:
+    """Whoever is answered at the end of the time may finish; the run waits for no one else."""
+    till.latency_s = 0.4
+    began = time.monotonic()
+    ended = run("--max-time", "0.6")
+    assert ended.code == 4
+    assert time.monotonic() - began < 3
+    assert "1 s are over" in ended.data["summary"]["message"]
+    assert 0 < len(results(Path(ended.data["folder"]))) < CASES
+    goes_on(console, home, ended, till, "--max-time", "1h")
+
+
+def test_time_spent_waiting_counts(console, home: Path, till: Till) -> None:
+    """A run that is held for an hour by a provider stops when its time is over."""
+    write_models(home, till.server, "max_wait_s = 1.0")
+    till.answer = till.server.answer = lambda request: Scripted(fault="r429_hour")
+    began = time.monotonic()
+    given = ("-s", "lookups", "--data", write_suite(home / "data", 5), "--max-time", "0.5", "--json")
+    ended = console("run", "-m", "m", *given)
+    assert ended.code == 4, ended.err
+    assert time.monotonic() - began < 5
+    assert "the run waits 36" in ended.err
+    assert results(Path(ended.data["folder"])) == {}
+
+
+def test_errors(run, console, home: Path, till: Till) -> None:
+    till.broken = set(range(5, CASES, 3))
+    ended = run("--max-errors", 5)
+    assert ended.code == 4
+    tally = ended.data["summary"]["tally"]
+    assert 5 < tally["broken"] <= 5 + 50
+    assert tally.get("failed", 0) == 0, "a fault is never a score"
+    assert "broken cases, at most 5 allowed" in ended.data["summary"]["message"]
+    till.broken = set()
+    again = console("resume", ended.data["run"], "--data", home / "data", "--json", "--quiet", "--max-errors", 500)
+    assert again.code == 0
+    assert again.data["summary"]["tally"]["passed"] == CASES

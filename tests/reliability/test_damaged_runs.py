@@ -1,0 +1,174 @@
+"""Run folders that somebody or something has damaged, moved or made with another version; through the commands."""
+
+import json
+import os
+import shutil
+from pathlib import Path
+from zlib import crc32
+
+import pytest
+
+from console.core.case import Key
+from console.core.record import Finished
+from console.store.journal import JournalReader
+from console.store.notes import Note, Notes
+
+
+@pytest.fixture
+def run(console, home: Path) -> Path:
+    """The folder of a finished run of six cases."""
+    ended = console("run", "-m", "sim/hasty", "-s", "bfcl-starter", "-n", "6", "--json", "--quiet")
+    assert ended.code == 0, ended.err
+    return home / "runs" / ended.data["run"]
+
+
+def outcomes(console, run: Path) -> dict[str, str]:
+    listed = console("review", run.name, "--all", "--json").lines
+    return {one["case"]: one["outcome"] for one in listed}
+
+
+def signed(line: bytes, **changes: object) -> bytes:
+    """Return a journal line with other values and a checksum that holds."""
+    table = json.loads(line) | changes
+    del table["crc"]
+    body = json.dumps(table, separators=(",", ":")).encode()[:-1]
+    return body + b',"crc":"%08x"}' % crc32(body)
+
+
+def torn(data: bytes) -> bytes:
+    return data[: data.rindex(b'"t":"finished"') + 40]
+
+
+def flipped(data: bytes) -> bytes:
+    at = data.index(b'"t":"finished"') + 30
+    return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+
+
+def with_junk(data: bytes) -> bytes:
+    lines = data.splitlines(keepends=True)
+    return b"".join([*lines[:4], b"\x00\xff\xfe{\x1b]52;c;aGk=\x07\n", *lines[4:]])
+
+
+def emptied(data: bytes) -> bytes:
+    return b""
+
+
+def glued(data: bytes) -> bytes:
+    lines = data.splitlines(keepends=True)
+    return b"".join([*lines[:3], lines[3][:-1], *lines[4:]])
+
+
+@pytest.mark.parametrize("damage", [torn, flipped, with_junk, emptied, glued], ids=lambda damage: damage.__name__)
+def test_damage_is_reported_and_resume_mends_it(console, run: Path, damage) -> None:
+    before = outcomes(console, run)
+    journal = run / "journal.jsonl"
+    journal.write_bytes(damage(journal.read_bytes()))
+    for command in (("show", run.name), ("review", run.name, "--all", "--json"), ("runs",), ("failures", run.name)):
+        ended = console(*command)
+        assert ended.code == 0, ended.err
+        assert "\x1b" not in ended.out + ended.err
+    kept = journal.read_bytes()
+    left = outcomes(console, run)
+    assert all(before[case] == outcome for case, outcome in left.items() if outcome in ("passed", "failed"))
+    resumed = console("resume", run.name, "--json", "--quiet")
+    assert resumed.code in (0, 5), resumed.err
+    assert outcomes(console, run) == before, "what was lost is played again, and comes out the same"
+    whole = kept[: kept.rfind(b"\n") + 1]
+    assert journal.read_bytes().startswith(whole), "what was there stays as it was"
+    if resumed.code == 0:
+        aside = b"".join(path.read_bytes() for path in run.glob("torn-*.bin"))
+        assert aside == kept[len(whole) :]
+    if damage in (flipped, with_junk, glued):
+        assert "1 damaged journal line" in console("show", run.name).out
+
+
+def test_what_a_newer_version_wrote_is_read_around_and_never_continued(console, run: Path) -> None:
+    journal = run / "journal.jsonl"
+    lines = journal.read_bytes().splitlines()
+    lines[2] = signed(lines[2], v=99, t="dreamt")
+    journal.write_bytes(b"\n".join([*lines[:-2], b""]))
+    before = journal.read_bytes()
+    shown = console("show", run.name)
+    assert shown.code == 0
+    assert "1 damaged journal line" in shown.out
+    refused = console("resume", run.name)
+    assert refused.code == 2
+    assert "line 3 was written by a newer version" in refused.err
+    assert journal.read_bytes() == before
+
+
+def test_what_an_older_version_wrote_is_read(console, run: Path) -> None:
+    before = outcomes(console, run)
+    journal = run / "journal.jsonl"
+    older = [signed(line, v=0) for line in journal.read_bytes().splitlines()]
+    journal.write_bytes(b"\n".join([*older, b""]))
+    (run / "summary.json").unlink()
+    assert outcomes(console, run) == before
+    assert console("show", run.name, "--json").data["summary"].get("damaged", 0) == 0
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"\xff\x00", b"[]", b'{"state": 7}', b'{"journal_bytes": 1}'])
+def test_a_damaged_summary_is_made_anew(console, run: Path, text: bytes) -> None:
+    before = console("show", run.name, "--json").data["summary"]["tally"]
+    (run / "summary.json").write_bytes(text)
+    assert console("show", run.name, "--json").data["summary"]["tally"] == before
+    assert json.loads((run / "summary.json").read_bytes())["tally"]["passed"] == before["passed"]
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"\xff\x00", b"[]", b'{"id": 7}'])
+def test_a_run_with_a_damaged_manifest_is_named_and_hides_no_other(console, run: Path, text: bytes) -> None:
+    other = console("run", "-m", "sim/hasty", "-s", "bfcl-starter", "-n", "1", "--json", "--quiet").data["run"]
+    (run / "run.json").write_bytes(text)
+    listed = console("runs")
+    assert listed.code == 0
+    assert other in listed.out
+    assert run.name in listed.out + listed.err
+    for command in (("show", run.name), ("resume", run.name), ("review", run.name)):
+        refused = console(*command)
+        assert refused.code == 2
+        assert "run.json" in refused.err
+
+
+def test_a_note_after_a_cut_one_is_whole(run: Path) -> None:
+    notes = Notes(run)
+    first = notes.add(Note(Key("a"), "comment", "first"))
+    with notes.path.open("ab") as file:
+        file.write(b'{"key":["a",0,1],"kind":"comm')
+    second = notes.add(Note(Key("b"), "comment", "second"))
+    assert notes.all() == [first, second]
+
+
+def test_folders_that_are_no_runs_disturb_nobody(console, run: Path, home: Path) -> None:
+    runs = home / "runs"
+    (runs / "loop").symlink_to("loop")
+    (runs / "gone").symlink_to(home / "nowhere")
+    (runs / "file").write_text("")
+    (runs / "empty").mkdir()
+    (runs / "deep").mkdir()
+    (runs / "deep" / "run.json").symlink_to("run.json")
+    listed = console("runs", "--json")
+    assert listed.code == 0
+    assert [one["id"] for one in listed.data] == [run.name]
+    assert console("show", "latest").code == 0
+
+
+def test_a_journal_that_is_no_file_is_named(console, run: Path) -> None:
+    journal = run / "journal.jsonl"
+    journal.unlink()
+    journal.mkdir()
+    for command in (("review", run.name), ("show", run.name), ("resume", run.name)):
+        refused = console(*command)
+        assert refused.code == 2, refused.err
+        assert "journal.jsonl" in refused.err
+
+
+def test_a_run_that_was_moved_away_is_gone_and_one_that_was_copied_is_there(console, run: Path, home: Path) -> None:
+    shutil.copytree(run, home / "runs" / "copied")
+    before = outcomes(console, run)
+    moved = run.rename(home / "elsewhere")
+    gone = console("show", run.name)
+    assert gone.code == 2
+    assert "no run is called" in gone.err
+    assert outcomes(console, home / "runs" / "copied") == before
+    assert console("show", f"{moved}{os.sep}").code == 0
+    assert [r for r in JournalReader(moved / "journal.jsonl").read_new() if isinstance(r, Finished)]

@@ -1,0 +1,96 @@
+"""Which room may know which, read from the source: the arrows of docs/architecture.md."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CONSOLE = ROOT / "console"
+FLOORS = [
+    {"core"},
+    {"config"},
+    {"llm", "sandbox", "store"},
+    {"suites"},
+    {"engine", "exchange", "insight"},
+    {"cli", "tui"},
+]
+"""From the ground up; a room knows itself and the floors below, and never another room of its own floor."""
+SIDEWAYS = {("exchange", "insight"), ("cli", "tui")}
+"""Allowed on one floor: the official tables use our statistics, and the command line opens the app."""
+ONLY = {
+    "textual": {"tui"},
+    "rich": {"tui"},
+    "litellm": {"llm"},
+    "openai": {"llm"},
+    "aiohttp": {"llm"},
+    "httpx": {"llm"},
+}
+SOURCES = sorted(CONSOLE.rglob("*.py"))
+
+
+def _floor(room: str) -> int:
+    return next(number for number, rooms in enumerate(FLOORS) if room in rooms)
+
+
+def _room(path: Path) -> str:
+    return path.relative_to(CONSOLE).parts[0]
+
+
+def _imports(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            found.add(node.module or "")
+            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+    return found
+
+
+def _may_know(room: str, other: str) -> bool:
+    return room == other or _floor(other) < _floor(room) or (room, other) in SIDEWAYS
+
+
+def test_arrows_go_down():
+    wrong = []
+    for path in SOURCES:
+        room = _room(path)
+        if room in ("__init__.py", "__main__.py"):
+            continue
+        others = {name.split(".")[1] for name in _imports(path) if name.startswith("console.")} - {"__version__"}
+        wrong += [f"{path.relative_to(ROOT)} knows {other}" for other in others if not _may_know(room, other)]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("library", sorted(ONLY))
+def test_libraries_stay_in_their_room(library):
+    strangers = [
+        str(path.relative_to(ROOT))
+        for path in SOURCES
+        if _room(path) not in ONLY[library] and any(name.split(".")[0] == library for name in _imports(path))
+    ]
+    assert strangers == []
+
+
+@pytest.mark.parametrize("room", ["core", "insight"])
+def test_pure_rooms_do_no_io(room):
+    forbidden = {"asyncio", "socket", "subprocess", "threading", "os", "pathlib", "io", "shutil", "tempfile", "urllib"}
+    for path in (CONSOLE / room).rglob("*.py"):
+        used = {name.split(".")[0] for name in _imports(path)} & forbidden
+        assert not used, f"{path.relative_to(ROOT)} imports {used}"
+        calls = {
+            node.func.id
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        }
+        assert not calls & {"open", "print", "input"}, path
+
+
+def test_suites_do_not_reach_for_the_network():
+    """Judging is offline; only the files that pull data may fetch, through pip."""
+    for path in (CONSOLE / "suites").rglob("*.py"):
+        used = {name.split(".")[0] for name in _imports(path)} & {"socket", "http", "requests", "smtplib"}
+        assert not used, f"{path.relative_to(ROOT)} imports {used}"

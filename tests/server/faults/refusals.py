@@ -1,0 +1,136 @@
+"""Refusals with an error status."""
+
+from email.utils import formatdate
+
+from server.faults.registry import TEXT, both, fault
+from server.http1 import Exchange
+
+
+@fault
+def r429(e: Exchange) -> None:
+    e.error("429 Too Many Requests", "Rate limit reached", "rate_limit_exceeded")
+
+
+@fault
+def r429_ms(e: Exchange) -> None:
+    e.error("429 Too Many Requests", "Rate limit reached", "rate_limit_exceeded", retry_after_ms="60", retry_after="9")
+
+
+@fault
+def r429_after1(e: Exchange) -> None:
+    e.error("429 Too Many Requests", "Rate limit reached", "rate_limit_exceeded", retry_after="1")
+
+
+@fault
+def r429_date(e: Exchange) -> None:
+    now = 2_000_000_000  # a clock that is years off
+    e.error(
+        "429 Too Many Requests",
+        "Rate limit reached",
+        date=formatdate(now, usegmt=True),
+        retry_after=formatdate(now + 1, usegmt=True),
+    )
+
+
+@fault
+def r429_hour(e: Exchange) -> None:
+    e.error("429 Too Many Requests", "Rate limit reached", "rate_limit_exceeded", retry_after="3600")
+
+
+@fault
+def r429_quota(e: Exchange) -> None:
+    e.error("429 Too Many Requests", "You exceeded your current quota", "insufficient_quota", retry_after="1")
+
+
+@fault
+def r402(e: Exchange) -> None:
+    e.error("402 Payment Required", "Insufficient credits")
+
+
+@fault
+def r401(e: Exchange) -> None:
+    key = e.headers.get("authorization", "").removeprefix("Bearer ")
+    e.error("401 Unauthorized", f"Incorrect API key provided: {key}.", "invalid_api_key")
+
+
+@fault
+def r403(e: Exchange) -> None:
+    e.error("403 Forbidden", "Country not supported")
+
+
+@fault
+def r404(e: Exchange) -> None:
+    e.error("404 Not Found", "The model does not exist", "model_not_found")
+
+
+@fault
+def r400(e: Exchange) -> None:
+    e.error("400 Bad Request", "Unsupported value: 'temperature' does not support 0.5", "unsupported_value")
+
+
+@fault
+def bad_schema(e: Exchange) -> None:
+    e.error("400 Bad Request", "Invalid schema for function 'f': bad type", "invalid_function_parameters")
+
+
+@fault
+def ctx(e: Exchange) -> None:
+    e.error(
+        "400 Bad Request",
+        "This model's maximum context length is 4096 tokens, you requested 5000",
+        "context_length_exceeded",
+    )
+
+
+@fault
+def ctx_phrase(e: Exchange) -> None:
+    e.answer_json(
+        {"object": "error", "message": "prompt is too long: 210000 tokens > 200000 maximum", "code": 400}, "400 Bad"
+    )
+
+
+@fault
+def filtered(e: Exchange) -> None:
+    e.error("400 Bad Request", "The prompt was filtered", "content_filter")
+
+
+@fault
+def r500(e: Exchange) -> None:
+    e.error("500 Internal Server Error", "boom", kind="server_error")
+
+
+@fault
+def r529(e: Exchange) -> None:
+    e.error("529 Overloaded", "Overloaded", kind="overloaded_error")
+
+
+@fault
+def html502(e: Exchange) -> None:
+    e.answer(
+        b"<html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>", "502 Bad Gateway", "text/html"
+    )
+
+
+@fault
+def no_stream_options(e: Exchange) -> None:
+    if "stream_options" in e.json:
+        e.error("400 Bad Request", "Unknown parameter: 'stream_options'.", "unknown_parameter")
+    else:
+        both(e, {"content": TEXT})
+
+
+@fault
+def no_stream(e: Exchange) -> None:
+    if e.json.get("stream"):
+        e.error("422 Unprocessable Entity", "stream is not supported for this model")
+    else:
+        both(e, {"content": TEXT})
+
+
+@fault
+def max_completion_tokens(e: Exchange) -> None:
+    if "max_tokens" in e.json:
+        text = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+        e.error("400 Bad Request", text, "unsupported_parameter")
+    else:
+        both(e, {"content": TEXT})

@@ -1,0 +1,134 @@
+"""Streams with something wrong in them."""
+
+import json
+
+from server.faults.registry import TEXT, chunk, fault, some_text, stream
+from server.http1 import Exchange, frame
+
+
+@fault
+def s_nodone(e: Exchange) -> None:
+    some_text(e)
+    e.finish()
+
+
+@fault
+def s_nofinish(e: Exchange) -> None:
+    some_text(e)
+    e.piece(b"data: [DONE]\n\n")
+    e.finish()
+
+
+@fault
+def s_only_done(e: Exchange) -> None:
+    stream(e)
+
+
+@fault
+def s_errevent(e: Exchange) -> None:
+    some_text(e)
+    e.event({"error": {"message": "The server had an error", "type": "server_error", "code": 500}})
+    e.finish()
+
+
+@fault
+def s_err429(e: Exchange) -> None:
+    e.begin_events()
+    e.piece(b'event: error\ndata: {"message": "slow down", "code": 429}\n\n')
+    e.finish()
+
+
+@fault
+def s_finish_error(e: Exchange) -> None:
+    some_text(e)
+    e.event(
+        {
+            "choices": [
+                {"index": 0, "delta": {}, "finish_reason": "error", "error": {"message": "upstream", "code": 502}}
+            ]
+        }
+    )
+    e.finish()
+
+
+@fault
+def s_badjson(e: Exchange) -> None:
+    some_text(e)
+    e.piece(b'data: {"choices":[{"delta":{"content":"x\n\n')
+    e.finish()
+
+
+@fault
+def s_badutf8(e: Exchange) -> None:
+    some_text(e)
+    e.piece(b'data: {"choices":[{"index":0,"delta":{"content":"\xff\xfe"}}]}\n\n')
+    e.finish()
+
+
+@fault
+def s_splitutf8(e: Exchange) -> None:
+    text = "żółć 漢字 👩‍🚀"
+    raw = b"data: " + json.dumps(chunk({"content": text}), ensure_ascii=False).encode() + b"\n\n"
+    raw += frame(chunk({}, "stop")) + b"data: [DONE]\n\n"
+    e.begin_events()
+    for at in range(len(raw)):
+        e.piece(raw[at : at + 1])
+    e.finish()
+
+
+@fault
+def s_aftdone(e: Exchange) -> None:
+    e.begin_events()
+    e.event(chunk({"content": TEXT}))
+    e.event(chunk({}, "stop"))
+    e.piece(b"data: [DONE]\n\n")
+    e.event(chunk({"content": " ghost"}))
+    e.finish()
+
+
+@fault
+def s_late_end(e: Exchange) -> None:
+    """The end of the body comes a moment after the end mark, as it does on real networks."""
+    e.begin_events()
+    e.event(chunk({"content": TEXT}))
+    e.event(chunk({}, "stop"))
+    e.piece(b"data: [DONE]\n\n")
+    e.finish_later(0.02)
+
+
+@fault
+def s_never_ends(e: Exchange) -> None:
+    e.begin_events()
+    e.event(chunk({"content": TEXT}))
+    e.event(chunk({}, "stop"))
+    e.piece(b"data: [DONE]\n\n")
+
+
+@fault
+def s_other_choice(e: Exchange) -> None:
+    ghost = {"choices": [{"index": 1, "delta": {"content": "ghost"}, "finish_reason": "stop"}]}
+    stream(e, ghost, chunk({"content": TEXT}), ghost, chunk({}, "stop"))
+
+
+@fault
+def s_surrogate_split(e: Exchange) -> None:
+    stream(e, chunk({"content": "a\ud83d"}), chunk({"content": "\ude00b"}), chunk({}, "stop"))
+
+
+@fault
+def s_flood(e: Exchange) -> None:
+    stream(e, *(chunk({"content": f"w{n % 10} "}) for n in range(20_000)), chunk({}, "stop"))
+
+
+@fault
+def s_endless(e: Exchange) -> None:
+    block = frame(chunk({"content": "x" * 65536})) * 16
+    e.begin_events()
+    e.every(0.0, lambda n: e.piece(block), 40)
+
+
+@fault
+def s_reasoning(e: Exchange) -> None:
+    stream(
+        e, chunk({"reasoning": "hm"}), chunk({"reasoning_content": "m"}), chunk({"content": "yes"}), chunk({}, "stop")
+    )

@@ -1,0 +1,36 @@
+"""Token counts, credible and not."""
+
+from server.faults.registry import TEXT, both, fault
+from server.http1 import Exchange
+
+
+@fault
+def usage_missing(e: Exchange) -> None:
+    both(e, {"content": TEXT})
+
+
+@fault
+def usage_negative(e: Exchange) -> None:
+    both(e, {"content": TEXT}, usage={"prompt_tokens": -5, "completion_tokens": 3})
+
+
+@fault
+def usage_zero(e: Exchange) -> None:
+    both(e, {"content": TEXT}, usage={"prompt_tokens": 0, "completion_tokens": 0})
+
+
+@fault
+def usage_absurd(e: Exchange) -> None:
+    both(e, {"content": TEXT}, usage={"prompt_tokens": 10**12, "completion_tokens": "many"})
+
+
+@fault
+def usage_full(e: Exchange) -> None:
+    usage = {
+        "prompt_tokens": 100,
+        "completion_tokens": 20,
+        "prompt_tokens_details": {"cached_tokens": 64},
+        "completion_tokens_details": {"reasoning_tokens": 12},
+        "cost": 0.00125,
+    }
+    both(e, {"content": TEXT}, usage=usage)

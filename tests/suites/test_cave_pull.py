@@ -1,0 +1,97 @@
+"""Pulling scenarios: from a checkout and by download, whole or not at all; nothing of it runs."""
+
+import io
+import json
+import urllib.error
+import urllib.request
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from console.core.fault import UsageError
+from console.suites.catalog import read_entry
+from console.suites.cavebench.pull import pull
+from console.suites.cavebench.suite import CaveBenchSuite
+
+SCENARIO = [{"name": "s", "module": "evals.fam.mod", "conversations": [{"id": "c", "turns": [{"query": "q"}]}]}]
+FILES = {
+    "evals/fam/s.json": json.dumps(SCENARIO),
+    "evals/fam/mod.py": "raise SystemExit('it ran')",
+    "evals/fam/data.csv": "a,b\n1,2\n",
+    "evals/fam/.secret.txt": "x",
+    "core/types.py": "x = 1",
+    "runs/old.json": "{}",
+    "uv.lock": "",
+}
+
+
+def checkout(root: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_text(text)
+    return root
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def test_from_a_checkout(tmp_path: Path) -> None:
+    said: list[Any] = []
+    folder = pull(tmp_path / "data", checkout(tmp_path / "co", FILES), said.append)
+    assert names(folder) == ["evals/fam/data.csv", "evals/fam/mod.py", "evals/fam/s.json", "suite.toml"]
+    entry = read_entry(folder, "pulled")
+    assert (entry.format, entry.comparable, entry.source["version"]) == ("cavebench", False, "unknown")
+    assert [category.name for category in CaveBenchSuite(entry).categories()] == ["s"]
+    assert said == ["these files are not those of the pinned revision", "1 scenarios, 1 conversations, 1 turns"]
+
+
+def test_links_are_not_followed(tmp_path: Path) -> None:
+    source = checkout(tmp_path / "co", FILES)
+    (tmp_path / "outside.txt").write_text("x")
+    (source / "evals" / "link.txt").symlink_to(tmp_path / "outside.txt")
+    assert "evals/link.txt" not in names(pull(tmp_path / "data", source, lambda _: None))
+
+
+def test_a_damaged_checkout_leaves_the_old_folder(tmp_path: Path) -> None:
+    old = pull(tmp_path / "data", checkout(tmp_path / "co", FILES), lambda _: None)
+    before = names(old)
+    for text in ("[{", json.dumps([{"name": "s", "module": "gone", "conversations": []}])):
+        with pytest.raises(UsageError, match=r"s\.json"):
+            pull(tmp_path / "data", checkout(tmp_path / "bad", FILES | {"evals/fam/s.json": text}), lambda _: None)
+        assert names(old) == before
+    assert [path.name for path in (tmp_path / "data").iterdir()] == ["cavebench"]
+
+
+def test_another_folder_is_no_checkout(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="neither evals/ nor benchmarks/"):
+        pull(tmp_path / "data", checkout(tmp_path / "co", {"x.py": ""}), lambda _: None)
+
+
+def test_download(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as written:
+        for name, text in FILES.items():
+            written.writestr(f"cave-bench-a074e6a/{name}", text)
+    asked: list[str] = []
+
+    def answer(address: str, timeout: float) -> Any:
+        asked.append(address)
+        return io.BytesIO(archive.getvalue())
+
+    monkeypatch.setattr(urllib.request, "urlopen", answer)
+    folder = pull(tmp_path / "data", None, lambda _: None)
+    assert names(folder) == ["evals/fam/data.csv", "evals/fam/mod.py", "evals/fam/s.json", "suite.toml"]
+    assert len(asked) == 1
+
+
+def test_no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(address: str, timeout: float) -> Any:
+        raise urllib.error.URLError("unreachable")
+
+    monkeypatch.setattr(urllib.request, "urlopen", fail)
+    with pytest.raises(UsageError, match="--from PATH"):
+        pull(tmp_path / "data", None, lambda _: None)
+    assert not list((tmp_path / "data").iterdir())

@@ -1,0 +1,109 @@
+"""The main job by keyboard in a real terminal: launch, watch, step through failures; and what outlives the terminal."""
+
+import asyncio
+import os
+import signal
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from terminal.tmux import Terminal
+
+from console.store.runs import RunFolder, list_runs
+
+Open = Callable[..., Terminal]
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Open]:
+    opened: list[Terminal] = []
+
+    def start(*arguments: str, **given: object) -> Terminal:
+        folder = tmp_path / f"t{len(opened)}"
+        folder.mkdir()
+        opened.append(Terminal(folder, "--runs", str(tmp_path / "runs"), *arguments, **given))  # type: ignore[arg-type]
+        return opened[-1]
+
+    yield start
+    for one in opened:
+        one.close()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)], ids=["80x24", "160x45"])
+def test_a_newcomer_finds_the_first_failure(tmp_path: Path, terminal: Open, size: tuple[int, int]) -> None:
+    """No key, nothing set up: Enter starts the demo, its failures can be stepped through when it has ended."""
+    app = terminal(size=size, env={"EVAL_CONSOLE_SIM_PACE": "flat"})
+    app.until("Try the demo", "simulated", "? help")
+    app.press("Enter")
+    app.until("Live", "bfcl-starter", "✗", seconds=30)
+    wait_until_ended(list_runs(tmp_path / "runs"))
+    app.until("completed")
+    app.press("3")
+    first = app.until("Review", "EXPECTED", "ACTUAL", "1 of ")
+    assert "✗" in first
+    app.press("n")
+    app.until("2 of ")
+    app.press("N")
+    app.until("1 of ")
+    app.press("?")
+    app.until("Help: Review", "next failure")
+    app.press("Escape")
+    app.until_gone("Help: Review")
+    app.press("1")
+    app.until("Try the demo", "Last failures")
+    app.press("q")
+    app.until("exit 0", "icanon")
+    assert all(run.summary().simulated for run in list_runs(tmp_path / "runs"))
+
+
+def test_closing_the_terminal_does_not_end_a_run(tmp_path: Path, terminal: Open) -> None:
+    app = terminal()
+    app.until("Try the demo")
+    app.press("Enter")
+    app.until("running", "streaming")
+    runs = list_runs(tmp_path / "runs")
+    app.close()
+    wait_until_ended(runs)
+    assert {run.summary().state for run in runs} == {"completed"}
+    again = terminal()
+    again.until("bfcl-starter", "✓")
+    again.press("3")
+    again.until("EXPECTED", "ACTUAL")
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=["SIGTERM", "SIGHUP"])
+def test_a_signal_leaves_the_terminal_as_it_was(terminal: Open, number: signal.Signals, code: int) -> None:
+    app = terminal()
+    app.until("Try the demo")
+    children = subprocess.run(
+        ["ps", "-o", "pid=", "--ppid", str(app.pid())], capture_output=True, text=True, check=True
+    )
+    os.kill(int(children.stdout.split()[0]), number)
+    screen = app.until(f"exit {code}", "icanon")
+    assert "-icanon" not in screen
+    assert "Try the demo" not in screen
+
+
+def test_too_small_a_terminal_says_so_and_nothing_else(terminal: Open) -> None:
+    app = terminal(size=(58, 14))
+    screen = app.until("58×14")
+    assert "Try the demo" not in screen
+    app._tmux("resize-window", "-x", "80", "-y", "24")
+    app.until("Try the demo")
+
+
+def test_no_colour_is_asked_for_and_none_is_sent(terminal: Open) -> None:
+    app = terminal(env={"NO_COLOR": "1"})
+    app.until("Try the demo")
+    assert "38;2;" not in app.raw()
+    assert "38;5;" not in app.raw()
+
+
+def wait_until_ended(runs: list[RunFolder]) -> None:
+    async def all_ended() -> None:
+        async with asyncio.timeout(60):
+            while any(run.is_live or run.summary().state == "starting" for run in runs):  # noqa: ASYNC110  a lock has no event
+                await asyncio.sleep(0.02)
+
+    asyncio.run(all_ended())

@@ -1,0 +1,192 @@
+"""Writes real runs with the store, for tests and benchmarks of the screens: journals as an engine would leave them."""
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from console.core.case import Case, Key, Setting
+from console.core.chat import Reply, ToolCall, Usage
+from console.core.comparison import Comparison, Mark, Pair, Row
+from console.core.live import Began, Command, Status
+from console.core.outcome import Outcome, Verdict
+from console.core.record import AnyRecord, Asked, Closed, Finished, Noted, Opened, Scored, Started, Tried
+from console.core.run import Manifest, ModelFacts
+from console.engine.publish import Publisher
+from console.store.journal import JournalWriter
+from console.store.lock import RunLock
+from console.store.runs import RunFolder, create_run
+
+AT = 1_800_000_000.0
+SYSTEM = "You are an expert in composing functions.\nYou may call several.\nReturn only the calls.\nNothing else.\n"
+
+
+class Recorder:
+    """One run being written; `live` holds the lock, as an engine does."""
+
+    def __init__(
+        self, root: Path, *, cases: int, name: str = "0117-1420-bfcl-live-gpt-x", live: bool = False, **more: Any
+    ):
+        model = more.pop("model", ModelFacts("gpt-x", price_in=1.0, price_out=2.0))
+        suite = more.pop("suite", "recorded")
+        manifest = Manifest(id=name, at=AT, suite=suite, model=model, setting=Setting(), cases=cases, **more)
+        self.folder: RunFolder = create_run(root, manifest)
+        self.lock = RunLock(self.folder.lock_path) if live else None
+        self.writer = JournalWriter(self.folder.journal_path)
+        self.at = time.time() if live else AT
+        self.write(Opened(at=self.at, pid=1))
+
+    def write(self, record: AnyRecord) -> None:
+        self.writer.append(record)
+
+    def tick(self, seconds: float = 0.5) -> float:
+        self.at += seconds
+        return self.at
+
+    def start(self, id: str, category: str = "live_multiple", title: str = "", attempt: int = 1, **data: Any) -> Key:
+        key = Key(id, 0, attempt)
+        self.write(Started(at=self.tick(0.1), key=key, case=Case(id, category, data, title=title)))
+        return key
+
+    def ask(self, key: Key, question: str, reply: Reply, *, n: int = 1, **more: Any) -> None:
+        messages: list[dict[str, Any]] = more.pop("messages", None) or [
+            {"role": "system", "content": SYSTEM},
+            {"role": "user", "content": question},
+        ]
+        self.write(Asked(at=self.tick(), key=key, n=n, digest="", reply=reply, messages=messages, **more))
+
+    def finish(self, key: Key, outcome: Outcome, reason: str = "", subject: str = "", **more: Any) -> None:
+        messages = more.pop("messages", ())
+        verdict = Verdict(outcome, reason or None, subject, tuple(messages), detail=more.pop("detail", {}))
+        known: dict[str, Any] = {
+            "seconds": 1.9,
+            "input_tokens": 1131,
+            "output_tokens": 41,
+            "cost_usd": 0.004,
+            "calls": 1,
+        }
+        self.write(Finished(at=self.tick(0.1), key=key, verdict=verdict, **(known | more)))
+
+    def close(self, reason: str = "completed", message: str = "") -> RunFolder:
+        self.write(Closed(at=self.tick(0.1), reason=reason, message=message))
+        return self.leave()
+
+    def leave(self) -> RunFolder:
+        self.writer.close()
+        if self.lock is not None:
+            self.lock.release()
+            self.lock = None
+        return self.folder
+
+
+def call_reply(name: str, arguments: str, **more: Any) -> Reply:
+    call = ToolCall("call_1", name, arguments)
+    return Reply(None, (call,), finish="tool_calls", usage=Usage(1131, 41), latency_s=1.9, **more)
+
+
+QUESTION = "What's the weather in Chicago in Fahrenheit for the next days? reply in English please"
+FAILURES: Sequence[tuple[str, str, str, str]] = (
+    ("live_multiple_118-41", "value_error:string", "unit", "Invalid value for parameter 'unit': 'imperial'."),
+    ("live_multiple_131-52", "value_error:string", "unit", "Invalid value for parameter 'unit': 'imperial'."),
+    ("live_simple_77-40-0", "value_error:string", "unit", "Invalid value for parameter 'unit': 'metric'."),
+    ("live_simple_14-3-9", "value_error:string", "location", "Invalid value for parameter 'location'."),
+    ("live_parallel_4-1", "parallel_function_checker_no_order:wrong_count", "", "Wrong number of functions."),
+    ("live_irrelevance_12-0", "irrelevance_error:decoder_success", "get_weather", "Valid syntax. Wrong."),
+)
+
+
+def plain_run(root: Path, *, passed: int = 6, close: bool = True, **more: Any) -> Recorder:
+    """A run of six failures of three kinds, one broken and some passed cases."""
+    recorder = Recorder(root, cases=passed + 7, **more)
+    for place in range(passed):
+        key = recorder.start(f"live_simple_{place}-0-0", "live_simple", "weather?")
+        recorder.ask(key, QUESTION, call_reply("get_current_weather", '{"location": "Chicago, IL"}'))
+        recorder.finish(key, Outcome.PASSED)
+    for id, reason, subject, message in FAILURES:
+        key = recorder.start(id, id.rsplit("_", 1)[0], QUESTION)
+        arguments = '{"location": "Chicago, IL", "unit": "imperial", "lang": "en"}'
+        recorder.ask(key, QUESTION, call_reply("get_current_weather", arguments))
+        recorder.finish(
+            key, Outcome.FAILED, reason, subject, messages=[message],
+            output=[{"get_current_weather": {"location": "Chicago, IL", "unit": "imperial", "lang": "en"}}],
+        )  # fmt: skip
+    key = recorder.start("live_multiple_9-4-1", "live_multiple", QUESTION)
+    recorder.write(
+        Tried(at=recorder.tick(), key=key, n=1, kind="rate_limit", message="429 Too Many Requests", wait_s=4)
+    )
+    recorder.write(Tried(at=recorder.tick(), key=key, n=1, kind="server", message="502 Bad Gateway", partial="[get_"))
+    recorder.finish(key, Outcome.BROKEN, "server", messages=["502 Bad Gateway, tried 2 times"], cost_usd=None)
+    if close:
+        recorder.close()
+    return recorder
+
+
+def loop_run(root: Path, loops: int = 5, turns: int = 6, *, close: bool = True, **more: Any) -> Recorder:
+    """A run of AidanBench loops."""
+    recorder = Recorder(root, cases=loops, suite="aidan", name="0117-1551-aidan-gpt-x", **more)
+    for place in range(loops):
+        key = recorder.start(f"q{place}", "questions", f"Why did Rome fall, number {place}?")
+        last = turns - place
+        for turn in range(last):
+            reply = Reply(f"Answer {turn} of loop {place}: lead in the aqueducts.", usage=Usage(100, 20), latency_s=0.8)
+            recorder.ask(key, "Another answer, please.", reply, n=turn + 1, turn=turn)
+            novelty = 0.9 - turn * 0.15
+            recorder.write(
+                Scored(recorder.tick(0.1), key=key, name="coherence", value=80 - turn, threshold=15, turn=turn)
+            )
+            recorder.write(
+                Scored(recorder.tick(0.1), key=key, name="novelty", value=novelty, threshold=0.15, turn=turn)
+            )
+            near = {"turn": max(turn - 1, 0), "similarity": 1 - novelty, "answer": "lead"}
+            recorder.write(Noted(recorder.tick(0.1), key=key, kind="nearest", data=near, turn=turn))
+        if place % 2:
+            recorder.finish(key, Outcome.PASSED, "low_embedding_novelty", output=[])
+    if close:
+        recorder.close()
+    return recorder
+
+
+class Engine:
+    """Just enough of an engine: the lock, the journal and the socket."""
+
+    def __init__(self, root: Path, cases: int = 4) -> None:
+        self.recorder = Recorder(root, cases=cases, live=True)
+        self.status = Status("running", 4)
+        self.heard: list[Command] = []
+        self.said: list[str] = []
+        self.publisher = Publisher(self.recorder.folder.socket_path, lambda: self.status, self.heard.append)
+
+    async def __aenter__(self) -> "Engine":
+        await self.publisher.open(self.said.append)
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        if self.recorder.lock is not None:
+            await self.publisher.close()
+            self.recorder.leave()
+
+    async def end(self, reason: str = "completed") -> None:
+        await self.publisher.close()
+        self.recorder.close(reason)
+
+    def begin(self, key: Key, n: int = 1, **more: Any) -> None:
+        self.publisher.began(Began(key=key, n=n, role="model", **more))
+
+
+class WeatherSuite:
+    """The part of a suite that Review needs: it lays the recorded weather calls beside what was expected."""
+
+    def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
+        rows = (
+            Row(Mark.SAME, "location", ("'Chicago, IL'", "'Chicago'"), "'Chicago, IL'"),
+            Row(Mark.DIFFERS, "unit", ("'fahrenheit'",), "'imperial'", decisive=True),
+            Row(Mark.OMITTED, "days", ("1", "2", "3"), None, optional=True),
+            Row(Mark.EXTRA, "lang", (), "'en'", "not in schema"),
+        )
+        pair = Pair(Mark.DIFFERS, "get_current_weather", "get_current_weather", rows)
+        return Comparison(
+            sentence="wrong value: unit",
+            pairs=(pair,),
+            rule="value_error:string  Invalid value for parameter 'unit': 'imperial'. Expected one of ['fahrenheit'].",
+            hint="unit='fahrenheit'",
+        )

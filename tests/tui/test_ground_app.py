@@ -1,0 +1,208 @@
+"""The app's frame: too small a terminal, ends of every kind, crashes without values, colours only where wanted."""
+
+import asyncio
+import re
+import signal
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from console.core.fault import UsageError
+from console.store.lock import RunLock
+from console.store.runs import RunFolder
+from console.tui.app import ConsoleApp
+from console.tui.start import Options, run_app
+from console.tui.themes import ANSI, DARK, NAMES, choose_theme
+
+PROGRAM = """
+import sys
+from pathlib import Path
+from console.cli.boundary import run
+sys.exit(run(["--models", "models.toml", "--runs", "runs", "--data", "data"]))
+"""
+BROKEN = """
+from console.tui.screens.home import HomeScreen
+def boom(self):
+    secret_local = "sk-value-that-must-not-show"
+    raise RuntimeError("message with sk-another-value")
+HomeScreen.action_sort = boom
+"""
+RESTORED = b"\x1b[?1049l"
+
+
+@pytest.mark.parametrize("size", [(59, 24), (80, 15), (40, 10)])
+async def test_below_the_least_size_there_is_one_sentence_and_it_comes_back(
+    size: tuple[int, int], opened: Any, frame: Callable[[ConsoleApp], str]
+) -> None:
+    async with opened() as (app, pilot):
+        before = frame(app)
+        await pilot.resize_terminal(*size)
+        await pilot.pause()
+        words = " ".join(frame(app).split())
+        assert words == (f"This terminal is {size[0]}×{size[1]}. The console needs 60×16; it is readable from 80×24.")
+        await pilot.resize_terminal(80, 24)
+        await pilot.pause()
+        assert frame(app) == before
+
+
+async def test_zoom_shows_one_pane_and_gives_the_rest_back(opened: Any, frame: Callable[[ConsoleApp], str]) -> None:
+    async with opened() as (app, pilot):
+        before = frame(app)
+        await pilot.press("z")
+        await pilot.pause()
+        assert "New run" in frame(app)
+        assert "sim/hasty" not in frame(app)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert frame(app) == before
+
+
+async def test_numbers_lead_to_places_and_back(opened: Any, desk: Any) -> None:
+    async with opened() as (app, pilot):
+        await pilot.press("2")
+        await pilot.pause()
+        assert app.screen.where == "home"
+        assert "No run is live" in app.messages[-1].plain
+        await pilot.press("L")
+        await pilot.press("q")
+        assert app.screen.where == "home"
+        await pilot.press("q")
+        await pilot.pause()
+    assert app.return_value == 0
+
+
+async def test_messages_are_kept(opened: Any, frame: Callable[[ConsoleApp], str]) -> None:
+    async with opened() as (app, pilot):
+        await pilot.press("2", "3")
+        await pilot.press("colon", *"messages", "enter")
+        await pilot.pause()
+        assert "No run is live" in frame(app)
+        assert "There is no run to review yet" in frame(app)
+
+
+@pytest.mark.parametrize("theme", NAMES)
+async def test_every_theme_draws_every_screen(theme: str, opened: Any, frame: Callable[[ConsoleApp], str]) -> None:
+    async with opened((160, 45), theme) as (app, pilot):
+        await pilot.press("question_mark", "escape", "L", "space", "question_mark", "escape", "escape")
+        assert "[1 Home]" in frame(app)
+
+
+def test_the_theme_follows_the_terminal() -> None:
+    assert choose_theme({"TERM": "xterm-256color"}) == DARK
+    assert choose_theme({"NO_COLOR": "1"}) == ANSI
+    assert choose_theme({"TERM": "linux"}) == ANSI
+    assert choose_theme({"TERM": "dumb"}) == ANSI
+
+
+def test_without_a_terminal_it_refuses_and_names_what_works() -> None:
+    with pytest.raises(UsageError) as caught:
+        run_app(Options())
+    assert "eval-console run" in caught.value.cure
+
+
+def test_it_paints_and_quits(terminal: Callable[..., Any]) -> None:
+    one = terminal(PROGRAM)
+    one.read_until(b"Try the demo")
+    one.read_until(b"sim/careful")
+    one.send(b"\x11")
+    assert one.wait() == 0
+    assert RESTORED in one.output
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_signals_restore_the_terminal(number: int, code: int, terminal: Callable[..., Any]) -> None:
+    one = terminal(PROGRAM)
+    one.read_until(b"Try the demo")
+    one.read_until(b"sim/careful")
+    one.signal(number)
+    assert one.wait() == code
+    assert RESTORED in one.output
+    assert b"Traceback" not in one.output
+
+
+def test_a_crash_shows_no_values_and_restores_the_terminal(terminal: Callable[..., Any]) -> None:
+    one = terminal(BROKEN + PROGRAM)
+    one.read_until(b"sim/careful")
+    one.send(b"s")
+    assert one.wait() == 70
+    tail = one.output.split(RESTORED, 1)[1]
+    assert b"RuntimeError" in tail
+    assert b"sk-" not in one.output
+    assert b"Traceback" not in one.output
+
+
+def test_no_color_sends_no_colour(terminal: Callable[..., Any]) -> None:
+    one = terminal(PROGRAM, NO_COLOR="1")
+    one.read_until(b"sim/careful")
+    one.send(b"\x11")
+    one.wait()
+    assert not re.search(rb"\x1b\[[\d;]*(38|48)[;:]", one.output)
+
+
+def test_ascii_marks_where_the_encoding_is_poor(terminal: Callable[..., Any]) -> None:
+    code = PROGRAM.replace("import sys\n", "import sys\nfrom console.tui.marks import MARKS\nMARKS.use_ascii()\n", 1)
+    one = terminal(code)
+    found = one.read_until(b"sim/careful")
+    assert "✓".encode() not in found
+    one.send(b"\x11")
+    one.wait()
+
+
+@contextmanager
+def held(run: RunFolder) -> Iterator[None]:
+    """Hold a run's lock, as its engine does."""
+    lock = RunLock(run.lock_path)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+async def test_quitting_asks_while_a_run_started_here_is_live(
+    opened: Any, desk: Any, frame: Callable[[ConsoleApp], str]
+) -> None:
+    run = desk.run("2025-01-17T1320-mine", passed=1, planned=2, reason=None)
+    with held(run):
+        async with opened() as (app, pilot):
+            assert "● 50%" in frame(app)
+            app.take_launched([run])
+            await pilot.press("ctrl+q")
+            await pilot.pause()
+            shown = frame(app)
+            assert "1 run started here: 2025-01-17T1320-mine" in shown
+            assert "leave it running" in shown
+            await pilot.press("escape")
+            await pilot.pause()
+            assert app.is_running
+            assert app.screen.where == "home"
+            await pilot.press("q", "l")
+            await pilot.pause()
+        assert app.return_value == 0
+
+
+async def test_stopping_on_the_way_out_reaches_the_engine(opened: Any, desk: Any) -> None:
+    run = desk.run("2025-01-17T1320-mine", passed=1, planned=2, reason=None)
+    heard: list[bytes] = []
+
+    async def engine(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.append(await reader.readline())
+        writer.close()
+
+    short = Path(tempfile.mkdtemp()) / "s"
+    server = await asyncio.start_unix_server(engine, str(short))
+    run.socket_path.symlink_to(short)
+    with held(run):
+        async with opened() as (app, pilot):
+            app.take_launched([run])
+            await pilot.press("ctrl+q", "s")
+            for _ in range(100):
+                await pilot.pause(0.01)
+                if heard:
+                    break
+        assert app.return_value == 0
+    server.close()
+    assert b'"do":"stop"' in heard[0]

@@ -1,0 +1,169 @@
+"""One table of actions: every key is in the bindings, the key line, the help and the palette, and means one thing."""
+
+import importlib
+from collections import defaultdict
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.binding import Binding
+
+from console.tui.actions import ACTIONS
+from console.tui.app import ConsoleApp
+from console.tui.keys import KeyMap, actions_at, bindings_for, find_action, load_key_map
+from console.tui.screens.help import groups_of
+from console.tui.widgets.keyline import KeyLine
+from console.tui.widgets.rows import Rows
+from console.tui.widgets.transcript import Transcript
+
+PLACES = ("home", "launch", "live", "review", "compare", "board")
+OWNERS = {
+    "all": ("console.tui.app:ConsoleApp",),
+    "rows": ("console.tui.widgets.rows:Rows",),
+    "text": ("console.tui.widgets.transcript:Transcript",),
+    "home": ("console.tui.screens.home:HomeScreen",),
+    "launch": ("console.tui.screens.launch:LaunchScreen",),
+    "compare": ("console.tui.screens.compare:CompareScreen",),
+    "board": ("console.tui.screens.leaderboard:LeaderboardScreen",),
+}
+
+
+def load(name: str) -> Any:
+    module, _, attribute = name.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+@pytest.mark.parametrize("where", OWNERS)
+def test_every_action_has_a_method(where: str) -> None:
+    for action in actions_at(where):
+        if not action.opens_menu:
+            owners = [load(name) for name in (*OWNERS[where], "console.tui.app:ConsoleApp")]
+            assert any(hasattr(owner, f"action_{action.method}") for owner in owners), action.id
+
+
+@pytest.mark.parametrize("where", PLACES)
+def test_a_key_means_one_thing_on_a_screen(where: str) -> None:
+    owners: dict[str, set[str]] = defaultdict(set)
+    for action in actions_at(where, "all"):
+        for key in action.keys:
+            if not action.menu:
+                owners[key].add(action.id)
+    assert {key: ids for key, ids in owners.items() if len(ids) > 1} == {}
+
+
+@pytest.mark.parametrize("where", PLACES)
+def test_a_menu_has_one_entry_for_a_key(where: str) -> None:
+    here = actions_at(where)
+    for opener in (action for action in here if action.opens_menu):
+        keys = [key for action in here if action.menu == opener.id for key in action.keys]
+        assert keys
+        assert len(keys) == len(set(keys))
+    assert {action.menu for action in here} - {""} <= {action.id for action in here if action.opens_menu}
+
+
+def test_ids_are_unique_where_they_are_and_pairs_exist() -> None:
+    for action in ACTIONS:
+        assert sum(other.id == action.id and other.where == action.where for other in ACTIONS) == 1
+        assert not action.pair or find_action(action.pair, action.where) is not None
+        assert ": " in action.title or not action.palette or " " not in action.title
+
+
+def test_no_key_needs_a_terminal_that_can_tell_it_apart() -> None:
+    forbidden = {f"ctrl+{letter}" for letter in "hijmsz"}
+    for action in ACTIONS:
+        assert not action.keys or any("alt+" not in key and not key.startswith("f1") for key in action.keys)
+        assert not forbidden & set(action.keys)
+
+
+def test_bindings_come_from_the_table() -> None:
+    for where, kind in (("rows", Rows), ("text", Transcript)):
+        ids = {binding.id for binding in kind.BINDINGS if isinstance(binding, Binding)}
+        assert ids == {action.id for action in actions_at(where) if action.keys}
+    assert {binding.id for binding in bindings_for("home") if isinstance(binding, Binding)} == {
+        action.id for action in actions_at("home") if action.keys and not action.menu
+    }
+
+
+@pytest.mark.parametrize("width", [60, 72, 80, 100, 160])
+async def test_the_key_line_is_never_cut(width: int, opened: Any, frame: Callable[[ConsoleApp], str]) -> None:
+    async with opened((width, 24)) as (app, _):
+        last = frame(app).rstrip("\n").split("\n")[-1]
+        assert last.endswith("? help  : commands")
+        assert "…" not in last
+        assert " enter open" in last
+        assert len(last) <= width
+        assert app.screen.query_one(KeyLine)
+
+
+async def test_help_lists_every_key_of_the_place(opened: Any) -> None:
+    async with opened() as (app, _):
+        actions = app.screen.actions_here()
+        listed = {action for group in groups_of(actions, "").values() for action in group}
+        shown = {action.id for action in listed} | {action.pair for action in listed}
+        assert {action.id for action in actions} <= shown
+        groups = groups_of(actions, "")
+        assert list(groups)[-2:] == ["MOVE", "EVERYWHERE"]
+        assert set(groups_of(actions, "sort")) == {"RUNS"}
+
+
+async def test_a_menu_lists_its_letters_and_acts(opened: Any, frame: Callable[[ConsoleApp], str], desk: Any) -> None:
+    desk.usual_runs()
+    async with opened() as (app, pilot):
+        await pilot.press("y")
+        assert "name of this run" in frame(app)
+        await pilot.press("i")
+        await pilot.pause()
+        assert app.clipboard == "2025-01-17T1320-a"
+        await pilot.press("y", "escape")
+        assert app.screen.where == "home"
+
+
+async def test_the_palette_narrows_and_acts(opened: Any, frame: Callable[[ConsoleApp], str]) -> None:
+    async with opened() as (app, pilot):
+        await pilot.press("colon", *"theme")
+        await pilot.pause()
+        assert "Theme: next" in frame(app)
+        await pilot.press("enter")
+        await pilot.pause()
+        assert app.theme == "console-light"
+        assert app.screen.where == "home"
+
+
+def test_the_readers_own_keys(tmp_path: Path) -> None:
+    path = tmp_path / "keys.toml"
+    path.write_text('run.new = "N"\n"cursor.down" = ["j", "ctrl+n"]\n"run.nwe" = "x"\nhelp = 3\n', encoding="utf-8")
+    keys = load_key_map(path)
+    assert keys.own == {"run.new": ("N",), "cursor.down": ("j", "ctrl+n")}
+    assert len(keys.mistakes) == 2
+    assert "did you mean run.new?" in keys.mistakes[0]
+    new = find_action("run.new", "all")
+    assert new is not None
+    assert keys.shown(new) == "N"
+
+
+@pytest.mark.parametrize("text", ["not toml [", "\ud800".encode("utf-8", "surrogatepass")])
+def test_a_broken_key_file_is_said_and_the_defaults_hold(tmp_path: Path, text: str | bytes) -> None:
+    path = tmp_path / "keys.toml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    keys = load_key_map(path)
+    assert keys.own == {}
+    assert "cannot be read" in keys.mistakes[0]
+    assert load_key_map(tmp_path / "missing.toml") == KeyMap()
+
+
+async def test_a_remapped_key_works_and_shows(desk: Any, tmp_path: Path, frame: Callable[[ConsoleApp], str]) -> None:
+    path = tmp_path / "keys.toml"
+    path.write_text('"run.new" = "N"\n', encoding="utf-8")
+    app = ConsoleApp(desk.places, keys_path=path)
+    async with app.run_test(size=(80, 24)) as pilot:
+        await pilot.pause()
+        assert "N new run" in frame(app)
+        await pilot.press("L")
+        assert app.screen.where == "home"
+        await pilot.press("N")
+        assert app.screen.where == "launch"
+
+
+def test_meanings_fit_into_the_help() -> None:
+    assert [action.id for action in ACTIONS if len(action.meaning) > 21] == []

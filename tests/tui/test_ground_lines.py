@@ -1,0 +1,84 @@
+"""Wrapping, fitting and columns: exact to the cell."""
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from textual.content import Content
+
+from console.tui import lines
+from console.tui.blocks import Block
+from console.tui.columns import Column, column_widths, row
+from console.tui.safe import literal
+
+TEXT = st.text(st.sampled_from("ab  c漢e\u0301👩‍👧x—"), max_size=200)
+
+
+@given(TEXT, st.integers(4, 30))
+def test_wrapped_lines_fit_and_lose_nothing_but_blanks(text: str, width: int) -> None:
+    cuts = lines.wrap(text, width)
+    assert all(cell_len(text[start:end]) <= width for start, end in cuts)
+    assert all(after - before in (0, 1) for (_, before), (after, _) in pairwise(cuts))
+    assert all(text[before] == " " for (_, before), (after, _) in pairwise(cuts) if after > before)
+    assert cuts[0][0] == 0
+    assert cuts[-1][1] == len(text)
+
+
+def test_words_stay_whole_where_they_can() -> None:
+    text = "a wordless verylongword end"
+    assert [text[a:b] for a, b in lines.wrap(text, 9)] == ["a", "wordless", "verylongw", "ord end"]
+
+
+@given(st.lists(st.text(st.sampled_from("ab \n漢\x1b\t"), max_size=30), min_size=1, max_size=8), st.integers(6, 30))
+def test_appending_is_the_same_as_knowing_it_all(parts: list[str], width: int) -> None:
+    grown, whole = Block("k", text=parts[0]), Block("k", text="".join(parts))
+    grown.height_at(width)
+    for part in parts[1:]:
+        grown.append(part)
+    assert grown.height_at(width) == whole.height_at(width)
+    shown = [grown.line_at(place, width).plain for place in range(grown.height_at(width))]
+    assert shown == [whole.line_at(place, width).plain for place in range(whole.height_at(width))]
+
+
+def test_a_block_wraps_again_at_another_width() -> None:
+    block = Block("k", Content("model"), text="one two three four five")
+    assert block.height_at(40) == 3
+    assert block.height_at(12) == 1 + 3 + 1
+    block.folded = True
+    assert block.height_at(12) == 2
+    assert block.line_at(0, 40).plain.startswith("model  1 line folded")
+
+
+def test_a_very_long_line_is_cut_with_a_note() -> None:
+    block = Block("k", text="x" * 10_000, indent=0)
+    assert block.logical[0].plain.endswith("… +6,000, e opens all")
+    block.height_at(80)
+    block.append("y" * 10)
+    block.append("z" * 5_000 + "\nnext")
+    assert block.logical[0].plain.endswith("… +11,010, e opens all")
+    assert block.logical[1].plain == "next"
+
+
+@given(TEXT, st.integers(0, 40), st.booleans())
+def test_fit_is_exact(text: str, width: int, right: bool) -> None:
+    assert lines.fit(literal(text), width, right=right).cell_length == width
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 20), st.integers(0, 3)), min_size=1, max_size=6),
+    st.integers(10, 160),
+)
+def test_columns_fill_the_row(columns: list[tuple[int, int]], total: int) -> None:
+    least, shares = [width for width, _ in columns], [share for _, share in columns]
+    widths = column_widths(least, shares, total, 2)
+    used = sum(widths) + 2 * (len(widths) - 1)
+    if sum(shares) and used >= sum(least) + 2 * (len(least) - 1):
+        assert used == total or (used > total and all(w <= 4 for w, s in zip(widths, shares, strict=True) if s))
+    assert all(width == least[place] for place, width in enumerate(widths) if not shares[place])
+
+
+def test_a_row_leaves_out_columns_that_have_no_room() -> None:
+    columns = [Column("a", 4, 1), Column("b", 4, right=True, from_width=20)]
+    assert row(columns, [Content("one"), Content("2")], 12).plain == "one         "
+    assert row(columns, [Content("one"), Content("2")], 20).plain == "one                2"

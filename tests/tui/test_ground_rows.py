@@ -1,0 +1,181 @@
+"""The virtual list: any length, a cursor held by key, only dirty lines drawn."""
+
+import time
+from typing import Any
+
+from textual.app import App, ComposeResult
+from textual.content import Content
+
+from console.tui import themes
+from console.tui.safe import Sieve, one_line
+from console.tui.widgets.rows import Column, Rows
+
+COLUMNS = (Column("id", 8), Column("text", 10, 1), Column("n", 4, right=True))
+
+
+class ListApp(App[None]):
+    CSS = "Rows { height: 8; }"
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__()
+        for theme in themes.themes():
+            self.register_theme(theme)
+        self.theme = themes.DARK
+        self.options = options
+        self.heard: list[tuple[str, str]] = []
+        self.drawn: list[str] = []
+
+    def draw(self, key: str) -> tuple[Content, ...]:
+        self.drawn.append(key)
+        return one_line(key), Content("text"), Content("1")
+
+    def compose(self) -> ComposeResult:
+        yield Rows(COLUMNS, draw=self.draw, **self.options)
+
+    def on_rows_row_highlighted(self, event: Rows.RowHighlighted) -> None:
+        self.heard.append((type(event).__name__, event.key))
+
+    on_rows_row_chosen = on_rows_row_highlighted
+    on_rows_row_marked = on_rows_row_highlighted
+
+    def text(self, line: int) -> str:
+        return self.screen._compositor.render_strips()[line].text.rstrip()
+
+
+def keys(count: int) -> list[str]:
+    return [f"k{number}" for number in range(count)]
+
+
+async def test_a_hundred_thousand_rows_open_at_once_and_only_visible_ones_are_drawn() -> None:
+    app = ListApp()
+    async with app.run_test(size=(40, 10)) as pilot:
+        rows = app.query_one(Rows)
+        began = time.process_time()
+        rows.show(keys(100_000))
+        await pilot.pause()
+        assert time.process_time() - began < 1.0
+        assert len(set(app.drawn)) <= 10
+        await pilot.press("G")
+        assert rows.cursor == "k99999"
+        assert app.text(7) == "> k99999    text                      1"
+        assert len(set(app.drawn)) <= 20
+
+
+async def test_every_moving_key() -> None:
+    app = ListApp()
+    async with app.run_test(size=(40, 10)) as pilot:
+        rows = app.query_one(Rows)
+        rows.show(keys(50))
+        seen: list[str | None] = []
+        for key in ("j", "down", "k", "up", "up", "ctrl+d", "ctrl+u", "pagedown", "pageup", "G", "g", "end", "home"):
+            await pilot.press(key)
+            seen.append(rows.cursor)
+        assert seen == ["k1", "k2", "k1", "k0", "k0", "k4", "k0", "k7", "k0", "k49", "k0", "k49", "k0"]
+
+
+async def test_new_rows_never_move_the_cursor_or_its_line() -> None:
+    app = ListApp()
+    async with app.run_test(size=(40, 10)) as pilot:
+        rows = app.query_one(Rows)
+        rows.show(keys(50))
+        for _ in range(20):
+            await pilot.press("j")
+        line = next(y for y in range(8) if app.text(y).startswith(">"))
+        app.heard.clear()
+        rows.show([f"new{number}" for number in range(30)] + keys(50))
+        await pilot.pause()
+        assert rows.cursor == "k20"
+        assert app.text(line).startswith("> k20")
+        assert app.heard == []
+
+
+async def test_when_the_row_is_gone_the_cursor_stays_near_and_says_so() -> None:
+    app = ListApp()
+    async with app.run_test(size=(40, 10)) as pilot:
+        rows = app.query_one(Rows)
+        rows.show(keys(5))
+        await pilot.press("j", "j")
+        rows.show(["k0", "k1", "k3", "k4"])
+        await pilot.pause()
+        assert rows.cursor == "k3"
+        assert app.heard[-1] == ("RowHighlighted", "k3")
+        rows.show([])
+        assert rows.cursor is None
+        await pilot.press("j", "enter", "G")
+
+
+async def test_headings_are_passed_over() -> None:
+    app = ListApp()
+    async with app.run_test(size=(40, 10)) as pilot:
+        rows = app.query_one(Rows)
+        rows.show(["h1", "a", "h2", "b", "h3"], fixed={"h1", "h2", "h3"})
+        assert rows.cursor == "a"
+        await pilot.press("j")
+        assert rows.cursor == "b"
+        await pilot.press("G", "j")
+        assert rows.cursor == "b"
+        await pilot.press("g", "k")
+        assert rows.cursor == "a"
+        assert not rows.move_to("h2")
+
+
+async def test_enter_chooses_and_space_marks_only_where_rows_can_be_marked() -> None:
+    app = ListApp(selectable=True, names=True)
+    async with app.run_test(size=(40, 10)) as pilot:
+        rows = app.query_one(Rows)
+        rows.show(keys(3))
+        await pilot.press("space", "j", "enter")
+        await pilot.pause()
+        assert rows.marked == {"k0"}
+        assert ("RowMarked", "k0") in app.heard
+        assert app.heard[-1] == ("RowChosen", "k1")
+        assert app.text(0).split() == ["id", "text", "n"]
+        assert app.text(1).startswith("  [x] k0")
+        assert app.text(2).startswith("> [ ] k1")
+
+
+async def test_the_mouse_moves_and_then_chooses() -> None:
+    app = ListApp(names=True)
+    async with app.run_test(size=(40, 10)) as pilot:
+        rows = app.query_one(Rows)
+        rows.show(keys(20))
+        await pilot.click(Rows, offset=(5, 3))
+        assert rows.cursor == "k2"
+        await pilot.click(Rows, offset=(5, 3))
+        await pilot.pause()
+        assert app.heard[-1] == ("RowChosen", "k2")
+        await pilot.click(Rows, offset=(5, 0))
+        assert rows.cursor == "k2"
+
+
+async def test_touching_a_row_draws_that_row_alone() -> None:
+    app = ListApp()
+    async with app.run_test(size=(40, 10)) as pilot:
+        rows = app.query_one(Rows)
+        rows.show(keys(100))
+        await pilot.pause()
+        app.drawn.clear()
+        rows.touch("k3")
+        rows.touch("k90")
+        await pilot.pause()
+        assert app.drawn == ["k3"]
+
+
+async def test_an_empty_list_says_why() -> None:
+    app = ListApp(empty=Content("Nothing yet.\nPress L to begin."))
+    async with app.run_test(size=(40, 10)) as pilot:
+        await pilot.pause()
+        assert (app.text(0), app.text(1)) == ("  Nothing yet.", "  Press L to begin.")
+
+
+async def test_hostile_keys_and_cells(all_hostile: tuple[str, ...]) -> None:
+    app = ListApp()
+    async with app.run_test(size=(40, 20)) as pilot:
+        rows = app.query_one(Rows)
+        rows.styles.height = 20
+        rows.show(list(all_hostile), draw=lambda key: (one_line(key), one_line(key * 400), Content("")))
+        await pilot.pause()
+        for strip in app.screen._compositor.render_strips():
+            segments = list(strip)
+            assert strip.cell_length == 40
+            assert Sieve().apply(segments, app.screen.background_colors[1]) == segments

@@ -1,0 +1,81 @@
+"""What opens over a place: help, palette, menus, questions, messages; as frames, and left again without a trace."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from console.tui.app import ConsoleApp
+
+Check = Callable[[ConsoleApp, str], None]
+Frame = Callable[[ConsoleApp], str]
+
+
+@pytest.mark.parametrize(
+    ("keys", "name"),
+    [
+        (("question_mark",), "home-help"),
+        (("question_mark", "slash", *"sort"), "home-help-found"),
+        (("colon",), "home-palette"),
+        (("colon", *"go"), "home-palette-narrowed"),
+        (("y",), "home-menu"),
+        (("2", "colon", *"messages", "enter"), "home-messages"),
+        (("L", "question_mark"), "launch-help"),
+    ],
+)
+@pytest.mark.parametrize("size", ["80x24", "160x45"])
+async def test_sheets(size: str, keys: tuple[str, ...], name: str, opened: Any, assert_frame: Check) -> None:
+    width, height = map(int, size.split("x"))
+    async with opened((width, height)) as (app, pilot):
+        await pilot.press(*keys)
+        await pilot.pause()
+        app.clear_notifications()
+        await pilot.pause()
+        assert_frame(app, f"{name}-{size}")
+
+
+@pytest.mark.parametrize("key", ["question_mark", "colon", "y", "slash"])
+async def test_escape_takes_one_step_back(key: str, opened: Any, frame: Frame) -> None:
+    async with opened() as (app, pilot):
+        before = frame(app)
+        await pilot.press(key, "escape")
+        await pilot.pause()
+        assert app.screen.where == "home"
+        after = frame(app)
+        assert after == before or key == "slash"
+        await pilot.press("1")
+        assert app.screen.where == "home"
+
+
+async def test_the_mouse_goes_to_places(opened: Any, desk: Any) -> None:
+    desk.usual_runs()
+    async with opened() as (app, pilot):
+        await pilot.click("TopLine", offset=(30, 0))
+        await pilot.pause()
+        await pilot.pause()
+        assert app.screen.where == "review"
+
+
+async def test_models_toml_is_made_from_an_example(opened: Any, desk: Any, settle: Any) -> None:
+    (desk.root / "models.toml").unlink()
+    async with opened() as (app, pilot):
+        await pilot.press("e")
+        await settle(app, pilot)
+        assert "# [gpt]" in (desk.root / "models.toml").read_text(encoding="utf-8")
+        assert app.shelf.models.mistakes == []
+
+
+async def test_keys_typed_at_once_reach_where_they_were_meant(opened: Any) -> None:
+    """Posted without waiting in between, as a paste or a fast typist does."""
+    from textual import events
+
+    async with opened() as (app, pilot):
+        for key in ("L", "j", "j", "space", "tab", "space", "tab", "7"):
+            app.post_message(events.Key(key, key if len(key) == 1 else None))
+        for _ in range(100):
+            await pilot.pause(0.02)
+            if app.screen.where == "launch" and app.screen._form.texts:
+                break
+        assert app.screen._form.models == ["sim/careful"]
+        assert list(app.screen._form.suites) == ["small-talk"]
+        assert app.screen._form.texts == {"cases": "7"}

@@ -1,0 +1,174 @@
+"""The virtual text: follows, freezes, finds, folds, and wraps only what it must."""
+
+import time
+from typing import Any
+
+from textual.app import App, ComposeResult
+from textual.content import Content
+
+from console.tui import themes
+from console.tui.blocks import Block
+from console.tui.widgets.transcript import Transcript
+
+
+class TextApp(App[None]):
+    def __init__(self, **options: Any) -> None:
+        super().__init__()
+        for theme in themes.themes():
+            self.register_theme(theme)
+        self.theme = themes.DARK
+        self.options = options
+        self.heard: list[bool] = []
+
+    def compose(self) -> ComposeResult:
+        yield Transcript(**self.options)
+
+    def on_transcript_follow_changed(self, event: Transcript.FollowChanged) -> None:
+        self.heard.append(event.following)
+
+    def lines(self) -> list[str]:
+        return [strip.text.rstrip() for strip in self.screen._compositor.render_strips()]
+
+
+def blocks(count: int, text: str = "some words of a message\nand a second line") -> list[Block]:
+    return [Block(f"b{n}", Content(f"speaker {n}"), Content("1 s"), text=text) for n in range(count)]
+
+
+async def test_blocks_are_drawn_with_title_and_aside() -> None:
+    app = TextApp()
+    async with app.run_test(size=(30, 8)) as pilot:
+        app.query_one(Transcript).show(blocks(1))
+        await pilot.pause()
+        assert app.lines()[:4] == [
+            "speaker 0                  1 s",
+            "  some words of a message",
+            "  and a second line",
+            "",
+        ]
+
+
+async def test_a_stream_is_followed_until_the_reader_scrolls_up_and_again_at_the_end() -> None:
+    app = TextApp(follow=True)
+    async with app.run_test(size=(40, 8)) as pilot:
+        view = app.query_one(Transcript)
+        view.show([Block("a", Content("model"))])
+        for number in range(30):
+            view.append("a", f"line {number}\n")
+        await pilot.pause()
+        assert "  line 29" in app.lines()
+        await pilot.press("k")
+        top = view.scroll_offset.y
+        for number in range(30, 50):
+            view.append("a", f"line {number}\n")
+        await pilot.pause()
+        assert (view.follow, view.unseen, view.scroll_offset.y) == (False, 20, top)
+        assert app.lines()[-1].endswith("frozen, +20 lines  G follows")
+        await pilot.press("G")
+        await pilot.pause()
+        assert view.follow
+        assert "  line 49" in app.lines()
+        assert app.heard == [False, True]
+
+
+async def test_a_text_that_does_not_follow_never_shows_the_badge() -> None:
+    app = TextApp()
+    async with app.run_test(size=(40, 6)) as pilot:
+        view = app.query_one(Transcript)
+        view.show(blocks(10))
+        await pilot.press("ctrl+d", "k", "pagedown", "g")
+        await pilot.pause()
+        assert view.scroll_offset.y == 0
+        assert not any("frozen" in line for line in app.lines())
+
+
+async def test_streaming_stays_flat_however_long_the_text_is() -> None:
+    app = TextApp(follow=True)
+    async with app.run_test(size=(80, 24)) as pilot:
+        view = app.query_one(Transcript)
+        view.show([Block("a", text="word word word\n" * 60_000)])
+        await pilot.pause()
+        began = time.process_time()
+        for _ in range(200):
+            view.append("a", "and some more ")
+        assert time.process_time() - began < 2.0
+
+
+async def test_find_goes_round_and_unfolds() -> None:
+    app = TextApp()
+    async with app.run_test(size=(40, 6)) as pilot:
+        view = app.query_one(Transcript)
+        some = blocks(20)
+        some[7] = Block("b7", Content("speaker"), text="here is the Needle", folded=True)
+        some[15] = Block("b15", Content("speaker"), text="another needle")
+        view.show(some)
+        assert view.find("needle") == 2
+        await pilot.pause()
+        assert not view.blocks[7].folded
+        assert any("Needle" in line for line in app.lines())
+        assert view.find_step(1) == (2, 2)
+        assert view.find_step(1) == (1, 2)
+        assert view.find("nothing like it") == 0
+        assert view.find_step(1) == (0, 0)
+        assert view.find("") == 0
+
+
+async def test_folding_moves_what_is_below() -> None:
+    app = TextApp()
+    async with app.run_test(size=(40, 8)) as pilot:
+        view = app.query_one(Transcript)
+        view.show(blocks(2))
+        view.toggle_fold("b0")
+        await pilot.pause()
+        assert app.lines()[0].startswith("speaker 0  2 lines folded")
+        assert app.lines()[2].startswith("speaker 1")
+
+
+async def test_resizing_keeps_the_place() -> None:
+    app = TextApp()
+    async with app.run_test(size=(60, 8)) as pilot:
+        view = app.query_one(Transcript)
+        view.show(blocks(40, "word " * 40))
+        view.scroll_to_block("b20")
+        await pilot.resize_terminal(30, 8)
+        await pilot.pause()
+        assert app.lines()[0].startswith("speaker 20")
+
+
+async def test_opening_three_hundred_messages_is_quick() -> None:
+    app = TextApp()
+    async with app.run_test(size=(120, 40)) as pilot:
+        view = app.query_one(Transcript)
+        began = time.process_time()
+        view.show(blocks(300, "a sentence of some words, then another. " * 25))
+        await pilot.pause()
+        assert time.process_time() - began < 1.0
+
+
+async def test_hostile_text_is_shown_whole_and_harmless(hostile: str) -> None:
+    app = TextApp()
+    async with app.run_test(size=(60, 12)) as pilot:
+        app.query_one(Transcript).show([Block("a", Content("model"), text=hostile)])
+        await pilot.pause()
+        shown = "".join(app.lines())
+        assert not any(ord(character) < 32 or 0x7F <= ord(character) < 0xA0 for character in shown)
+        assert not any(0xD800 <= ord(character) < 0xE000 for character in shown)
+
+
+async def test_ten_megabytes_open_and_scroll() -> None:
+    app = TextApp()
+    async with app.run_test(size=(80, 24)) as pilot:
+        view = app.query_one(Transcript)
+        view.show([Block("a", Content("model"), text="\x1b[2J0123456789 " * 700_000)])
+        await pilot.press("G", "g")
+        assert app.lines()[1].startswith("  ^[[2J0123456789")
+
+
+async def test_selected_text_joins_what_only_wrapping_split() -> None:
+    app = TextApp()
+    async with app.run_test(size=(16, 10)) as pilot:
+        view = app.query_one(Transcript)
+        view.show([Block("a", Content("model"), text="one two three four\nnext")])
+        await pilot.pause()
+        view.text_select_all()
+        await pilot.pause()
+        assert app.screen.get_selected_text() == "model\none two three four\nnext"

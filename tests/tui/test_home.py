@@ -1,0 +1,274 @@
+"""Home through its keys: what is there, what stands in the way, and where Enter leads."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from textual.widgets import Static
+
+from console.tui.app import ConsoleApp
+from console.tui.home.runs import RunList
+from console.tui.home.start import StartList
+from console.tui.screens.home import HomeScreen
+from console.tui.themes import ANSI, LIGHT
+
+Check = Callable[[ConsoleApp, str], None]
+Frame = Callable[[ConsoleApp], str]
+SIZES = {"80x24": (80, 24), "120x30": (120, 30), "160x45": (160, 45)}
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_first_day(size: str, opened: Any, assert_frame: Check) -> None:
+    async with opened(SIZES[size]) as (app, _):
+        assert_frame(app, f"home-first-day-{size}")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_usual_day(size: str, opened: Any, desk: Any, assert_frame: Check) -> None:
+    desk.usual_runs()
+    async with opened(SIZES[size]) as (app, pilot):
+        await pilot.press("tab")
+        await pilot.pause()
+        assert_frame(app, f"home-usual-{size}")
+
+
+@pytest.mark.parametrize("theme", [LIGHT, ANSI])
+async def test_words_and_marks_do_not_depend_on_colour(theme: str, opened: Any, desk: Any, assert_frame: Check) -> None:
+    desk.usual_runs()
+    async with opened((80, 24), theme) as (app, pilot):
+        await pilot.press("tab")
+        await pilot.pause()
+        assert_frame(app, "home-usual-80x24")
+
+
+async def test_the_cursor_starts_on_what_needs_no_key(opened: Any, frame: Frame) -> None:
+    async with opened() as (app, _):
+        assert app.focused.id == "start"
+        assert app.focused.cursor == "demo"
+        assert "set DESK_KEY_THAT_IS_NOT_SET" in frame(app)
+        assert "simulated" in frame(app)
+
+
+async def test_filter_narrows_by_words_and_escape_clears(opened: Any, desk: Any, frame: Frame) -> None:
+    desk.usual_runs()
+    async with opened() as (app, pilot):
+        await pilot.press("slash", *"sim hasty")
+        await pilot.pause()
+        runs = app.screen.query_one(RunList)
+        assert len(runs.keys) == 1
+        assert "1 of 4 with “sim hasty”" in frame(app)
+        await pilot.press("enter")
+        assert app.focused is runs
+        assert len(runs.keys) == 1
+        await pilot.press("F")
+        assert len(runs.keys) == 4
+        await pilot.press("slash", *"nothing such")
+        await pilot.pause()
+        assert "No run has “nothing such”. F shows all." in frame(app)
+        await pilot.press("escape")
+        await pilot.pause()
+        assert len(runs.keys) == 4
+        assert app.screen.where == "home"
+
+
+async def test_sorting_goes_round(opened: Any, desk: Any, frame: Frame) -> None:
+    desk.usual_runs()
+    async with opened() as (app, pilot):
+        runs = app.screen.query_one(RunList)
+        orders = []
+        for _ in range(6):
+            orders.append([key.rsplit("-", 1)[-1] for key in runs.keys])
+            await pilot.press("s")
+            await pilot.pause()
+        assert orders[0] == ["a", "b", "c", "z"]
+        assert orders[3] == ["b", "a", "c", "z"]
+        assert orders[4][0] == "a"
+        assert orders[5] == orders[0]
+
+
+async def test_the_run_under_the_cursor_is_described(opened: Any, desk: Any, frame: Frame) -> None:
+    desk.usual_runs()
+    async with opened((160, 45)) as (app, pilot):
+        await pilot.press("tab", "j")
+        await pilot.pause()
+        about = app.screen.query_one("#about", Static).render().plain
+        assert "2025-01-16T0900-b  finished" in about
+        assert "wrong value 5, rate limited 1" in about
+        await pilot.press("j", "j")
+        await pilot.pause()
+        assert "2025-01-01T0000-z" in app.screen.query_one("#about", Static).render().plain
+
+
+async def test_a_damaged_run_says_why_instead_of_opening(opened: Any, desk: Any, frame: Frame) -> None:
+    desk.usual_runs()
+    async with opened() as (app, pilot):
+        await pilot.press("tab", "G", "enter")
+        await pilot.pause()
+        assert app.screen.where == "home"
+        assert "cannot be read" in app.messages[-1].plain
+
+
+async def test_enter_on_a_finished_run_opens_review_and_1_comes_back(opened: Any, desk: Any) -> None:
+    desk.usual_runs()
+    async with opened() as (app, pilot):
+        await pilot.press("tab", "j", "enter")
+        await pilot.pause()
+        assert app.screen.where == "review"
+        await pilot.press("1")
+        await pilot.pause()
+        assert app.screen.where == "home"
+        assert app.screen.query_one(RunList).line.name == "2025-01-16T0900-b"
+
+
+async def test_resume_refuses_with_the_cure_when_the_suite_is_gone(opened: Any, desk: Any, settle: Any) -> None:
+    desk.run("2025-01-17T1320-a", suite="gone", passed=1, planned=3, reason="stopped")
+    async with opened() as (app, pilot):
+        assert app.screen.query_one(StartList).resumable.name == "2025-01-17T1320-a"
+        await pilot.press("r")
+        await settle(app, pilot)
+        assert "gone" in app.messages[-1].plain
+        assert app.screen.where == "home"
+
+
+async def test_resume_has_nothing_to_do_on_a_finished_run(opened: Any, desk: Any, frame: Frame) -> None:
+    desk.run("2025-01-15T0900-c", passed=50)
+    async with opened() as (app, pilot):
+        await pilot.press("tab", "r")
+        await pilot.pause()
+        assert "nothing to resume" in app.messages[-1].plain
+
+
+async def test_a_mistake_in_models_toml_leaves_the_sound_models_usable(opened: Any, desk: Any, frame: Frame) -> None:
+    desk.write_models('[good]\nmodel_id = "g"\nbase_url = "http://127.0.0.1:1/v1"\n\n[bad]\nmodel_idd = "x"\n')
+    async with opened((160, 45)) as (app, _):
+        shown = frame(app)
+        assert "models.toml:6" in shown
+        assert "good" in shown
+        assert "key" in shown
+
+
+async def test_without_models_toml_it_says_how_to_get_one(opened: Any, desk: Any, frame: Frame) -> None:
+    (desk.root / "models.toml").unlink()
+    async with opened((160, 45)) as (app, pilot):
+        assert "sim/careful" in frame(app)
+        app.screen.query_one("#models").focus()
+        await pilot.press("enter")
+        await pilot.pause()
+        assert "models.toml does not exist" in app.messages[-1].plain
+
+
+async def test_a_suite_that_cannot_be_read_says_why(opened: Any, desk: Any, frame: Frame) -> None:
+    (desk.root / "data" / "small-talk" / "questions.jsonl").write_text("{", encoding="utf-8")
+    async with opened((160, 45)) as (app, pilot):
+        assert "! not usable" in frame(app)
+        app.screen.query_one("#suites").focus()
+        await pilot.press("enter")
+        await pilot.pause()
+        assert "questions.jsonl" in app.messages[-1].plain
+        assert app.screen.where == "home"
+
+
+async def test_runs_that_cannot_be_listed_are_said(opened: Any, desk: Any, frame: Frame) -> None:
+    """A link to itself cannot be read by anybody, the superuser included."""
+    (desk.root / "runs").rmdir()
+    (desk.root / "runs").symlink_to("runs")
+    async with opened() as (app, _):
+        assert "symbolic links" in frame(app)
+
+
+async def test_a_runs_place_that_is_a_file_is_said(opened: Any, desk: Any, frame: Frame) -> None:
+    (desk.root / "runs").rmdir()
+    (desk.root / "runs").write_text("", encoding="utf-8")
+    async with opened((160, 45)) as (app, _):
+        words = "".join(line.strip(" ┃│╭╮╰╯") for line in frame(app).split("\n") if "│" in line)
+        assert "runs is not a folder" in app.shelf.runs_mistake
+        assert "Name a folder" in words
+
+
+async def test_new_runs_appear_without_moving_the_cursor(opened: Any, desk: Any, settle: Any) -> None:
+    desk.usual_runs()
+    async with opened() as (app, pilot):
+        runs = app.screen.query_one(RunList)
+        await pilot.press("tab", "j")
+        desk.run("2025-02-01T0000-new", passed=1)
+        app.shelf.read_runs()
+        await settle(app, pilot)
+        assert len(runs.keys) == 5
+        assert runs.line.name == "2025-01-16T0900-b"
+
+
+async def test_a_thousand_runs(opened: Any, desk: Any, frame: Frame) -> None:
+    for number in range(300):
+        desk.run(f"2025-01-{number:04}", passed=number % 7, failed=number % 3)
+    async with opened() as (app, pilot):
+        assert "RUNS  300" in frame(app)
+        await pilot.press("tab", "G")
+        await pilot.pause()
+        assert app.screen.query_one(RunList).line.name == "2025-01-0000"
+
+
+async def test_hostile_names_everywhere(opened: Any, desk: Any, frame: Frame, all_hostile: tuple[str, ...]) -> None:
+    for number, text in enumerate(all_hostile):
+        safe_for_a_folder = text.replace("/", "_").replace("\x00", "").encode("utf-8", "replace").decode()
+        desk.run(f"r{number}-{safe_for_a_folder}", suite=text.encode("utf-8", "replace").decode(), failed=1,
+                 model=text.encode("utf-8", "replace").decode(), category="[/x]")  # fmt: skip
+        desk.write_suite(f"s{number}[/x]{safe_for_a_folder}", "title [red]x[/red] [/x]")
+    desk.write_models('["[/x][@click=app.quit]"]\nmodel_id = "[/foo]"\nbase_url = "http://127.0.0.1:1/v1"\nx = 1\n'
+                      '["a\\u001b]52;c;eA==\\u0007"]\nmodel_id = "m"\n')  # fmt: skip
+    for size in SIZES.values():
+        async with opened(size) as (app, pilot):
+            for key in ("tab", "G", "y", "escape", "tab", "tab", "enter", "escape", "question_mark", "escape"):
+                await pilot.press(key)
+                await pilot.pause()
+                shown = frame(app)
+                assert not any((ord(c) < 32 and c != "\n") or 0x7F <= ord(c) < 0xA0 for c in shown)
+                assert "\u202e" not in shown
+            assert isinstance(app.screen, HomeScreen) or app.screen.where in ("launch", "review")
+
+
+async def test_the_demo_starts_engines_and_goes_to_live(
+    opened: Any, desk: Any, settle: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from console.tui.screens import home
+
+    monkeypatch.setattr(home, "DEMO_SUITE", "small-talk")
+    monkeypatch.setattr(home, "DEMO_CATEGORIES", ())
+    monkeypatch.setattr(home, "DEMO", (("sim/hasty", 1),))
+    async with opened() as (app, pilot):
+        await pilot.press("enter")
+        await settle(app, pilot)
+        assert app.screen.where == "live"
+        assert len(app.launched) == 1
+        assert "demo" in app.launched[0].name
+        manifest = app.launched[0].manifest()
+        assert manifest.simulated
+        assert manifest.cases == 1
+
+
+def test_no_foreign_escape_reaches_a_real_terminal(
+    desk: Any, terminal: Callable[..., Any], all_hostile: tuple[str, ...]
+) -> None:
+    for number, text in enumerate(all_hostile):
+        name = text.encode("utf-8", "replace").decode()
+        desk.run(f"r{number}-" + name.replace("/", "_").replace("\x00", ""), suite=name, model=name, failed=1)
+    one = terminal(
+        "import sys\nfrom console.cli.boundary import run\n"
+        "sys.exit(run(['--models', 'models.toml', '--runs', 'runs', '--data', 'data']))\n",
+        size=(160, 45),
+    )
+    one.read_until(b"r9-")
+    for keys in (b"\t", b"G", b"\x15", b"g", b"?"):
+        one.send(keys)
+    one.read_until(b"Help")
+    one.send(b"\x11")
+    assert one.wait() == 0
+    for sequence in (
+        b"\x1b]52",
+        b"\x1b]0;title",
+        b"\x1b]8;",
+        b"\x1bP+q",
+        b"\x1b[31mred",
+        b"\xc2\x9b",
+        "\u202e".encode(),
+    ):
+        assert sequence not in one.output

@@ -1,0 +1,371 @@
+"""Live: what runs stays where it is, the watched conversation streams, and the same screen shows a run from disk."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+sys.path.insert(0, str(Path(__file__).parent))
+from recorded import QUESTION, Engine, Recorder, call_reply, loop_run, plain_run
+
+from console.core.case import Key
+from console.core.chat import Reply
+from console.core.live import Activity, Command, Status
+from console.core.outcome import Outcome
+from console.core.record import Tried
+from console.store.runs import RunFolder
+from console.tui.app import ConsoleApp
+from console.tui.live.lanes import Lanes
+from console.tui.live.rows import row_key, slot_of
+from console.tui.screens.live import LiveScreen
+from console.tui.themes import ANSI, LIGHT
+from console.tui.widgets.rows import Rows
+from console.tui.widgets.transcript import Transcript
+
+TRIES = 600
+
+
+async def until(pilot: Pilot[int], holds: Callable[[], bool]) -> None:
+    for _ in range(TRIES):
+        if holds():
+            await pilot.pause()
+            return
+        await pilot.pause(0.01)
+    raise AssertionError(f"it never came to hold:\n{text_of(pilot.app)}\n{pilot.app.screen!r}")
+
+
+async def watch(app: ConsoleApp, pilot: Pilot[int], folder: RunFolder) -> LiveScreen:
+    app.open_live(folder)
+    await until(pilot, lambda: isinstance(app.screen, LiveScreen) and app.screen.is_mounted)
+    screen = app.screen
+    assert isinstance(screen, LiveScreen)
+    await until(pilot, lambda: screen.feed is not None and screen.feed.is_read)
+    await still(app, pilot)
+    return screen
+
+
+def text_of(app: ConsoleApp) -> str:
+    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+
+
+async def still(app: ConsoleApp, pilot: Pilot[int]) -> None:
+    """Wait until the picture stays the same."""
+    last, same = "", 0
+    while same < 3:
+        await pilot.pause(0.02)
+        shown = text_of(app)
+        last, same = shown, same + 1 if shown == last else 0
+
+
+# Frames --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+async def test_a_finished_run_of_cases(size: tuple[int, int], opened: Any, desk: Any, assert_frame: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    async with opened(size) as (app, pilot):
+        await watch(app, pilot, folder)
+        assert_frame(app, f"live-cases-{size[0]}x{size[1]}")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+async def test_loops(size: tuple[int, int], opened: Any, desk: Any, assert_frame: Any) -> None:
+    folder = loop_run(desk.root / "runs").folder
+    async with opened(size) as (app, pilot):
+        await watch(app, pilot, folder)
+        assert_frame(app, f"live-loops-{size[0]}x{size[1]}")
+
+
+@pytest.mark.parametrize("theme", [LIGHT, ANSI])
+async def test_other_themes_show_the_same_text(theme: str, opened: Any, desk: Any, assert_frame: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    async with opened((80, 24), theme) as (app, pilot):
+        await watch(app, pilot, folder)
+        assert_frame(app, "live-cases-80x24")
+
+
+async def test_problems_take_the_place_of_failures_when_narrow(opened: Any, desk: Any, assert_frame: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        screen = await watch(app, pilot, folder)
+        await pilot.press("i")
+        await pilot.pause()
+        assert screen.query_one("#problems", Rows).has_focus
+        assert_frame(app, "live-problems-80x24")
+        await pilot.press("escape")
+        await pilot.pause()
+        assert_frame(app, "live-cases-80x24")
+
+
+async def test_a_run_that_cannot_be_opened_says_why(opened: Any, desk: Any, frame: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        folder.manifest_path.unlink()
+        app.open_live(folder)
+        await until(pilot, lambda: isinstance(app.screen, LiveScreen) and bool(app.screen.problem))
+        await until(pilot, lambda: "run.json is missing" in " ".join(text_of(app).split()))
+
+
+@pytest.mark.parametrize(("reason", "words"), [("halted", "key refused"), (None, "ended without closing")])
+async def test_a_run_that_ended_early_says_why(reason: str | None, words: str, opened: Any, desk: Any) -> None:
+    recorder = plain_run(desk.root / "runs", close=False)
+    folder = recorder.close(reason, "key refused") if reason else recorder.leave()
+    async with opened() as (app, pilot):
+        await watch(app, pilot, folder)
+        assert words in text_of(app)
+        assert "r at Home" in text_of(app)
+
+
+async def test_a_damaged_journal_is_shown_with_what_is_left(opened: Any, desk: Any, frame: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    lines = folder.journal_path.read_bytes().split(b"\n")
+    lines[3] = b"{}"
+    folder.journal_path.write_bytes(b"\n".join(lines))
+    async with opened((160, 45)) as (app, pilot):
+        await watch(app, pilot, folder)
+        assert "1 unreadable line" in frame(app)
+
+
+# Cursor and detail ---------------------------------------------------------------------------------------------------
+
+
+async def test_the_detail_follows_the_cursor_and_enter_goes_in(opened: Any, desk: Any, frame: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        screen = await watch(app, pilot, folder)
+        await pilot.press("G")
+        await pilot.pause()
+        watched = screen.watched_rollout()
+        assert watched is not None
+        assert watched.key.case == "live_multiple_9-4-1"
+        await pilot.press("enter")
+        await pilot.pause()
+        assert screen.query_one("#watched", Transcript).has_focus
+        assert "502 Bad Gateway" in frame(app)
+        await pilot.press("escape")
+        assert screen.query_one("#running", Rows).has_focus
+
+
+async def test_enter_on_a_failure_opens_review_on_it(opened: Any, desk: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        screen = await watch(app, pilot, folder)
+        screen.query_one("#failures", Rows).focus()
+        await pilot.press("j", "j", "enter")
+        await until(pilot, lambda: app.screen is not screen and getattr(app.screen, "rollout", None) is not None)
+        assert app.screen.rollout.key.case == "live_parallel_4-1"  # type: ignore[attr-defined]
+
+
+def test_lanes_stay_where_they_are():
+    lanes = Lanes()
+    a, b, c, d = ((letter, 0) for letter in "abcd")
+    assert lanes.update([a, b, c])
+    assert not lanes.update([a, b, c])
+    lanes.update([a, c, d])
+    assert lanes.slots == [a, d, c]
+    lanes.update([c], held=a, spare=0)
+    assert lanes.slots == [a, c]
+    lanes.update([], held=None, spare=1)
+    assert lanes.slots == [a]
+
+
+def test_row_keys_come_back():
+    for slot in (("a/b", 0), ("", 3), ("x", 12)):
+        assert slot_of(row_key(slot)) == slot
+
+
+# Live ----------------------------------------------------------------------------------------------------------------
+
+
+async def test_text_streams_token_by_token(opened: Any, desk: Any, frame: Any) -> None:
+    async with Engine(desk.root / "runs") as engine, opened() as (app, pilot):
+        key = engine.recorder.start("case-1", title="weather?")
+        engine.status = Status("running", 4, [Activity(key, "streaming")])
+        screen = await watch(app, pilot, engine.recorder.folder)
+        engine.begin(key, messages=[{"role": "user", "content": "what now?"}])
+        engine.publisher.text(key, 1, "text", "one two")
+        await until(pilot, lambda: "  one two" in frame(app))
+        assert "what now?" in frame(app)
+        engine.publisher.text(key, 1, "text", " three")
+        await until(pilot, lambda: "  one two three" in frame(app))
+        assert "streaming" in frame(app)
+        engine.recorder.ask(key, "", Reply("one two three."), messages=[{"role": "user", "content": "what now?"}])
+        engine.publisher.ended(key, 1)
+        engine.recorder.finish(key, Outcome.FAILED, "value_error:string", "unit", messages=["no"])
+        engine.status = Status("running", 4)
+        await until(pilot, lambda: "verdict  wrong value" in frame(app))
+        await until(pilot, lambda: frame(app).count("one two three") == 1)
+        assert "wrong value: unit" in frame(app)
+        assert screen.query_one("#failures", Rows).keys == ["0/case-1"]
+
+
+async def test_what_arrives_does_not_move_the_cursor(opened: Any, desk: Any) -> None:
+    async with Engine(desk.root / "runs") as engine, opened() as (app, pilot):
+        keys = [engine.recorder.start(f"case-{n}") for n in range(6)]
+        screen = await watch(app, pilot, engine.recorder.folder)
+        running = screen.query_one("#running", Rows)
+        await until(pilot, lambda: len(running.keys) == 6)
+        await pilot.press("j", "j")
+        assert running.cursor == "0/case-2"
+        for n in (0, 2, 4):
+            engine.recorder.finish(keys[n], Outcome.FAILED, "value_error:string")
+        for n in range(6, 9):
+            engine.recorder.start(f"case-{n}")
+        await until(pilot, lambda: "0/case-8" in running.keys)
+        assert running.cursor == "0/case-2"
+        assert list(running.keys)[:4] == ["0/case-6", "0/case-1", "0/case-2", "0/case-3"]
+        watched = screen.watched_rollout()
+        assert watched is not None
+        assert watched.key == Key("case-2")
+
+
+async def test_space_freezes_and_follows(opened: Any, desk: Any, frame: Any) -> None:
+    async with Engine(desk.root / "runs") as engine, opened() as (app, pilot):
+        key = engine.recorder.start("case-1")
+        screen = await watch(app, pilot, engine.recorder.folder)
+        transcript = screen.query_one("#watched", Transcript)
+        engine.begin(key)
+        engine.publisher.text(key, 1, "text", "\n".join(f"line {n}" for n in range(40)))
+        await until(pilot, lambda: "line 39" in frame(app))
+        await pilot.press("space")
+        await pilot.pause()
+        assert not transcript.follow
+        engine.publisher.text(key, 1, "text", "\nline 40\nline 41")
+        await until(pilot, lambda: "frozen, +2 lines" in frame(app))
+        assert "line 41" not in frame(app)
+        await pilot.press("space")
+        await until(pilot, lambda: "line 41" in frame(app))
+
+
+async def test_steering_reaches_the_engine(opened: Any, desk: Any, frame: Any) -> None:
+    async with Engine(desk.root / "runs") as engine, opened((160, 45)) as (app, pilot):
+        key = engine.recorder.start("case-1")
+        screen = await watch(app, pilot, engine.recorder.folder)
+        await until(pilot, lambda: screen.feed is not None and screen.feed.overview.status is not None)
+        await pilot.press("p")
+        await until(pilot, lambda: Command("pause") in engine.heard)
+        engine.status = Status("paused", 4)
+        await until(pilot, lambda: "paused" in frame(app) and "p go on" in frame(app))
+        await pilot.press("p", "+", "ctrl+k")
+        await until(pilot, lambda: len(engine.heard) == 4)
+        assert engine.heard[1:] == [Command("resume"), Command("concurrency", value=5), Command("stop_case", key=key)]
+        await pilot.press("ctrl+x")
+        await until(pilot, lambda: "finish the 1 that are running" in frame(app))
+        await pilot.press("escape")
+        await pilot.press("ctrl+x")
+        await pilot.press("s")
+        await until(pilot, lambda: Command("kill") in engine.heard)
+        assert Command("stop") not in engine.heard
+
+
+async def test_the_end_of_a_run_is_seen_and_steering_is_then_refused(opened: Any, desk: Any, frame: Any) -> None:
+    async with Engine(desk.root / "runs") as engine, opened() as (app, pilot):
+        key = engine.recorder.start("case-1")
+        await watch(app, pilot, engine.recorder.folder)
+        await until(pilot, lambda: "▶ running" in frame(app))
+        engine.recorder.finish(key, Outcome.PASSED)
+        await engine.end()
+        await until(pilot, lambda: "finished" in frame(app))
+        assert "p pause" not in frame(app)
+        await pilot.press("p")
+        await until(pilot, lambda: any("No engine plays this run" in text.plain for text in app.messages))
+
+
+async def test_waits_and_tries_go_to_problems_not_to_toasts(opened: Any, desk: Any, frame: Any) -> None:
+    async with Engine(desk.root / "runs") as engine, opened((160, 45)) as (app, pilot):
+        key = engine.recorder.start("case-1")
+        screen = await watch(app, pilot, engine.recorder.folder)
+        await pilot.press("i")
+        engine.recorder.write(Tried(at=1.0, key=key, n=1, kind="rate_limit", message="slow down", wait_s=7))
+        await until(pilot, lambda: "rate limited, again in 7 s" in frame(app))
+        assert not app.messages
+        assert len(screen.query_one("#problems", Rows).keys) == 1
+
+
+async def test_orders_change_only_when_asked(opened: Any, desk: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        screen = await watch(app, pilot, folder)
+        running = screen.query_one("#running", Rows)
+        first = list(running.keys)
+        assert first[0] == "0/live_simple_0-0-0"
+        await pilot.press("o")
+        await pilot.pause()
+        assert running.keys[0] == "0/live_multiple_9-4-1"
+        assert running.cursor == "0/live_simple_0-0-0"
+        assert sorted(running.keys) == sorted(first)
+
+
+# Untrusted text ------------------------------------------------------------------------------------------------------
+
+
+def hostile_run(root: Path, texts: tuple[str, ...]) -> Recorder:
+    """Every field that others write holds hostile text, ids and names too."""
+    recorder = Recorder(root, cases=len(texts), suite="s\x1b[31m", name="hostile")
+    for text in texts:
+        key = recorder.start(f"id {text}", f"cat {text}", f"title {text}")
+        recorder.write(Tried(recorder.tick(), key=key, n=1, kind=f"k {text}", message=text, partial=text, wait_s=1))
+        reply = call_reply(f"f {text}", f'{{"a {text.encode("unicode_escape").decode()}": 1', reasoning=text)
+        recorder.ask(key, f"{text} {QUESTION}", reply)
+        recorder.ask(key, text, Reply(text * 3), n=2)
+        recorder.finish(key, Outcome.FAILED, f"r {text}", f"s {text}", messages=[text], output={text: text})
+    recorder.close()
+    return recorder
+
+
+def no_control_byte(app: ConsoleApp) -> None:
+    """Look at every segment on the way to the terminal, after the app's own filters."""
+    filters = app.get_line_filters()
+    for strip in app.screen._compositor.render_strips():
+        for part in (strip, strip.apply_filter(filters[-1], app.screen.background_colors[1])):
+            for character in part.text:
+                code = ord(character)
+                assert code >= 0x20, f"control character in {part.text!r}"
+                assert not 0x7F <= code < 0xA0, f"control character in {part.text!r}"
+                assert code not in (0x200E, 0x200F, 0x202E, 0x2066, 0x2028, 0x2029), f"bidi in {part.text!r}"
+                assert not 0xD800 <= code < 0xE000, f"surrogate in {part.text!r}"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+async def test_hostile_text_is_only_text(size: tuple[int, int], opened: Any, desk: Any, all_hostile: Any) -> None:
+    folder = hostile_run(desk.root / "runs", all_hostile).folder
+    async with opened(size) as (app, pilot):
+        screen = await watch(app, pilot, folder)
+        await pilot.press("i", "escape")
+        for _ in all_hostile:
+            no_control_byte(app)
+            await pilot.press("j")
+        assert app.screen is screen
+        assert app.is_running
+
+
+async def test_hostile_text_in_a_stream(opened: Any, desk: Any, hostile: str) -> None:
+    async with Engine(desk.root / "runs") as engine, opened() as (app, pilot):
+        safe = hostile.encode("utf-8", "replace").decode()
+        key = engine.recorder.start(f"c {safe}")
+        screen = await watch(app, pilot, engine.recorder.folder)
+        engine.begin(key)
+        for character in safe:
+            engine.publisher.text(key, 1, "text", character)
+        engine.publisher.text(key, 1, "tool", safe)
+        engine.publisher.text(key, 1, "text", "the end")
+        feed = screen.feed
+        assert feed is not None
+        await until(pilot, lambda: any("the end" in it.text for it in feed.conversation(key).tail()))
+        no_control_byte(app)
+
+
+async def test_ten_megabytes_of_text_open_and_scroll(opened: Any, desk: Any) -> None:
+    recorder = Recorder(desk.root / "runs", cases=1)
+    key = recorder.start("huge")
+    recorder.ask(key, "x", Reply("word \x1b[2J" * 1_000_000))
+    recorder.finish(key, Outcome.FAILED, "ast_decoder:decoder_failed", messages=["x" * 1_000_000])
+    folder = recorder.close()
+    async with opened() as (app, pilot):
+        await watch(app, pilot, folder)
+        no_control_byte(app)
+        await pilot.press("enter", "g", "pagedown", "G")
+        no_control_byte(app)

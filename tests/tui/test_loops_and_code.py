@@ -1,0 +1,275 @@
+"""Loops and run code in Live and Review: frames at two sizes, text as it is written, what is folded."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from loop_runs import ANSWERS, CodeSuite, LoopSuite, brick_run, code_run, take_round
+from recorded import Engine
+from test_live_screen import still, text_of, until, watch
+
+from console.core.case import Key
+from console.core.live import Activity, Status
+from console.core.outcome import Outcome
+from console.store.runs import RunFolder
+from console.tui.review.case_place import CasePlace
+from console.tui.screens.review import ReviewScreen
+from console.tui.widgets.transcript import Transcript
+
+SIZES = [(80, 24), (160, 45)]
+
+
+async def review(app: Any, pilot: Any, folder: RunFolder) -> ReviewScreen:
+    app.open_review(folder)
+    await until(pilot, lambda: isinstance(app.screen, ReviewScreen) and app.screen.is_mounted)
+    screen = app.screen
+    await until(pilot, lambda: screen.feed is not None and screen.feed.is_read and screen._suite is not None)
+    await still(app, pilot)
+    return screen
+
+
+@pytest.fixture
+def loop_suite(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: LoopSuite())
+
+
+@pytest.fixture
+def code_suite(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: CodeSuite())
+
+
+# Frames --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_loop_in_live(size: tuple[int, int], opened: Any, desk: Any, assert_frame: Any) -> None:
+    folder = brick_run(desk.root / "runs").folder
+    async with opened(size) as (app, pilot):
+        await watch(app, pilot, folder)
+        assert_frame(app, f"live-rounds-{size[0]}x{size[1]}")
+
+
+@pytest.mark.usefixtures("loop_suite")
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_loop_in_review(size: tuple[int, int], opened: Any, desk: Any, assert_frame: Any) -> None:
+    folder = brick_run(desk.root / "runs").folder
+    async with opened(size) as (app, pilot):
+        await review(app, pilot, folder)
+        assert_frame(app, f"review-rounds-{size[0]}x{size[1]}")
+        await pilot.press("V")
+        await still(app, pilot)
+        assert_frame(app, f"review-run-{size[0]}x{size[1]}")
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_code_in_live(size: tuple[int, int], opened: Any, desk: Any, assert_frame: Any) -> None:
+    folder = code_run(desk.root / "runs").folder
+    async with opened(size) as (app, pilot):
+        await watch(app, pilot, folder)
+        assert_frame(app, f"live-code-{size[0]}x{size[1]}")
+
+
+@pytest.mark.usefixtures("code_suite")
+@pytest.mark.parametrize("size", SIZES)
+async def test_code_in_review(size: tuple[int, int], opened: Any, desk: Any, assert_frame: Any) -> None:
+    folder = code_run(desk.root / "runs").folder
+    async with opened(size) as (app, pilot):
+        await review(app, pilot, folder)
+        assert_frame(app, f"review-code-{size[0]}x{size[1]}")
+
+
+# Loops in Live -------------------------------------------------------------------------------------------------------
+
+
+async def test_an_answer_streams_and_gives_way_to_its_verdict(opened: Any, desk: Any) -> None:
+    async with Engine(desk.root / "runs") as engine, opened((120, 40)) as (app, pilot):
+        key = engine.recorder.start("q1", "uses", "A use for a brick?")
+        take_round(engine.recorder, key, 0, ANSWERS[0], 1.0)
+        screen = await watch(app, pilot, engine.recorder.folder)
+        await until(pilot, lambda: "nov   1" in text_of(app))
+        engine.begin(key, n=4, turn=1, messages=[{"role": "user", "content": "Another.\nNot:\nthis\nor that"}])
+        engine.status = Status("running", 4, [Activity(key, "streaming")])
+        engine.publisher.text(key, 4, "text", "<answer>A plant pot</ans")
+        await until(pilot, lambda: "A plant pot" in text_of(app) and "writing" in text_of(app))
+        assert "<answer>" not in text_of(app)
+        assert "</ans" not in text_of(app)
+        engine.publisher.text(key, 4, "text", "wer> done")
+        engine.publisher.ended(key, 4)
+        engine.status = Status("running", 4, [Activity(key, "judging")])
+        take_round(engine.recorder, key, 1, ANSWERS[1], 0.62)
+        await until(pilot, lambda: "nearest earlier answer: round 1, .38 alike" in text_of(app))
+        keys = [block.key for block in screen.query_one("#watched", Transcript).blocks]
+        assert len(keys) == len(set(keys))
+        assert [it for it in keys if it.endswith("answer")] == ["round 0 answer", "round 1 answer"]
+
+
+async def test_what_a_judge_says_is_not_taken_for_the_loop(opened: Any, desk: Any) -> None:
+    async with Engine(desk.root / "runs") as engine, opened((120, 40)) as (app, pilot):
+        key = engine.recorder.start("q1", "uses", "A use for a brick?")
+        take_round(engine.recorder, key, 0, ANSWERS[0], 1.0)
+        screen = await watch(app, pilot, engine.recorder.folder)
+        await until(pilot, lambda: screen.feed is not None and screen.feed.is_attached)
+        engine.publisher.began(_judge_call(key))
+        engine.publisher.text(key, 9, "text", "<coherence_score>77")
+        engine.publisher.text(key, 4, "text", "unknown call")
+        await until(pilot, lambda: screen.feed.overview._asides.get(key) == {9})
+        await pilot.pause(0.05)
+        rollout = screen.find_rollout(("q1", 0))
+        assert rollout is not None
+        assert "coherence_score" not in rollout.says
+
+
+def _judge_call(key: Key) -> Any:
+    from console.core.live import Began
+
+    return Began(key=key, n=9, role="judge", turn=1)
+
+
+async def test_prompts_and_the_judge_unfold_with_x(opened: Any, desk: Any) -> None:
+    folder = brick_run(desk.root / "runs").folder
+    async with opened((120, 40)) as (app, pilot):
+        screen = await watch(app, pilot, folder)
+        assert "asked again, with 3 earlier answers" in text_of(app)
+        assert "<previous_answer" not in text_of(app)
+        await pilot.press("x")
+        await until(pilot, lambda: any("<previous_answer" in block.text and not block.folded
+                                       for block in screen.query_one("#watched", Transcript).blocks))  # fmt: skip
+        await pilot.press("x")
+        await until(pilot, lambda: "<previous_answer" not in text_of(app))
+
+
+async def test_the_trend_is_told_before_the_end(opened: Any, desk: Any) -> None:
+    async with Engine(desk.root / "runs") as engine, opened((160, 45)) as (app, pilot):
+        key = engine.recorder.start("q1", "uses", "A use for a brick?")
+        for turn, novelty in enumerate((0.9, 0.75, 0.6, 0.45, 0.3)):
+            take_round(engine.recorder, key, turn, f"answer {turn}", novelty)
+        await watch(app, pilot, engine.recorder.folder)
+        await until(pilot, lambda: "at the threshold within a round" in text_of(app))
+        assert ".30 > .15" in text_of(app)
+
+
+# Loops in Review -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("loop_suite")
+async def test_all_loops_are_listed_by_question_and_reason(opened: Any, desk: Any) -> None:
+    folder = brick_run(desk.root / "runs").folder
+    async with opened((120, 40)) as (app, pilot):
+        screen = await review(app, pilot, folder)
+        assert [group.label for group in screen.triage.groups] == [
+            "repeated itself", "still going at the last round", "judge gave no number, twice",
+        ]  # fmt: skip
+        assert "A use for a brick?" in text_of(app)
+        await pilot.press("f", "f")
+        await until(pilot, lambda: not screen.triage.order)
+        await pilot.press("F")
+        await until(pilot, lambda: len(screen.triage.order) == 3)
+
+
+@pytest.mark.usefixtures("loop_suite")
+async def test_words_that_differ_are_underlined(opened: Any, desk: Any) -> None:
+    folder = brick_run(desk.root / "runs").folder
+    async with opened((120, 40)) as (app, pilot):
+        screen = await review(app, pilot, folder)
+        block = next(it for it in screen.detail.blocks if it.key == "collision")
+        assert "7 of 8 words the same" in block.title.plain
+        marked = [
+            line.plain[span.start : span.end]
+            for line in block.body
+            for span in line.spans
+            if "underline" in str(span.style)
+        ]
+        assert marked == ["when", "whenever"]
+
+
+# Code ----------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("code_suite")
+async def test_good_turns_are_folded_and_open_when_stepped_to(opened: Any, desk: Any) -> None:
+    folder = code_run(desk.root / "runs").folder
+    async with opened((120, 40)) as (app, pilot):
+        screen = await review(app, pilot, folder)
+        folded = {block.key: block.folded for block in screen.detail.blocks if block.key.startswith("turn ")}
+        assert folded == {"turn 0": True, "turn 1": False, "turn 2": True}
+        assert "calls ✗   reads ✓   writes ✗   validator ✗" in text_of(app)
+        await pilot.press(">", ">")
+        await until(pilot, lambda: not next(it for it in screen.detail.blocks if it.key == "turn 1").folded)
+        await pilot.press("<", "<")
+        await until(pilot, lambda: not next(it for it in screen.detail.blocks if it.key == "turn 0").folded)
+
+
+async def test_a_weak_sandbox_is_named_and_effects_stay_backstage(opened: Any, desk: Any) -> None:
+    folder = code_run(desk.root / "runs").folder
+    async with opened((120, 40)) as (app, pilot):
+        screen = await watch(app, pilot, folder)
+        assert "sandbox open: network" in text_of(app)
+        titles = [block.title.plain for block in screen.query_one("#watched", Transcript).blocks]
+        assert "clock" not in titles
+        assert titles.count("told what it printed") == 3
+        assert any("NameError" in title for title in titles)
+
+
+# Hostile text --------------------------------------------------------------------------------------------------------
+
+
+async def test_hostile_text_in_a_loop(hostile: str, opened: Any, desk: Any, loop_suite: None, frame: Any) -> None:
+    folder = brick_run(desk.root / "runs", text=hostile).folder
+    async with opened((120, 40)) as (app, pilot):
+        await watch(app, pilot, folder)
+        await pilot.press("x")
+        await still(app, pilot)
+        _is_clean(frame(app))
+        await review(app, pilot, folder)
+        _is_clean(frame(app))
+        await pilot.press("V")
+        await still(app, pilot)
+        _is_clean(frame(app))
+
+
+async def test_hostile_text_in_code(hostile: str, opened: Any, desk: Any, frame: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: CodeSuite(hostile))
+    folder = code_run(desk.root / "runs", text=hostile).folder
+    async with opened((120, 40)) as (app, pilot):
+        await watch(app, pilot, folder)
+        _is_clean(frame(app))
+        await review(app, pilot, folder)
+        _is_clean(frame(app))
+
+
+def _is_clean(text: str) -> None:
+    assert not any(
+        (ord(it) < 0x20 and it != "\n") or 0x7F <= ord(it) < 0xA0 or ord(it) in (0x202E, 0x2066) for it in text
+    )
+
+
+# Following a run -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("code_suite")
+async def test_review_of_a_run_without_results_fills_in_as_they_come(opened: Any, desk: Any) -> None:
+    async with Engine(desk.root / "runs") as engine, opened() as (app, pilot):
+        key = engine.recorder.start("a")
+        screen = await review(app, pilot, engine.recorder.folder)
+        await until(pilot, lambda: "Nothing has been graded yet" in text_of(app))
+        engine.recorder.finish(key, Outcome.FAILED, "value_error:string", "unit", messages=["wrong unit"])
+        await until(pilot, lambda: screen.current == ("a", 0) and "wrong value" in text_of(app))
+
+
+async def test_a_run_just_launched_is_starting(opened: Any, desk: Any) -> None:
+    import time
+
+    from console.core.case import Setting
+    from console.core.run import Manifest, ModelFacts
+    from console.store.runs import create_run
+
+    made = Manifest("new", time.time(), "small-talk", ModelFacts("gpt-x"), Setting(), cases=3)
+    folder = create_run(desk.root / "runs", made)
+    async with opened() as (app, pilot):
+        await watch(app, pilot, folder)
+        assert "starting" in text_of(app)
+        assert "interrupted" not in text_of(app)
+        assert "The engine is starting" in text_of(app)

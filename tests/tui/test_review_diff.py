@@ -1,0 +1,115 @@
+"""Expected beside actual keeps to its width, keeps the difference in sight, and shows foreign text as text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from console.core.comparison import Comparison, Mark, Pair, Row
+from console.tui.live.bars import bar, spark
+from console.tui.marks import MARKS
+from console.tui.review.diff import Layout, Style, fitting, heading, pair_lines, turn_strip, turns_of
+
+PAIR = Pair(
+    Mark.DIFFERS,
+    "get_current_weather",
+    "get_current_weather",
+    (
+        Row(Mark.SAME, "location", ("'Chicago, IL'", "'Chicago'"), "'Chicago, IL'"),
+        Row(Mark.DIFFERS, "unit", ("'fahrenheit'",), "'imperial'", "not allowed", decisive=True),
+        Row(Mark.OMITTED, "days", ("1", "2"), None, optional=True),
+        Row(Mark.EXTRA, "lang", (), "'en'", "not in schema"),
+    ),
+)
+
+
+def drawn(pairs: list[Pair], width: int = 80, **style) -> list[str]:
+    return [line.plain.rstrip() for line in pair_lines(pairs, width, Style(**style))]
+
+
+def test_side_by_side():
+    assert heading(80, Style())[0].plain.split() == ["EXPECTED", "│", "ACTUAL"]
+    assert drawn([PAIR]) == [
+        " ≠ get_current_weather                   │ get_current_weather",
+        " =   location  'Chicago, IL' | 'Chicago' │   location  'Chicago, IL'",
+        "▌≠   unit      'fahrenheit'              │   unit      'imperial'",
+        "               not allowed",
+        " ·   days      1 | 2  (may be left out)  │             —",
+        " +   lang                                │   lang      'en'",
+        "               not in schema",
+    ]
+
+
+def test_what_agrees_can_be_folded():
+    lines = drawn([PAIR], fold_same=True)
+    assert "2 that agree" in lines[-1]
+    assert not any("location" in line for line in lines)
+
+
+def test_too_narrow_for_two_sides_means_stacked():
+    assert fitting(Layout.SIDES, 77) is Layout.STACKED
+    assert fitting(Layout.SIDES, 78) is Layout.SIDES
+    lines = drawn([PAIR], 50)
+    assert heading(50, Style()) == []
+    assert "  both      'Chicago, IL'" in "\n".join(lines)
+    assert "  expected  'fahrenheit'" in "\n".join(lines)
+    assert "  actual    'imperial'" in "\n".join(lines)
+
+
+def test_changed_lines():
+    lines = drawn([PAIR], layout=Layout.CHANGES)
+    assert "−   unit = 'fahrenheit'" in lines
+    assert "+   unit = 'imperial'" in lines
+    assert "  get_current_weather" in lines
+
+
+def test_a_late_difference_is_kept_in_sight_unless_wrapped():
+    same = "q" * 300
+    pair = Pair(Mark.DIFFERS, "f", "f", (Row(Mark.DIFFERS, "text", (same + "LEFT",), same + "RIGHT"),))
+    row = drawn([pair])[1]
+    assert "LEFT" in row
+    assert "RIGHT" in row
+    wrapped = "".join(drawn([pair], wrap=True))
+    assert wrapped.count("q") == 600
+
+
+def test_turns():
+    pairs = (Pair(Mark.SAME, "a", "a", turn=0), Pair(Mark.MISSING, "b", "", turn=2), Pair(Mark.SAME, "c", "c", turn=2))
+    comparison = Comparison("", pairs)
+    assert [(turn, len(found)) for turn, found in turns_of(comparison)] == [(0, 1), (2, 2)]
+    assert turn_strip(comparison).plain.startswith("turn  1 ✓   3 ✗")
+    assert not turn_strip(Comparison("", pairs[:1]))
+
+
+def test_plain_signs(monkeypatch):
+    for name, sign in (("rule", "-"), ("cut", "~")):
+        monkeypatch.setattr(MARKS, name, sign)
+    lines = drawn([PAIR])
+    assert lines[2].startswith(">#   unit")
+    assert "|   unit" in lines[2]
+    assert all(line.isascii() for line in lines[:4])
+    assert (bar(0.5, 8), spark([0.0, 1.0], 5)) == ("####", "_#")
+
+
+TEXT = st.text(max_size=60)
+ROW = st.builds(
+    Row, st.sampled_from(Mark), TEXT, st.lists(TEXT, max_size=3).map(tuple), st.none() | TEXT, TEXT,
+    st.booleans(), st.booleans(),
+)  # fmt: skip
+PAIRS = st.lists(
+    st.builds(Pair, st.sampled_from(Mark), TEXT, TEXT, st.lists(ROW, max_size=4).map(tuple), TEXT), max_size=3
+)
+
+
+@given(PAIRS, st.integers(40, 160), st.sampled_from(Layout), st.booleans(), st.booleans())
+def test_no_line_is_wider_than_the_pane_and_none_holds_a_control_character(pairs, width, layout, wrap, fold):
+    for line in pair_lines(pairs, width, Style(layout, wrap, fold)):
+        assert line.cell_length <= width
+        assert not any(ord(character) < 0x20 or 0x7F <= ord(character) < 0xA0 for character in line.plain)
+
+
+@pytest.mark.parametrize("layout", Layout)
+def test_ten_megabytes_are_cut(layout):
+    huge = "a" * 10_000_000
+    pair = Pair(Mark.DIFFERS, huge, huge, (Row(Mark.DIFFERS, huge, (huge,), huge + "b", huge),))
+    lines = pair_lines([pair], 80, Style(layout))
+    assert sum(len(line) for line in lines) < 20_000

@@ -1,0 +1,557 @@
+"""Review: failures by reason, expected beside actual, and everything a reader needs to sort two hundred of them out."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+sys.path.insert(0, str(Path(__file__).parent))
+from recorded import QUESTION, Engine, Recorder, WeatherSuite, call_reply, loop_run, plain_run
+
+from console.core.case import Key
+from console.core.chat import Reply
+from console.core.comparison import Comparison, Mark, Pair, Row
+from console.core.fault import UsageError
+from console.core.live import Command
+from console.core.outcome import Outcome
+from console.store.notes import Note, Notes
+from console.store.runs import RunFolder
+from console.tui.app import ConsoleApp
+from console.tui.review.case_place import CasePlace
+from console.tui.review.copying import case_text, pager_command
+from console.tui.screens.review import ReviewScreen
+from console.tui.themes import ANSI, LIGHT
+from console.tui.widgets.rows import Rows
+from console.tui.widgets.transcript import Transcript
+
+TRIES = 600
+
+
+def text_of(app: ConsoleApp) -> str:
+    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+
+
+async def until(pilot: Pilot[int], holds: Callable[[], bool]) -> None:
+    for _ in range(TRIES):
+        if holds():
+            await pilot.pause()
+            return
+        await pilot.pause(0.01)
+    raise AssertionError(f"it never came to hold:\n{text_of(pilot.app)}")  # type: ignore[arg-type]
+
+
+async def still(app: ConsoleApp, pilot: Pilot[int]) -> None:
+    """Wait until the picture stays the same."""
+    last, same = "", 0
+    while same < 3:
+        await pilot.pause(0.02)
+        shown = text_of(app)
+        last, same = shown, same + 1 if shown == last else 0
+
+
+async def review(app: ConsoleApp, pilot: Pilot[int], folder: RunFolder, case: str | None = None) -> ReviewScreen:
+    app.open_review(folder, case)
+    await until(pilot, lambda: isinstance(app.screen, ReviewScreen) and app.screen.is_mounted)
+    screen = app.screen
+    assert isinstance(screen, ReviewScreen)
+    await until(pilot, lambda: screen.feed is not None and screen.feed.is_read)
+    await app.workers.wait_for_complete()
+    await still(app, pilot)
+    return screen
+
+
+@pytest.fixture(autouse=True)
+def weather(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Open the weather suite for every run."""
+    monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: WeatherSuite())
+
+
+def current(screen: ReviewScreen) -> str:
+    return screen.rollout.key.case if screen.rollout else ""
+
+
+# Frames --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+async def test_it_opens_on_the_first_failure_of_the_largest_group(
+    size: tuple[int, int], opened: Any, desk: Any, assert_frame: Any
+) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    async with opened(size) as (app, pilot):
+        screen = await review(app, pilot, folder)
+        assert current(screen) == "live_multiple_118-41"
+        assert_frame(app, f"review-{size[0]}x{size[1]}")
+
+
+@pytest.mark.parametrize("theme", [LIGHT, ANSI])
+async def test_other_themes_show_the_same_text(theme: str, opened: Any, desk: Any, assert_frame: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    async with opened((80, 24), theme) as (app, pilot):
+        await review(app, pilot, folder)
+        assert_frame(app, "review-80x24")
+
+
+async def test_views_follow_each_other(opened: Any, desk: Any, assert_frame: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    async with opened((100, 40)) as (app, pilot):
+        await review(app, pilot, folder)
+        for name in ("talk", "scores", "raw"):
+            await pilot.press("v")
+            await still(app, pilot)
+            assert_frame(app, f"review-{name}-100x40")
+        await pilot.press("V", "V")
+        await still(app, pilot)
+        assert_frame(app, "review-talk-100x40")
+
+
+async def test_a_broken_case_says_what_happened_and_what_to_do(opened: Any, desk: Any, assert_frame: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        await review(app, pilot, folder, "live_multiple_9-4-1")
+        assert_frame(app, "review-broken-80x24")
+
+
+async def test_without_its_suite_the_raw_output_is_shown(
+    opened: Any, desk: Any, monkeypatch: pytest.MonkeyPatch, assert_frame: Any
+) -> None:
+    def refuse(self: CasePlace, manifest: object) -> None:
+        raise UsageError("the suite is not here", cure="Pull it.")
+
+    monkeypatch.setattr(CasePlace, "find_suite", refuse)
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        await review(app, pilot, folder)
+        assert_frame(app, "review-no-suite-80x24")
+
+
+async def test_a_suite_that_fails_is_named_and_the_rest_goes_on(
+    opened: Any, desk: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*args: object) -> None:
+        raise KeyError("oops")
+
+    monkeypatch.setattr(WeatherSuite, "compare", fail)
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        await review(app, pilot, folder)
+        assert "the suite cannot compare this case: KeyError" in text_of(app)
+
+
+async def test_a_run_without_failures_says_so(opened: Any, desk: Any) -> None:
+    recorder = Recorder(desk.root / "runs", cases=1)
+    recorder.finish(recorder.start("a"), Outcome.PASSED)
+    folder = recorder.close()
+    async with opened() as (app, pilot):
+        screen = await review(app, pilot, folder)
+        assert "No failures. 1 of 1 passed; f then a shows the passes." in text_of(app)
+        await pilot.press("f", "a")
+        await until(pilot, lambda: current(screen) == "a")
+
+
+# Stepping ------------------------------------------------------------------------------------------------------------
+
+
+async def test_n_steps_through_all_failures_and_stops_at_the_last(opened: Any, desk: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        screen = await review(app, pilot, folder)
+        seen = [current(screen)]
+        for _ in range(6):
+            await pilot.press("n")
+            seen.append(current(screen))
+        assert sorted(seen) == sorted(it.key.case for it in screen.triage.order)
+        assert seen[:4] == ["live_multiple_118-41", "live_multiple_131-52", "live_simple_77-40-0", "live_simple_14-3-9"]
+        await pilot.press("n")
+        assert current(screen) == seen[-1]
+        assert "That was the last one; 7 of 7 untagged." in app.messages[-1].plain
+        for case in reversed(seen[:-1]):
+            await pilot.press("N")
+            assert current(screen) == case
+
+
+async def test_moving_the_cursor_opens_groups_on_the_way(opened: Any, desk: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        screen = await review(app, pilot, folder)
+        order = [it.key.case for it in screen.triage.order]
+        for case in order[1:]:
+            await pilot.press("j")
+            await until(pilot, lambda case=case: current(screen) == case)
+        for case in reversed(order[:-1]):
+            await pilot.press("k")
+            await until(pilot, lambda case=case: current(screen) == case)
+
+
+async def test_reasons_are_stepped_through(opened: Any, desk: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        screen = await review(app, pilot, folder)
+        firsts = [leaf.rollouts[0].key.case for found in screen.triage.groups for leaf in found.leaves]
+        for case in firsts[1:]:
+            await pilot.press("]")
+            assert current(screen) == case
+        await pilot.press("J")
+        assert current(screen) == firsts[-1]
+        await pilot.press("[", "K")
+        assert current(screen) == firsts[-3]
+
+
+async def test_new_failures_move_neither_cursor_nor_groups(opened: Any, desk: Any) -> None:
+    async with Engine(desk.root / "runs") as engine, opened() as (app, pilot):
+        for n in range(2):
+            engine.recorder.finish(engine.recorder.start(f"first-{n}"), Outcome.FAILED, "value_error:string", "unit")
+        screen = await review(app, pilot, engine.recorder.folder)
+        await pilot.press("n")
+        assert current(screen) == "first-1"
+        for n in range(5):
+            engine.recorder.finish(engine.recorder.start(f"later-{n}"), Outcome.FAILED, "ast_decoder:decoder_failed")
+        await until(pilot, lambda: len(screen.triage.order) == 7)
+        assert current(screen) == "first-1"
+        assert [found.count for found in screen.triage.groups] == [2, 5]
+        assert screen.query_one("#list", Rows).cursor == "0/first-1"
+
+
+# Sorting out ---------------------------------------------------------------------------------------------------------
+
+
+async def test_a_tag_is_kept_and_moves_on(opened: Any, desk: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        screen = await review(app, pilot, folder)
+        await pilot.press("t", "m")
+        await until(pilot, lambda: current(screen) == "live_multiple_131-52")
+        notes = Notes(folder.path).current("tag")
+        assert {str(key): note.value for key, note in notes.items()} == {"live_multiple_118-41": "model"}
+        assert "1 tagged" in text_of(app)
+        await pilot.press("u")
+        await until(pilot, lambda: not Notes(folder.path).current("tag"))
+        assert current(screen) == "live_multiple_118-41"
+        await pilot.press("u")
+        assert app.messages[-1].plain == "There is nothing to undo."
+
+
+async def test_a_whole_group_is_tagged_after_a_question(opened: Any, desk: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        screen = await review(app, pilot, folder)
+        await pilot.press("T")
+        await until(pilot, lambda: "Tag 3 of unit as" in text_of(app))
+        await pilot.press("g")
+        await until(pilot, lambda: len(Notes(folder.path).current("tag")) == 3)
+        await until(pilot, lambda: current(screen) == "live_simple_14-3-9")
+        await pilot.press("f", "u")
+        await until(pilot, lambda: len(screen.triage.order) == 4)
+        await pilot.press("F", "u")
+        await until(pilot, lambda: not Notes(folder.path).current("tag"))
+
+
+async def test_it_opens_on_the_first_untagged_one(opened: Any, desk: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    Notes(folder.path).add(Note(Key("live_multiple_118-41"), "tag", "model"))
+    async with opened() as (app, pilot):
+        assert current(await review(app, pilot, folder)) == "live_multiple_131-52"
+
+
+async def test_a_comment_is_kept_shown_and_taken_back(opened: Any, desk: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        await review(app, pilot, folder)
+        await pilot.press("c", *"odd", "enter")
+        await until(pilot, lambda: "comment     odd" in text_of(app))
+        assert [note.value for note in Notes(folder.path).current("comment").values()] == ["odd"]
+        await pilot.press("c")
+        await pilot.press("escape", "u")
+        await until(pilot, lambda: "comment     odd" not in text_of(app))
+
+
+async def test_notes_that_cannot_be_written_are_said(opened: Any, desk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(self: Notes, note: Note) -> Note:
+        raise UsageError("the note cannot be kept: read-only")
+
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        screen = await review(app, pilot, folder)
+        monkeypatch.setattr(Notes, "add", refuse)
+        await pilot.press("t", "m")
+        await until(pilot, lambda: any("cannot be kept" in text.plain for text in app.messages))
+        assert current(screen) == "live_multiple_118-41"
+
+
+# Choosing ------------------------------------------------------------------------------------------------------------
+
+
+async def test_filters(opened: Any, desk: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        screen = await review(app, pilot, folder)
+        await pilot.press("f", "b")
+        await until(pilot, lambda: [it.key.case for it in screen.triage.order] == ["live_multiple_9-4-1"])
+        await pilot.press("f", "a")
+        await until(pilot, lambda: len(screen.triage.order) == 13)
+        await pilot.press("F")
+        await until(pilot, lambda: len(screen.triage.order) == 7)
+        await pilot.press("/", *"reason:unit", "enter")
+        await until(pilot, lambda: len(screen.triage.order) == 3)
+        assert "reason:unit" in text_of(app)
+        await pilot.press("/", *"reason:unit !118", "enter")
+        await until(pilot, lambda: len(screen.triage.order) == 2)
+        await pilot.press("F", "f", "r")
+        await until(pilot, lambda: {it.subject for it in screen.triage.order} == {"unit"})
+
+
+async def test_a_bad_filter_filters_nothing_and_says_why(opened: Any, desk: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        screen = await review(app, pilot, folder)
+        await pilot.press("/", *"reson:unit")
+        await until(pilot, lambda: "Did you mean reason?" in text_of(app))
+        assert len(screen.triage.order) == 7
+        await pilot.press("escape")
+        await until(pilot, lambda: "by reason" in text_of(app))
+
+
+async def test_a_filter_without_hits_names_the_way_back(opened: Any, desk: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        screen = await review(app, pilot, folder)
+        await pilot.press("/", *"zzz", "enter")
+        await until(pilot, lambda: "Nothing matches zzz. F clears the filter." in text_of(app))
+        await pilot.press("F")
+        await until(pilot, lambda: current(screen) == "live_multiple_118-41")
+
+
+@pytest.mark.parametrize(("key", "labels"), [
+    ("c", ["live_multiple", "live_simple", "live_parallel", "live_irrelevance"]),
+    ("f", ["get_current_weather", "no function called"]),
+    ("t", ["untagged"]),
+])  # fmt: skip
+async def test_groups(key: str, labels: list[str], opened: Any, desk: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        screen = await review(app, pilot, folder)
+        await pilot.press("o", key)
+        await until(pilot, lambda: [found.label for found in screen.triage.groups] == labels)
+        await pilot.press("o", "n")
+        await until(pilot, lambda: not screen.triage.heads)
+        assert len(screen.query_one("#list", Rows).keys) == 7
+
+
+# The case ------------------------------------------------------------------------------------------------------------
+
+
+async def test_layouts_wrap_and_fold(opened: Any, desk: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        await review(app, pilot, folder)
+        assert "'fahrenheit'" in text_of(app)
+        await pilot.press("d")
+        await until(pilot, lambda: "expected  'fahrenheit'" in text_of(app))
+        await pilot.press("d")
+        await until(pilot, lambda: "+   unit = 'imperial'" in text_of(app))
+        await pilot.press("d", "x")
+        await until(pilot, lambda: "2 that agree" in text_of(app))
+        await pilot.press("x", "w")
+        await until(pilot, lambda: "2 that agree" not in text_of(app))
+
+
+async def test_finding_in_the_text_takes_n_until_escape(opened: Any, desk: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        screen = await review(app, pilot, folder)
+        await pilot.press("enter", "/", *"chicago", "enter")
+        await until(pilot, lambda: screen.is_finding)
+        assert "next place found" in text_of(app)
+        await pilot.press("n")
+        assert current(screen) == "live_multiple_118-41"
+        await pilot.press("escape")
+        await pilot.press("n")
+        assert current(screen) == "live_multiple_131-52"
+
+
+async def test_turns_are_stepped_through(opened: Any, desk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = tuple(Row(Mark.SAME, f"a{n}", (f"{n}",), f"{n}") for n in range(12))
+    pairs = tuple(Pair(Mark.SAME, f"f{turn}", f"f{turn}", rows, turn=turn) for turn in range(3))
+    monkeypatch.setattr(WeatherSuite, "compare", lambda *args: Comparison("ended early", pairs))
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        screen = await review(app, pilot, folder)
+        assert "turn  1 ✓   2 ✓   3 ✓" in text_of(app)
+        detail = screen.query_one("#detail", Transcript)
+        await pilot.press(">", ">")
+        block = detail.block_at_top()
+        assert block is not None
+        assert block.key == "turn 1"
+        await pilot.press("<")
+        block = detail.block_at_top()
+        assert block is not None
+        assert block.key == "turn 0"
+
+
+async def test_loops_are_reviewed_too(opened: Any, desk: Any) -> None:
+    folder = loop_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        screen = await review(app, pilot, folder)
+        await until(
+            pilot, lambda: [found.label for found in screen.triage.groups] == ["repeated itself", "not finished"]
+        )
+        assert "Why did Rome fall, number 1?" in text_of(app)
+        await pilot.press("v", "v")
+        await until(pilot, lambda: "coherence" in text_of(app))
+
+
+async def test_attempts_appear_when_there_are_several(opened: Any, desk: Any) -> None:
+    recorder = Recorder(desk.root / "runs", cases=1)
+    for attempt in (1, 2):
+        key = recorder.start("a", attempt=attempt)
+        recorder.ask(key, QUESTION, Reply(f"answer {attempt}"))
+        recorder.finish(key, Outcome.FAILED, "value_error:string", messages=[f"message {attempt}"])
+    folder = recorder.close()
+    async with opened() as (app, pilot):
+        await review(app, pilot, folder)
+        assert "attempt 2 of 2" in text_of(app)
+        await pilot.press("V")
+        await until(pilot, lambda: "message 1" in text_of(app))
+        assert "answer 2" in text_of(app)
+
+
+async def test_copies_are_source_text_without_controls(opened: Any, desk: Any) -> None:
+    recorder = Recorder(desk.root / "runs", cases=1)
+    key = recorder.start("a\x1b[31m")
+    recorder.ask(key, "ask \x07", call_reply("f\x1b]52;c;eA==\x07", '{"x": 1}'))
+    recorder.finish(key, Outcome.FAILED, "value_error:string", messages=["because\x1b[2J"])
+    folder = recorder.close()
+    async with opened() as (app, pilot):
+        await review(app, pilot, folder)
+        copied: list[str] = []
+        app.copy_to_clipboard = copied.append  # type: ignore[method-assign]
+        for letter in "iaepmjc":
+            await pilot.press("y", letter)
+            await pilot.pause()
+        assert len(copied) == 7
+        assert copied[0] == "a[31m"
+        assert copied[1] == 'f]52;c;eA=={"x": 1}'.replace("==", "==(", 1) + ")"
+        assert "fahrenheit" in copied[2]
+        assert copied[4] == "because[2J"
+        assert copied[6].startswith("eval-console show 0117-1420-bfcl-live-gpt-x")
+        assert not any("\x1b" in text or "\x07" in text for text in copied)
+
+
+async def test_the_whole_case_as_text_has_no_control_character(opened: Any, desk: Any, hostile: str) -> None:
+    recorder = Recorder(desk.root / "runs", cases=1)
+    key = recorder.start("a")
+    recorder.ask(key, hostile, Reply(hostile))
+    recorder.finish(key, Outcome.FAILED, hostile, messages=[hostile])
+    folder = recorder.close()
+    async with opened() as (app, pilot):
+        screen = await review(app, pilot, folder)
+        subject = screen.subject()
+        assert subject is not None
+        text = case_text(subject)
+        assert not any((ord(it) < 0x20 and it != "\n") or 0x7F <= ord(it) < 0xA0 for it in text)
+
+
+def test_the_reader_chooses_the_pager(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PAGER", "less -S")
+    assert pager_command() == ["less", "-S"]
+    monkeypatch.setenv("PAGER", "")
+    monkeypatch.setenv("EDITOR", "vi")
+    monkeypatch.delenv("VISUAL", raising=False)
+    assert pager_command() == ["vi"]
+
+
+# Again ---------------------------------------------------------------------------------------------------------------
+
+
+async def test_again_goes_to_the_live_engine(opened: Any, desk: Any) -> None:
+    async with Engine(desk.root / "runs") as engine, opened() as (app, pilot):
+        key = engine.recorder.start("a")
+        engine.recorder.finish(key, Outcome.FAILED, "value_error:string")
+        screen = await review(app, pilot, engine.recorder.folder)
+        await until(pilot, lambda: screen.feed is not None and screen.feed.is_attached)
+        await pilot.press("r")
+        await until(pilot, lambda: engine.heard == [Command("retry_case", key=key)])
+
+
+async def test_again_for_all_names_the_price_first(opened: Any, desk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    spawned: list[dict[str, Any]] = []
+    monkeypatch.setattr("console.engine.launch.spawn_engine", lambda run, **more: spawned.append(more))
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        await review(app, pilot, folder)
+        await pilot.press("R")
+        await until(pilot, lambda: "Ask 7 cases again? about ≥$0.024" in text_of(app))
+        await pilot.press("escape")
+        assert not spawned
+        await pilot.press("R")
+        await pilot.press("y")
+        await until(pilot, lambda: bool(spawned))
+        assert len(spawned[0]["only"]) == 7
+        await pilot.press("r")
+        await until(pilot, lambda: len(spawned) == 2)
+        assert spawned[1]["only"] == ("live_multiple_118-41",)
+
+
+# Untrusted text ------------------------------------------------------------------------------------------------------
+
+
+def no_control_byte(app: ConsoleApp) -> None:
+    for strip in app.screen._compositor.render_strips():
+        for character in strip.text:
+            code = ord(character)
+            assert code >= 0x20, f"control character in {strip.text!r}"
+            assert not 0x7F <= code < 0xA0, f"control character in {strip.text!r}"
+            assert code not in (0x200E, 0x200F, 0x202E, 0x2066, 0x2028, 0x2029), f"bidi in {strip.text!r}"
+            assert not 0xD800 <= code < 0xE000, f"surrogate in {strip.text!r}"
+
+
+def hostile_run(root: Path, texts: tuple[str, ...]) -> RunFolder:
+    recorder = Recorder(root, cases=len(texts), suite="s\x1b[31m[/x]", name="hostile")
+    for text in texts:
+        key = recorder.start(f"id {text}", f"cat {text}", f"title {text}")
+        recorder.ask(key, f"{text} {QUESTION}", call_reply(f"f {text}", '{"a": 1', reasoning=text))
+        recorder.ask(key, text, Reply(text * 3), n=2)
+        recorder.finish(key, Outcome.FAILED, f"r {text}", f"s {text}", messages=[text], output={text: text})
+    return recorder.close()
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+async def test_hostile_text_is_only_text(
+    size: tuple[int, int], opened: Any, desk: Any, all_hostile: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = "".join(all_hostile)
+    row = Row(Mark.DIFFERS, text, (text, text), text, text, decisive=True)
+    pair = Pair(Mark.DIFFERS, text, text, (row,), text)
+    monkeypatch.setattr(WeatherSuite, "compare", lambda *args: Comparison(text, (pair,), text, text, text))
+    folder = hostile_run(desk.root / "runs", all_hostile)
+    for place, note in enumerate(all_hostile):
+        clean = note.encode("utf-8", "replace").decode()
+        Notes(folder.path).add(Note(Key(f"id {clean}"), "tag" if place % 2 else "comment", clean))
+    async with opened(size) as (app, pilot):
+        screen = await review(app, pilot, folder)
+        for _ in all_hostile:
+            for key in ("v", "v", "v", "v", "d", "w", "n"):
+                await pilot.press(key)
+                no_control_byte(app)
+        for keys in (("o", "t"), ("o", "c"), ("o", "f"), ("o", "n"), ("f", "c"), ("F",), ("T",), ("escape",)):
+            await pilot.press(*keys)
+            no_control_byte(app)
+        assert app.screen is screen
+
+
+async def test_ten_megabytes_open(opened: Any, desk: Any) -> None:
+    recorder = Recorder(desk.root / "runs", cases=1)
+    key = recorder.start("huge")
+    recorder.ask(key, "x", Reply("word \x1b[2J" * 1_000_000))
+    recorder.finish(
+        key, Outcome.FAILED, "ast_decoder:decoder_failed", messages=["x" * 1_000_000], output="y" * 5_000_000
+    )
+    folder = recorder.close()
+    async with opened() as (app, pilot):
+        await review(app, pilot, folder)
+        for key_name in ("v", "v", "v", "enter", "G", "g"):
+            await pilot.press(key_name)
+            no_control_byte(app)
