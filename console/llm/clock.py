@@ -1,7 +1,8 @@
 """The three limits on the time of one request: in all, to the first content, and between contents.
 
 An SDK's timeout is none of these: it never fires while a server sends pings or single bytes (specs: reliability §0.3).
-Here only content moves the clock, and one timer serves all three limits.
+Here only content moves the clock, and one timer serves all three limits. Time in which this program was too busy to
+listen is not held against the server: a limit that comes due late is put off by as much.
 """
 
 import asyncio
@@ -14,6 +15,9 @@ from console.core.fault import Fault, FaultKind
 
 _LAST_MARK_S = 5.0
 """Wait for usage and the end mark, once the model has said that it is done."""
+_LATE_S = 0.02
+"""A timer that runs later than this says that the loop was busy, and content may lie unread."""
+_LONGEST_PUT_OFF_S = 5.0
 
 
 class Clock:
@@ -32,15 +36,17 @@ class Clock:
         self._idle_s = limits.idle_s if streamed else inf
         self._loop = asyncio.get_running_loop()
         self._timeout = asyncio.timeout_at(None)
-        self._began = self._end = 0.0
+        self._timer: asyncio.TimerHandle | None = None
+        self._began = self._end = self._due = 0.0
         self._first: float | None = None
 
     async def __aenter__(self) -> "Clock":
         """Start the clock."""
         self._began = self._loop.time()
         self._end = self._began + self._limits.timeout_s
-        self._timeout = asyncio.timeout_at(min(self._end, self._began + self._first_s))
         await self._timeout.__aenter__()
+        self._due = min(self._end, self._began + self._first_s)
+        self._arm(self._due)
         return self
 
     async def __aexit__(
@@ -51,6 +57,8 @@ class Clock:
         Raises:
             Fault: `deadline` or `stalled`, when a limit ended the block.
         """
+        if self._timer is not None:
+            self._timer.cancel()
         try:
             await self._timeout.__aexit__(kind, error, trace)
         except TimeoutError:
@@ -61,9 +69,24 @@ class Clock:
         now = self._loop.time()
         if self._first is None:
             self._first = now
-        due = min(self._end, now + (min(self._idle_s, _LAST_MARK_S) if final else self._idle_s))
-        if self._timeout.when() != due and not self._timeout.expired():
-            self._timeout.reschedule(due)
+        self._due = min(self._end, now + (min(self._idle_s, _LAST_MARK_S) if final else self._idle_s))
+        if self._timer is not None and self._due < self._timer.when():
+            self._timer.cancel()
+            self._arm(self._due)
+
+    def _arm(self, at: float) -> None:
+        self._timer = self._loop.call_at(at, self._come_due, at)
+
+    def _come_due(self, expected: float) -> None:
+        """End the block, unless content came meanwhile or may lie unread."""
+        now = self._loop.time()
+        late = now - expected
+        if self._due > now:
+            self._arm(self._due)
+        elif late > _LATE_S:
+            self._arm(now + min(late, _LONGEST_PUT_OFF_S))
+        else:
+            self._timeout.reschedule(now)
 
     @property
     def elapsed_s(self) -> float:

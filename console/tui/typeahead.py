@@ -4,6 +4,7 @@ Textual gives a key to whatever has the focus when it arrives, and runs its bind
 to the app. A key typed in between would go to the list, screen or field that the first key is just leaving.
 """
 
+import asyncio
 import time
 from collections import deque
 
@@ -51,7 +52,8 @@ class TypeAhead(App[int]):
         if not self._typed or (self._since is not None and now - self._since < _PATIENCE_S):
             return
         if not self._is_ready() and now - self._waiting_since < _PATIENCE_S:
-            self.set_timer(0.01, self._send_next)
+            # Not set_timer, which never calls back when the machine is too busy at the wrong moment.
+            asyncio.get_running_loop().call_later(0.01, self.call_later, self._send_next)
             return
         event = self._typed.popleft()
         self._waiting_since = self._since = now

@@ -4,6 +4,7 @@ Four times a second when the terminal is remote, when it has lost the focus, or 
 hardly ever when the run stands still. A screen that is not shown collects its changes until it is.
 """
 
+import asyncio
 import time
 
 from textual.content import Content
@@ -64,7 +65,7 @@ class RunPlace(Place):
         self.feed = feed
         feed.subscribe(self._take)
         self.fed(Changes(slots=set(feed.overview.rollouts), status=True))
-        self._tick()
+        self.run_worker(self._follow(feed), group="feed")
 
     def on_unmount(self) -> None:
         """Let go of the feed."""
@@ -73,10 +74,15 @@ class RunPlace(Place):
             self.console_app.feeds.close(self.feed)
             self.feed = None
 
-    def _tick(self) -> None:
-        if self.feed is not None:
-            self._turn(self.feed)
-            self.set_timer(self._pause(self.feed), self._tick)
+    async def _follow(self, feed: RunFeed) -> None:
+        """Turn for as long as the screen is there.
+
+        Not by one timer after the other: Textual's `set_timer` never calls back when its time has passed before it
+        first looks at the clock, which a busy machine brings about, and the screen would stand still.
+        """
+        while self.feed is feed:
+            self._turn(feed)
+            await asyncio.sleep(self._pause(feed))
 
     def _pause(self, feed: RunFeed) -> float:
         if feed.has_more:

@@ -54,6 +54,8 @@ class ReviewScreen(Listing, Showing, Sorting, Copying, Again):
     """
 
     _listed_at = 0.0
+    _is_stale = False
+    """Whether something came since the list was drawn."""
 
     # Composition -----------------------------------------------------------------------------------------------------
 
@@ -87,16 +89,24 @@ class ReviewScreen(Listing, Showing, Sorting, Copying, Again):
             self.open_suite()
         if self.loops:
             self.triage.settle_on("")
-        now = time.monotonic()
-        if changes.settled or now - self._listed_at > RELIST_PAUSE_S or not changes.records:
-            self._listed_at = now
-            if changes.settled:
-                self.triage.forget_order()
-            self.relist()
-            self.moved = self.moved or feed.is_read
+        if changes.settled:
+            self.triage.forget_order()
+        self._is_stale = True
+        if changes.settled or not self._listed_at or not changes.records:
+            self._list_again()
         rollout = self.rollout
         if rollout is not None and rollout.key in changes.keys:
             self.show_case()
+
+    def ticked(self) -> None:
+        """Draw the list again, if it is time."""
+        if self._is_stale and time.monotonic() - self._listed_at > RELIST_PAUSE_S:
+            self._list_again()
+
+    def _list_again(self) -> None:
+        self._listed_at, self._is_stale = time.monotonic(), False
+        self.relist()
+        self.moved = self.moved or (self.feed is not None and self.feed.is_read)
 
     @on(Rows.RowChosen, "#list")
     def _chosen(self, event: Rows.RowChosen) -> None:
