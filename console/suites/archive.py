@@ -59,7 +59,7 @@ def unpack_zip(archive: Path, target: Path, keep: Callable[[str], bool], limits:
         with zipfile.ZipFile(archive) as opened:
             members = list(_checked(archive, opened, limits))
             return [_write(opened, member, target, limits) for member in members if keep(member.filename)]
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, RuntimeError) as error:
         raise UsageError(f"not a readable zip archive: {error}", where=str(archive)) from error
 
 

@@ -1,7 +1,6 @@
 """Live: what runs stays where it is, the watched conversation streams, and the same screen shows a run from disk."""
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from textual.pilot import Pilot
 
 sys.path.insert(0, str(Path(__file__).parent))
 from recorded import QUESTION, Engine, Recorder, call_reply, loop_run, plain_run
+from shown import assert_no_control_byte, assert_until, still, text_of
 
 from console.core.case import Key
 from console.core.chat import Reply
@@ -25,39 +25,15 @@ from console.tui.themes import ANSI, LIGHT
 from console.tui.widgets.rows import Rows
 from console.tui.widgets.transcript import Transcript
 
-TRIES = 600
-
-
-async def until(pilot: Pilot[int], holds: Callable[[], bool]) -> None:
-    for _ in range(TRIES):
-        if holds():
-            await pilot.pause()
-            return
-        await pilot.pause(0.01)
-    raise AssertionError(f"it never came to hold:\n{text_of(pilot.app)}\n{pilot.app.screen!r}")
-
 
 async def watch(app: ConsoleApp, pilot: Pilot[int], folder: RunFolder) -> LiveScreen:
     app.open_live(folder)
-    await until(pilot, lambda: isinstance(app.screen, LiveScreen) and app.screen.is_mounted)
+    await assert_until(pilot, lambda: isinstance(app.screen, LiveScreen) and app.screen.is_mounted)
     screen = app.screen
     assert isinstance(screen, LiveScreen)
-    await until(pilot, lambda: screen.feed is not None and screen.feed.is_read)
+    await assert_until(pilot, lambda: screen.feed is not None and screen.feed.is_read)
     await still(app, pilot)
     return screen
-
-
-def text_of(app: ConsoleApp) -> str:
-    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
-
-
-async def still(app: ConsoleApp, pilot: Pilot[int]) -> None:
-    """Wait until the picture stays the same."""
-    last, same = "", 0
-    while same < 3:
-        await pilot.pause(0.02)
-        shown = text_of(app)
-        last, same = shown, same + 1 if shown == last else 0
 
 
 # Frames --------------------------------------------------------------------------------------------------------------
@@ -105,8 +81,8 @@ async def test_a_run_that_cannot_be_opened_says_why(opened: Any, desk: Any, fram
     async with opened() as (app, pilot):
         folder.manifest_path.unlink()
         app.open_live(folder)
-        await until(pilot, lambda: isinstance(app.screen, LiveScreen) and bool(app.screen.problem))
-        await until(pilot, lambda: "run.json is missing" in " ".join(text_of(app).split()))
+        await assert_until(pilot, lambda: isinstance(app.screen, LiveScreen) and bool(app.screen.problem))
+        await assert_until(pilot, lambda: "run.json is missing" in " ".join(text_of(app).split()))
 
 
 @pytest.mark.parametrize(("reason", "words"), [("halted", "key refused"), (None, "ended without closing")])
@@ -155,7 +131,7 @@ async def test_enter_on_a_failure_opens_review_on_it(opened: Any, desk: Any) -> 
         screen = await watch(app, pilot, folder)
         screen.query_one("#failures", Rows).focus()
         await pilot.press("j", "j", "enter")
-        await until(pilot, lambda: app.screen is not screen and getattr(app.screen, "rollout", None) is not None)
+        await assert_until(pilot, lambda: app.screen is not screen and getattr(app.screen, "rollout", None) is not None)
         assert app.screen.rollout.key.case == "live_parallel_4-1"  # type: ignore[attr-defined]
 
 
@@ -187,17 +163,17 @@ async def test_text_streams_token_by_token(opened: Any, desk: Any, frame: Any) -
         screen = await watch(app, pilot, engine.recorder.folder)
         engine.begin(key, messages=[{"role": "user", "content": "what now?"}])
         engine.publisher.text(key, 1, "text", "one two")
-        await until(pilot, lambda: "  one two" in frame(app))
+        await assert_until(pilot, lambda: "  one two" in frame(app))
         assert "what now?" in frame(app)
         engine.publisher.text(key, 1, "text", " three")
-        await until(pilot, lambda: "  one two three" in frame(app))
+        await assert_until(pilot, lambda: "  one two three" in frame(app))
         assert "streaming" in frame(app)
         engine.recorder.ask(key, "", Reply("one two three."), messages=[{"role": "user", "content": "what now?"}])
         engine.publisher.ended(key, 1)
         engine.recorder.finish(key, Outcome.FAILED, "value_error:string", "unit", messages=["no"])
         engine.status = Status("running", 4)
-        await until(pilot, lambda: "verdict  wrong value" in frame(app))
-        await until(pilot, lambda: frame(app).count("one two three") == 1)
+        await assert_until(pilot, lambda: "verdict  wrong value" in frame(app))
+        await assert_until(pilot, lambda: frame(app).count("one two three") == 1)
         assert "wrong value: unit" in frame(app)
         assert screen.query_one("#failures", Rows).keys == ["0/case-1"]
 
@@ -207,14 +183,14 @@ async def test_what_arrives_does_not_move_the_cursor(opened: Any, desk: Any) -> 
         keys = [engine.recorder.start(f"case-{n}") for n in range(6)]
         screen = await watch(app, pilot, engine.recorder.folder)
         running = screen.query_one("#running", Rows)
-        await until(pilot, lambda: len(running.keys) == 6)
+        await assert_until(pilot, lambda: len(running.keys) == 6)
         await pilot.press("j", "j")
         assert running.cursor == "0/case-2"
         for n in (0, 2, 4):
             engine.recorder.finish(keys[n], Outcome.FAILED, "value_error:string")
         for n in range(6, 9):
             engine.recorder.start(f"case-{n}")
-        await until(pilot, lambda: "0/case-8" in running.keys)
+        await assert_until(pilot, lambda: "0/case-8" in running.keys)
         assert running.cursor == "0/case-2"
         assert list(running.keys)[:4] == ["0/case-6", "0/case-1", "0/case-2", "0/case-3"]
         watched = screen.watched_rollout()
@@ -229,35 +205,35 @@ async def test_space_freezes_and_follows(opened: Any, desk: Any, frame: Any) -> 
         transcript = screen.query_one("#watched", Transcript)
         engine.begin(key)
         engine.publisher.text(key, 1, "text", "\n".join(f"line {n}" for n in range(40)))
-        await until(pilot, lambda: "line 39" in frame(app))
+        await assert_until(pilot, lambda: "line 39" in frame(app))
         await pilot.press("space")
         await pilot.pause()
         assert not transcript.follow
         engine.publisher.text(key, 1, "text", "\nline 40\nline 41")
-        await until(pilot, lambda: "frozen, +2 lines" in frame(app))
+        await assert_until(pilot, lambda: "frozen, +2 lines" in frame(app))
         assert "line 41" not in frame(app)
         await pilot.press("space")
-        await until(pilot, lambda: "line 41" in frame(app))
+        await assert_until(pilot, lambda: "line 41" in frame(app))
 
 
 async def test_steering_reaches_the_engine(opened: Any, desk: Any, frame: Any) -> None:
     async with Engine(desk.root / "runs") as engine, opened((160, 45)) as (app, pilot):
         key = engine.recorder.start("case-1")
         screen = await watch(app, pilot, engine.recorder.folder)
-        await until(pilot, lambda: screen.feed is not None and screen.feed.overview.status is not None)
+        await assert_until(pilot, lambda: screen.feed is not None and screen.feed.overview.status is not None)
         await pilot.press("p")
-        await until(pilot, lambda: Command("pause") in engine.heard)
+        await assert_until(pilot, lambda: Command("pause") in engine.heard)
         engine.status = Status("paused", 4)
-        await until(pilot, lambda: "paused" in frame(app) and "p go on" in frame(app))
+        await assert_until(pilot, lambda: "paused" in frame(app) and "p go on" in frame(app))
         await pilot.press("p", "+", "ctrl+k")
-        await until(pilot, lambda: len(engine.heard) == 4)
+        await assert_until(pilot, lambda: len(engine.heard) == 4)
         assert engine.heard[1:] == [Command("resume"), Command("concurrency", value=5), Command("stop_case", key=key)]
         await pilot.press("ctrl+x")
-        await until(pilot, lambda: "finish the 1 that are running" in frame(app))
+        await assert_until(pilot, lambda: "finish the 1 that are running" in frame(app))
         await pilot.press("escape")
         await pilot.press("ctrl+x")
         await pilot.press("s")
-        await until(pilot, lambda: Command("kill") in engine.heard)
+        await assert_until(pilot, lambda: Command("kill") in engine.heard)
         assert Command("stop") not in engine.heard
 
 
@@ -265,13 +241,13 @@ async def test_the_end_of_a_run_is_seen_and_steering_is_then_refused(opened: Any
     async with Engine(desk.root / "runs") as engine, opened() as (app, pilot):
         key = engine.recorder.start("case-1")
         await watch(app, pilot, engine.recorder.folder)
-        await until(pilot, lambda: "▶ running" in frame(app))
+        await assert_until(pilot, lambda: "▶ running" in frame(app))
         engine.recorder.finish(key, Outcome.PASSED)
         await engine.end()
-        await until(pilot, lambda: "finished" in frame(app))
+        await assert_until(pilot, lambda: "finished" in frame(app))
         assert "p pause" not in frame(app)
         await pilot.press("p")
-        await until(pilot, lambda: any("No engine plays this run" in text.plain for text in app.messages))
+        await assert_until(pilot, lambda: any("No engine plays this run" in text.plain for text in app.messages))
 
 
 async def test_waits_and_tries_go_to_problems_not_to_toasts(opened: Any, desk: Any, frame: Any) -> None:
@@ -280,7 +256,7 @@ async def test_waits_and_tries_go_to_problems_not_to_toasts(opened: Any, desk: A
         screen = await watch(app, pilot, engine.recorder.folder)
         await pilot.press("i")
         engine.recorder.write(Tried(at=1.0, key=key, n=1, kind="rate_limit", message="slow down", wait_s=7))
-        await until(pilot, lambda: "rate limited, again in 7 s" in frame(app))
+        await assert_until(pilot, lambda: "rate limited, again in 7 s" in frame(app))
         assert not app.messages
         assert len(screen.query_one("#problems", Rows).keys) == 1
 
@@ -316,19 +292,6 @@ def hostile_run(root: Path, texts: tuple[str, ...]) -> Recorder:
     return recorder
 
 
-def no_control_byte(app: ConsoleApp) -> None:
-    """Look at every segment on the way to the terminal, after the app's own filters."""
-    filters = app.get_line_filters()
-    for strip in app.screen._compositor.render_strips():
-        for part in (strip, strip.apply_filter(filters[-1], app.screen.background_colors[1])):
-            for character in part.text:
-                code = ord(character)
-                assert code >= 0x20, f"control character in {part.text!r}"
-                assert not 0x7F <= code < 0xA0, f"control character in {part.text!r}"
-                assert code not in (0x200E, 0x200F, 0x202E, 0x2066, 0x2028, 0x2029), f"bidi in {part.text!r}"
-                assert not 0xD800 <= code < 0xE000, f"surrogate in {part.text!r}"
-
-
 @pytest.mark.parametrize("size", [(80, 24), (160, 45)])
 async def test_hostile_text_is_only_text(size: tuple[int, int], opened: Any, desk: Any, all_hostile: Any) -> None:
     folder = hostile_run(desk.root / "runs", all_hostile).folder
@@ -336,7 +299,7 @@ async def test_hostile_text_is_only_text(size: tuple[int, int], opened: Any, des
         screen = await watch(app, pilot, folder)
         await pilot.press("i", "escape")
         for _ in all_hostile:
-            no_control_byte(app)
+            assert_no_control_byte(app)
             await pilot.press("j")
         assert app.screen is screen
         assert app.is_running
@@ -354,8 +317,8 @@ async def test_hostile_text_in_a_stream(opened: Any, desk: Any, hostile: str) ->
         engine.publisher.text(key, 1, "text", "the end")
         feed = screen.feed
         assert feed is not None
-        await until(pilot, lambda: any("the end" in it.text for it in feed.conversation(key).tail()))
-        no_control_byte(app)
+        await assert_until(pilot, lambda: any("the end" in it.text for it in feed.conversation(key).tail()))
+        assert_no_control_byte(app)
 
 
 async def test_ten_megabytes_of_text_open_and_scroll(opened: Any, desk: Any) -> None:
@@ -366,6 +329,6 @@ async def test_ten_megabytes_of_text_open_and_scroll(opened: Any, desk: Any) -> 
     folder = recorder.close()
     async with opened() as (app, pilot):
         await watch(app, pilot, folder)
-        no_control_byte(app)
+        assert_no_control_byte(app)
         await pilot.press("enter", "g", "pagedown", "G")
-        no_control_byte(app)
+        assert_no_control_byte(app)

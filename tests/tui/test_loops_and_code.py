@@ -9,7 +9,8 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from loop_runs import ANSWERS, CodeSuite, LoopSuite, brick_run, code_run, take_round
 from recorded import Engine
-from test_live_screen import still, text_of, until, watch
+from shown import assert_until, still, text_of
+from test_live_screen import watch
 
 from console.core.case import Key
 from console.core.live import Activity, Status
@@ -24,9 +25,9 @@ SIZES = [(80, 24), (160, 45)]
 
 async def review(app: Any, pilot: Any, folder: RunFolder) -> ReviewScreen:
     app.open_review(folder)
-    await until(pilot, lambda: isinstance(app.screen, ReviewScreen) and app.screen.is_mounted)
+    await assert_until(pilot, lambda: isinstance(app.screen, ReviewScreen) and app.screen.is_mounted)
     screen = app.screen
-    await until(pilot, lambda: screen.feed is not None and screen.feed.is_read and screen._suite is not None)
+    await assert_until(pilot, lambda: screen.feed is not None and screen.feed.is_read and screen._suite is not None)
     await still(app, pilot)
     return screen
 
@@ -89,18 +90,18 @@ async def test_an_answer_streams_and_gives_way_to_its_verdict(opened: Any, desk:
         key = engine.recorder.start("q1", "uses", "A use for a brick?")
         take_round(engine.recorder, key, 0, ANSWERS[0], 1.0)
         screen = await watch(app, pilot, engine.recorder.folder)
-        await until(pilot, lambda: "nov   1" in text_of(app))
+        await assert_until(pilot, lambda: "nov   1" in text_of(app))
         engine.begin(key, n=4, turn=1, messages=[{"role": "user", "content": "Another.\nNot:\nthis\nor that"}])
         engine.status = Status("running", 4, [Activity(key, "streaming")])
         engine.publisher.text(key, 4, "text", "<answer>A plant pot</ans")
-        await until(pilot, lambda: "A plant pot" in text_of(app) and "writing" in text_of(app))
+        await assert_until(pilot, lambda: "A plant pot" in text_of(app) and "writing" in text_of(app))
         assert "<answer>" not in text_of(app)
         assert "</ans" not in text_of(app)
         engine.publisher.text(key, 4, "text", "wer> done")
         engine.publisher.ended(key, 4)
         engine.status = Status("running", 4, [Activity(key, "judging")])
         take_round(engine.recorder, key, 1, ANSWERS[1], 0.62)
-        await until(pilot, lambda: "nearest earlier answer: round 1, .38 alike" in text_of(app))
+        await assert_until(pilot, lambda: "nearest earlier answer: round 1, .38 alike" in text_of(app))
         keys = [block.key for block in screen.query_one("#watched", Transcript).blocks]
         assert len(keys) == len(set(keys))
         assert [it for it in keys if it.endswith("answer")] == ["round 0 answer", "round 1 answer"]
@@ -111,11 +112,11 @@ async def test_what_a_judge_says_is_not_taken_for_the_loop(opened: Any, desk: An
         key = engine.recorder.start("q1", "uses", "A use for a brick?")
         take_round(engine.recorder, key, 0, ANSWERS[0], 1.0)
         screen = await watch(app, pilot, engine.recorder.folder)
-        await until(pilot, lambda: screen.feed is not None and screen.feed.is_attached)
+        await assert_until(pilot, lambda: screen.feed is not None and screen.feed.is_attached)
         engine.publisher.began(_judge_call(key))
         engine.publisher.text(key, 9, "text", "<coherence_score>77")
         engine.publisher.text(key, 4, "text", "unknown call")
-        await until(pilot, lambda: screen.feed.overview._asides.get(key) == {9})
+        await assert_until(pilot, lambda: screen.feed.overview._asides.get(key) == {9})
         await pilot.pause(0.05)
         rollout = screen.find_rollout(("q1", 0))
         assert rollout is not None
@@ -135,10 +136,10 @@ async def test_prompts_and_the_judge_unfold_with_x(opened: Any, desk: Any) -> No
         assert "asked again, with 3 earlier answers" in text_of(app)
         assert "<previous_answer" not in text_of(app)
         await pilot.press("x")
-        await until(pilot, lambda: any("<previous_answer" in block.text and not block.folded
+        await assert_until(pilot, lambda: any("<previous_answer" in block.text and not block.folded
                                        for block in screen.query_one("#watched", Transcript).blocks))  # fmt: skip
         await pilot.press("x")
-        await until(pilot, lambda: "<previous_answer" not in text_of(app))
+        await assert_until(pilot, lambda: "<previous_answer" not in text_of(app))
 
 
 async def test_the_trend_is_told_before_the_end(opened: Any, desk: Any) -> None:
@@ -147,7 +148,7 @@ async def test_the_trend_is_told_before_the_end(opened: Any, desk: Any) -> None:
         for turn, novelty in enumerate((0.9, 0.75, 0.6, 0.45, 0.3)):
             take_round(engine.recorder, key, turn, f"answer {turn}", novelty)
         await watch(app, pilot, engine.recorder.folder)
-        await until(pilot, lambda: "at the threshold within a round" in text_of(app))
+        await assert_until(pilot, lambda: "at the threshold within a round" in text_of(app))
         assert ".30 > .15" in text_of(app)
 
 
@@ -164,9 +165,9 @@ async def test_all_loops_are_listed_by_question_and_reason(opened: Any, desk: An
         ]  # fmt: skip
         assert "A use for a brick?" in text_of(app)
         await pilot.press("f", "f")
-        await until(pilot, lambda: not screen.triage.order)
+        await assert_until(pilot, lambda: not screen.triage.order)
         await pilot.press("F")
-        await until(pilot, lambda: len(screen.triage.order) == 3)
+        await assert_until(pilot, lambda: len(screen.triage.order) == 3)
 
 
 @pytest.mark.usefixtures("loop_suite")
@@ -197,9 +198,9 @@ async def test_good_turns_are_folded_and_open_when_stepped_to(opened: Any, desk:
         assert folded == {"turn 0": True, "turn 1": False, "turn 2": True}
         assert "calls ✗   reads ✓   writes ✗   validator ✗" in text_of(app)
         await pilot.press(">", ">")
-        await until(pilot, lambda: not next(it for it in screen.detail.blocks if it.key == "turn 1").folded)
+        await assert_until(pilot, lambda: not next(it for it in screen.detail.blocks if it.key == "turn 1").folded)
         await pilot.press("<", "<")
-        await until(pilot, lambda: not next(it for it in screen.detail.blocks if it.key == "turn 0").folded)
+        await assert_until(pilot, lambda: not next(it for it in screen.detail.blocks if it.key == "turn 0").folded)
 
 
 async def test_a_weak_sandbox_is_named_and_effects_stay_backstage(opened: Any, desk: Any) -> None:
@@ -254,9 +255,9 @@ async def test_review_of_a_run_without_results_fills_in_as_they_come(opened: Any
     async with Engine(desk.root / "runs") as engine, opened() as (app, pilot):
         key = engine.recorder.start("a")
         screen = await review(app, pilot, engine.recorder.folder)
-        await until(pilot, lambda: "Nothing has been graded yet" in text_of(app))
+        await assert_until(pilot, lambda: "Nothing has been graded yet" in text_of(app))
         engine.recorder.finish(key, Outcome.FAILED, "value_error:string", "unit", messages=["wrong unit"])
-        await until(pilot, lambda: screen.current == ("a", 0) and "wrong value" in text_of(app))
+        await assert_until(pilot, lambda: screen.current == ("a", 0) and "wrong value" in text_of(app))
 
 
 async def test_a_run_just_launched_is_starting(opened: Any, desk: Any) -> None:

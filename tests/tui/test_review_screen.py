@@ -1,7 +1,6 @@
 """Review: failures by reason, expected beside actual, and everything a reader needs to sort two hundred of them out."""
 
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +9,7 @@ from textual.pilot import Pilot
 
 sys.path.insert(0, str(Path(__file__).parent))
 from recorded import QUESTION, Engine, Recorder, WeatherSuite, call_reply, loop_run, plain_run
+from shown import assert_no_control_byte, assert_until, still, text_of
 
 from console.core.case import Key
 from console.core.chat import Reply
@@ -27,37 +27,13 @@ from console.tui.themes import ANSI, LIGHT
 from console.tui.widgets.rows import Rows
 from console.tui.widgets.transcript import Transcript
 
-TRIES = 600
-
-
-def text_of(app: ConsoleApp) -> str:
-    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
-
-
-async def until(pilot: Pilot[int], holds: Callable[[], bool]) -> None:
-    for _ in range(TRIES):
-        if holds():
-            await pilot.pause()
-            return
-        await pilot.pause(0.01)
-    raise AssertionError(f"it never came to hold:\n{text_of(pilot.app)}")  # type: ignore[arg-type]
-
-
-async def still(app: ConsoleApp, pilot: Pilot[int]) -> None:
-    """Wait until the picture stays the same."""
-    last, same = "", 0
-    while same < 3:
-        await pilot.pause(0.02)
-        shown = text_of(app)
-        last, same = shown, same + 1 if shown == last else 0
-
 
 async def review(app: ConsoleApp, pilot: Pilot[int], folder: RunFolder, case: str | None = None) -> ReviewScreen:
     app.open_review(folder, case)
-    await until(pilot, lambda: isinstance(app.screen, ReviewScreen) and app.screen.is_mounted)
+    await assert_until(pilot, lambda: isinstance(app.screen, ReviewScreen) and app.screen.is_mounted)
     screen = app.screen
     assert isinstance(screen, ReviewScreen)
-    await until(pilot, lambda: screen.feed is not None and screen.feed.is_read)
+    await assert_until(pilot, lambda: screen.feed is not None and screen.feed.is_read)
     await app.workers.wait_for_complete()
     await still(app, pilot)
     return screen
@@ -149,7 +125,7 @@ async def test_a_run_without_failures_says_so(opened: Any, desk: Any) -> None:
         screen = await review(app, pilot, folder)
         assert "No failures. 1 of 1 passed; f then a shows the passes." in text_of(app)
         await pilot.press("f", "a")
-        await until(pilot, lambda: current(screen) == "a")
+        await assert_until(pilot, lambda: current(screen) == "a")
 
 
 # Stepping ------------------------------------------------------------------------------------------------------------
@@ -180,10 +156,10 @@ async def test_moving_the_cursor_opens_groups_on_the_way(opened: Any, desk: Any)
         order = [it.key.case for it in screen.triage.order]
         for case in order[1:]:
             await pilot.press("j")
-            await until(pilot, lambda case=case: current(screen) == case)
+            await assert_until(pilot, lambda case=case: current(screen) == case)
         for case in reversed(order[:-1]):
             await pilot.press("k")
-            await until(pilot, lambda case=case: current(screen) == case)
+            await assert_until(pilot, lambda case=case: current(screen) == case)
 
 
 async def test_reasons_are_stepped_through(opened: Any, desk: Any) -> None:
@@ -209,7 +185,7 @@ async def test_new_failures_move_neither_cursor_nor_groups(opened: Any, desk: An
         assert current(screen) == "first-1"
         for n in range(5):
             engine.recorder.finish(engine.recorder.start(f"later-{n}"), Outcome.FAILED, "ast_decoder:decoder_failed")
-        await until(pilot, lambda: len(screen.triage.order) == 7)
+        await assert_until(pilot, lambda: len(screen.triage.order) == 7)
         assert current(screen) == "first-1"
         assert [found.count for found in screen.triage.groups] == [2, 5]
         assert screen.query_one("#list", Rows).cursor == "0/first-1"
@@ -223,12 +199,12 @@ async def test_a_tag_is_kept_and_moves_on(opened: Any, desk: Any) -> None:
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         await pilot.press("t", "m")
-        await until(pilot, lambda: current(screen) == "live_multiple_131-52")
+        await assert_until(pilot, lambda: current(screen) == "live_multiple_131-52")
         notes = Notes(folder.path).current("tag")
         assert {str(key): note.value for key, note in notes.items()} == {"live_multiple_118-41": "model"}
         assert "1 tagged" in text_of(app)
         await pilot.press("u")
-        await until(pilot, lambda: not Notes(folder.path).current("tag"))
+        await assert_until(pilot, lambda: not Notes(folder.path).current("tag"))
         assert current(screen) == "live_multiple_118-41"
         await pilot.press("u")
         assert app.messages[-1].plain == "There is nothing to undo."
@@ -239,14 +215,14 @@ async def test_a_whole_group_is_tagged_after_a_question(opened: Any, desk: Any) 
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         await pilot.press("T")
-        await until(pilot, lambda: "Tag 3 of unit as" in text_of(app))
+        await assert_until(pilot, lambda: "Tag 3 of unit as" in text_of(app))
         await pilot.press("g")
-        await until(pilot, lambda: len(Notes(folder.path).current("tag")) == 3)
-        await until(pilot, lambda: current(screen) == "live_simple_14-3-9")
+        await assert_until(pilot, lambda: len(Notes(folder.path).current("tag")) == 3)
+        await assert_until(pilot, lambda: current(screen) == "live_simple_14-3-9")
         await pilot.press("f", "u")
-        await until(pilot, lambda: len(screen.triage.order) == 4)
+        await assert_until(pilot, lambda: len(screen.triage.order) == 4)
         await pilot.press("F", "u")
-        await until(pilot, lambda: not Notes(folder.path).current("tag"))
+        await assert_until(pilot, lambda: not Notes(folder.path).current("tag"))
 
 
 async def test_it_opens_on_the_first_untagged_one(opened: Any, desk: Any) -> None:
@@ -261,11 +237,11 @@ async def test_a_comment_is_kept_shown_and_taken_back(opened: Any, desk: Any) ->
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
         await pilot.press("c", *"odd", "enter")
-        await until(pilot, lambda: "comment     odd" in text_of(app))
+        await assert_until(pilot, lambda: "comment     odd" in text_of(app))
         assert [note.value for note in Notes(folder.path).current("comment").values()] == ["odd"]
         await pilot.press("c")
         await pilot.press("escape", "u")
-        await until(pilot, lambda: "comment     odd" not in text_of(app))
+        await assert_until(pilot, lambda: "comment     odd" not in text_of(app))
 
 
 async def test_notes_that_cannot_be_written_are_said(opened: Any, desk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,7 +253,7 @@ async def test_notes_that_cannot_be_written_are_said(opened: Any, desk: Any, mon
         screen = await review(app, pilot, folder)
         monkeypatch.setattr(Notes, "add", refuse)
         await pilot.press("t", "m")
-        await until(pilot, lambda: any("cannot be kept" in text.plain for text in app.messages))
+        await assert_until(pilot, lambda: any("cannot be kept" in text.plain for text in app.messages))
         assert current(screen) == "live_multiple_118-41"
 
 
@@ -289,18 +265,18 @@ async def test_filters(opened: Any, desk: Any) -> None:
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         await pilot.press("f", "b")
-        await until(pilot, lambda: [it.key.case for it in screen.triage.order] == ["live_multiple_9-4-1"])
+        await assert_until(pilot, lambda: [it.key.case for it in screen.triage.order] == ["live_multiple_9-4-1"])
         await pilot.press("f", "a")
-        await until(pilot, lambda: len(screen.triage.order) == 13)
+        await assert_until(pilot, lambda: len(screen.triage.order) == 13)
         await pilot.press("F")
-        await until(pilot, lambda: len(screen.triage.order) == 7)
+        await assert_until(pilot, lambda: len(screen.triage.order) == 7)
         await pilot.press("/", *"reason:unit", "enter")
-        await until(pilot, lambda: len(screen.triage.order) == 3)
+        await assert_until(pilot, lambda: len(screen.triage.order) == 3)
         assert "reason:unit" in text_of(app)
         await pilot.press("/", *"reason:unit !118", "enter")
-        await until(pilot, lambda: len(screen.triage.order) == 2)
+        await assert_until(pilot, lambda: len(screen.triage.order) == 2)
         await pilot.press("F", "f", "r")
-        await until(pilot, lambda: {it.subject for it in screen.triage.order} == {"unit"})
+        await assert_until(pilot, lambda: {it.subject for it in screen.triage.order} == {"unit"})
 
 
 async def test_a_bad_filter_filters_nothing_and_says_why(opened: Any, desk: Any) -> None:
@@ -308,10 +284,10 @@ async def test_a_bad_filter_filters_nothing_and_says_why(opened: Any, desk: Any)
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         await pilot.press("/", *"reson:unit")
-        await until(pilot, lambda: "Did you mean reason?" in text_of(app))
+        await assert_until(pilot, lambda: "Did you mean reason?" in text_of(app))
         assert len(screen.triage.order) == 7
         await pilot.press("escape")
-        await until(pilot, lambda: "by reason" in text_of(app))
+        await assert_until(pilot, lambda: "by reason" in text_of(app))
 
 
 async def test_a_filter_without_hits_names_the_way_back(opened: Any, desk: Any) -> None:
@@ -319,9 +295,9 @@ async def test_a_filter_without_hits_names_the_way_back(opened: Any, desk: Any) 
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         await pilot.press("/", *"zzz", "enter")
-        await until(pilot, lambda: "Nothing matches zzz. F clears the filter." in text_of(app))
+        await assert_until(pilot, lambda: "Nothing matches zzz. F clears the filter." in text_of(app))
         await pilot.press("F")
-        await until(pilot, lambda: current(screen) == "live_multiple_118-41")
+        await assert_until(pilot, lambda: current(screen) == "live_multiple_118-41")
 
 
 @pytest.mark.parametrize(("key", "labels"), [
@@ -334,9 +310,9 @@ async def test_groups(key: str, labels: list[str], opened: Any, desk: Any) -> No
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         await pilot.press("o", key)
-        await until(pilot, lambda: [found.label for found in screen.triage.groups] == labels)
+        await assert_until(pilot, lambda: [found.label for found in screen.triage.groups] == labels)
         await pilot.press("o", "n")
-        await until(pilot, lambda: not screen.triage.heads)
+        await assert_until(pilot, lambda: not screen.triage.heads)
         assert len(screen.query_one("#list", Rows).keys) == 7
 
 
@@ -349,13 +325,13 @@ async def test_layouts_wrap_and_fold(opened: Any, desk: Any) -> None:
         await review(app, pilot, folder)
         assert "'fahrenheit'" in text_of(app)
         await pilot.press("d")
-        await until(pilot, lambda: "expected  'fahrenheit'" in text_of(app))
+        await assert_until(pilot, lambda: "expected  'fahrenheit'" in text_of(app))
         await pilot.press("d")
-        await until(pilot, lambda: "+   unit = 'imperial'" in text_of(app))
+        await assert_until(pilot, lambda: "+   unit = 'imperial'" in text_of(app))
         await pilot.press("d", "x")
-        await until(pilot, lambda: "2 that agree" in text_of(app))
+        await assert_until(pilot, lambda: "2 that agree" in text_of(app))
         await pilot.press("x", "w")
-        await until(pilot, lambda: "2 that agree" not in text_of(app))
+        await assert_until(pilot, lambda: "2 that agree" not in text_of(app))
 
 
 async def test_finding_in_the_text_takes_n_until_escape(opened: Any, desk: Any) -> None:
@@ -363,7 +339,7 @@ async def test_finding_in_the_text_takes_n_until_escape(opened: Any, desk: Any) 
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         await pilot.press("enter", "/", *"chicago", "enter")
-        await until(pilot, lambda: screen.is_finding)
+        await assert_until(pilot, lambda: screen.is_finding)
         assert "next place found" in text_of(app)
         await pilot.press("n")
         assert current(screen) == "live_multiple_118-41"
@@ -395,12 +371,12 @@ async def test_loops_are_reviewed_too(opened: Any, desk: Any) -> None:
     folder = loop_run(desk.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
-        await until(
+        await assert_until(
             pilot, lambda: [found.label for found in screen.triage.groups] == ["repeated itself", "not finished"]
         )
         assert "Why did Rome fall, number 1?" in text_of(app)
         await pilot.press("v", "v")
-        await until(pilot, lambda: "coherence" in text_of(app))
+        await assert_until(pilot, lambda: "coherence" in text_of(app))
 
 
 async def test_attempts_appear_when_there_are_several(opened: Any, desk: Any) -> None:
@@ -414,7 +390,7 @@ async def test_attempts_appear_when_there_are_several(opened: Any, desk: Any) ->
         await review(app, pilot, folder)
         assert "attempt 2 of 2" in text_of(app)
         await pilot.press("V")
-        await until(pilot, lambda: "message 1" in text_of(app))
+        await assert_until(pilot, lambda: "message 1" in text_of(app))
         assert "answer 2" in text_of(app)
 
 
@@ -471,9 +447,9 @@ async def test_again_goes_to_the_live_engine(opened: Any, desk: Any) -> None:
         key = engine.recorder.start("a")
         engine.recorder.finish(key, Outcome.FAILED, "value_error:string")
         screen = await review(app, pilot, engine.recorder.folder)
-        await until(pilot, lambda: screen.feed is not None and screen.feed.is_attached)
+        await assert_until(pilot, lambda: screen.feed is not None and screen.feed.is_attached)
         await pilot.press("r")
-        await until(pilot, lambda: engine.heard == [Command("retry_case", key=key)])
+        await assert_until(pilot, lambda: engine.heard == [Command("retry_case", key=key)])
 
 
 async def test_again_for_all_names_the_price_first(opened: Any, desk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -483,29 +459,19 @@ async def test_again_for_all_names_the_price_first(opened: Any, desk: Any, monke
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
         await pilot.press("R")
-        await until(pilot, lambda: "Ask 7 cases again? about ≥$0.024" in text_of(app))
+        await assert_until(pilot, lambda: "Ask 7 cases again? about ≥$0.024" in text_of(app))
         await pilot.press("escape")
         assert not spawned
         await pilot.press("R")
         await pilot.press("y")
-        await until(pilot, lambda: bool(spawned))
+        await assert_until(pilot, lambda: bool(spawned))
         assert len(spawned[0]["only"]) == 7
         await pilot.press("r")
-        await until(pilot, lambda: len(spawned) == 2)
+        await assert_until(pilot, lambda: len(spawned) == 2)
         assert spawned[1]["only"] == ("live_multiple_118-41",)
 
 
 # Untrusted text ------------------------------------------------------------------------------------------------------
-
-
-def no_control_byte(app: ConsoleApp) -> None:
-    for strip in app.screen._compositor.render_strips():
-        for character in strip.text:
-            code = ord(character)
-            assert code >= 0x20, f"control character in {strip.text!r}"
-            assert not 0x7F <= code < 0xA0, f"control character in {strip.text!r}"
-            assert code not in (0x200E, 0x200F, 0x202E, 0x2066, 0x2028, 0x2029), f"bidi in {strip.text!r}"
-            assert not 0xD800 <= code < 0xE000, f"surrogate in {strip.text!r}"
 
 
 def hostile_run(root: Path, texts: tuple[str, ...]) -> RunFolder:
@@ -535,10 +501,10 @@ async def test_hostile_text_is_only_text(
         for _ in all_hostile:
             for key in ("v", "v", "v", "v", "d", "w", "n"):
                 await pilot.press(key)
-                no_control_byte(app)
+                assert_no_control_byte(app)
         for keys in (("o", "t"), ("o", "c"), ("o", "f"), ("o", "n"), ("f", "c"), ("F",), ("T",), ("escape",)):
             await pilot.press(*keys)
-            no_control_byte(app)
+            assert_no_control_byte(app)
         assert app.screen is screen
 
 
@@ -554,4 +520,4 @@ async def test_ten_megabytes_open(opened: Any, desk: Any) -> None:
         await review(app, pilot, folder)
         for key_name in ("v", "v", "v", "enter", "G", "g"):
             await pilot.press(key_name)
-            no_control_byte(app)
+            assert_no_control_byte(app)

@@ -37,6 +37,7 @@ class RunPlace(Place):
         self.feed: RunFeed | None = None
         self.problem = Content.empty()
         """Why the run cannot be shown, if it cannot."""
+        self._following: asyncio.Task[None] | None = None
         self._pending = Changes()
         self._last_turn_s = 0.0
 
@@ -65,10 +66,12 @@ class RunPlace(Place):
         self.feed = feed
         feed.subscribe(self._take)
         self.fed(Changes(slots=set(feed.overview.rollouts), status=True))
-        self.run_worker(self._follow(feed), group="feed")
+        self._following = asyncio.get_running_loop().create_task(self._follow(feed), name="follow")
 
     def on_unmount(self) -> None:
         """Let go of the feed."""
+        if self._following is not None:
+            self._following.cancel()
         if self.feed is not None:
             self.feed.unsubscribe(self._take)
             self.console_app.feeds.close(self.feed)
@@ -80,9 +83,12 @@ class RunPlace(Place):
         Not by one timer after the other: Textual's `set_timer` never calls back when its time has passed before it
         first looks at the clock, which a busy machine brings about, and the screen would stand still.
         """
-        while self.feed is feed:
-            self._turn(feed)
-            await asyncio.sleep(self._pause(feed))
+        try:
+            while self.feed is feed:
+                self._turn(feed)
+                await asyncio.sleep(self._pause(feed))
+        except Exception as error:
+            self.call_later(_raise, error)  # ends the app as an error in any of its own callbacks would
 
     def _pause(self, feed: RunFeed) -> float:
         if feed.has_more:
@@ -113,3 +119,7 @@ class RunPlace(Place):
         """Catch up with what came while another screen was shown."""
         if self.feed is not None:
             self._deliver()
+
+
+def _raise(error: Exception) -> None:
+    raise error

@@ -1,0 +1,46 @@
+"""What is shown, and waiting for it."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from textual.app import App
+from textual.pilot import Pilot
+
+PATIENCE_S = 30.0
+
+
+def text_of(app: App[Any]) -> str:
+    """Return the screen as text."""
+    return "\n".join(strip.text for strip in app.screen._compositor.render_strips())
+
+
+async def assert_until(pilot: Pilot[int], holds: Callable[[], bool]) -> None:
+    """Wait until something holds; fail with the screen when it never does."""
+    ends = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < ends, f"it never came to hold:\n{text_of(pilot.app)}\n{pilot.app.screen!r}"
+        await pilot.pause(0.01)
+    await pilot.pause()
+
+
+async def still(app: App[Any], pilot: Pilot[int]) -> None:
+    """Wait until the picture stays the same."""
+    last, same = "", 0
+    while same < 3:
+        await pilot.pause(0.02)
+        shown = text_of(app)
+        last, same = shown, same + 1 if shown == last else 0
+
+
+def assert_no_control_byte(app: App[Any]) -> None:
+    """Look at every segment on the way to the terminal, before and after the app's own filters."""
+    filters = app.get_line_filters()
+    for strip in app.screen._compositor.render_strips():
+        for part in (strip, strip.apply_filter(filters[-1], app.screen.background_colors[1])):
+            for character in part.text:
+                code = ord(character)
+                assert code >= 0x20, f"control character in {part.text!r}"
+                assert not 0x7F <= code < 0xA0, f"control character in {part.text!r}"
+                assert code not in (0x200E, 0x200F, 0x202E, 0x2066, 0x2028, 0x2029), f"bidi in {part.text!r}"
+                assert not 0xD800 <= code < 0xE000, f"surrogate in {part.text!r}"
