@@ -1,9 +1,15 @@
 """Fold journal records into counts: the one place where a run's numbers come from, live, in lists and offline."""
 
+from typing import TypeVar
+
+import msgspec
+
 from console.core.case import Key
-from console.core.outcome import Outcome
+from console.core.outcome import Outcome, Verdict
 from console.core.record import AnyRecord, Asked, Closed, Finished, Opened, Started, Tried
 from console.core.run import Manifest, Summary, Tally
+
+RecordT = TypeVar("RecordT", bound=AnyRecord)
 
 _COUNTED = {
     Outcome.PASSED: "passed",
@@ -145,3 +151,12 @@ class RunFold:
             message=self.closed.message if self.closed else "",
             journal_bytes=journal_bytes,
         )
+
+
+def without_output(record: RecordT) -> RecordT:
+    """Return a record without what counting does not need: a fold keeps the last one of every rollout."""
+    if not isinstance(record, Finished):
+        return record
+    verdict = record.verdict
+    kept = Verdict(outcome=verdict.outcome, reason=verdict.reason, scores=verdict.scores)
+    return msgspec.structs.replace(record, output=None, verdict=kept)

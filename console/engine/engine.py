@@ -11,22 +11,25 @@ from console import __version__
 from console.config.secrets import Redactor
 from console.core.case import Key
 from console.core.chat import ChatRequest
-from console.core.fault import Fault, FaultKind
-from console.core.live import Activity, Began, Command, Status
+from console.core.fault import Fault
+from console.core.live import Began, Command, Status
 from console.core.outcome import Outcome, Verdict
 from console.core.record import AnyRecord, Asked, Closed, Embedded, Finished, Opened, Started, Steered, Tried
 from console.core.run import ModelFacts
-from console.core.tally import RunFold
+from console.core.tally import RunFold, without_output
 from console.engine.budget import BudgetReached, Purse
 from console.engine.conversation import Conversation
 from console.engine.doubts import Doubts
+from console.engine.endpoints import Endpoints
 from console.engine.hold import Hold
 from console.engine.ledger import Ledger
+from console.engine.outputs import Outputs, has_answer
 from console.engine.plan import Prepared
 from console.engine.publish import Publisher
 from console.engine.queue import Again, Job, JobQueue, plan_jobs
 from console.engine.replay import Known, Memory, read_whole
-from console.llm.endpoint import Endpoint, open_endpoint
+from console.engine.roster import Roster
+from console.llm.endpoint import Endpoint
 from console.store.journal import JournalWriter
 from console.store.lock import RunLock
 from console.store.runs import RunFolder
@@ -66,10 +69,10 @@ class Engine:
         self._again, self._only = again, only
         self._on_record, self.say = on_record, say or _say_nothing
         self._redact = Redactor.for_models(prepared.models.values())
-        self._endpoints: dict[str, Endpoint] = {}
-        self._activities: dict[Key, Activity] = {}
-        self._tasks: dict[Key, asyncio.Task[None]] = {}
-        self._memory = Memory()
+        self._endpoints = Endpoints(prepared.models, prepared.manifest)
+        self._roster = Roster()
+        self._known: dict[Key, Known] = {}
+        self._outputs = Outputs(prepared.cases)
         self._changed = asyncio.Event()
         self._state, self._paused = "running", False
         self._given_up = False
@@ -87,29 +90,34 @@ class Engine:
             Fault: the journal cannot be opened, or records could not be written in the end (kind `disk`).
         """
         with RunLock(self.folder.lock_path):
-            self._remember()
+            memory = self._remember()
             journal = JournalWriter(self.folder.journal_path)
             self.ledger = Ledger(journal, self.fold, self._changed.set, self.say)
             self.publisher = Publisher(self.folder.socket_path, self.status, self.obey)
             try:
                 await self.publisher.open(self.say)
-                return await self._play_all()
+                return await self._play_all(memory)
             finally:
                 await self._shut_down()
 
-    def _remember(self) -> None:
+    def _remember(self) -> Memory:
+        memory = Memory()
         for record in read_whole(self.folder.journal_path):
-            self._memory.add(record)
-            self.fold.apply(record)
+            memory.add(record)
+            self.fold.apply(without_output(record))
             if isinstance(record, Asked):
                 self.purse.settle(record, self.facts(record.role))
+            elif isinstance(record, Finished):
+                self._outputs.take(record)
+        return memory
 
-    async def _play_all(self) -> Closed:
+    async def _play_all(self, memory: Memory) -> Closed:
         opened = Opened(at=time.time(), pid=os.getpid(), host=socket.gethostname(), version=__version__)
         self.ledger.append(opened)
-        jobs = plan_jobs(self.prepared.cases, self.manifest.rollouts, self._memory, self._again, self._only)
+        jobs = plan_jobs(self.prepared.cases, self.manifest.rollouts, memory, self._again, self._only)
         due = {job.slot for job in jobs}
-        answered = [slot for slot, ended in self._memory.finished.items() if slot not in due and _has_answer(ended)]
+        answered = [slot for slot, ended in memory.finished.items() if slot not in due and has_answer(ended)]
+        self._known = memory.known
         self.queue = JobQueue(jobs, self.prepared.cases, answered)
         timer = asyncio.get_running_loop().call_later(self.purse.budget.seconds or LONGEST_TIMER_S, self._check_caps)
         await self._schedule()
@@ -139,7 +147,7 @@ class Engine:
             self._changed.clear()
             while self._may_start() and (job := self.queue.next()) is not None:
                 self._start(job)
-            if not self._tasks:
+            if not self._roster:
                 if self._ending or not len(self.queue):
                     return
                 if not self._paused and self.ledger.blocked_by is None and not self._held.left_s:
@@ -152,32 +160,26 @@ class Engine:
     def _may_start(self) -> bool:
         if self._ending or self._paused or self.ledger.blocked_by is not None or self._held.left_s:
             return False
-        return len(self._tasks) < self._doubts.room(self.concurrency)
+        return len(self._roster) < self._doubts.room(self.concurrency)
 
     def _start(self, job: Job) -> None:
-        if not self._memory.known.get(job.key):
+        if not self._known.get(job.key):
             self.append(Started(at=time.time(), key=job.key, case=job.case))
-        self.state(job.key, "queued")
-        task = asyncio.create_task(self._hold(job), name=str(job.key))
-        task.add_done_callback(lambda task: self._settle_unstarted(job, task))
-        self._tasks[job.key] = task
+        self._roster.start(job.key, self._hold(job), lambda: self._settle_unstarted(job))
 
-    def _settle_unstarted(self, job: Job, task: "asyncio.Task[None]") -> None:
-        """A task that is cancelled before its first step runs none of its code, not even to clean up."""
-        if self._tasks.get(job.key) is task:
-            if self._ending is None:
-                self._finish(job, Finished(at=time.time(), key=job.key, verdict=STOPPED))
-            self._let_go(job.key)
+    def _settle_unstarted(self, job: Job) -> None:
+        if self._ending is None:
+            self._finish(job, Finished(at=time.time(), key=job.key, verdict=STOPPED))
+        self._let_go(job.key)
 
     def _let_go(self, key: Key) -> None:
-        self._activities.pop(key, None)
-        self._tasks.pop(key, None)
+        self._roster.leave(key)
         self.publisher.ended(key)
         self._changed.set()
 
     async def _hold(self, job: Job) -> None:
         """Play one conversation and settle how it ended. Only cancellation and a used-up budget leave it open."""
-        known = self._memory.known.pop(job.key, None) or Known()
+        known = self._known.pop(job.key, None) or Known()
         conversation = Conversation(job, known, self, self.prepared.suite, self.manifest.setting)
         try:
             finished = await conversation.hold()
@@ -211,7 +213,7 @@ class Engine:
         if finished.verdict.outcome is Outcome.BROKEN:
             self.purse.errors += 1
             self._check_caps()
-        if _has_answer(finished):
+        if has_answer(finished):
             self.queue.finish(job.slot)
             return
         verdict = Verdict(Outcome.NOT_RUN, reason="dependency", messages=(f"{job.key} has no answer",))
@@ -224,35 +226,26 @@ class Engine:
             self._ending = (reason, message)
             self._state = "stopping"
             self._changed.set()
-            for key in [key for key, activity in self._activities.items() if activity.state == "waiting"]:
-                self._give_up(key)
+            self._roster.give_up_waiting()
 
     def cancel(self, reason: str = "stopped") -> None:
         """Start nothing more and give up what is in flight; it stays resumable."""
         self.end(reason)
         self._given_up = True
         self._changed.set()
-        for task in list(self._tasks.values()):
-            task.cancel()
-
-    def _give_up(self, key: Key) -> None:
-        task = self._tasks.get(key)
-        if task is not None:
-            task.cancel()
+        self._roster.give_up_all()
 
     @property
     def in_flight(self) -> int:
         """Conversations being played."""
-        return len(self._tasks)
+        return len(self._roster)
 
     async def _shut_down(self) -> None:
-        for task in list(self._tasks.values()):
-            task.cancel()
-        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        self._roster.give_up_all()
+        await self._roster.gone()
         self._state = "closed"
         await self.publisher.close()
-        for endpoint in self._endpoints.values():
-            await endpoint.aclose()
+        await self._endpoints.aclose()
         await self.ledger.close()
 
     # What stages need of the engine (stage.Host).
@@ -267,23 +260,20 @@ class Engine:
                     self.purse.settle(record, self.facts(record.role))
             case Tried():
                 self.publisher.began_again(record.key, record.n)
+            case Finished():
+                self._outputs.take(record)
             case _:
                 pass
         if self._on_record is not None:
             self._on_record(record)
 
     def endpoint(self, role: str) -> Endpoint:
-        """Return the open endpoint of a role; roles on one model share it."""
-        config = self.prepared.models.get(role)
-        if config is None:
-            raise Fault(FaultKind.DATA, f"the run has no model for the role {role}")
-        if config.name not in self._endpoints:
-            self._endpoints[config.name] = open_endpoint(config)
-        return self._endpoints[config.name]
+        """Return the open endpoint of a role; a Fault of kind `data` when the run has none."""
+        return self._endpoints.of(role)
 
     def facts(self, role: str) -> ModelFacts:
         """Return what the manifest says of a role's model."""
-        return self.manifest.roles.get(role, self.manifest.model)
+        return self._endpoints.facts(role)
 
     def began(self, frame: Began) -> None:
         """Tell watchers that a call is in flight."""
@@ -295,9 +285,9 @@ class Engine:
 
     def state(self, key: Key, state: str, why: str = "") -> None:
         """Note what a conversation is doing."""
-        self._activities[key] = Activity(key=key, state=state, since=time.time(), why=why)
+        self._roster.note(key, state, why)
         if state == "waiting" and self._ending is not None:
-            self._give_up(key)
+            self._roster.give_up(key)
 
     def proven(self, role: str) -> None:
         """A role's model has answered: full speed, and its earlier refusals were their cases' own."""
@@ -325,8 +315,7 @@ class Engine:
 
     def _retry_now(self) -> None:
         self._held.end()
-        for endpoint in self._endpoints.values():
-            endpoint.retry_now()
+        self._endpoints.retry_now()
 
     def released(self, key: Key, n: int) -> None:
         """Give back what a call had reserved; its real cost follows with its record."""
@@ -334,8 +323,7 @@ class Engine:
 
     def output_of(self, case_id: str, rollout: int) -> Any:
         """Return the output of a rollout that has an answer, else None."""
-        finished = self.fold.latest.get((case_id, rollout))
-        return finished.output if finished is not None and _has_answer(finished) else None
+        return self._outputs.of(case_id, rollout)
 
     def redact(self, text: str) -> str:
         """Take every known key out of a text."""
@@ -346,10 +334,10 @@ class Engine:
     def status(self) -> Status:
         """Return the engine's state for watchers."""
         return Status(
-            state="paused" if self._paused and self._state == "running" and not self._tasks else self._shown_state(),
+            state="paused" if self._paused and self._state == "running" and not self._roster else self._shown_state(),
             concurrency=self.concurrency,
-            activities=list(self._activities.values()),
-            endpoints=[endpoint.state() for endpoint in self._endpoints.values()],
+            activities=self._roster.activities,
+            endpoints=self._endpoints.states(),
             message=self._held.why or self.ledger.why or (self._ending[1] if self._ending else ""),
         )
 
@@ -372,7 +360,7 @@ class Engine:
             case "retry_now":
                 self._retry_now()
             case "stop_case" if command.key is not None:
-                self._give_up(command.key)
+                self._roster.give_up(command.key)
             case "retry_case":
                 self._retry_case(command.key)
             case _:
@@ -382,19 +370,14 @@ class Engine:
 
     def _retry_case(self, key: Key | None) -> None:
         case = next((case for case in self.prepared.cases if key is not None and case.id == key.case), None)
-        if key is None or case is None or self._ending or key in self._tasks:
+        if key is None or case is None or self._ending or key in self._roster:
             return
         finished = self.fold.latest.get((key.case, key.rollout))
         attempt = finished.key.attempt + 1 if finished else key.attempt
         again = Key(key.case, key.rollout, attempt)
-        if again not in self._tasks:
+        if again not in self._roster:
             self.queue.add(Job(case, again))
 
 
 def _say_nothing(text: str) -> None:
     return
-
-
-def _has_answer(finished: Finished) -> bool:
-    """Whether others may build on what a rollout did."""
-    return finished.verdict.outcome not in (Outcome.BROKEN, Outcome.NOT_RUN)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from console.core.fault import Fault
 from console.core.record import AnyRecord, Finished
-from console.core.tally import RunFold
+from console.core.tally import RunFold, without_output
 from console.store.journal import JournalWriter
 
 RETRY_S = 2.0
@@ -37,7 +37,7 @@ class Ledger:
 
     def append(self, record: AnyRecord) -> None:
         """Write a record, or hold it while the disk refuses."""
-        self.fold.apply(record)
+        self.fold.apply(without_output(record))
         self._backlog.append(record)
         if self.blocked_by is None:
             self.blocked_by = self._drain()

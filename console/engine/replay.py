@@ -11,6 +11,7 @@ from console.core.case import Case, Key
 from console.core.fault import UsageError
 from console.core.record import AnyRecord, Asked, Embedded, Finished, Noted, Performed, Scored, Started
 from console.core.request import Thread
+from console.core.tally import without_output
 from console.store.journal import JournalReader
 
 Effect = Asked | Embedded | Performed
@@ -85,7 +86,7 @@ class Memory:
                 self.attempts[key.case, key.rollout] = key.attempt
                 self.known.setdefault(key, Known())
             case Finished(key=key) if key.case in self.cases:
-                self.finished[key.case, key.rollout] = record
+                self.finished[key.case, key.rollout] = without_output(record)
                 self.known.pop(key, None)
             case Finished(key=key):  # its beginning is damaged, so nobody could read it: one more attempt
                 self.attempts[key.case, key.rollout] = key.attempt + 1

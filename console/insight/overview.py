@@ -8,14 +8,12 @@ from collections import deque
 from dataclasses import dataclass
 from typing import Any, cast
 
-import msgspec
-
 from console.core.case import Key
 from console.core.fault import HALTING
 from console.core.live import AnyFrame, Began, Delta, Deltas, Status
-from console.core.outcome import Outcome, Verdict
+from console.core.outcome import Outcome
 from console.core.record import AnyRecord, Asked, Closed, Finished, Noted, Opened, Scored, Started, Steered, Tried
-from console.core.tally import RunFold
+from console.core.tally import RunFold, without_output
 from console.insight.pace import Pace
 from console.insight.ran_code import SANDBOX, Confinement, read_confinement
 from console.insight.rollout import MESSAGE_LIMIT, Rollout, Slot, Track
@@ -74,7 +72,7 @@ class Overview:
 
     def apply(self, record: AnyRecord) -> None:
         """Take one record into account."""
-        self.fold.apply(_light(record))
+        self.fold.apply(without_output(record))
         self.pace.apply(record)
         match record:
             case Opened():
@@ -276,12 +274,3 @@ def _take_reply(rollout: Rollout, record: Asked) -> None:
 def _problem(record: Tried) -> Problem:
     grave = record.wait_s is None or record.kind in _HALTING
     return Problem(record.at, record.key, record.kind, record.message, record.wait_s, grave)
-
-
-def _light(record: AnyRecord) -> AnyRecord:
-    """Return the record without what counting does not need, because the fold keeps the last one of each rollout."""
-    if not isinstance(record, Finished):
-        return record
-    verdict = record.verdict
-    kept = Verdict(outcome=verdict.outcome, reason=verdict.reason, scores=verdict.scores)
-    return msgspec.structs.replace(record, output=None, verdict=kept)

@@ -33,7 +33,8 @@ from console.store.runs import RunFolder, create_run
 
 def prepared(folder: Path, base_url: str, suite: DialogueSuite, concurrency: int = 2) -> Prepared:
     """Build what `prepare` would, for a suite and server of the test's own."""
-    limits = Limits(timeout_s=20, first_token_s=5, idle_s=5, backoff_s=0.01)
+    # Long, so that a machine too busy to answer in time is no fault that is asked again: calls are counted here.
+    limits = Limits(timeout_s=600, first_token_s=300, idle_s=300, backoff_s=0.01)
     model = ModelConfig(name="m", model_id="m", base_url=base_url, limits=limits)
     judge = ModelConfig(name="j", model_id="j", base_url=base_url, limits=limits)
     setting = Setting()

@@ -75,7 +75,7 @@ def conversation(question: str) -> str:
 
 def play(folder: Path, base_url: str, point: str = "nowhere", count: int = 1) -> int:
     command = [sys.executable, str(HARNESS), str(folder), base_url, point, str(count)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert "Traceback" not in done.stderr, done.stderr
     return done.returncode
 
@@ -118,7 +118,7 @@ def test_every_other_signal_at_every_point(witness: Witness, tmp_path: Path) -> 
     """SIGTERM, SIGINT and SIGHUP where a line is not half written; then resumed equals undisturbed."""
     points = [[point, count] for point, count in POINTS if not point.startswith("half")]
     command = [sys.executable, str(SIGNALLED), str(tmp_path), witness.server.base_url, json.dumps(points)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=100, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr
     told = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(told) == 3 * len(points)

@@ -42,7 +42,7 @@ async def test_records_wait_in_order_while_the_disk_is_full(tmp_path: Path, monk
     assert ledger.held == 3
     assert not ledger.unblocked.is_set()
     journal.full = False
-    await asyncio.wait_for(ledger.unblocked.wait(), 5)
+    await asyncio.wait_for(ledger.unblocked.wait(), 60)
     assert ["No space left" in said[0], "3 held ones are written" in said[1]] == [True, True]
     ledger.append(noted(4))
     await ledger.close()

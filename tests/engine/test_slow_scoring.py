@@ -14,7 +14,7 @@ from console.core.chat import ChatRequest, Reply
 from console.core.live import EndpointState
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Finished
-from console.engine import engine as engine_module
+from console.engine import endpoints
 from console.engine.engine import Engine
 from console.llm.endpoint import Watch
 from console.store.journal import JournalReader
@@ -56,10 +56,10 @@ async def test_the_loop_stays_free_while_a_case_is_judged(tmp_path: Path, monkey
 
         async def aclose(self) -> None: ...
 
-    monkeypatch.setattr(engine_module, "open_endpoint", lambda model: Model())
+    monkeypatch.setattr(endpoints, "open_endpoint", lambda model: Model())
     ready = prepared(tmp_path / "run", "http://127.0.0.1:1/v1", suite, concurrency=2)
     run = create_run(tmp_path, ready.manifest)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await Engine(run, ready).run()
     ended = [record for record in JournalReader(run.journal_path).read_new() if isinstance(record, Finished)]
     assert [one.verdict.outcome for one in ended] == [Outcome.PASSED] * 4

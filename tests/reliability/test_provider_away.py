@@ -25,7 +25,7 @@ async def says(run: Path, word: str) -> Status:
     """Follow a live run until its state speaks of something, and return that state."""
     link = await EngineLink.connect(run)
     assert link is not None
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         async for frame in link.frames():
             if isinstance(frame, Status) and word in f"{frame.message} {frame.endpoints} {frame.activities}":
                 link.close()

@@ -102,13 +102,13 @@ async def test_a_hold_believes_whichever_clock_says_that_it_is_over(monkeypatch:
     hold = Hold(lambda: ended.append(True))
     hold.extend(0.1)
     jump[0] = -86_400.0
-    await asyncio.wait_for(hold.wait(), 2)
+    await asyncio.wait_for(hold.wait(), 60)
     hold.extend(3600.0)
     waiting = asyncio.ensure_future(hold.wait())
     await asyncio.sleep(0)
     assert 3590 < hold.left_s <= 3600
     jump[0] = 0.0
-    await asyncio.wait_for(waiting, 2)
+    await asyncio.wait_for(waiting, 60)
     assert ended == [True, True]
 
 

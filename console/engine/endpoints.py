@@ -1,0 +1,49 @@
+"""The open endpoints of a run: one for each model, opened when a role first needs it."""
+
+from collections.abc import Mapping
+
+from console.config.model import ModelConfig
+from console.core.fault import Fault, FaultKind
+from console.core.live import EndpointState
+from console.core.run import Manifest, ModelFacts
+from console.llm.endpoint import Endpoint, open_endpoint
+
+
+class Endpoints:
+    """Who answers in which role; roles on one model share an endpoint."""
+
+    def __init__(self, models: Mapping[str, ModelConfig], manifest: Manifest) -> None:
+        """Take the model of every role; nothing is opened yet."""
+        self._models, self._manifest = models, manifest
+        self._open: dict[str, Endpoint] = {}
+
+    def of(self, role: str) -> Endpoint:
+        """Return the open endpoint of a role.
+
+        Raises:
+            Fault: the run has no model for it (kind `data`).
+        """
+        config = self._models.get(role)
+        if config is None:
+            raise Fault(FaultKind.DATA, f"the run has no model for the role {role}")
+        if config.name not in self._open:
+            self._open[config.name] = open_endpoint(config)
+        return self._open[config.name]
+
+    def facts(self, role: str) -> ModelFacts:
+        """Return what the manifest says of a role's model."""
+        return self._manifest.roles.get(role, self._manifest.model)
+
+    def states(self) -> list[EndpointState]:
+        """Return the limiters' states, for watchers."""
+        return [endpoint.state() for endpoint in self._open.values()]
+
+    def retry_now(self) -> None:
+        """End every wait that a provider has asked for."""
+        for endpoint in self._open.values():
+            endpoint.retry_now()
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        for endpoint in self._open.values():
+            await endpoint.aclose()
