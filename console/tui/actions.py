@@ -20,7 +20,8 @@ class Action:
     meaning: str
     """One short sentence for help."""
     where: str
-    """`all`, a screen (`home`, `launch`, `live`, `review`, `compare`, `board`) or a kind of widget (`rows`, `text`)."""
+    """`all`, a screen (`home`, `launch`, `live`, `review`, `compare`, `board`, `library`), or a kind of widget (`rows`,
+    `text`)."""
     group: str
     """Heading in help."""
     footer: str = ""
@@ -75,6 +76,7 @@ _ALL = (
     Action("go.live", ("2",), "Go: Live", "Live", "all", "EVERYWHERE"),
     Action("go.review", ("3",), "Go: Review", "Review", "all", "EVERYWHERE"),
     Action("go.compare", ("4",), "Go: Compare", "Compare", "all", "EVERYWHERE"),
+    Action("go.library", ("5",), "Go: Library", "Library", "all", "EVERYWHERE"),
     Action("go.board", ("B",), "Go: Leaderboard", "Leaderboard", "all", "EVERYWHERE"),
     Action("run.new", ("L",), "Run: new", "new run", "all", "EVERYWHERE", "new run", 70),
     Action("palette", (":", "ctrl+p"), "Commands", "all commands", "all", "EVERYWHERE", palette=False),
@@ -113,7 +115,7 @@ _TEXT = (
 
 _PANES = tuple(
     action
-    for where in ("home", "launch", "live", "review", "compare", "board")
+    for where in ("home", "launch", "live", "review", "compare", "board", "library")
     for action in (
         _move("pane.next", ("tab", "l", "right"), "next, previous pane", where, "pane.prev"),
         _move("pane.prev", ("shift+tab", "h", "left"), "previous pane", where, "pane.next"),
@@ -271,4 +273,18 @@ _BOARD = (
     Action("reload", ("ctrl+r",), "Leaderboard: look again", "read all runs again", "board", "LEADERBOARD"),
 )  # fmt: skip
 
-ACTIONS: tuple[Action, ...] = (*_ALL, *_ROWS, *_TEXT, *_PANES, *_HOME, *_LAUNCH, *_LIVE, *_REVIEW, *_COMPARE, *_BOARD)
+_LIBRARY = (
+    Action("find", ("/",), "Library: narrow", "narrow by words", "library", "LIBRARY", "narrow", 60),
+    Action("filter.clear", ("F",), "Library: show all", "show all", "library", "LIBRARY"),
+    Action("fold", ("x",), "Library: fold", "fold or unfold", "library", "LIBRARY"),
+    Action("models.edit", ("e",), "Models: edit", "edit models.toml", "library", "LIBRARY", "edit models.toml", 40),
+    Action("reload", ("ctrl+r",), "Library: look again", "read all again", "library", "LIBRARY"),
+    Action("copy", ("y",), "Copy: menu", "copy …", "library", "COPY", "copy", 30, opens_menu=True, palette=False),
+    _copy("i", "id", "name of this", "library"),
+    _copy("c", "command", "shell command", "library"),
+    _copy("j", "json", "case as JSON", "library"),
+)  # fmt: skip
+
+ACTIONS: tuple[Action, ...] = (
+    *_ALL, *_ROWS, *_TEXT, *_PANES, *_HOME, *_LAUNCH, *_LIVE, *_REVIEW, *_COMPARE, *_BOARD, *_LIBRARY,
+)  # fmt: skip

@@ -6,12 +6,11 @@ the exception leaves `run` and the command line says it in one sentence.
 
 import asyncio
 import gc
-import importlib
 import signal
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from textual import work
 from textual.binding import Binding, BindingType
@@ -20,28 +19,22 @@ from textual.dom import DOMNode
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.screen import Screen
 
-from console.core.fault import UsageError
 from console.insight import figures
-from console.store.runs import RunFolder, find_run
+from console.store.runs import RunFolder
 from console.tui.actions import Action
-from console.tui.compare.opening import CompareDoor
+from console.tui.doors import RunDoor
 from console.tui.keys import actions_at, bindings_for, find_action, load_key_map
 from console.tui.marks import MARKS
-from console.tui.safe import Sieve, literal, one_line
+from console.tui.safe import Sieve, one_line
 from console.tui.screens.place import Place
 from console.tui.shelf import LOOK_EVERY_S, Shelf
-from console.tui.stock import Places, RunLine, runs_root
+from console.tui.stock import Places, RunLine
 from console.tui.themes import DARK, DARK_ROLES, NAMES, themes
 from console.tui.widgets.topline import TopLine
 
 if TYPE_CHECKING:
     from console.tui.feed import Feeds
 
-SCREENS_OF_RUNS = {
-    "live": "console.tui.screens.live:LiveScreen",
-    "review": "console.tui.screens.review:ReviewScreen",
-}
-"""Screens that show one run, imported when first opened."""
 _SIGNALS = {signal.SIGTERM: 143, signal.SIGHUP: 129}
 Severity = Literal["information", "warning", "error"]
 
@@ -52,12 +45,18 @@ def _home() -> Screen[Any]:
     return HomeScreen()
 
 
-class ConsoleApp(CompareDoor):
+def _library() -> Screen[Any]:
+    from console.tui.screens.library import LibraryScreen
+
+    return LibraryScreen()
+
+
+class ConsoleApp(RunDoor):
     """The app; see the module."""
 
     TITLE = "eval-console"
     CSS_PATH = "console.tcss"
-    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {"home": _home}
+    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {"home": _home, "library": _library}
     DEFAULT_MODE = "home"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (120, "-wide")]  # noqa: RUF012  typed by Textual
     VERTICAL_BREAKPOINTS = [(0, "-short"), (40, "-tall")]  # noqa: RUF012  typed by Textual
@@ -93,14 +92,8 @@ class ConsoleApp(CompareDoor):
         """Runs started from here since the app opened."""
         self.crash: Exception | None = None
         """What ended the app, if something did."""
-        self._modes_of: dict[str, tuple[str, Path]] = {}
-        self._first: tuple[str, str] = ("", "")
 
     # Start and end ---------------------------------------------------------------------------------------------------
-
-    def open_first(self, run: str, case: str = "") -> None:
-        """Name a run (and case) to open as soon as the app is up."""
-        self._first = (run, case)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Give our colour roles to themes that are not ours."""
@@ -130,20 +123,6 @@ class ConsoleApp(CompareDoor):
         gc.enable()
         self.shelf.read_all()
         self._open_first()
-
-    def _open_first(self) -> None:
-        name, case = self._first
-        if not name:
-            return
-        try:
-            run = find_run(runs_root(self.places), name)
-        except UsageError as error:
-            self.say(literal(str(error)), severity="error")
-            return
-        if run.is_live:
-            self.open_live(run)
-        else:
-            self.open_review(run, case or None)
 
     def _fatal_error(self) -> None:
         """Leave without printing local variables, which may hold keys; `run_app` raises what happened."""
@@ -194,74 +173,6 @@ class ConsoleApp(CompareDoor):
         from console.tui.feed import Feeds
 
         return Feeds()
-
-    # Places ----------------------------------------------------------------------------------------------------------
-
-    def open_live(self, run: RunFolder) -> None:
-        """Watch a run."""
-        self._open("live", run, None)
-
-    def open_review(self, run: RunFolder, key: str | None = None) -> None:
-        """Look at a run's failures, with the cursor on a case if one is named."""
-        self._open("review", run, key)
-
-    def _open(self, place: str, run: RunFolder, key: str | None) -> None:
-        """Switch to the place's screen of this run; make it when another run is shown there so far."""
-        known = self._modes_of.get(place)
-        if known is not None and known[1] == run.path and key is None:
-            self.switch_mode(known[0])
-            return
-        mode = f"{place} {run.path} {key or ''}"
-        if known is not None and known[0] == mode:
-            self.switch_mode(mode)
-            return
-        cast(Any, self).add_mode(mode, lambda: self._make_screen(place, run, key))
-        self._modes_of[place] = (mode, run.path)
-        self.switch_mode(mode)
-        if known is not None:
-            self.remove_mode(known[0])
-
-    def _make_screen(self, place: str, run: RunFolder, key: str | None) -> Screen[Any]:
-        module, _, name = SCREENS_OF_RUNS[place].partition(":")
-        make = getattr(importlib.import_module(module), name)
-        return make(run) if key is None else make(run, key)
-
-    def action_go_home(self) -> None:
-        """Go to Home."""
-        self.switch_mode("home")
-
-    def action_go_live(self) -> None:
-        """Go back to the run that is watched, or to the newest live one."""
-        self._go("live", self.shelf.live, Content("No run is live. L starts one."))
-
-    def action_go_review(self) -> None:
-        """Go back to the run that is reviewed, or to the newest one."""
-        self._go("review", self.shelf.runs or [], Content("There is no run to review yet. L starts one."))
-
-    def _go(self, place: str, candidates: Sequence[RunLine], otherwise: Content) -> None:
-        if (known := self._modes_of.get(place)) is not None:
-            self.switch_mode(known[0])
-        elif candidates:
-            self._open(place, candidates[0].folder, None)
-        else:
-            self.say(otherwise)
-
-    def action_run_new(self) -> None:
-        """Open the form for a new run."""
-        self.open_form()
-
-    def open_form(self, *, model: str = "", suite: str = "") -> None:
-        """Open the form for a new run, with a model or suite selected already."""
-        from console.tui.screens.launch import LaunchScreen
-
-        if not isinstance(self.screen, LaunchScreen):
-            self.push_screen(LaunchScreen(model=model, suite=suite))
-
-    def take_launched(self, runs: Sequence[RunFolder]) -> None:
-        """Take up runs that were started from here just now."""
-        for run in reversed(runs):
-            self.launched.append(run)
-            self.shelf.expect(run)
 
     # Keys ------------------------------------------------------------------------------------------------------------
 

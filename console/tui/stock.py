@@ -22,6 +22,12 @@ if TYPE_CHECKING:
 
 UNFINISHED = ("interrupted", "stopped", "budget", "halted")
 """States from which a run can be resumed."""
+PULLS = {
+    "bfcl": "BFCL v4, the official function-calling data",
+    "aidanbench": "AidanBench, the official questions and wording",
+    "cavebench": "cave-bench, the official scenarios",
+}
+"""Suites that `eval-console pull` can bring, by name."""
 
 
 @dataclass(frozen=True, slots=True)

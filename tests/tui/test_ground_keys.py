@@ -17,7 +17,7 @@ from console.tui.widgets.keyline import KeyLine
 from console.tui.widgets.rows import Rows
 from console.tui.widgets.transcript import Transcript
 
-PLACES = ("home", "launch", "live", "review", "compare", "board")
+PLACES = ("home", "launch", "live", "review", "compare", "board", "library")
 OWNERS = {
     "all": ("console.tui.app:ConsoleApp",),
     "rows": ("console.tui.widgets.rows:Rows",),
@@ -26,6 +26,7 @@ OWNERS = {
     "launch": ("console.tui.screens.launch:LaunchScreen",),
     "compare": ("console.tui.screens.compare:CompareScreen",),
     "board": ("console.tui.screens.leaderboard:LeaderboardScreen",),
+    "library": ("console.tui.screens.library:LibraryScreen",),
 }
 
 

@@ -1,13 +1,10 @@
 """Home: what can I run, what did I run? Opens with the cursor on the line that needs no key."""
 
-import os
 import shlex
-import subprocess
-from pathlib import Path
 from typing import ClassVar
 
 from textual import events, on, work
-from textual.app import ComposeResult, SuspendNotSupported
+from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.widgets import Static
@@ -16,20 +13,19 @@ from console.core.fault import UsageError
 from console.store.runs import RunFolder
 from console.tui import faces
 from console.tui.actions import Action
-from console.tui.home.example import write_example
+from console.tui.home.editing import EditsModels
 from console.tui.home.offers import ModelList, SuiteList
 from console.tui.home.runs import RunList
 from console.tui.home.start import DEMO, DEMO_CATEGORIES, DEMO_SUITE, StartList
 from console.tui.keys import bindings_for
 from console.tui.safe import literal
-from console.tui.screens.place import Place
 from console.tui.stock import RunLine
 from console.tui.widgets.rows import Rows
 
 WIDE = 120
 
 
-class HomeScreen(Place):
+class HomeScreen(EditsModels):
     """Start, runs, models and suites; see the module."""
 
     where = "home"
@@ -240,7 +236,7 @@ class HomeScreen(Place):
     @work(thread=True, exclusive=True, group="launch")
     def _play_on(self, run: RunFolder) -> None:
         """Start an engine on a run that stopped, and watch it."""
-        from console.engine.launch import spawn_engine
+        from console.engine.process import spawn_engine
         from console.engine.plan import reopen
 
         places = self.console_app.places
@@ -248,7 +244,7 @@ class HomeScreen(Place):
             reopen(run, places.models, places.data)
             spawn_engine(run, models_path=places.models, data_path=places.data)
         except UsageError as error:
-            self.console_app.call_from_thread(self._refuse, error)
+            self.console_app.call_from_thread(self.refuse, error)
         else:
             self.console_app.call_from_thread(self._watch, [run])
 
@@ -276,7 +272,7 @@ class HomeScreen(Place):
                 )
                 started.append(spawn(plan))
         except UsageError as error:
-            self.console_app.call_from_thread(self._refuse, error)
+            self.console_app.call_from_thread(self.refuse, error)
         self.console_app.call_from_thread(start.set_starting, False)
         if started:
             self.console_app.call_from_thread(self._watch, started)
@@ -284,21 +280,3 @@ class HomeScreen(Place):
     def _watch(self, runs: list[RunFolder]) -> None:
         self.console_app.take_launched(runs)
         self.console_app.open_live(runs[0])
-
-    def _refuse(self, error: UsageError) -> None:
-        self.console_app.say(literal(str(error), 600), severity="error")
-
-    # models.toml -----------------------------------------------------------------------------------------------------
-
-    def action_models_edit(self) -> None:
-        """Open models.toml in the reader's editor, made from an example if there is none, then read it again."""
-        models = self.console_app.shelf.models
-        path = (models.path if models else None) or self.console_app.places.models or Path("models.toml")
-        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
-        try:
-            write_example(path)
-            with self.console_app.suspend():
-                subprocess.run([*shlex.split(editor), str(path)], check=False)  # noqa: S603  the reader's own editor
-        except (OSError, ValueError, SuspendNotSupported) as error:
-            self._refuse(UsageError(f"{path.name} cannot be edited with {editor!r}: {error}", cure="Set EDITOR."))
-        self.console_app.shelf.read_models()

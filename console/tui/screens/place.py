@@ -60,6 +60,11 @@ class Place(Screen[None]):
         """Return why an action cannot act now, in words, or an empty text."""
         return ""
 
+    @property
+    def run_offer(self) -> tuple[str, str]:
+        """Model and suite that a new run from here starts with; empty where there is none."""
+        return "", ""
+
     def find_changed(self, text: str, *, done: bool) -> None:
         """Narrow or find; `done` when enter or escape closed the bar (escape with an empty text)."""
 

@@ -7,7 +7,13 @@ from textual.widget import Widget
 from console.tui import lines
 from console.tui.marks import MARKS
 
-PLACES = (("1", "Home", "home"), ("2", "Live", "live"), ("3", "Review", "review"), ("4", "Compare", "compare"))
+PLACES = (
+    ("1", "Home", "home"),
+    ("2", "Live", "live"),
+    ("3", "Review", "review"),
+    ("4", "Compare", "compare"),
+    ("5", "Library", "library"),
+)
 """Key, name and id of the places, in order."""
 _WIDE = 120
 

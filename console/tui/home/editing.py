@@ -1,0 +1,34 @@
+"""`EditsModels`: how a place opens models.toml in the reader's editor."""
+
+import os
+import shlex
+import subprocess
+from pathlib import Path
+
+from textual.app import SuspendNotSupported
+
+from console.core.fault import UsageError
+from console.tui.home.example import write_example
+from console.tui.safe import literal
+from console.tui.screens.place import Place
+
+
+class EditsModels(Place):
+    """A place from which models.toml can be edited."""
+
+    def action_models_edit(self) -> None:
+        """Open models.toml in the reader's editor, made from an example if there is none, then read it again."""
+        models = self.console_app.shelf.models
+        path = (models.path if models else None) or self.console_app.places.models or Path("models.toml")
+        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+        try:
+            write_example(path)
+            with self.console_app.suspend():
+                subprocess.run([*shlex.split(editor), str(path)], check=False)  # noqa: S603  the reader's own editor
+        except (OSError, ValueError, SuspendNotSupported) as error:
+            self.refuse(UsageError(f"{path.name} cannot be edited with {editor!r}: {error}", cure="Set EDITOR."))
+        self.console_app.shelf.read_models()
+
+    def refuse(self, error: UsageError) -> None:
+        """Say why something cannot be done, and what would help."""
+        self.console_app.say(literal(str(error), 600), severity="error")

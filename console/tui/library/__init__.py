@@ -1,0 +1,1 @@
+"""The parts of Library: what is listed, and the sheets that describe it."""
