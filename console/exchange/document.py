@@ -2,22 +2,34 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from console.core.case import Case
 from console.core.comparison import Comparison
 from console.core.outcome import Outcome
 from console.core.record import Finished
+from console.core.remark import Remark
 from console.core.run import Manifest, Summary
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout, Slot
 from console.suites.suite import Report
 
-REMARKS = ("tag", "comment", "dispute")
-"""Kinds of notes that travel with an export."""
+REMARKS = ("tag", "comment", "dispute", "disputed_by")
+"""What of readers' remarks travels with an export."""
 PREPARED = "prepared"
 """What is said of a rollout that ended well and is not graded."""
 Remarks = Mapping[str, str]
-"""Standing notes of one rollout by kind. Foreign text."""
+"""What readers say of one rollout, by kind. Foreign text."""
+
+
+def remarks_of(remark: Remark) -> Remarks:
+    """Return what travels with an export; `disputed_by` says who disputes the ground truth, and when (UTC)."""
+    by = ""
+    if remark.dispute:
+        when = datetime.fromtimestamp(remark.disputed_at, UTC).strftime("%Y-%m-%d %H:%M")
+        by = f"{remark.disputed_by or 'somebody'}, {when}"
+    named = {"tag": remark.tag, "comment": remark.comment, "dispute": remark.dispute, "disputed_by": by}
+    return {kind: text for kind, text in named.items() if text}
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,7 +75,9 @@ def _outcomes(document: RunDocument) -> str:
     if missing > 0:
         counts["not started"] = missing
     rows = [(_safe(name.replace("_", " ")), count) for name, count in counts.most_common()]
-    return _counted("Outcomes", "outcome", rows)
+    disputed = sum(bool(item.remark("dispute")) for item in document.items)
+    said = f"<p>{disputed} disputed: a reader holds the ground truth to be wrong; the score counts them as is.</p>"
+    return _counted("Outcomes", "outcome", rows) + (said if disputed else "")
 
 
 def _reasons(items: Sequence[Item]) -> Iterable[str]:
@@ -161,7 +163,7 @@ def _failure(item: Item) -> str:
         f'<p class="muted">{_safe(rollout.category)}, {duration(rollout.seconds)}, {money(rollout.cost_usd)}'
         f"{', ' + _safe(rollout.reason) if rollout.reason else ''}</p>",
         f"<p>{_safe(rollout.title)}</p>" if rollout.title else "",
-        *(f"<p>{kind}: {_safe(item.remark(kind))}</p>" for kind in REMARKS[1:] if item.remark(kind)),
+        *(f"<p>{kind.replace('_', ' ')}: {_safe(item.remark(kind))}</p>" for kind in REMARKS[1:] if item.remark(kind)),
         f"<pre>{_safe(chr(10).join(messages))}</pre>" if messages else "",
         _comparison(item.comparison) if item.comparison else "",
         "</details>",

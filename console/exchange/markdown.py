@@ -29,6 +29,11 @@ def markdown_section(summary: Summary, report: Report | None, remarks: Mapping[S
     if summary.reasons:
         parts.append(table(("reason", "count"), [(name, str(count)) for name, count in summary.reasons.items()]))
     if remarks:
+        disputed = sum("dispute" in said for said in remarks.values())
+        if disputed:
+            parts.append(
+                f"{disputed} disputed: a reader holds the ground truth to be wrong; the score counts them as is."
+            )
         rows = [(case, *(said.get(kind, "") for kind in REMARKS)) for (case, _), said in remarks.items()]
         parts.append(table(("case", *REMARKS), rows))
     return "\n\n".join(parts) + "\n"

@@ -1,6 +1,5 @@
 """Reading runs whole, for exports and comparisons: one pass over the journal, conversations folded on demand."""
 
-from collections import defaultdict
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -8,8 +7,9 @@ from console.config.paths import find_data_roots
 from console.core.comparison import Comparison
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
+from console.core.remark import UNREMARKED, Remark
 from console.core.run import Manifest
-from console.exchange.document import REMARKS, Item, Remarks, RunDocument
+from console.exchange.document import Item, Remarks, RunDocument, remarks_of
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout, Slot
 from console.insight.side import Side
@@ -57,14 +57,9 @@ class RunReader:
             conversation.apply(record)
         return conversation
 
-    def remarks(self) -> Mapping[Slot, Remarks]:
-        """Return what readers say of rollouts; a note on an earlier attempt stands for its rollout."""
-        found: dict[Slot, dict[str, str]] = defaultdict(dict)
-        notes = Notes(self.folder.path)
-        for kind in REMARKS:
-            for key, note in notes.current(kind).items():
-                found[key.case, key.rollout][kind] = note.value
-        return found
+    def remarks(self) -> Mapping[Slot, Remark]:
+        """Return what readers say of rollouts."""
+        return Notes(self.folder.path).remarks()
 
 
 def find_suite(manifest: Manifest, data_path: Path | None) -> Suite | str:
@@ -104,14 +99,14 @@ def read_document(folder: RunFolder, data_path: Path | None, *, talks: bool = Fa
     suite, why = (None, found) if isinstance(found, str) else (found, "")
     remarks = reader.remarks()
     items = [
-        _item(reader, suite, rollout, remarks.get(rollout.slot), talks=talks)
+        _item(reader, suite, rollout, remarks_of(remarks.get(rollout.slot, UNREMARKED)), talks=talks)
         for rollout in sorted(reader.side.rollouts.values(), key=lambda rollout: rollout.order)
     ]
     report = _report(suite, items, reader.manifest) if suite is not None else None
     return RunDocument(reader.manifest, folder.summary(), report, items), why
 
 
-def _item(reader: RunReader, suite: Suite | None, rollout: Rollout, remarks: Remarks | None, *, talks: bool) -> Item:
+def _item(reader: RunReader, suite: Suite | None, rollout: Rollout, remarks: Remarks, *, talks: bool) -> Item:
     conversation = reader.conversation(rollout)
     comparison = None
     if rollout.outcome is Outcome.FAILED:

@@ -21,6 +21,10 @@ class GroupBy(StrEnum):
     """What groups are made by."""
 
     REASON = "reason"
+    ERROR = "error"
+    """The official error type, as it was recorded."""
+    PARAMETER = "parameter"
+    """What the failure is about: the argument, variable or call that the grader named."""
     CATEGORY = "category"
     FUNCTION = "function"
     OUTCOME = "outcome"
@@ -116,6 +120,8 @@ Reader = Callable[[Rollout], tuple[str, str]]
 def _readers(tags: Mapping[Slot, str]) -> dict[GroupBy, Reader]:
     return {
         GroupBy.REASON: _by_reason,
+        GroupBy.ERROR: lambda it: (it.reason, it.reason or "no error type"),
+        GroupBy.PARAMETER: lambda it: (it.subject, it.subject or "no parameter named"),
         GroupBy.CATEGORY: lambda it: (it.category, it.category or "no category"),
         GroupBy.FUNCTION: lambda it: (it.function, it.function or "no function called"),
         GroupBy.OUTCOME: _by_outcome,

@@ -3,21 +3,33 @@
     reason:unit tag:none time>30s cost>0.01 cat:live_multiple "free text"
 
 Terms are joined by *and*; `a,b` within a value means *or*; `!` before a term inverts it. Foreign text is only ever
-compared, never used as a pattern; all comparisons of text ignore case.
+compared, never used as a pattern; all comparisons of text ignore case. Free text is also looked for in everything the
+journal holds of a case, by whoever can read it (see `store.search`); what was found there is handed to `keeps`.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from console.core.fault import UsageError
 from console.core.nearest import nearest
 from console.core.outcome import Outcome
+from console.core.remark import UNREMARKED, Remark
 from console.insight.reasons import sentence
-from console.insight.rollout import Rollout, Slot
+from console.insight.rollout import Rollout
 
-Test = Callable[[Rollout, str], bool]
-"""Decides on a rollout and its tag (empty: untagged)."""
+
+class _Subject(NamedTuple):
+    """What a test decides on."""
+
+    rollout: Rollout
+    remark: Remark
+    found: Collection[str]
+    """Free texts of the filter that its conversation holds."""
+
+
+Test = Callable[[_Subject], bool]
 
 _TERM = re.compile(r"""(?P<not>!?)(?:(?P<field>[A-Za-z_]+)(?P<sign>[:<>]=?))?(?P<value>"[^"]*"|[^\s"]+)""")
 _NUMBER = re.compile(r"(?P<digits>\d+(?:\.\d*)?|\.\d+)(?P<unit>ms|s|m|h|k|M)?\Z")
@@ -25,6 +37,7 @@ _HALF = re.compile(r"[A-Za-z_]+[:<>]=?\Z")
 _UNITS = {"": 1.0, "ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "k": 1e3, "M": 1e6}
 _SPARE_WORDS = {"fail": "failed", "pass": "passed", "error": "broken", "errors": "broken", "failure": "failed"}
 
+_REMARKS = ("reviewed", "disputed", "commented", "tagged")
 _TEXTS: dict[str, Callable[[Rollout], Sequence[str]]] = {
     "reason": lambda it: (it.reason, it.subject, sentence(it.reason, it.subject, it.outcome)),
     "error": lambda it: (it.reason,),
@@ -33,6 +46,12 @@ _TEXTS: dict[str, Callable[[Rollout], Sequence[str]]] = {
     "func": lambda it: (it.function,),
     "id": lambda it: (it.key.case,),
     "title": lambda it: (it.title,),
+    "model": lambda it: (it.model,),
+}
+_SAID: dict[str, Callable[[Remark], str]] = {
+    "tag": lambda it: it.tag,
+    "note": lambda it: it.comment,
+    "dispute": lambda it: it.dispute,
 }
 _NUMBERS: dict[str, Callable[[Rollout], float | None]] = {
     "time": lambda it: it.seconds,
@@ -44,8 +63,11 @@ _NUMBERS: dict[str, Callable[[Rollout], float | None]] = {
     "attempts": lambda it: float(len(it.attempts)),
     "rollout": lambda it: float(it.key.rollout + 1),
 }
-_ALIASES = {"category": "cat", "function": "func", "outcome": "is", "case": "id", "seconds": "time", "turn": "turns"}
-FIELDS = (*_TEXTS, "is", "tag", *_NUMBERS)
+_ALIASES = {
+    "category": "cat", "function": "func", "outcome": "is", "case": "id", "seconds": "time", "turn": "turns",
+    "parameter": "subject", "param": "subject", "comment": "note", "disputed": "dispute",
+}  # fmt: skip
+FIELDS = (*_TEXTS, "is", *_SAID, *_NUMBERS)
 """Names of all fields."""
 
 
@@ -56,14 +78,19 @@ class Filter:
     text: str = ""
     """As it was written."""
     tests: tuple[Test, ...] = ()
+    words: tuple[str, ...] = ()
+    """Its free texts, in lower case: what is worth looking for in whole conversations."""
 
-    def keeps(self, rollout: Rollout, tag: str = "") -> bool:
-        """Whether a rollout with this tag passes all terms."""
-        return all(test(rollout, tag) for test in self.tests)
+    def keeps(self, rollout: Rollout, remark: Remark = UNREMARKED, found: Collection[str] = ()) -> bool:
+        """Whether a rollout passes all terms.
 
-    def select(self, rollouts: Sequence[Rollout], tags: Mapping[Slot, str]) -> list[Rollout]:
-        """Return the rollouts that pass, in their order."""
-        return [rollout for rollout in rollouts if self.keeps(rollout, tags.get(rollout.slot, ""))]
+        Args:
+            rollout: its facts.
+            remark: what readers say of it.
+            found: those of `words` that its conversation holds.
+        """
+        subject = _Subject(rollout, remark, found)
+        return all(test(subject) for test in self.tests)
 
 
 def read_filter(text: str) -> Filter:
@@ -74,7 +101,13 @@ def read_filter(text: str) -> Filter:
     """
     if text.count('"') % 2:
         raise UsageError("a quote is not closed", where="filter", cure='Write "free text" between two quotes.')
-    return Filter(text.strip(), tuple(_test(match) for match in _TERM.finditer(text)))
+    terms = list(_TERM.finditer(text))
+    words = [_bare(term["value"]) for term in terms if not term["field"]]
+    return Filter(text.strip(), tuple(_test(term) for term in terms), tuple(dict.fromkeys(filter(None, words))))
+
+
+def _bare(value: str) -> str:
+    return value.strip('"').casefold()
 
 
 def _test(match: re.Match[str]) -> Test:
@@ -84,8 +117,8 @@ def _test(match: re.Match[str]) -> Test:
     elif _HALF.match(value):
         raise _refusal("", f"{value} lacks a value", f'Write {value}something, or "{value}" to search for the text.')
     else:
-        test = _free(value.strip('"'))
-    return (lambda rollout, tag: not test(rollout, tag)) if match["not"] else test
+        test = _free(_bare(value))
+    return (lambda it: not test(it)) if match["not"] else test
 
 
 def _field_test(field: str, sign: str, value: str) -> Test:
@@ -97,11 +130,12 @@ def _field_test(field: str, sign: str, value: str) -> Test:
     values = [part.casefold() for part in value.split(",") if part]
     if field in _TEXTS:
         texts = _TEXTS[field]
-        return lambda rollout, _: _holds(texts(rollout), values)
+        return lambda it: _holds(texts(it.rollout), values)
     if field == "is":
         return _outcome_test(values)
-    if field == "tag":
-        return lambda _, tag: any(_tagged(tag.casefold(), wanted) for wanted in values)
+    if field in _SAID:
+        said = _SAID[field]
+        return lambda it: any(_says(said(it.remark).casefold(), wanted) for wanted in values)
     close = nearest(field, (*FIELDS, *_ALIASES))
     advice = f"Did you mean {close}? " if close else ""
     raise _refusal(field, f"there is no field {field!r}", f"{advice}Fields are {', '.join(FIELDS)}.")
@@ -119,32 +153,39 @@ def _number_test(field: str, sign: str, value: str) -> Test:
         "<=": lambda it: it <= limit,
     }
     chosen = compare.get(sign, lambda it: abs(it - limit) < 1e-9)
-    return lambda rollout, _: (known := number(rollout)) is not None and chosen(known)
+    return lambda it: (known := number(it.rollout)) is not None and chosen(known)
 
 
 def _outcome_test(values: Sequence[str]) -> Test:
-    known = [outcome.value for outcome in Outcome]
+    known = [*(outcome.value for outcome in Outcome), *_REMARKS]
     wanted = {_SPARE_WORDS.get(value, value) for value in values}
     for value in wanted - {*known, "running", "failure"}:
         close = nearest(value, known)
         raise _refusal(
             "is", f"no outcome is called {value!r}", (f"Did you mean {close}? " if close else "") + ", ".join(known)
         )
-    return lambda rollout, _: (rollout.outcome.value if rollout.outcome else "running") in wanted
+    return lambda it: bool(wanted & {it.rollout.outcome.value if it.rollout.outcome else "running", *_words(it.remark)})
 
 
-def _tagged(tag: str, wanted: str) -> bool:
+def _words(remark: Remark) -> list[str]:
+    """Return what `is:` may ask of readers' remarks."""
+    standing = (remark.is_seen, remark.dispute, remark.comment, remark.tag)
+    return [word for word, stands in zip(_REMARKS, standing, strict=True) if stands]
+
+
+def _says(said: str, wanted: str) -> bool:
     if wanted == "none":
-        return not tag
-    return bool(tag) if wanted == "any" else tag.startswith(wanted)
+        return not said
+    return bool(said) if wanted == "any" else wanted in said
 
 
-def _free(value: str) -> Test:
-    wanted = [value.casefold()]
-
-    def test(rollout: Rollout, tag: str) -> bool:
+def _free(wanted: str) -> Test:
+    def test(it: _Subject) -> bool:
+        if wanted in it.found:
+            return True
+        rollout, remark = it.rollout, it.remark
         texts = [text for read in _TEXTS.values() for text in read(rollout)]
-        return _holds([*texts, rollout.message, rollout.says, tag], wanted)
+        return _holds([*texts, rollout.message, rollout.says, remark.tag, remark.comment, remark.dispute], [wanted])
 
     return test
 

@@ -264,6 +264,7 @@ def _take_reply(rollout: Rollout, record: Asked) -> None:
     if record.role != "model":
         return
     rollout.turn, rollout.step = record.turn, record.step
+    rollout.model = reply.model or rollout.model
     if reply.tool_calls and not rollout.function:
         rollout.function = reply.tool_calls[0].name
     calls = " ".join(f"{call.name}({call.arguments})" for call in reply.tool_calls[:3])

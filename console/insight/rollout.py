@@ -44,6 +44,8 @@ class Rollout:
     """First message of the verdict."""
     function: str = ""
     """Name of the first function the model called."""
+    model: str = ""
+    """Name of the model that answered last, as the server gave it."""
     state: str = ""
     """What it is doing, in a word; empty when nothing is known or it has ended."""
     why: str = ""

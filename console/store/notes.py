@@ -1,4 +1,7 @@
-"""What readers say of a run's cases: tags, comments, disputes. Kept beside the results, never mixed with them."""
+"""What readers say of a run's cases: tags, comments, disputes, what they have looked at. Never mixed with results.
+
+A dispute says that a case's ground truth is wrong, and why. It changes no outcome and no score by itself.
+"""
 
 import getpass
 import os
@@ -10,9 +13,12 @@ import msgspec
 
 from console.core.case import Key
 from console.core.fault import UsageError
+from console.core.remark import Remark
 
 TAGS = ("model", "grader", "data", "prompt", "flaky", "unsure")
 """What a failure may be put down to."""
+KINDS = ("tag", "comment", "dispute", "reviewed")
+"""What can be said of a case."""
 
 
 class Note(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -20,7 +26,7 @@ class Note(msgspec.Struct, frozen=True, omit_defaults=True):
 
     key: Key
     kind: str
-    """`tag`, `comment`, `dispute`, `reviewed` or `mark`."""
+    """One of `KINDS`."""
     value: str
     at: float = 0.0
     who: str = ""
@@ -55,10 +61,27 @@ class Notes:
             return []
         return [note for line in lines if line and (note := _read(line)) is not None]
 
-    def current(self, kind: str) -> dict[Key, Note]:
-        """Return the standing note of one kind for every key that has one."""
-        standing = {note.key: note for note in self.all() if note.kind == kind}
-        return {key: note for key, note in standing.items() if note.value}
+    def remarks(self) -> dict[tuple[str, int], Remark]:
+        """Return what stands of each case id and rollout; a note on an earlier attempt stands for its rollout."""
+        found: dict[tuple[str, int], dict[str, Note]] = {}
+        for note in self.all():
+            notes = found.setdefault((note.key.case, note.key.rollout), {})
+            notes.pop(note.kind, None)
+            if note.value and note.kind in KINDS:
+                notes[note.kind] = note
+        return {slot: _remark(notes) for slot, notes in found.items() if notes}
+
+
+def _remark(notes: dict[str, Note]) -> Remark:
+    dispute = notes.get("dispute")
+    return Remark(
+        tag=notes["tag"].value if "tag" in notes else "",
+        comment=notes["comment"].value if "comment" in notes else "",
+        dispute=dispute.value if dispute else "",
+        disputed_by=dispute.who if dispute else "",
+        disputed_at=dispute.at if dispute else 0.0,
+        reviewed="reviewed" in notes,
+    )
 
 
 def _gap(file: BinaryIO) -> bytes:

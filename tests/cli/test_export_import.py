@@ -45,11 +45,16 @@ def test_a_folder_is_filled_with_a_file_named_after_the_run(console, home, bfcl)
 
 def test_notes_of_the_command_line_travel_with_exports(console, bfcl):
     case = console("review", bfcl, "--json").lines[0]["case"]
-    ended = console("tag", f"{bfcl}#{case}", "data", "--comment", "=odd", "--dispute", "two answers", "--json")
+    assert console("dispute", f"{bfcl}#{case}", "two answers").code == 0
+    ended = console("tag", f"{bfcl}#{case}", "data", "--comment", "=odd", "--json")
     assert (ended.data["tag"], ended.data["comment"]) == ("data", "=odd")
     row = next(it for it in csv.DictReader(io.StringIO(console("export", bfcl).out)) if it["case"] == case)
     assert (row["tag"], row["comment"], row["dispute"]) == ("data", "'=odd", "two answers")
-    assert console("tag", f"{bfcl}#{case}", "none", "--comment", "").out == f"{case}  dispute: two answers\n"
+    assert row["disputed_by"]
+    assert console("tag", f"{bfcl}#{case}", "none", "--comment", "").out.startswith(f"{case}  dispute: two answers\n")
+    assert console("dispute", bfcl, "--json").data["disputed"][0]["dispute"] == "two answers"
+    assert console("dispute", f"{bfcl}#{case}", "--withdraw", "--json").data["case"] == case
+    assert console("dispute", bfcl, "--json").data["disputed"] == []
 
 
 def test_tag_refuses_what_it_does_not_know(console, bfcl):
@@ -67,7 +72,7 @@ def test_tag_refuses_what_it_does_not_know(console, bfcl):
 
 def test_tags_are_those_of_the_review_screen():
     from console.store.notes import TAGS
-    from console.tui.review.sorting import LETTERS
+    from console.tui.review.head import LETTERS
 
     assert set(LETTERS) == set(TAGS)
 

@@ -114,7 +114,7 @@ def test_junit_is_one_tree_with_notes_as_properties(run):
     suite = ElementTree.fromstring(written(run, "junit"))
     assert [len(suite.findall(f"testcase/{tag}")) for tag in ("failure", "error", "skipped")] == [2, 2, 2]
     properties = suite.findall("testcase/properties/property")
-    assert [it.get("name") for it in properties] == ["tag", "comment", "dispute"]
+    assert [it.get("name") for it in properties] == ["tag", "comment", "dispute", "disputed_by"]
     assert "<script>" in properties[0].get("value")
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from console.core.case import Key
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
+from console.core.remark import Remark
 from console.insight.filter import FIELDS, read_filter
 from console.insight.rollout import Rollout
 
@@ -77,9 +78,34 @@ def test_drops(text):
 
 
 def test_tags():
-    assert read_filter("tag:model").keeps(UNIT, "model")
-    assert not read_filter("tag:none").keeps(UNIT, "model")
-    assert read_filter("tag:none,data").keeps(UNIT, "data")
+    assert read_filter("tag:model").keeps(UNIT, Remark("model"))
+    assert not read_filter("tag:none").keeps(UNIT, Remark("model"))
+    assert read_filter("tag:none,data").keeps(UNIT, Remark("data"))
+
+
+def test_what_readers_said():
+    disputed = Remark(dispute="two answers are right", comment="look")
+    assert read_filter("is:disputed").keeps(UNIT, disputed)
+    assert read_filter("is:reviewed is:commented").keeps(UNIT, disputed)
+    assert read_filter("is:passed,disputed").keeps(UNIT, disputed)
+    assert read_filter("dispute:two note:LOOK").keeps(UNIT, disputed)
+    assert read_filter("two").keeps(UNIT, disputed)
+    assert not read_filter("is:reviewed").keeps(UNIT)
+    assert read_filter("!dispute:any note:none").keeps(UNIT)
+
+
+def test_free_text_holds_where_a_conversation_has_it():
+    wanted = read_filter('is:failed "Zebra crossing" !lisbon')
+    assert wanted.words == ("zebra crossing", "lisbon")
+    assert wanted.keeps(UNIT, found={"zebra crossing"})
+    assert not wanted.keeps(UNIT)
+    assert not wanted.keeps(UNIT, found={"zebra crossing", "lisbon"})
+
+
+def test_the_model_that_answered():
+    other = Rollout(Key("a"), 0, model="gpt-x-2026")
+    assert read_filter("model:gpt-x").keeps(other)
+    assert not read_filter("model:claude").keeps(other)
 
 
 def test_an_unknown_cost_is_neither_more_nor_less():

@@ -143,7 +143,7 @@ async def test_n_steps_through_all_failures_and_stops_at_the_last(opened: Any, d
         assert seen[:4] == ["live_multiple_118-41", "live_multiple_131-52", "live_simple_77-40-0", "live_simple_14-3-9"]
         await pilot.press("n")
         assert current(screen) == seen[-1]
-        assert "That was the last one; 7 of 7 untagged." in app.messages[-1].plain
+        assert "That was the last one; 7 of 7 not reviewed yet." in app.messages[-1].plain
         for case in reversed(seen[:-1]):
             await pilot.press("N")
             assert current(screen) == case
@@ -200,11 +200,11 @@ async def test_a_tag_is_kept_and_moves_on(opened: Any, desk: Any) -> None:
         screen = await review(app, pilot, folder)
         await pilot.press("t", "m")
         await assert_until(pilot, lambda: current(screen) == "live_multiple_131-52")
-        notes = Notes(folder.path).current("tag")
-        assert {str(key): note.value for key, note in notes.items()} == {"live_multiple_118-41": "model"}
-        assert "1 tagged" in text_of(app)
+        remarks = Notes(folder.path).remarks()
+        assert {case: remark.tag for (case, _), remark in remarks.items()} == {"live_multiple_118-41": "model"}
+        assert "1 reviewed" in text_of(app)
         await pilot.press("u")
-        await assert_until(pilot, lambda: not Notes(folder.path).current("tag"))
+        await assert_until(pilot, lambda: not Notes(folder.path).remarks())
         assert current(screen) == "live_multiple_118-41"
         await pilot.press("u")
         assert app.messages[-1].plain == "There is nothing to undo."
@@ -217,12 +217,66 @@ async def test_a_whole_group_is_tagged_after_a_question(opened: Any, desk: Any) 
         await pilot.press("T")
         await assert_until(pilot, lambda: "Tag 3 of unit as" in text_of(app))
         await pilot.press("g")
-        await assert_until(pilot, lambda: len(Notes(folder.path).current("tag")) == 3)
+        await assert_until(pilot, lambda: len(Notes(folder.path).remarks()) == 3)
         await assert_until(pilot, lambda: current(screen) == "live_simple_14-3-9")
         await pilot.press("f", "u")
         await assert_until(pilot, lambda: len(screen.triage.order) == 4)
         await pilot.press("F", "u")
-        await assert_until(pilot, lambda: not Notes(folder.path).current("tag"))
+        await assert_until(pilot, lambda: not Notes(folder.path).remarks())
+
+
+async def test_a_case_is_marked_as_reviewed_and_counted(opened: Any, desk: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        screen = await review(app, pilot, folder)
+        await pilot.press("space", "space")
+        await assert_until(pilot, lambda: "3 of 7  2 reviewed" in text_of(app))
+        assert current(screen) == "live_simple_77-40-0"
+        await pilot.press("f", "n")
+        await assert_until(pilot, lambda: len(screen.triage.order) == 5)
+        await pilot.press("F", "u")
+        await assert_until(pilot, lambda: "1 reviewed" in text_of(app))
+        assert app.messages[-1].plain == "Took back 1 mark."
+        assert current(screen) == "live_multiple_131-52"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+async def test_a_dispute_is_kept_with_who_and_why_and_changes_no_score(
+    size: tuple[int, int], opened: Any, desk: Any, assert_frame: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("console.store.notes._reader", lambda: "ann")
+    monkeypatch.setattr("console.store.notes.time.time", lambda: 1_800_000_060.0)
+    folder = plain_run(desk.root / "runs").folder
+    before = folder.summary()
+    async with opened(size) as (app, pilot):
+        screen = await review(app, pilot, folder)
+        await pilot.press("D", *"celsius is right too", "enter")
+        await assert_until(pilot, lambda: "celsius is right too" in text_of(app))
+        remark = Notes(folder.path).remarks()["live_multiple_118-41", 0]
+        assert (remark.dispute, remark.disputed_by) == ("celsius is right too", "ann")
+        assert folder.summary() == before
+        await pilot.press("f", "d")
+        await assert_until(pilot, lambda: [it.key.case for it in screen.triage.order] == ["live_multiple_118-41"])
+        await still(app, pilot)
+        assert_frame(app, f"review-disputed-{size[0]}x{size[1]}")
+
+
+@pytest.mark.parametrize(
+    ("letter", "labels"),
+    [
+        ("e", ["value_error:string", "parallel_function_checker_no_order:wrong_count"]),
+        ("p", ["unit", "no parameter named"]),
+        ("c", ["live_multiple", "live_simple"]),
+        ("f", ["get_current_weather"]),
+    ],
+)
+async def test_failures_are_grouped_by(letter: str, labels: list[str], opened: Any, desk: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        screen = await review(app, pilot, folder)
+        await pilot.press("o", letter)
+        await assert_until(pilot, lambda: {it.label for it in screen.triage.groups} >= set(labels))
+        assert labels[0] in text_of(app)
 
 
 async def test_it_opens_on_the_first_untagged_one(opened: Any, desk: Any) -> None:
@@ -238,7 +292,7 @@ async def test_a_comment_is_kept_shown_and_taken_back(opened: Any, desk: Any) ->
         await review(app, pilot, folder)
         await pilot.press("c", *"odd", "enter")
         await assert_until(pilot, lambda: "comment     odd" in text_of(app))
-        assert [note.value for note in Notes(folder.path).current("comment").values()] == ["odd"]
+        assert [remark.comment for remark in Notes(folder.path).remarks().values()] == ["odd"]
         await pilot.press("c")
         await pilot.press("escape", "u")
         await assert_until(pilot, lambda: "comment     odd" not in text_of(app))

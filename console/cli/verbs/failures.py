@@ -1,4 +1,8 @@
-"""Group the failures of a run: by reason (and what it is about), category, function, outcome or tag."""
+"""Group the failures of a run: by reason (and what it is about), error type, parameter, category, function or tag.
+
+--filter takes the language of the app: reason:unit error:value_error func:get_weather tag:none time>30s is:disputed,
+free text (which is looked for in whole conversations too), and ! before a term to invert it.
+"""
 
 import argparse
 from typing import Any
@@ -8,9 +12,12 @@ from console.cli.history import read_overview
 from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
+from console.core.remark import UNREMARKED
 from console.insight.failures import Group, GroupBy, group
+from console.insight.filter import Filter, read_filter
 from console.store.notes import Notes
 from console.store.runs import RunFolder, find_run
+from console.store.search import found_in
 
 
 class FailuresArguments(Arguments):
@@ -18,23 +25,25 @@ class FailuresArguments(Arguments):
 
     which: str
     by: str
+    filter: str
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, unique part, or latest")
     parser.add_argument("--by", choices=[item.value for item in GroupBy], default=GroupBy.REASON.value)
+    parser.add_argument("--filter", metavar="TERMS", default="", help="only these, such as 'func:get_weather tag:none'")
 
 
 def run(args: FailuresArguments) -> int:
     """Group and list them; failed, broken and undecided rollouts count.
 
     Raises:
-        UsageError: no such run.
+        UsageError: no such run, or a filter that cannot be read.
     """
     folder = find_run(find_runs_root(args.runs), args.which)
     folder.manifest()
-    groups = _groups(folder, GroupBy(args.by))
+    groups = _groups(folder, GroupBy(args.by), read_filter(args.filter))
     if args.json:
         args.output.data([_as_json(item) for item in groups])
     elif groups:
@@ -45,10 +54,16 @@ def run(args: FailuresArguments) -> int:
     return Exit.OK
 
 
-def _groups(folder: RunFolder, by: GroupBy) -> list[Group]:
-    failures = [rollout for rollout in read_overview(folder).rollouts.values() if rollout.is_failure]
-    tags = {(key.case, key.rollout): note.value for key, note in Notes(folder.path).current("tag").items()}
-    return group(failures, by, tags)
+def _groups(folder: RunFolder, by: GroupBy, wanted: Filter) -> list[Group]:
+    remarks = Notes(folder.path).remarks()
+    found = found_in(folder.journal_path, wanted.words)
+    failures = [
+        rollout
+        for rollout in read_overview(folder).rollouts.values()
+        if (rollout.is_failure or "is:" in wanted.text)
+        and wanted.keeps(rollout, remarks.get(rollout.slot, UNREMARKED), found.get(rollout.slot, ()))
+    ]
+    return group(failures, by, {slot: remark.tag for slot, remark in remarks.items()})
 
 
 def _show(output: Output, found: Group, depth: int) -> None:

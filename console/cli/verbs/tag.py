@@ -1,4 +1,4 @@
-"""Say of a case whose fault its failure is, comment on it, or dispute its ground truth; kept beside the results."""
+"""Say of a case whose fault its failure is, comment on it, or mark it as reviewed; kept beside the results."""
 
 import argparse
 
@@ -7,6 +7,8 @@ from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.core.nearest import nearest
+from console.core.remark import UNREMARKED
+from console.exchange.document import remarks_of
 from console.exchange.reading import RunReader
 from console.insight.rollout import Rollout
 from console.store.line import scrub
@@ -22,7 +24,7 @@ class TagArguments(Arguments):
     which: str
     tag: str | None
     comment: str | None
-    dispute: str | None
+    reviewed: bool | None
     rollout: int
 
 
@@ -31,7 +33,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("which", metavar="RUN#CASE", help="a case of a run; `latest#CASE` of the newest one")
     parser.add_argument("tag", metavar="TAG", nargs="?", help=f"{', '.join(TAGS)}, or {NONE} to take it back")
     parser.add_argument("--comment", metavar="TEXT", help="an empty text takes it back")
-    parser.add_argument("--dispute", metavar="TEXT", help="why the ground truth is wrong; empty takes it back")
+    parser.add_argument("--reviewed", action=argparse.BooleanOptionalAction, help="that somebody has looked at it")
+    add_rollout(parser)
+
+
+def add_rollout(parser: argparse.ArgumentParser) -> None:
+    """Add the option that picks one rollout of a case."""
     parser.add_argument("--rollout", type=int, default=1, metavar="N", help="which rollout of the case (default: 1)")
 
 
@@ -41,24 +48,41 @@ def run(args: TagArguments) -> int:
     Raises:
         UsageError: no such run or case, an unknown tag, or a folder that cannot be written.
     """
-    name, _, case = args.which.partition("#")
-    if not case:
-        raise UsageError("names no case", where=args.which, cure="Write RUN#CASE, such as latest#live_simple_3-0-0.")
-    reader = RunReader(find_run(find_runs_root(args.runs), name or "latest"))
-    rollout = _rollout(reader, case, args.rollout)
+    reader, rollout = find_rollout(args, args.which, args.rollout)
     notes = Notes(reader.folder.path)
-    for kind, value in (("tag", _tag(args.tag)), ("comment", args.comment), ("dispute", args.dispute)):
+    reviewed = None if args.reviewed is None else "yes" if args.reviewed else ""
+    for kind, value in (("tag", _tag(args.tag)), ("comment", args.comment), ("reviewed", reviewed)):
         if value is not None:
             notes.add(Note(rollout.key, kind, scrub(value.strip())))
-    standing = dict(reader.remarks().get(rollout.slot, {}))
-    if args.json:
-        args.output.data({"schema": 1, "run": reader.folder.name, "case": case, "rollout": args.rollout} | standing)
-    else:
-        for kind, text in standing.items():
-            args.output.text(f"{rollout.key}  {kind}: {text}")
-        if not standing:
-            args.output.say(f"nothing is noted on {case}")
+    show_remark(args, reader, rollout)
     return Exit.OK
+
+
+def find_rollout(args: Arguments, which: str, number: int) -> tuple[RunReader, Rollout]:
+    """Find what RUN#CASE names.
+
+    Raises:
+        UsageError: no such run, case or rollout.
+    """
+    name, _, case = which.partition("#")
+    if not case:
+        raise UsageError("names no case", where=which, cure="Write RUN#CASE, such as latest#live_simple_3-0-0.")
+    reader = RunReader(find_run(find_runs_root(args.runs), name or "latest"))
+    return reader, _rollout(reader, case, number)
+
+
+def show_remark(args: Arguments, reader: RunReader, rollout: Rollout) -> None:
+    """Say what stands of a rollout."""
+    remark = reader.remarks().get(rollout.slot, UNREMARKED)
+    standing = dict(remarks_of(remark)) | ({"reviewed": "yes"} if remark.reviewed else {})
+    if args.json:
+        head = {"schema": 1, "run": reader.folder.name, "case": rollout.key.case, "rollout": rollout.key.rollout + 1}
+        args.output.data(head | standing)
+        return
+    for kind, text in standing.items():
+        args.output.text(f"{rollout.key}  {kind.replace('_', ' ')}: {text}")
+    if not standing:
+        args.output.say(f"nothing is noted on {rollout.key.case}")
 
 
 def _tag(text: str | None) -> str | None:

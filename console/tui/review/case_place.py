@@ -10,6 +10,7 @@ from console.core.case import Key
 from console.core.comparison import Comparison
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
+from console.core.remark import UNREMARKED, Remark
 from console.core.run import Manifest
 from console.insight.conversation import Conversation
 from console.insight.loops import NOVELTY
@@ -34,8 +35,6 @@ class CasePlace(RunPlace):
         self.notes = Notes(run.path)
         self.current: Slot | None = None
         self.wanted_case = case
-        self.comments: dict[Slot, str] = {}
-        """What readers wrote about cases."""
         self._suite: Suite | None = None
         self._why = ""
         self._comparisons: OrderedDict[Key, Comparison | str] = OrderedDict()
@@ -72,6 +71,11 @@ class CasePlace(RunPlace):
         if self.feed is None or self.current is None:
             return None
         return self.feed.overview.rollouts.get(self.current)
+
+    @property
+    def remark(self) -> Remark:
+        """What readers say of the current case."""
+        return self.triage.remark(self.current) if self.current is not None else UNREMARKED
 
     def subject(self) -> Subject | None:
         """Return everything the views of the current case are drawn from.

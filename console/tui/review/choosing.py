@@ -7,7 +7,16 @@ from console.tui.review.case_place import CasePlace
 from console.tui.review.triage import FAILURES
 from console.tui.safe import literal
 
-_SCOPES = {FAILURES: "failures", "": "everything", "is:failed": "failed only", "is:broken": "broken only"}
+_SCOPES = {
+    FAILURES: "failures",
+    "": "everything",
+    "is:failed": "failed only",
+    "is:broken": "broken only",
+    "is:disputed": "disputed only",
+}
+
+
+_BY = {GroupBy.ERROR: "error type"}
 
 
 class Choosing(CasePlace):
@@ -20,7 +29,7 @@ class Choosing(CasePlace):
         """Return in words what is listed; parts may be foreign text."""
         scope = _SCOPES.get(self.triage.scope.text, self.triage.scope.text)
         scope = "all loops" if self.loops and not self.triage.scope.text else scope
-        by = "" if self.triage.by is GroupBy.NONE else f"by {self.triage.by.value}"
+        by = "" if self.triage.by is GroupBy.NONE else f"by {_BY.get(self.triage.by, self.triage.by.value)}"
         return " · ".join(part for part in (scope, by, self.triage.narrow.text) if part)
 
     def narrow_to(self, text: str, *, done: bool) -> None:
@@ -57,9 +66,17 @@ class Choosing(CasePlace):
         """List only what is broken."""
         self._show_scope("is:broken")
 
+    def action_filter_disputed(self) -> None:
+        """List only cases whose ground truth is disputed, passed ones too."""
+        self._show_scope("is:disputed")
+
     def action_filter_untagged(self) -> None:
         """List only what nobody has tagged."""
         self._add("tag:none")
+
+    def action_filter_unseen(self) -> None:
+        """List only what nobody has dealt with."""
+        self._add("!is:reviewed")
 
     def action_filter_reason(self) -> None:
         """List only the current case's reason."""
@@ -87,6 +104,14 @@ class Choosing(CasePlace):
     def action_group_reason(self) -> None:
         """Group by reason."""
         self._group(GroupBy.REASON)
+
+    def action_group_error(self) -> None:
+        """Group by the official error type."""
+        self._group(GroupBy.ERROR)
+
+    def action_group_parameter(self) -> None:
+        """Group by what the grader named."""
+        self._group(GroupBy.PARAMETER)
 
     def action_group_category(self) -> None:
         """Group by category."""

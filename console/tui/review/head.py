@@ -1,11 +1,13 @@
 """What is known of the current case before one reads it: views, reason, official type, hint, how many others. Pure."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from textual.content import Content
 
 from console.core.comparison import Comparison
 from console.core.outcome import Outcome, Verdict
+from console.core.remark import Remark
 from console.insight import figures
 from console.insight.reasons import sentence
 from console.insight.rollout import Rollout
@@ -14,6 +16,17 @@ from console.tui.marks import MARKS, OUTCOME_STYLES
 from console.tui.safe import one_line
 
 MUTED = "$muted"
+TAGS = {
+    "m": ("model", "model at fault"),
+    "g": ("grader", "grader at fault"),
+    "d": ("data", "data wrong"),
+    "p": ("prompt", "prompt or format"),
+    "f": ("flaky", "flaky"),
+    "?": ("unsure", "unsure"),
+    "0": ("", "remove the tag"),
+}
+"""Letter of each tag, its value in notes.jsonl, and its meaning."""
+LETTERS = {value: letter for letter, (value, _) in TAGS.items() if value}
 
 
 def tabs(views: Sequence[str], current: str) -> Content:
@@ -62,15 +75,36 @@ def more_lines(
     return found
 
 
+def remark_lines(remark: Remark, width: int) -> list[Content]:
+    """Return what readers wrote: the dispute with who and when, and the comment."""
+    found: list[Content] = []
+    if remark.dispute:
+        when = datetime.fromtimestamp(remark.disputed_at, UTC).astimezone().strftime("%d %b %H:%M")
+        by = f"   {remark.disputed_by or 'somebody'}, {when}"
+        line = _named("disputed", remark.dispute, max(width - len(by), 30), "$undecided")
+        found.append(line.append(one_line(by, 60, MUTED)))
+    if remark.comment:
+        found.append(_named("comment", remark.comment, width))
+    return found
+
+
+def remark_sign(remark: Remark) -> Content:
+    """Return one letter for the list: `D` disputed, the tag's own, `c` a comment, `r` reviewed."""
+    if remark.dispute:
+        return Content.styled("D", "bold $undecided")
+    tag = LETTERS.get(remark.tag, remark.tag[:1]) or ("c" if remark.comment else "")
+    return Content.styled(tag, "bold $live") if tag else Content.styled("r" if remark.reviewed else "", MUTED)
+
+
 def _named(name: str, text: str, width: int, style: str = "") -> Content:
     return lines.fit(Content.styled(f"   {name:<12}", MUTED).append(one_line(text, 1000, style)), width)
 
 
-def counters(place: int, count: int, tagged: int, outcome: Outcome | None) -> Content:
-    """Return `✗ 2 of 38  15 tagged`."""
+def counters(place: int, count: int, seen: int, outcome: Outcome | None) -> Content:
+    """Return `✗ 2 of 38  15 reviewed`."""
     sign = MARKS.of(outcome) if outcome is not None else ""
     style = OUTCOME_STYLES[outcome] if outcome is not None else MUTED
     return Content.assemble(
         (f"{sign} ", style), (f"{figures.count(place)} of {figures.count(count)}", "bold"),
-        (f"  {figures.count(tagged)} tagged", MUTED),
+        (f"  {figures.count(seen)} reviewed", MUTED),
     )  # fmt: skip

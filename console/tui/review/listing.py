@@ -13,8 +13,7 @@ from console.tui.live.progress import outcome_counts, title_words
 from console.tui.live.rows import row_key, slot_of, state_mark
 from console.tui.marks import MARKS
 from console.tui.review.choosing import Choosing
-from console.tui.review.head import counters
-from console.tui.review.sorting import LETTERS
+from console.tui.review.head import counters, remark_sign
 from console.tui.review.triage import Head
 from console.tui.safe import one_line
 from console.tui.widgets.rows import Column, Rows
@@ -37,7 +36,7 @@ class Listing(Choosing):
     # Listing ---------------------------------------------------------------------------------------------------------
 
     def relist(self) -> None:
-        """Group and draw the list again; the cursor stays on its case, or goes to the first untagged one."""
+        """Group and draw the list again; the cursor stays on its case, or goes to the first nobody has dealt with."""
         if self.feed is None:
             return
         self.triage.refresh(self.feed.overview.rollouts.values())
@@ -58,11 +57,11 @@ class Listing(Choosing):
                 self.triage.scope = self.triage.narrow
                 self.triage.refresh(self.feed.overview.rollouts.values())
             return found
-        return self.triage.first_untagged()
+        return self.triage.first_unseen()
 
     def _leave_unlisted(self) -> None:
         """The current case is not listed any more: go to the first that is, unless nothing is."""
-        first = self.triage.first_untagged()
+        first = self.triage.first_unseen()
         if first is not None:
             self.go(first)
             return
@@ -121,9 +120,9 @@ class Listing(Choosing):
         self.moved = True
         rollout = self.triage.step(self.current, by)
         if rollout is None:
-            left = len(self.triage.order) - self.triage.tagged
+            left = len(self.triage.order) - self.triage.seen
             words = "That was the last one" if by > 0 else "This is the first one"
-            self.console_app.say(Content(f"{words}; {left} of {len(self.triage.order)} untagged."))
+            self.console_app.say(Content(f"{words}; {left} of {len(self.triage.order)} not reviewed yet."))
         self.go(rollout)
 
     def action_group_next(self) -> None:
@@ -151,12 +150,11 @@ class Listing(Choosing):
         rollout = self.feed.overview.rollouts.get(slot_of(key)) if self.feed else None
         if rollout is None:
             return ()
-        tag = self.triage.tags.get(rollout.slot, "")
-        comment = "c" if self.comments.get(rollout.slot, "") else ""
+        remark = self.triage.remark(rollout.slot)
         return (
             state_mark(rollout, live=self.feed is not None and self.feed.is_live),
-            one_line(self._called(rollout), 120, MUTED if tag else ""),
-            Content.styled(LETTERS.get(tag, tag[:1]) or comment, "bold $live"),
+            one_line(self._called(rollout), 120, MUTED if remark.is_seen else ""),
+            remark_sign(remark),
             one_line(self._aside(rollout), 120, MUTED),
         )
 
@@ -213,7 +211,7 @@ class Listing(Choosing):
         tally, triage = feed.overview.fold.tally, self.triage
         rollout = self.rollout
         place = counters(
-            triage.place_of(self.current), len(triage.order), triage.tagged, rollout.outcome if rollout else None
+            triage.place_of(self.current), len(triage.order), triage.seen, rollout.outcome if rollout else None
         )
         if self.size.width >= 120:
             rate = f"   {figures.score(tally.passed, tally.graded)}   "

@@ -16,7 +16,7 @@ from console.tui.live.caption import Caption, same, tell
 from console.tui.review import diff
 from console.tui.review.case_place import CasePlace
 from console.tui.review.diff import Layout
-from console.tui.review.head import more_lines, reason_line, spent, tabs
+from console.tui.review.head import more_lines, reason_line, remark_lines, spent, tabs
 from console.tui.review.run_view import run_blocks
 from console.tui.review.turn_view import CODE
 from console.tui.review.views import (
@@ -104,7 +104,7 @@ class Showing(CasePlace):
         self.query_one("#case-caption", Caption).tell(name.append("  ").append(named), self._spent(subject))
         width = max((head.content_size.width or self.size.width) - 1, 20)
         shown = [reason_line(rollout, subject.comparison, width)]
-        comment = self.comments.get(rollout.slot, "")
+        remarks = remark_lines(self.remark, width)
         if self.has_class("-wide"):
             group = self.triage.group_of(rollout.slot)
             alike = group.count if group is not None and self.triage.by is GroupBy.REASON else 0
@@ -114,10 +114,9 @@ class Showing(CasePlace):
             hint = Content.styled(keys if self._view is View.DIFF else "v next view", MUTED)
             self._entitle(self.detail, named, hint)
             self._entitle(self.query_one("#talk", Transcript), Content("Talk"), Content.empty())
-        if comment:
-            shown.append(Content.assemble(("   comment     ", MUTED), one_line(comment, 300)))
-        elif not self.has_class("-wide") and subject.comparison and subject.comparison.hint:
+        if not self.has_class("-wide") and subject.comparison and subject.comparison.hint:
             shown.append(Content.assemble(("   would pass  ", MUTED), one_line(subject.comparison.hint, 300, "$pass")))
+        shown += remarks
         tell(head, Content("\n").join(shown))
 
     def _entitle(self, pane: Widget, title: Content, subtitle: Content) -> None:

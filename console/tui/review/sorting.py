@@ -1,27 +1,22 @@
-"""Sorting failures out: tags, comments and undo, as action methods. Kept in notes.jsonl, never in the results."""
+"""Sorting failures out: tags, comments, disputes, what is reviewed, and undo, as action methods.
+
+Kept in notes.jsonl beside the results, never in them; no score changes.
+"""
 
 from textual import work
 from textual.content import Content
 
 from console.core.fault import UsageError
+from console.core.remark import Remark
+from console.insight import figures
 from console.insight.rollout import Rollout
+from console.store.line import scrub
 from console.store.notes import Note
 from console.tui.review.case_place import CasePlace
 from console.tui.review.comment import CommentScreen
+from console.tui.review.head import TAGS
 from console.tui.safe import literal, one_line
 from console.tui.screens.question import Answer, Question
-
-TAGS = {
-    "m": ("model", "model at fault"),
-    "g": ("grader", "grader at fault"),
-    "d": ("data", "data wrong"),
-    "p": ("prompt", "prompt or format"),
-    "f": ("flaky", "flaky"),
-    "?": ("unsure", "unsure"),
-    "0": ("", "remove the tag"),
-}
-"""Letter of each tag, its value in notes.jsonl, and its meaning."""
-LETTERS = {value: letter for letter, (value, _) in TAGS.items() if value}
 
 
 class Sorting(CasePlace):
@@ -33,26 +28,26 @@ class Sorting(CasePlace):
         self._undo: list[list[Note]] = []
 
     def read_notes(self) -> None:
-        """Read tags and comments of the run again."""
-        tags = self.notes.current("tag")
-        self.triage.tags = {(key.case, key.rollout): note.value for key, note in tags.items()}
-        self.comments = {(key.case, key.rollout): it.value for key, it in self.notes.current("comment").items()}
+        """Read what readers said of the run again."""
+        self.triage.remarks = self.notes.remarks()
 
     def _tag(self, value: str) -> None:
         """Tag the current case and go on to the next one."""
+        self._write_and_go_on("tag", value)
+
+    def _write_and_go_on(self, kind: str, value: str) -> None:
         rollout = self.rollout
         if rollout is None:
             return
         after = self.triage.step(rollout.slot, 1)
-        if self._write([rollout], "tag", value):
+        if self._write([rollout], kind, value):
             self.go(after or rollout)
 
     def _write(self, rollouts: list[Rollout], kind: str, value: str) -> bool:
         before: list[Note] = []
-        standing = self.triage.tags if kind == "tag" else self.comments
         try:
             for rollout in rollouts:
-                before.append(Note(rollout.key, kind, standing.get(rollout.slot, "")))
+                before.append(Note(rollout.key, kind, _standing(self.triage.remark(rollout.slot), kind)))
                 self.notes.add(Note(rollout.key, kind, value))
         except UsageError as error:
             self.console_app.say(literal(str(error)), severity="error")
@@ -108,13 +103,25 @@ class Sorting(CasePlace):
     @work(exclusive=True, group="sorting")
     async def action_note_add(self) -> None:
         """Write or change the comment on the current case."""
+        await self._ask_for("comment", "Comment on ", self.remark.comment)
+
+    @work(exclusive=True, group="sorting")
+    async def action_dispute(self) -> None:
+        """Say why the ground truth of the current case is wrong; the score stays as it is."""
+        await self._ask_for("dispute", "What is wrong with the ground truth of ", self.remark.dispute)
+
+    async def _ask_for(self, kind: str, words: str, text: str) -> None:
         rollout = self.rollout
         if rollout is None:
             return
-        title = Content.assemble("Comment on ", one_line(str(rollout.key), 50, "bold"))
-        text = await self.console_app.push_screen_wait(CommentScreen(title, self.comments.get(rollout.slot, "")))
-        if text is not None and self._write([rollout], "comment", text):
+        title = Content.assemble(words, one_line(str(rollout.key), 50, "bold"))
+        written = await self.console_app.push_screen_wait(CommentScreen(title, text))
+        if written is not None and written != text and self._write([rollout], kind, scrub(written)):
             self.show_case()
+
+    def action_review_done(self) -> None:
+        """Mark the current case as reviewed and go on, or take the mark away."""
+        self._write_and_go_on("reviewed", "" if self.remark.reviewed else "yes")
 
     def action_undo(self) -> None:
         """Take the last tag or comment back."""
@@ -129,4 +136,14 @@ class Sorting(CasePlace):
         slot = notes[0].key.case, notes[0].key.rollout
         if self.feed is not None and slot in self.feed.overview.rollouts:
             self.go(self.feed.overview.rollouts[slot])
-        self.console_app.say(Content(f"Took back {len(notes)} {notes[0].kind}{'s' * (len(notes) > 1)}."))
+        self.console_app.say(Content(f"Took back {figures.plural(len(notes), _NAMES[notes[0].kind])}."))
+
+
+_NAMES = {"tag": "tag", "comment": "comment", "dispute": "dispute", "reviewed": "mark"}
+
+
+def _standing(remark: Remark, kind: str) -> str:
+    """Return the value of the note that stands, for undo."""
+    if kind == "reviewed":
+        return "yes" if remark.reviewed else ""
+    return {"tag": remark.tag, "comment": remark.comment, "dispute": remark.dispute}[kind]

@@ -4,9 +4,10 @@ Holds what is listed and where the reader is; draws nothing. The group of the cu
 one line each, so that all reasons stay in sight. Groups keep their place when new failures arrive; new ones come last.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
+from console.core.remark import UNREMARKED, Remark
 from console.insight.failures import Group, GroupBy, group, in_order
 from console.insight.filter import Filter, read_filter
 from console.insight.rollout import Rollout, Slot
@@ -43,7 +44,10 @@ class Triage:
         self.scope = read_filter(FAILURES)
         self.narrow = Filter()
         """What the reader typed besides the scope."""
-        self.tags: Mapping[Slot, str] = {}
+        self.remarks: Mapping[Slot, Remark] = {}
+        """What readers say."""
+        self.found: Mapping[Slot, Collection[str]] = {}
+        """Free texts of the filter that a conversation holds."""
         self.groups: list[Group] = []
         self.order: list[Rollout] = []
         """Everything listed, in reading order."""
@@ -57,7 +61,8 @@ class Triage:
     def refresh(self, rollouts: Iterable[Rollout]) -> None:
         """Group and filter anew; groups that are known keep their order."""
         kept = [it for it in rollouts if self._keeps(it)]
-        groups = group(kept, self.by, self.tags)
+        tags = {slot: remark.tag for slot, remark in self.remarks.items()} if self.by is GroupBy.TAG else {}
+        groups = group(kept, self.by, tags)
         self.groups = self._in_known_order(groups)
         for found in self.groups:
             found.parts = self._in_known_order(found.parts)
@@ -67,8 +72,13 @@ class Triage:
         self._place_of_slot = {it.slot: place for place, it in enumerate(self.order)}
 
     def _keeps(self, rollout: Rollout) -> bool:
-        tag = self.tags.get(rollout.slot, "")
-        return self.scope.keeps(rollout, tag) and self.narrow.keeps(rollout, tag)
+        remark = self.remark(rollout.slot)
+        found = self.found.get(rollout.slot, ())
+        return self.scope.keeps(rollout, remark) and self.narrow.keeps(rollout, remark, found)
+
+    def remark(self, slot: Slot) -> Remark:
+        """Return what readers say of a case."""
+        return self.remarks.get(slot, UNREMARKED)
 
     def settle_on(self, home: str) -> None:
         """List something else by default; what the reader has chosen stays."""
@@ -156,10 +166,11 @@ class Triage:
         return after + self.order[max(place - reach, 0) : max(place, 0)][::-1]
 
     @property
-    def tagged(self) -> int:
-        """How many of those listed have a tag."""
-        return sum(bool(self.tags.get(it.slot)) for it in self.order)
+    def seen(self) -> int:
+        """How many of those listed a reader has dealt with."""
+        return sum(self.remark(it.slot).is_seen for it in self.order)
 
-    def first_untagged(self) -> Rollout | None:
-        """Return the first listed case nobody has tagged, or the first of all."""
-        return next((it for it in self.order if not self.tags.get(it.slot)), self.order[0] if self.order else None)
+    def first_unseen(self) -> Rollout | None:
+        """Return the first listed case nobody has dealt with, or the first of all."""
+        first = self.order[0] if self.order else None
+        return next((it for it in self.order if not self.remark(it.slot).is_seen), first)

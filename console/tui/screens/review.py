@@ -41,12 +41,12 @@ class ReviewScreen(Listing, Showing, Sorting, Copying, Again):
     ReviewScreen {
         #review { height: 1fr; layout: vertical; }
         #list-side { height: 6fr; } #case-side { height: 13fr; }
-        #head { height: auto; max-height: 2; }
+        #head { height: auto; max-height: 4; }
         #detail { height: 1fr; } #talk, #talk-caption { display: none; }
         &.-wide {
             #review { layout: horizontal; }
             #list-side { width: 52; height: 1fr; } #case-side { width: 1fr; height: 1fr; }
-            #head { max-height: 7; }
+            #head { max-height: 8; }
             &.-tall.-diff #talk { display: block; height: 1fr; }
             &.-tall.-diff.-loops #talk { display: none; }
         }

@@ -1,0 +1,67 @@
+"""Dispute the ground truth of a case, with the reason; or list what is disputed in a run, by whom, when and why.
+
+A dispute is kept beside the run and travels with its exports. It changes no outcome and no score by itself.
+"""
+
+import argparse
+
+from console.cli.exitcode import Exit
+from console.cli.parser import Arguments
+from console.cli.verbs.tag import add_rollout, find_rollout, show_remark
+from console.config.paths import find_runs_root
+from console.core.fault import UsageError
+from console.exchange.document import remarks_of
+from console.store.line import scrub
+from console.store.notes import Note, Notes
+from console.store.runs import find_run
+
+
+class DisputeArguments(Arguments):
+    """Options of `dispute`."""
+
+    which: str
+    reason: str | None
+    withdraw: bool
+    rollout: int
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this verb."""
+    parser.add_argument("which", metavar="RUN[#CASE]", nargs="?", default="latest", help="a case; a run lists its own")
+    parser.add_argument("reason", metavar="REASON", nargs="?", help="why the ground truth is wrong")
+    parser.add_argument("--withdraw", action="store_true", help="take the dispute back")
+    add_rollout(parser)
+
+
+def run(args: DisputeArguments) -> int:
+    """Write the dispute, or list them.
+
+    Raises:
+        UsageError: no such run or case, no reason, or a folder that cannot be written.
+    """
+    if "#" not in args.which:
+        if args.reason is not None or args.withdraw:
+            raise UsageError("names no case", where=args.which, cure="Write RUN#CASE before the reason.")
+        return _list(args)
+    reader, rollout = find_rollout(args, args.which, args.rollout)
+    if args.reason is not None or args.withdraw:
+        reason = "" if args.withdraw else scrub((args.reason or "").strip())
+        if not reason and not args.withdraw:
+            raise UsageError("a dispute needs a reason", cure="Write why, or --withdraw to take it back.")
+        Notes(reader.folder.path).add(Note(rollout.key, "dispute", reason))
+    show_remark(args, reader, rollout)
+    return Exit.OK
+
+
+def _list(args: DisputeArguments) -> int:
+    folder = find_run(find_runs_root(args.runs), args.which)
+    found = [(slot, remark) for slot, remark in Notes(folder.path).remarks().items() if remark.dispute]
+    if args.json:
+        rows = [{"case": case, "rollout": number + 1} | dict(remarks_of(remark)) for (case, number), remark in found]
+        args.output.data({"schema": 1, "run": folder.name, "disputed": rows})
+    elif found:
+        rows = [(case, remarks_of(remark)["disputed_by"], remark.dispute) for (case, _), remark in found]
+        args.output.rows(("case", "disputed by", "why"), rows)
+    else:
+        args.output.say(f"nothing is disputed in {folder.name}")
+    return Exit.OK

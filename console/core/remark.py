@@ -1,0 +1,25 @@
+"""What readers say of one rollout: kept beside the results, changing none of them."""
+
+import msgspec
+
+
+class Remark(msgspec.Struct, frozen=True):
+    """What stands of one rollout. All texts are foreign."""
+
+    tag: str = ""
+    """Whose fault a failure is; empty: nobody said."""
+    comment: str = ""
+    dispute: str = ""
+    """Why its ground truth is held to be wrong; empty: nobody disputes it."""
+    disputed_by: str = ""
+    disputed_at: float = 0.0
+    reviewed: bool = False
+    """Whether somebody said that it has been looked at."""
+
+    @property
+    def is_seen(self) -> bool:
+        """Whether a reader has dealt with it: marked it as reviewed, tagged it, or disputed it."""
+        return self.reviewed or bool(self.tag or self.dispute)
+
+
+UNREMARKED = Remark()

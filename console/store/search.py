@@ -1,0 +1,114 @@
+"""Looking for a text in everything a journal holds: what was asked, said, called, returned, noted and judged.
+
+The file is scanned as bytes, piece by piece, and only lines that hold the text are read further: 30 MB take a fraction
+of a second. Case is ignored. Words that also occur in the journal's own grammar (`user`, `content`, `passed`) are
+counted only where they are somebody's text.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from console.core.case import Key
+
+PIECE_BYTES = 1 << 20
+"""Bytes scanned at a time; keeps waits of other threads short."""
+_GRAMMAR = (
+    "v t opened started asked embedded performed tried scored noted finished steered closed at key case rollout attempt"
+    " n digest reply role turn step prefix messages tools params content tool_calls reasoning finish usage model"
+    " latency_s first_token_s tries flags simulated id name arguments input output cached stop length content_filter"
+    " system user assistant tool function type parameters kind data message partial wait_s value threshold verdict"
+    " outcome reason subject scores detail official passed failed broken undecided not_run seconds input_tokens"
+    " output_tokens cost_usd calls category title depends_on graded texts vectors request result crc"
+)
+"""Words of the journal itself."""
+_UNSPOKEN = frozenset({"t", "role", "finish", "digest", "crc", "kind", "outcome", "vectors"})
+"""Members whose values are the journal's own words, or no text."""
+
+
+def found_in(path: Path, texts: Iterable[str]) -> dict[tuple[str, int], set[str]]:
+    """Return which of some texts the conversations of each case id and rollout hold."""
+    found: dict[tuple[str, int], set[str]] = {}
+    for text in texts:
+        for key in TextSearch(path, text).run():
+            found.setdefault((key.case, key.rollout), set()).add(text)
+    return found
+
+
+class _Owner(msgspec.Struct):
+    key: Key
+
+
+_owner = msgspec.json.Decoder(_Owner).decode
+
+
+class TextSearch:
+    """One text in one journal; call `run` again when the journal has grown."""
+
+    def __init__(self, path: Path, text: str) -> None:
+        """Look at nothing yet; `text` is one line."""
+        self.path = path
+        self.offset = 0
+        """Bytes looked through."""
+        self._wanted = text.lower()
+        self._needle = json.dumps(self._wanted, ensure_ascii=False)[1:-1].encode("utf-8", "replace")
+        self._is_grammar = self._wanted in _GRAMMAR
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the journal holds more than was looked through."""
+        try:
+            return self.path.stat().st_size > self.offset
+        except OSError:
+            return False
+
+    def run(self, stopped: Callable[[], bool] = lambda: False) -> Iterator[Key]:
+        """Yield the key of each conversation with the text, as it is found; a key may come several times.
+
+        Args:
+            stopped: asked between pieces; True ends the search.
+        """
+        try:
+            with self.path.open("rb") as file:
+                file.seek(self.offset)
+                while not stopped() and (piece := file.read(PIECE_BYTES)):
+                    piece += b"" if piece.endswith(b"\n") else file.readline()
+                    if not piece.endswith(b"\n"):
+                        return  # the writer is in the middle of this line
+                    yield from self._in_piece(piece)
+                    self.offset += len(piece)
+        except OSError:
+            return
+
+    def _in_piece(self, piece: bytes) -> Iterator[Key]:
+        folded = piece.lower() if self._needle.isascii() else piece.decode("utf-8", "replace").lower().encode()
+        if len(folded) != len(piece):  # a letter whose other case is longer: places no longer agree
+            for line in piece.splitlines():
+                if self._needle in line.decode("utf-8", "replace").lower().encode():
+                    yield from self._confirmed(line)
+            return
+        place = folded.find(self._needle)
+        while place >= 0:
+            start, end = folded.rfind(b"\n", 0, place) + 1, folded.find(b"\n", place)
+            yield from self._confirmed(piece[start:end])
+            place = folded.find(self._needle, end)
+
+    def _confirmed(self, line: bytes) -> Iterator[Key]:
+        try:
+            if not self._is_grammar or self._is_spoken(msgspec.json.decode(line)):
+                yield _owner(line).key
+        except (msgspec.DecodeError, RecursionError):  # damaged, or no conversation's: the reader counts those
+            return
+
+    def _is_spoken(self, value: Any) -> bool:
+        if isinstance(value, str):
+            return self._wanted in value.lower()
+        if isinstance(value, list):
+            return any(self._is_spoken(item) for item in cast(list[Any], value))
+        if isinstance(value, dict):
+            items = cast(dict[str, Any], value).items()
+            return any(name not in _UNSPOKEN and self._is_spoken(item) for name, item in items)
+        return False
