@@ -1,8 +1,9 @@
 """Frames on a run's socket. Facts are read from the journal; the socket adds only what never reaches the disk.
 
-Engine to app: `Began` (a call in flight, with what was asked), `Deltas` (text as it arrives, at most ten a second),
-`Status`. App to engine: `Command`. One JSON line each. The journal stays the only source of finished facts, so what
-is shown and what is kept cannot differ (an improvement on sending every record twice).
+Engine to app: `Began` (a call in flight, with what was asked), `Deltas` (text as it arrives, ten a second, the
+beginning of an answer at once), `Status`. App to engine: `Command`. One JSON line each. The journal stays the only
+source of finished facts, so what is shown and what is kept cannot differ (an improvement on sending every record
+twice).
 """
 
 from typing import Any
@@ -43,6 +44,8 @@ class Deltas(Frame, frozen=True):
     """All text since the last frame."""
 
     items: list[Delta]
+    begins: bool = False
+    """Whether it holds the beginning of an answer, which a reader waits for."""
 
 
 class Activity(msgspec.Struct, frozen=True, omit_defaults=True):

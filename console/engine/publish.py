@@ -14,6 +14,10 @@ from console.core.live import AnyFrame, Began, Command, Delta, Deltas, Status
 
 FLUSH_S = 0.1
 STATUS_S = 0.5
+SOON_S = 0.015
+"""Least time between two flushes of beginnings, so that many answers that begin together cost one."""
+BEGINNING = 64
+"""Characters of an answer that are sent on at once: readers wait for them, and tags may stand before the first word."""
 BACKLOG_BYTES = 4 << 20
 """A watcher that has fallen this far behind is let go; it can attach again."""
 
@@ -30,6 +34,8 @@ class Publisher:
         self._watchers: set[asyncio.StreamWriter] = set()
         self._in_flight: dict[tuple[Key, int], tuple[Began, dict[str, list[str]]]] = {}
         self._fresh: dict[tuple[Key, int, str], list[str]] = {}
+        self._flushed_at = 0.0
+        self._soon: asyncio.TimerHandle | None = None
         self._last_status = b""
         self._server: asyncio.Server | None = None
         self._ticker: asyncio.Task[None] | None = None
@@ -67,6 +73,8 @@ class Publisher:
             self._ticker.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await self._ticker
+        if self._soon is not None:
+            self._soon.cancel()
         self._send(_encode(self._status()))
         for writer in list(self._watchers):
             writer.close()
@@ -85,12 +93,18 @@ class Publisher:
             self._send(_encode(frame))
 
     def text(self, key: Key, n: int, kind: str, text: str) -> None:
-        """New text of a call; sent with the next flush."""
+        """New text of a call; sent with the next flush, the beginning of it at once."""
         flight = self._in_flight.get((key, n))
+        begins = False
         if flight is not None:
-            flight[1].setdefault(kind, []).append(text)
+            parts = flight[1].setdefault(kind, [])
+            begins = len(parts) < BEGINNING and sum(map(len, parts)) < BEGINNING
+            parts.append(text)
         if self._watchers:
             self._fresh.setdefault((key, n, kind), []).append(text)
+            if begins and self._soon is None:
+                loop = asyncio.get_running_loop()
+                self._soon = loop.call_at(max(loop.time(), self._flushed_at + SOON_S), self._flush_beginnings)
 
     def began_again(self, key: Key, n: int) -> None:
         """A call is tried again: what had arrived of it does not count any more."""
@@ -146,11 +160,16 @@ class Publisher:
             if ticks % round(STATUS_S / FLUSH_S) == 0:
                 self._send_status()
 
-    def _flush(self) -> None:
+    def _flush_beginnings(self) -> None:
+        self._soon = None
+        self._flushed_at = asyncio.get_running_loop().time()
+        self._flush(begins=True)
+
+    def _flush(self, *, begins: bool = False) -> None:
         if self._fresh:
             items = [Delta(key, n, "".join(parts), kind) for (key, n, kind), parts in self._fresh.items()]
             self._fresh.clear()
-            self._send(_encode(Deltas(items)))
+            self._send(_encode(Deltas(items, begins)))
 
     def _send_status(self) -> None:
         status = _encode(self._status())

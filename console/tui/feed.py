@@ -26,6 +26,7 @@ from console.insight.overview import Overview
 from console.insight.rollout import Slot
 from console.store.index import JournalIndex
 from console.store.runs import STARTING_S, RunFolder
+from console.tui.beginnings import Beginnings
 
 PIECE_BYTES = 128 << 10
 """Journal bytes decoded at a time; keeps the other threads' waits short."""
@@ -36,6 +37,8 @@ START_POLL_S = 0.1
 IDLE_POLL_S = 1.0
 PREFETCH_BYTES = 512 << 10
 """Larger conversations are not folded ahead of the reader."""
+BEGINNING = 2
+"""Pieces of an answer that its row is drawn for at once; then it is drawn as often as the others."""
 KEPT = 64
 """Conversations kept folded."""
 
@@ -54,6 +57,8 @@ class Changes:
     """Records applied."""
     settled: bool = False
     """The journal has been read to its end for the first time."""
+    begun: set[Slot] = field(default_factory=set[Slot])
+    """Rollouts whose answer has begun just now."""
 
     def merge(self, later: "Changes") -> None:
         """Add what came later."""
@@ -62,6 +67,7 @@ class Changes:
         self.status |= later.status
         self.records += later.records
         self.settled |= later.settled
+        self.begun |= later.begun
 
     def __bool__(self) -> bool:
         """Whether anything is new."""
@@ -90,6 +96,8 @@ class RunFeed:
         self._pieces: deque[list[AnyRecord]] = deque()
         self._room = threading.Semaphore(PIECES_AHEAD)
         self._stop = threading.Event()
+        self.beginnings = Beginnings()
+        """Says at once when an answer begins."""
         self._read_until = -1.0
         self._reading = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -104,6 +112,7 @@ class RunFeed:
 
     def start(self) -> None:
         """Begin to read and to look for an engine."""
+        self.beginnings.start()
         self._thread = threading.Thread(target=self._follow, name="journal", daemon=True)
         self._thread.start()
         self._attaching = asyncio.get_running_loop().create_task(self._attach(), name="attach")
@@ -111,6 +120,7 @@ class RunFeed:
     def close(self) -> None:
         """Let go of everything; the run goes on."""
         self._stop.set()
+        self.beginnings.stop()
         self._room.release()
         if self._attaching is not None:
             self._attaching.cancel()
@@ -188,7 +198,7 @@ class RunFeed:
                     continue
             self._room.release()
             self.is_live, self._read_until = live, begun
-            self._stop.wait(LIVE_POLL_S if live else START_POLL_S if self.is_starting else IDLE_POLL_S)
+            self.beginnings.pause(LIVE_POLL_S if live else START_POLL_S if self.is_starting else IDLE_POLL_S)
 
     async def _attach(self) -> None:
         """Keep a connection while an engine plays the run."""
@@ -200,6 +210,8 @@ class RunFeed:
             with contextlib.suppress(OSError):
                 async for frame in self._link.frames():
                     self._frames.append((time.monotonic(), frame))
+                    if isinstance(frame, Deltas) and frame.begins:
+                        self.beginnings.expect(item.key for item in frame.items)
             self._link.close()
             self._link = None
             self._frames.append((time.monotonic(), Status("closed", 0)))
@@ -221,6 +233,8 @@ class RunFeed:
             # Facts first: a frame waits until the journal is read up to the moment of its arrival.
             while self._frames and self._frames[0][0] <= read_until:
                 self._apply_frame(self._frames.popleft()[1], changes)
+            if not self._frames:
+                self.beginnings.shown()
             if read_until > 0 and not self.is_read:
                 self.is_read = changes.settled = True
         changes.slots = self.overview.take_changes()
@@ -283,6 +297,8 @@ class RunFeed:
         flight = self._flights.get((delta.key, delta.n))
         if flight is not None:
             flight[1].append(delta)
+            if len(flight[1]) <= BEGINNING:
+                changes.begun.add((delta.key.case, delta.key.rollout))
         if (conversation := self._kept.get(delta.key)) is not None:
             conversation.extend(delta)
             changes.keys.add(delta.key)

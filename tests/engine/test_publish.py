@@ -9,7 +9,7 @@ import pytest
 from console.core.case import Key
 from console.core.live import AnyFrame, Began, Command, Deltas, Status
 from console.engine.attach import EngineLink
-from console.engine.publish import Publisher
+from console.engine.publish import BEGINNING, Publisher
 
 
 class Desk:
@@ -39,7 +39,7 @@ async def desk(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
 async def until_text(link: EngineLink, wanted: str) -> list[AnyFrame]:
     """Read frames until their text adds up to what is wanted."""
     seen: list[AnyFrame] = []
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         async for frame in link.frames():
             seen.append(frame)
             if text_of(seen) == wanted:
@@ -97,11 +97,28 @@ async def test_a_repeated_try_starts_its_text_anew(desk: tuple[Desk, Path]) -> N
     other.close()
 
 
+async def test_the_beginning_of_an_answer_is_marked_and_the_rest_is_not(desk: tuple[Desk, Path]) -> None:
+    publisher, key = desk[0].publisher, Key("a")
+    link = await attach(desk[1])
+    assert isinstance(await anext(link.frames()), Status)
+    publisher.began(Began(key=key, n=1, role="model"))
+    publisher.text(key, 1, "text", "<answer>First")
+    seen = await until_text(link, "<answer>First")
+    assert isinstance(seen[-1], Deltas)
+    assert seen[-1].begins
+    publisher.text(key, 1, "text", "x" * BEGINNING)
+    await until_text(link, "x" * BEGINNING)
+    publisher.text(key, 1, "text", "later")
+    seen = await until_text(link, "later")
+    assert [frame.begins for frame in seen if isinstance(frame, Deltas)] == [False]
+    link.close()
+
+
 async def test_commands_arrive_and_junk_is_passed_over(desk: tuple[Desk, Path]) -> None:
     link = await attach(desk[1])
     link._writer.write(b"\xff not json\n")
     link.send(Command("concurrency", value=9))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await desk[0].heard.wait()
     assert [(command.do, command.value) for command in desk[0].commands] == [("concurrency", 9)]
     link.close()

@@ -149,6 +149,21 @@ async def test_text_streams_and_gives_way_to_the_record(tmp_path):
         assert [it.text for it in conversation.passages] == ["hello?", "hello there"]
 
 
+async def test_who_waits_is_woken_when_an_answer_begins_and_the_facts_before_it_are_read(tmp_path):
+    async with Engine(tmp_path) as engine, fed(engine.recorder.folder) as feed:
+        other = engine.recorder.start("other")
+        await until(feed, lambda: feed.is_attached and ("other", 0) in feed.overview.rollouts)
+        key = engine.recorder.start("a")
+        for begun in (other, key):
+            engine.begin(begun)
+            engine.publisher.text(begun, 1, "text", "Hel")
+        async with asyncio.timeout(30):
+            await feed.beginnings.news(60, lambda awaited: awaited == key)
+        changes = feed.pump()
+        assert changes.begun == {("a", 0), ("other", 0)}
+        assert feed.overview.rollouts["a", 0].says == "Hel"
+
+
 async def test_a_conversation_opened_in_mid_stream_has_the_text_so_far(tmp_path):
     async with Engine(tmp_path) as engine, fed(engine.recorder.folder) as feed:
         key = engine.recorder.start("a")

@@ -1,7 +1,8 @@
 """`RunPlace`: a screen that shows one run. It pumps the run's feed and hands on merged changes, ten times a second.
 
 Four times a second when the terminal is remote, when it has lost the focus, or when the last turn took over 50 ms;
-hardly ever when the run stands still. A screen that is not shown collects its changes until it is.
+hardly ever when the run stands still; at once when an answer begins that the reader waits for. A screen that is not
+shown collects its changes until it is.
 """
 
 import asyncio
@@ -9,12 +10,15 @@ import time
 
 from textual.content import Content
 
+from console.core.case import Key
 from console.core.fault import UsageError
 from console.store.runs import RunFolder
 from console.tui.feed import Changes, RunFeed
 from console.tui.safe import literal
 from console.tui.screens.place import Place
 
+QUICK_S = 0.04
+"""Least time between two turns, however many answers begin."""
 TICK_S = 0.1
 SLOW_TICK_S = 0.25
 IDLE_TICK_S = 1.0
@@ -48,6 +52,10 @@ class RunPlace(Place):
 
     def ticked(self) -> None:
         """Called after each pump while the screen is shown, whether anything is new or not."""
+
+    def awaits(self, key: Key) -> bool:
+        """Whether the beginning of an answer in this conversation is worth a turn of its own."""
+        return self.is_current and self.feed is not None and not self._is_slow(self.feed)
 
     # Feed ------------------------------------------------------------------------------------------------------------
 
@@ -86,7 +94,9 @@ class RunPlace(Place):
         try:
             while self.feed is feed:
                 self._turn(feed)
-                await asyncio.sleep(self._pause(feed))
+                pause = self._pause(feed)
+                await asyncio.sleep(min(pause, QUICK_S))
+                await feed.beginnings.news(pause - QUICK_S, self.awaits)
         except Exception as error:
             self.call_later(_raise, error)  # ends the app as an error in any of its own callbacks would
 
@@ -95,8 +105,10 @@ class RunPlace(Place):
             return LOADING_PAUSE_S
         if not feed.is_busy:
             return IDLE_TICK_S
-        slow = feed.remote or not self.console_app.app_focus or self._last_turn_s > SLOW_TURN_S
-        return SLOW_TICK_S if slow else TICK_S
+        return SLOW_TICK_S if self._is_slow(feed) else TICK_S
+
+    def _is_slow(self, feed: RunFeed) -> bool:
+        return feed.remote or not self.console_app.app_focus or self._last_turn_s > SLOW_TURN_S
 
     def _turn(self, feed: RunFeed) -> None:
         begun = time.perf_counter()

@@ -7,6 +7,7 @@ from textual import on
 from textual.content import Content
 from textual.widgets import Static
 
+from console.core.case import Key
 from console.core.fault import UsageError
 from console.insight.rollout import Rollout, Slot
 from console.store.runs import RunFolder
@@ -67,6 +68,11 @@ class Watching(Steering):
         return self.find_rollout(self._watched) if self._watched is not None else None
 
     # Watching --------------------------------------------------------------------------------------------------------
+
+    def awaits(self, key: Key) -> bool:
+        """Wait for what is watched whatever the line costs."""
+        rollout = self.watched_rollout()
+        return super().awaits(key) or (self.is_current and rollout is not None and rollout.key == key)
 
     def draw_watched(self, feed: RunFeed, changes: Changes) -> None:
         """Take over what is new in the watched conversation."""

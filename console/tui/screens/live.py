@@ -181,6 +181,9 @@ class LiveScreen(Watching):
         if keys != before or not keys:
             running.show(keys, draw=self._draw_row, empty=self._empty_words(feed))
         self._stale |= changes.slots
+        if changes.begun and feed.is_live:
+            self.running_list.touch(*map(row_key, changes.begun))
+            self._stale -= changes.begun
         if not self.loops and changes.records:
             self._draw_failures(feed)
         if self.has_class("-problems") and (changes.records or changes.status):
