@@ -1,5 +1,10 @@
-"""Parsing Java and JavaScript with tree-sitter, loaded when the first such reply is decoded."""
+"""Parsing Java and JavaScript with tree-sitter, loaded when the first such reply is decoded.
 
+The JavaScript grammar is of the release that the official package pins: newer ones refuse reserved words where it takes
+them for names (`f(in=1)`), and read broken template strings otherwise, which changes verdicts. The Java grammars agree.
+"""
+
+import warnings
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
@@ -29,7 +34,9 @@ def parse_source(language: str, source: str) -> "Node":
 def _parser(language: str) -> "Parser":
     tree_sitter = import_module("tree_sitter")
     grammar = import_module(f"tree_sitter_{language}")
-    return tree_sitter.Parser(tree_sitter.Language(grammar.language()))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # grammars of that time give a number, not a capsule
+        return tree_sitter.Parser(tree_sitter.Language(grammar.language()))
 
 
 def _all(root: "Node") -> Iterator["Node"]:
