@@ -1,13 +1,11 @@
 """Caps of a run on the command line: money, tokens, time, errors. A resumed run keeps its own unless given others."""
 
 import argparse
-import re
 
 from console.cli.parser import Arguments
+from console.config.preset import read_time
 from console.core.fault import UsageError
 from console.core.run import Budget
-
-_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 
 
 class CapArguments(Arguments):
@@ -57,7 +55,7 @@ def seconds(text: str) -> float:
     Raises:
         UsageError: it is none of these.
     """
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text.strip())
-    if match is None:
-        raise UsageError(f"{text!r} is not a time", where="--max-time", cure="Write 90, 10m or 2h.")
-    return float(match[1]) * _SECONDS[match[2]]
+    try:
+        return read_time(text)
+    except ValueError:
+        raise UsageError(f"{text!r} is not a time", where="--max-time", cure="Write 90, 10m or 2h.") from None

@@ -17,6 +17,7 @@ from console.core.nearest import nearest
 
 VERBS = {
     "run": "play a suite with a model and judge it",
+    "queue": "list the queue of runs; cancel or move one, or go on with it",
     "resume": "go on with a run that was interrupted or stopped",
     "retry": "ask again what ended broken (or, with --status, something else)",
     "watch": "follow a run",
@@ -40,7 +41,10 @@ VERBS = {
 }
 MODULES = {"import": "imports"}
 """Verbs whose module is called otherwise, because the word is Python's own."""
-HIDDEN = {"engine": "play a prepared run (started by the app)"}
+HIDDEN = {
+    "engine": "play a prepared run (started by the app)",
+    "runner": "play the queue of runs (started by whatever is queued)",
+}
 
 
 class Arguments(argparse.Namespace):

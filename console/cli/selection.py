@@ -1,102 +1,128 @@
-"""From command line options to a Plan: what is asked of whom, how much of it, and how far it may go."""
+"""From command line options to a preset: what is asked of whom, how much of it, and how far it may go.
+
+A preset named with --preset is taken first; every other option that is given goes over what it says.
+"""
 
 import argparse
+import dataclasses
 import json
-from pathlib import Path
 from typing import Any
 
 from console.cli.caps import CapArguments, add_cap_arguments, budget_of
 from console.cli.listed import split
+from console.config.paths import presets_files
+from console.config.preset import ROLES, Preset, load_presets, read_suite_words
 from console.core.fault import UsageError
-from console.core.run import Selection
-from console.engine.plan import Plan
 
 
-class PlanArguments(CapArguments):
-    """Options that describe a run."""
+class PresetArguments(CapArguments):
+    """Options that describe runs."""
 
-    model: str | None
-    suite: str | None
+    preset: str | None
+    model: list[str]
+    suite: list[str]
     category: list[str]
     limit: int | None
     ids: list[str]
+    only_failed_of: str | None
     sample: int | None
     seed: int | None
-    rollouts: int
+    rollouts: int | None
     concurrency: int | None
     mode: str | None
     option: list[str]
     judge: str | None
     embedding: str | None
-    name: str
+    name: str | None
+    queue: bool
 
 
-def add_plan_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options that describe a run."""
-    what = parser.add_argument_group("what to run")
-    what.add_argument("-m", "--model", metavar="NAME", help="a model of models.toml")
-    what.add_argument("-s", "--suite", metavar="NAME", help="a suite (`eval-console suites`)")
+def add_preset_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options that describe runs."""
+    what = parser.add_argument_group("what to run (one run for each model and suite)")
+    what.add_argument("--preset", metavar="NAME", help="begin with what a preset says; other options go over it")
+    what.add_argument("-m", "--model", action="append", default=[], metavar="NAME", help="a model; may be repeated")
+    what.add_argument("-s", "--suite", action="append", default=[], metavar="NAME[/CATEGORY]",
+                      help="a suite (`eval-console suites`), or a category of it; may be repeated")  # fmt: skip
     what.add_argument("--category", action="append", default=[], metavar="A,B", help="only these categories")
-    what.add_argument("-n", "--limit", type=int, metavar="N", help="only the first N cases")
+    what.add_argument("-n", "--limit", type=int, metavar="N", help="only the first N cases of each suite")
     what.add_argument("--ids", action="append", default=[], metavar="A,B|@FILE", help="only these cases")
-    what.add_argument("--sample", type=int, metavar="N", help="N cases drawn at random")
+    what.add_argument("--only-failed-of", metavar="RUN", help="only the cases that this run failed")
+    what.add_argument("--sample", type=int, metavar="N", help="N cases of each suite drawn at random")
     what.add_argument("--seed", type=int, metavar="S", help="seed of the draw (default 0)")
-    what.add_argument("-r", "--rollouts", type=int, default=1, metavar="N", help="play each case N times")
+    what.add_argument("-r", "--rollouts", type=int, metavar="N", help="play each case N times")
     how = parser.add_argument_group("how to run it")
     how.add_argument("-c", "--concurrency", type=int, metavar="N", help="conversations at once")
     how.add_argument("--mode", choices=("fc", "prompt"), help="native tools, or tools in the prompt")
-    how.add_argument("--option", action="append", default=[], metavar="K=V", help="a suite option; V is JSON or text")
+    how.add_argument("--option", action="append", default=[], metavar="K=V",
+                     help="a suite option, or suite/option; V is JSON or text")  # fmt: skip
     how.add_argument("--judge", metavar="NAME", help="model for the role judge")
     how.add_argument("--embedding", metavar="NAME", help="model for the role embedding")
-    how.add_argument("--name", default="", metavar="TEXT", help="name of the run")
+    how.add_argument("--name", metavar="TEXT", help="name of the run")
+    how.add_argument("--queue", action="store_true", help="play in the background, after what is queued already")
     add_cap_arguments(parser)
 
 
-def plan_of(args: PlanArguments) -> Plan:
-    """Return the plan that the options describe.
+def preset_of(args: PresetArguments) -> Preset:
+    """Return what the options describe.
 
     Raises:
-        UsageError: something needed is missing or does not fit; says which option.
+        UsageError: the preset is unknown or damaged, or a value does not fit; says which option.
     """
-    return Plan(
-        model=_needed(args.model, "-m", "Name a model with -m NAME; `eval-console models` lists them."),
-        suite=_needed(args.suite, "-s", "Name a suite with -s NAME; `eval-console suites` lists them."),
-        selection=_selection(args),
-        options=dict(_option(text) for text in args.option),
-        mode=args.mode,
-        roles={role: name for role, name in (("judge", args.judge), ("embedding", args.embedding)) if name is not None},
-        rollouts=args.rollouts,
-        concurrency=args.concurrency,
-        budget=budget_of(args),
-        name=args.name,
-        models_path=args.models,
-        data_path=args.data,
-        runs_path=args.runs,
+    base = load_presets(presets_files()).find(args.preset) if args.preset else Preset()
+    _check_counts(args)
+    drawn = args.sample if args.sample is not None else args.limit
+    given: dict[str, Any] = {
+        "models": tuple(dict.fromkeys(args.model)),
+        "suites": _suites(args, base),
+        "ids": tuple(args.ids),
+        "only_failed_of": args.only_failed_of,
+        "limit": drawn,
+        "rollouts": args.rollouts,
+        "concurrency": args.concurrency,
+        "mode": args.mode,
+        "queue": args.queue,
+        "name": args.name,
+    }
+    changed = {name: value for name, value in given.items() if value}
+    if drawn is not None:
+        changed["seed"] = None if args.sample is None else args.seed or 0
+    elif args.seed is not None:
+        changed["seed"] = args.seed
+    roles = {role: getattr(args, role) for role in ROLES if getattr(args, role) is not None}
+    return dataclasses.replace(
+        base,
+        **changed,
+        roles=base.roles | roles,
+        options=base.options | dict(_option(text) for text in args.option),
+        budget=budget_of(args, base.budget),
     )
 
 
-def _selection(args: PlanArguments) -> Selection:
-    counts = (("--limit", args.limit), ("--sample", args.sample), ("--concurrency", args.concurrency))
+def _suites(args: PresetArguments, base: Preset) -> dict[str, tuple[str, ...]]:
+    suites = read_suite_words(args.suite) or base.suites
+    named = split(args.category)
+    if not named:
+        return suites
+    if len(suites) > 1:
+        raise UsageError(
+            "it is not clear of which suite",
+            where="--category",
+            cure="Write the category with its suite: -s SUITE/CATEGORY.",
+        )
+    return {suite: tuple(dict.fromkeys([*parts, *named])) if args.suite else named for suite, parts in suites.items()}
+
+
+def _check_counts(args: PresetArguments) -> None:
+    counts = (("--limit", args.limit), ("--sample", args.sample), ("--concurrency", args.concurrency),
+              ("--rollouts", args.rollouts))  # fmt: skip
     for flag, value in counts:
         if value is not None and value < 1:
             raise UsageError(f"must be at least 1, not {value}", where=flag)
     if args.sample is not None and args.limit is not None:
         raise UsageError("--sample and --limit exclude each other", cure="Give one of them.")
-    if args.seed is not None and args.sample is None:
+    if args.seed is not None and args.sample is None and not args.preset:
         raise UsageError("a seed needs a number of cases to draw", where="--seed", cure="Add --sample N.")
-    return Selection(
-        categories=split(args.category),
-        ids=split([text if not text.startswith("@") else _read_ids(Path(text[1:])) for text in args.ids]),
-        limit=args.limit if args.sample is None else args.sample,
-        seed=None if args.sample is None else args.seed or 0,
-    )
-
-
-def _read_ids(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8").replace("\n", ",")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"the list of ids cannot be read: {error}", where=str(path)) from None
 
 
 def _option(text: str) -> tuple[str, Any]:
@@ -107,9 +133,3 @@ def _option(text: str) -> tuple[str, Any]:
         return name, json.loads(value)
     except (ValueError, RecursionError):
         return name, value
-
-
-def _needed(value: str | None, flag: str, cure: str) -> str:
-    if not value:
-        raise UsageError("is needed", where=flag, cure=cure)
-    return value

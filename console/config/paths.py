@@ -57,6 +57,17 @@ def find_models_file(explicit: Path | str | None = None) -> Path | None:
     return next((place.absolute() for place in places if place.is_file()), None)
 
 
+def presets_files() -> list[Path]:
+    """Return where presets may stand, those of the current folder before the user's own; the files may not exist.
+
+    EVAL_CONSOLE_PRESETS names one file instead.
+    """
+    named = _from_environment("EVAL_CONSOLE_PRESETS")
+    if named is not None:
+        return [named.expanduser().absolute()]
+    return [Path("presets.toml").absolute(), _user_folder("config") / "presets.toml"]
+
+
 def find_data_roots(explicit: Path | str | None = None) -> DataRoots:
     """Return the data folders.
 

@@ -114,7 +114,7 @@ class Summary(msgspec.Struct, omit_defaults=True):
     planned: int
     tally: Tally
     state: str
-    """`starting`, `running`, `interrupted`, `completed`, `stopped`, `budget`, `halted`."""
+    """`queued`, `starting`, `running`, `interrupted`, `completed`, `stopped`, `budget`, `halted`."""
     scores: dict[str, float] = {}
     reasons: dict[str, int] = {}
     categories: dict[str, Tally] = {}

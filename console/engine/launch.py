@@ -9,17 +9,18 @@ SIGHUP       the run goes on without the terminal                               
 import asyncio
 import os
 import signal
-import subprocess
-import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from console.core.fault import UsageError
 from console.core.record import AnyRecord, Closed
 from console.engine.engine import Engine
 from console.engine.plan import Plan, Prepared, prepare
+from console.engine.process import spawn_engine
 from console.engine.queue import Again
+from console.engine.runner import wake
+from console.store.run_queue import Queued, RunQueue
 from console.store.runs import RunFolder, create_run
 
 
@@ -53,37 +54,24 @@ def spawn(plan: Plan) -> RunFolder:
     return run
 
 
-def spawn_engine(
-    run: RunFolder,
-    *,
-    again: Again = Again.NONE,
-    only: tuple[str, ...] = (),
-    models_path: Path | None = None,
-    data_path: Path | None = None,
-) -> int:
-    """Start an engine on an existing run and return its process id. What it says goes to engine.log of the run.
+def enqueue(plans: Sequence[Plan]) -> list[RunFolder]:
+    """Check all plans, make their run folders, put them at the end of the queue and see that it is played.
 
     Raises:
-        UsageError: the process cannot be started.
+        UsageError: a plan does not hold (nothing is queued then), or the runs folder cannot be written.
     """
-    command = [sys.executable, "-m", "console", "engine", str(run.path), "--again", again.value]
-    command += [
-        part for path, flag in ((models_path, "--models"), (data_path, "--data")) if path for part in (flag, str(path))
-    ]
-    command += [part for case in only for part in ("--only", case)]
-    try:
-        with run.log_path.open("ab") as log:
-            process = subprocess.Popen(  # noqa: S603  our own program with arguments of ours, no shell
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-                cwd=Path.cwd(),
-            )
-    except OSError as error:
-        raise UsageError(f"the engine cannot be started: {error}", where=str(run.path)) from None
-    return process.pid
+    prepared = [prepare(plan) for plan in plans]
+    runs = [create_run(one.runs_root, one.manifest) for one in prepared]
+    for run, plan in zip(runs, plans, strict=True):
+        RunQueue(run.path.parent).add([_entry(run, plan)])
+    for root in {run.path.parent for run in runs}:
+        wake(root)
+    return runs
+
+
+def _entry(run: RunFolder, plan: Plan) -> Queued:
+    models, data = (str(path.absolute()) if path else "" for path in (plan.models_path, plan.data_path))
+    return Queued(run=run.name, at=time.time(), models=models, data=data, folder=str(Path.cwd()))
 
 
 def run_in_foreground(

@@ -14,11 +14,11 @@ from console.config.paths import DataRoots, find_data_roots, find_models_file, f
 from console.core.case import Case, Setting
 from console.core.fault import UsageError
 from console.core.nearest import nearest
-from console.core.run import Budget, Manifest, ModelFacts, Selection
+from console.core.run import Budget, Manifest, Selection
 from console.engine.roles import fill_roles, pick_model
 from console.store.runs import RunFolder, new_run_id
 from console.suites.catalog import Catalog
-from console.suites.suite import Estimate, NamesRoles, Option, Suite
+from console.suites.suite import NamesRoles, Option, Suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,41 +56,6 @@ class Prepared:
     data: DataRoots
     warnings: list[str] = field(default_factory=list[str])
 
-    def estimate(self) -> Estimate:
-        """Expected calls and tokens of the whole run; what the other roles add is in `roles`."""
-        total = dict[str, Estimate]()
-        for case in self.cases:
-            one = self.suite.estimate(case, self.manifest.setting)
-            for role, part in {"model": one, **one.roles}.items():
-                total[role] = _sum(total.get(role), part, self.manifest.rollouts)
-        model = total.pop("model")
-        return Estimate(model.calls, model.input_tokens, model.output_tokens, total)
-
-    def estimated_cost_usd(self) -> float | None:
-        """Expected price of all roles at the prices of models.toml; None when a model has none there."""
-        estimate = self.estimate()
-        costs = [_price(self.manifest.model, estimate)]
-        costs += [_price(self.manifest.roles[role], part) for role, part in estimate.roles.items()]
-        known = [cost for cost in costs if cost is not None]
-        return sum(known) if len(known) == len(costs) else None
-
-
-def _sum(sofar: Estimate | None, one: Estimate, times: int) -> Estimate:
-    known = sofar or Estimate(0.0, 0.0, 0.0)
-    return Estimate(
-        known.calls + one.calls * times,
-        known.input_tokens + one.input_tokens * times,
-        known.output_tokens + one.output_tokens * times,
-    )
-
-
-def _price(model: ModelFacts, estimate: Estimate) -> float | None:
-    if model.simulated:
-        return 0.0
-    if model.price_in is None or model.price_out is None:
-        return None
-    return (estimate.input_tokens * model.price_in + estimate.output_tokens * model.price_out) / 1e6
-
 
 def prepare(plan: Plan) -> Prepared:
     """Look everything up and check it.
@@ -107,7 +72,7 @@ def prepare(plan: Plan) -> Prepared:
     if isinstance(suite, NamesRoles):
         options = suite.settle(options, {role: config.name for role, config in models.items() if role != "model"})
     setting = Setting(mode=plan.mode or model.mode, options=options)
-    cases = suite.cases(plan.selection, setting)
+    cases = _select(suite, plan.selection, setting)
     if not cases:
         raise UsageError("the selection holds no case", cure="Widen --category, --ids or --limit.")
     _check_modes(suite, cases, setting)
@@ -130,6 +95,17 @@ def prepare(plan: Plan) -> Prepared:
         name=plan.name,
     )
     return Prepared(manifest, suite, cases, models, find_runs_root(plan.runs_path), roots, list(book.warnings))
+
+
+def _select(suite: Suite, selection: Selection, setting: Setting) -> list[Case]:
+    """Return the chosen cases; what a suite says of an unknown one is said of the option that named it."""
+    try:
+        return suite.cases(selection, setting)
+    except UsageError as error:
+        if error.where or not (selection.ids or selection.categories):
+            raise
+        where = "--ids" if any(one in error.message for one in selection.ids) else "--category"
+        raise UsageError(error.message, where=where, cure=error.cure) from None
 
 
 def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> Prepared:

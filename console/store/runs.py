@@ -16,6 +16,7 @@ from console.core.tally import RunFold
 from console.store.atomic import write_atomically
 from console.store.journal import JournalReader
 from console.store.lock import is_held
+from console.store.run_queue import RunQueue
 
 STARTING_S = 20.0
 """How long a run without any record is taken to be starting; after that its engine has failed to start."""
@@ -54,6 +55,16 @@ class RunFolder:
         """Whether an engine is playing this run now."""
         return is_held(self.lock_path)
 
+    @property
+    def is_closed(self) -> bool:
+        """Whether the last engine that played it ended in order: finished, stopped, at a cap or halted."""
+        return self.fold()[0].closed is not None
+
+    @property
+    def is_queued(self) -> bool:
+        """Whether it waits in the queue of its runs folder (or is what the queue is at)."""
+        return self.name in RunQueue(self.path.parent).names()
+
     def summary(self) -> Summary:
         """Return the summary, from summary.json when it is current, else from the journal.
 
@@ -82,11 +93,31 @@ class RunFolder:
         summary = fold.summary(
             manifest, live=live, now=time.time(), damaged=len(reader.damages), journal_bytes=reader.offset
         )
-        if not live and not fold.sessions and summary.updated - manifest.at < STARTING_S:
-            summary.state = "starting"
-        elif not live:
+        if not live and not fold.sessions:
+            self._explain_silence(summary)
+        if not live and summary.state not in ("queued", "starting"):
             self._keep(summary)
         return fold, summary
+
+    def _explain_silence(self, summary: Summary) -> None:
+        """Say of a run that no engine has written to whether it waits, is starting, or could not be started."""
+        words, spawned = self._log()
+        if self.is_queued:
+            summary.state = "queued"
+        elif words:
+            summary.message = words
+        elif summary.updated - max(summary.at, spawned) < STARTING_S:
+            summary.state = "starting"
+
+    def _log(self) -> tuple[str, float]:
+        """Return the end of what an engine said outside of the journal, and when it said that or was started."""
+        try:
+            with self.log_path.open("rb") as log:
+                status = os.fstat(log.fileno())
+                log.seek(max(0, status.st_size - 2_000))
+                return log.read().decode("utf-8", "replace").strip(), status.st_mtime
+        except OSError:
+            return "", 0.0
 
     def _keep(self, summary: Summary) -> None:
         """Write summary.json; a run on a read-only disk is summed up anew each time instead."""

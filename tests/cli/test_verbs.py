@@ -219,3 +219,59 @@ def test_options_may_stand_before_the_verb(console, home):
     assert ended.data == []
     line = ["run", "-m", "sim/careful", "-s", "aidan-starter", "-n", "1", "--json"]
     assert console("--runs", home / "elsewhere", *line).data["folder"].startswith(str(home / "elsewhere"))
+
+
+def test_a_matrix_is_one_run_for_each_model_and_suite(console, home):
+    line = ["run", "-m", "sim/careful", "-m", "sim/hasty", "-s", "aidan-starter", "-s", "bfcl-starter/simple_python"]
+    dry = console(*line, "-n", "1", "--dry-run")
+    assert "together: 4 runs, 4 rollouts" in dry.out
+    ended = console(*line, "-n", "1", "--name", "pair", "--json", "--quiet")
+    assert ended.code == Exit.OK
+    assert len(ended.lines) == 4
+    assert all("-pair-sim-" in one["run"] for one in ended.lines)
+    assert {(one["summary"]["model"], one["summary"]["suite"]) for one in ended.lines} == {
+        (model, suite) for model in ("sim/careful", "sim/hasty") for suite in ("aidan-starter", "bfcl-starter")
+    }
+
+
+def test_a_preset_is_saved_listed_by_name_and_overridden(console, home):
+    saved = console("run", "-m", "sim/careful", "-s", "aidan-starter", "--sample", "3", "--save-preset", "small")
+    assert saved.code == Exit.OK
+    assert "presets.toml" in saved.err
+    assert console("run", "--preset", "small", "--dry-run", "--json").data["cases"] == 3
+    assert console("run", "--preset", "small", "-n", "2", "-r", "4", "--dry-run", "--json").data["rollouts"] == 4
+    (home / "presets.toml").write_text("[other]\nlimit = many\n")
+    damaged = console("run", "--preset", "other")
+    assert damaged.code == Exit.USAGE
+    assert "presets.toml:2" in damaged.err
+    assert console("run", "--preset", "smal").err.count("Did you mean small?") == 1
+
+
+def test_only_the_failed_cases_of_a_run(console, home):
+    first = console("run", "-m", "sim/hasty", "-s", "bfcl-starter/simple_python", "--json", "--quiet").data
+    failed = first["summary"]["tally"]["failed"]
+    again = console("run", "-m", "sim/careful", "--only-failed-of", "latest", "--json", "--quiet").data
+    assert again["summary"]["planned"] == failed > 0
+    assert f'"parent":"{first["run"]}"' in (home / "runs" / again["run"] / "run.json").read_text()
+
+
+def test_the_queue_is_listed_moved_and_cancelled(console, home, monkeypatch):
+    from console.engine import runner
+
+    monkeypatch.setattr(runner, "detach", lambda *_: None)
+    line = ["run", "-m", "sim/careful", "-s", "aidan-starter", "-n", "1", "--queue", "--json"]
+    names = [console(*line).data["run"] for _ in range(3)]
+    assert console("queue", "up", names[2]).code == Exit.OK
+    listed = console("queue", "--json").data["queue"]
+    assert [row["run"] for row in listed] == [names[0], names[2], names[1]]
+    assert {row["state"] for row in listed} == {"queued"}
+    assert names[2] in console("queue").out
+    assert console("queue", "cancel", names[0]).code == Exit.OK
+    assert (home / "runs" / ".trash" / names[0]).is_dir()
+    again = console("queue", "cancel", names[1], names[1])
+    assert again.code == Exit.USAGE
+    assert "is not in the queue" in again.err
+    assert console("queue", "cancel", "all").code == Exit.OK
+    assert console("queue", "--json").data["queue"] == []
+    assert "queue is empty" in console("queue", "go").err
+    assert console("queue", "up").code == Exit.USAGE

@@ -177,13 +177,15 @@ async def test_the_same_command_for_the_shell(opened: Any, settle: Any) -> None:
 
 def test_the_command_line_reads_what_is_copied() -> None:
     from console.cli.parser import parse
-    from console.cli.selection import plan_of
+    from console.cli.selection import preset_of
+    from console.engine.matrix import Where, plans_of
 
     plan = Plan("gpt [/x]", "s p", Selection(("a", "b"), limit=5, seed=3), {"k": [1, "x"], "t": "plain"}, "fc",
                 {"judge": "j"}, 2, 4, Budget(cost_usd=1.5), "na me")  # fmt: skip
     import shlex
 
-    assert plan_of(parse(shlex.split(command_of(plan))[1:])) == plan  # pyright: ignore[reportArgumentType]
+    read = preset_of(parse(shlex.split(command_of(plan))[1:]))  # pyright: ignore[reportArgumentType]
+    assert plans_of(read, Where()) == [plan]
 
 
 @pytest.mark.parametrize(

@@ -1,34 +1,44 @@
-"""Play a suite with a model and judge it. The run is kept as it goes: kill it at any moment and `resume` it."""
+"""Play suites with models and judge them. Runs are kept as they go: kill one at any moment and `resume` it.
+
+Several models or suites make one run each: played here one after another, in the background with --detach (side by
+side) or with --queue (one after another).
+"""
 
 import argparse
+from collections.abc import Sequence
 
 from console.cli.ending import exit_code, show_report, threshold
 from console.cli.exitcode import Exit
 from console.cli.history import read_history
 from console.cli.output import Output
 from console.cli.playing import play
-from console.cli.selection import PlanArguments, add_plan_arguments, plan_of
+from console.cli.selection import PresetArguments, add_preset_arguments, preset_of
+from console.config.preset_file import save_preset
 from console.core.fault import UsageError
-from console.engine.launch import spawn
+from console.engine.forecast import Forecast, RunForecast, forecast_of
+from console.engine.launch import enqueue, spawn
+from console.engine.matrix import Where, plans_of
 from console.engine.plan import Prepared, prepare
 from console.engine.preflight import doubts_about_roles
-from console.store.runs import create_run
+from console.store.runs import RunFolder, create_run
 
 
-class RunArguments(PlanArguments):
+class RunArguments(PresetArguments):
     """Options of `run`."""
 
     fail_under: str | None
     dry_run: bool
     detach: bool
+    save_preset: str | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    add_plan_arguments(parser)
+    add_preset_arguments(parser)
     parser.add_argument("--fail-under", metavar="X", help="exit 1 if the headline score is below 0.8 or 80%%")
     parser.add_argument("--dry-run", action="store_true", help="only say what would be asked and what it costs")
     parser.add_argument("--detach", action="store_true", help="play in the background and print the run's name")
+    parser.add_argument("--save-preset", metavar="NAME", help="keep these options as a preset; play nothing")
 
 
 def run(args: RunArguments) -> int:
@@ -37,63 +47,117 @@ def run(args: RunArguments) -> int:
     Raises:
         UsageError: anything is wrong with the plan; nothing has been asked then.
     """
-    output, plan, least = args.output, plan_of(args), threshold(args.fail_under)
-    prepared = prepare(plan)
-    for warning in [*prepared.warnings, *doubts_about_roles(prepared.models)]:
-        output.say(warning)
+    preset, least = preset_of(args), threshold(args.fail_under)
+    plans = plans_of(preset, Where(args.models, args.data, args.runs))
+    prepared = [prepare(plan) for plan in plans]
+    if args.save_preset:
+        return _save(args)
+    _warn(args.output, prepared)
+    forecast = Forecast([forecast_of(one) for one in prepared])
     if args.dry_run:
-        return _show_estimate(output, prepared)
-    output.say(_estimate_line(prepared))
-    _confirm(args, prepared)
+        return _show_forecast(args.output, forecast)
+    _confirm(args, forecast)
+    if preset.queue:
+        return _name_all(args, enqueue(plans))
     if args.detach:
-        folder = spawn(plan)
-        output.data({"run": folder.name, "folder": str(folder.path)}) if args.json else output.text(folder.name)
+        return _name_all(args, [spawn(plan) for plan in plans])
+    return _play_all(args, prepared, least)
+
+
+def _save(args: RunArguments) -> int:
+    from console.config.paths import presets_files
+    from console.config.preset import load_presets
+
+    name, files = args.save_preset or "", presets_files()
+    path = load_presets(files).files.get(name, files[-1])
+    save_preset(path, name, preset_of(args))
+    args.output.say(f"saved in {path}")
+    return Exit.OK
+
+
+def _warn(output: Output, prepared: Sequence[Prepared]) -> None:
+    said = dict.fromkeys(warning for one in prepared for warning in one.warnings)
+    doubts = doubts_about_roles(one.models for one in prepared)
+    for warning in [*said, *doubts]:
+        output.say(warning)
+    for one in prepared:
+        one.warnings.extend(doubts)  # so that its engine need not say them again
+
+
+def _show_forecast(output: Output, forecast: Forecast) -> int:
+    if not output.machine:
+        for one in forecast.runs:
+            output.text(_words(one))
+        if len(forecast.runs) > 1:
+            output.text(f"together: {_sum_words(forecast)}")
         return Exit.OK
+    output.many_data(
+        {
+            "model": one.model,
+            "suite": one.suite,
+            "cases": one.cases,
+            "rollouts": one.rollouts,
+            "calls": one.calls,
+            "input_tokens": one.input_tokens,
+            "output_tokens": one.output_tokens,
+            "cost_usd": None if one.unpriced else one.cost_usd,
+        }
+        for one in forecast.runs
+    )
+    return Exit.OK
+
+
+def _words(one: RunForecast) -> str:
+    times = f" × {one.rollouts} rollouts" if one.rollouts > 1 else ""
+    tokens = f"{one.input_tokens:,.0f} tokens in, {one.output_tokens:,.0f} out"
+    if one.simulated:
+        price = "simulated, free"
+    else:
+        price = f"price of {', '.join(one.unpriced)} unknown" if one.unpriced else f"about ${one.cost_usd:.4f}"
+    return f"{one.model} on {one.suite}: {one.cases} cases{times}, about {one.calls:,.0f} calls, {tokens}, {price}"
+
+
+def _sum_words(forecast: Forecast) -> str:
+    bound = "at least" if forecast.unpriced else "about"
+    price = "free" if forecast.is_free else f"{bound} ${forecast.cost_usd:.4f}"
+    return f"{len(forecast.runs)} runs, {forecast.cases} rollouts, about {forecast.calls:,.0f} calls, {price}"
+
+
+def _confirm(args: RunArguments, forecast: Forecast) -> None:
+    """Ask before much money is spent, where somebody is there to answer."""
+    import sys
+
+    for one in forecast.runs:
+        args.output.say(_words(one))
+    if args.yes or not forecast.stake or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return
+    args.output.warn(f"{forecast.stake} Go on? [y/N]")
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise UsageError("nothing was asked", cure="Answer y, or add --yes.")
+
+
+def _name_all(args: RunArguments, folders: Sequence[RunFolder]) -> int:
+    for folder in folders:
+        args.output.data({"run": folder.name, "folder": str(folder.path)}) if args.json else args.output.text(
+            folder.name
+        )
+    return Exit.OK
+
+
+def _play_all(args: RunArguments, prepared: Sequence[Prepared], least: float | None) -> int:
+    """Play one run after another and return the worst exit code; a signal ends all of it."""
+    codes: list[Exit] = []
+    for one in prepared:
+        codes.append(_play(args.output, one, least))
+        if codes[-1] >= Exit.HANGUP:
+            break
+    return max(codes)
+
+
+def _play(output: Output, prepared: Prepared, least: float | None) -> Exit:
     folder = create_run(prepared.runs_root, prepared.manifest)
     ending = play(folder, prepared, output)
     history = read_history(folder)
     report = prepared.suite.report(history.results(), prepared.manifest.setting)
     show_report(output, history, report)
     return exit_code(history.summary, report, least, ending.signal)
-
-
-def _show_estimate(output: Output, prepared: Prepared) -> int:
-    if not output.machine:
-        output.text(_estimate_line(prepared))
-        return Exit.OK
-    estimate = prepared.estimate()
-    output.data(
-        {
-            "model": prepared.manifest.model.name,
-            "suite": prepared.manifest.suite,
-            "cases": len(prepared.cases),
-            "rollouts": prepared.manifest.rollouts,
-            "calls": estimate.calls,
-            "input_tokens": estimate.input_tokens,
-            "output_tokens": estimate.output_tokens,
-            "cost_usd": prepared.estimated_cost_usd(),
-        }
-    )
-    return Exit.OK
-
-
-def _estimate_line(prepared: Prepared) -> str:
-    estimate, cost, manifest = prepared.estimate(), prepared.estimated_cost_usd(), prepared.manifest
-    times = f" × {manifest.rollouts} rollouts" if manifest.rollouts > 1 else ""
-    tokens = f"{estimate.input_tokens:,.0f} tokens in, {estimate.output_tokens:,.0f} out"
-    price = "simulated, free" if manifest.simulated else f"about ${cost:.4f}" if cost is not None else "price unknown"
-    return (
-        f"{manifest.model.name} on {manifest.suite}: {len(prepared.cases)} cases{times}, "
-        f"about {estimate.calls:,.0f} calls, {tokens}, {price}"
-    )
-
-
-def _confirm(args: RunArguments, prepared: Prepared) -> None:
-    """Ask before money is spent, where somebody is there to answer."""
-    import sys
-
-    if args.yes or prepared.manifest.simulated or not (sys.stdin.isatty() and sys.stderr.isatty()):
-        return
-    args.output.warn("Go on? [y/N]")
-    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise UsageError("nothing was asked", cure="Answer y, or add --yes.")

@@ -49,7 +49,7 @@ class Again(CasePlace):
                 self.feed.send(Command("retry_case", key=rollout.key))
             self.console_app.say(Content(f"Asking {figures.plural(len(rollouts), 'case')} again in the live run."))
             return
-        from console.engine.launch import spawn_engine
+        from console.engine.process import spawn_engine
         from console.engine.queue import Again as Which
 
         places = self.console_app.places

@@ -1,0 +1,116 @@
+"""The queue of runs: what waits to be played, in order. It lives on disk, and a process of its own plays it.
+
+`queue` lists it; `queue cancel RUN` takes a run out (and asks one that is being played to stop), `queue up RUN` and
+`queue down RUN` move it, `queue go` plays on after the machine or the runner went down.
+"""
+
+import argparse
+
+from console.cli.exitcode import Exit
+from console.cli.parser import Arguments
+from console.config.paths import find_runs_root
+from console.core.fault import UsageError
+from console.store.run_queue import RunQueue
+from console.store.runs import RunFolder, find_run
+
+
+class QueueArguments(Arguments):
+    """Options of `queue`."""
+
+    do: str
+    which: list[str]
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this verb."""
+    parser.add_argument("do", nargs="?", choices=("list", "cancel", "up", "down", "go"), default="list", metavar="DO",
+                        help="list (default), cancel, up, down, go")  # fmt: skip
+    parser.add_argument("which", nargs="*", metavar="RUN", help="names or unique parts; for cancel also: all")
+
+
+def run(args: QueueArguments) -> int:
+    """List or change the queue.
+
+    Raises:
+        UsageError: no such run, or the queue cannot be read or written.
+    """
+    root = find_runs_root(args.runs)
+    queue = RunQueue(root)
+    if args.do == "list":
+        return _list(args, queue)
+    if args.do == "go":
+        return _go(args, queue)
+    if not args.which:
+        raise UsageError(f"queue {args.do} needs a run", cure="`eval-console queue` lists those that wait.")
+    everything = args.do == "cancel" and args.which == ["all"]
+    names = queue.names()[::-1] if everything else [find_run(root, name).name for name in args.which]
+    for name in names:
+        _change(args, queue, name)
+    return Exit.OK
+
+
+def _change(args: QueueArguments, queue: RunQueue, name: str) -> None:
+    if args.do == "cancel":
+        was_live = RunFolder(queue.root / name).is_live
+        if not queue.cancel(name):
+            raise UsageError(f"{name} is not in the queue", cure="`eval-console queue` lists what is.")
+        if was_live:
+            _stop(queue.root / name)
+        args.output.say(f"{name}: " + ("asked to stop; what is in flight may finish" if was_live else "cancelled"))
+    elif not queue.move(name, -1 if args.do == "up" else 1):
+        args.output.say(f"{name} cannot be moved further {args.do}")
+
+
+def _stop(run_path: object) -> None:
+    import asyncio
+    from pathlib import Path
+
+    from console.core.live import Command
+    from console.engine.attach import EngineLink
+
+    async def send() -> None:
+        link = await EngineLink.connect(Path(str(run_path)))
+        if link is not None:
+            link.send(Command("stop"))
+            await asyncio.sleep(0)
+            link.close()
+
+    asyncio.run(send())
+
+
+def _go(args: QueueArguments, queue: RunQueue) -> int:
+    from console.engine.runner import wake
+
+    if wake(queue.root):
+        args.output.say(f"the queue goes on with {queue.names()[0]}")
+        return Exit.OK
+    args.output.say("the queue is being played" if queue.entries() else "the queue is empty")
+    return Exit.OK if queue.entries() else Exit.LOCKED
+
+
+def _list(args: QueueArguments, queue: RunQueue) -> int:
+    rows = [_row(queue, place, entry.run) for place, entry in enumerate(queue.entries(), 1)]
+    if args.json:
+        args.output.data({"played": queue.is_played, "queue": rows})
+    elif rows:
+        args.output.rows(tuple(rows[0]), [tuple(row.values()) for row in rows], right=frozenset({0, 5}))
+        if not queue.is_played and not queue.is_waking:
+            args.output.say("nobody plays it now; `eval-console queue go` does")
+    else:
+        args.output.say("the queue is empty; `eval-console run … --queue` puts runs into it")
+    return Exit.OK
+
+
+def _row(queue: RunQueue, place: int, name: str) -> dict[str, object]:
+    try:
+        summary = RunFolder(queue.root / name).summary()
+    except UsageError:
+        return {"place": place, "run": name, "model": "", "suite": "", "state": "damaged", "of": 0}
+    return {
+        "place": place,
+        "run": name,
+        "model": summary.model,
+        "suite": summary.suite,
+        "state": summary.state,
+        "of": summary.planned,
+    }

@@ -1,0 +1,33 @@
+"""Play the runs of a queue one after another (started whenever something is queued)."""
+
+import argparse
+from pathlib import Path
+
+from console.cli.exitcode import Exit
+from console.cli.parser import Arguments
+from console.engine.runner import play_queue
+from console.store.lock import RunLocked
+
+
+class RunnerArguments(Arguments):
+    """Options of `runner`."""
+
+    path: Path
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this verb."""
+    parser.add_argument("path", type=Path, metavar="FOLDER", help="the folder of runs")
+
+
+def run(args: RunnerArguments) -> int:
+    """Play the queue, saying nothing but what went wrong.
+
+    Raises:
+        UsageError: the queue cannot be read.
+    """
+    try:
+        play_queue(args.path.resolve(), args.output.warn)
+    except RunLocked:
+        return Exit.LOCKED
+    return Exit.OK

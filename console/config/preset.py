@@ -1,0 +1,241 @@
+"""Presets: everything `run` and the form can be told, under a name, in a file that people read and edit.
+
+`presets.toml` of the current folder (a project's) goes before the one in the user's config folder. A preset is one
+table; its keys are the long options of `run`:
+
+    [nightly]
+    models = ["gpt-4o-mini", "local"]
+    suites = ["bfcl/live_simple", "aidanbench"]     # suite, or suite/category
+    sample = 200
+    seed = 7
+    max_cost = 5.0
+
+A mistake never takes another preset away, and always names file, line and cure.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, cast
+
+from console.config.toml import Mistake, TomlFile, read_toml
+from console.core.fault import UsageError
+from console.core.nearest import nearest
+from console.core.run import Budget
+
+ROLES = ("judge", "embedding")
+"""Roles that an option of `run` names a model for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """What to launch: one run for each model and suite."""
+
+    models: tuple[str, ...] = ()
+    suites: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """Categories by suite; none means all of it."""
+    limit: int | None = None
+    """Cases of each suite; None: all."""
+    seed: int | None = None
+    """With a limit: draw that many instead of taking the first."""
+    ids: tuple[str, ...] = ()
+    """Only these cases; `@FILE` stands for the ids in a file."""
+    only_failed_of: str = ""
+    """Only the cases that this run failed."""
+    rollouts: int = 1
+    concurrency: int | None = None
+    mode: str | None = None
+    roles: dict[str, str] = field(default_factory=dict[str, str])
+    options: dict[str, Any] = field(default_factory=dict[str, Any])
+    """Suite options by `name`, or `suite/name` for only one of several suites."""
+    budget: Budget = field(default_factory=Budget)
+    """Caps of each run."""
+    queue: bool = False
+    """Play one after another, behind what is in the queue already, instead of side by side."""
+    name: str = ""
+
+
+@dataclass(slots=True)
+class Presets:
+    """All presets that can be read, and what was wrong on the way to them."""
+
+    presets: dict[str, Preset] = field(default_factory=dict[str, Preset])
+    """By name, the current folder's first."""
+    files: dict[str, Path] = field(default_factory=dict[str, Path])
+    """Where each of them stands."""
+    mistakes: list[Mistake] = field(default_factory=list[Mistake])
+
+    def find(self, name: str) -> Preset:
+        """Return a preset by name.
+
+        Raises:
+            UsageError: there is none of that name (names the nearest), or it holds a mistake (shows that).
+        """
+        if name in self.presets:
+            return self.presets[name]
+        close = nearest(name, self.presets)
+        own = next((one for one in self.mistakes if f"[{name}]" in one.message), None)
+        mistake = own or (self.mistakes[0] if self.mistakes and not close else None)
+        if mistake is not None:
+            raise UsageError(mistake.message, where=mistake.where, cure=mistake.cure)
+        known = ", ".join(self.presets)
+        cure = (
+            f"Did you mean {close}?" if close else f"Known presets: {known}." if known else "w in the form saves one."
+        )
+        raise UsageError(f"no preset is called {name!r}", where="--preset", cure=cure)
+
+
+def suite_words(suites: dict[str, tuple[str, ...]]) -> list[str]:
+    """Return suites as they are written: `suite`, or `suite/category` for each category."""
+    return [word for name, parts in suites.items() for word in ([f"{name}/{part}" for part in parts] or [name])]
+
+
+def read_suite_words(words: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Return categories by suite; a suite that is also named without a category is taken whole."""
+    found: dict[str, tuple[str, ...]] = {}
+    for word in words:
+        suite, _, part = word.partition("/")
+        known = found.get(suite)
+        whole = not part or known == ()
+        found[suite] = () if whole else tuple(dict.fromkeys([*(known or ()), part]))
+    return found
+
+
+def read_time(text: str) -> float:
+    """Read a time in seconds: a number, or one with s, m or h.
+
+    Raises:
+        ValueError: it is none of these.
+    """
+    match = re.fullmatch(r"(\d{1,9}(?:\.\d{1,6})?)\s*([smh]?)", text.strip())
+    if match is None or not float(match[1]):
+        raise ValueError("a time such as 90, 10m or 2h")
+    return float(match[1]) * {"": 1, "s": 1, "m": 60, "h": 3600}[match[2]]
+
+
+# Reading -------------------------------------------------------------------------------------------------------------
+
+
+def load_presets(paths: Sequence[Path]) -> Presets:
+    """Read all presets; of two with one name, that of the first file counts. Never raises for what a file says."""
+    found = Presets()
+    for path in paths:
+        if not path.is_file():
+            continue
+        file = read_toml(path)
+        for name, table in file.data.items():
+            preset = _read_preset(file, name, table)
+            if preset is not None and name not in found.presets:
+                found.presets[name], found.files[name] = preset, path
+        found.mistakes += file.mistakes
+    return found
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(_is_text(one) for one in cast("list[Any]", value))
+
+
+def _is_whole(value: Any, least: int = 1) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def _is_money(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value < 1e9
+
+
+def _is_time(value: Any) -> bool:
+    try:
+        return read_time(str(value)) > 0
+    except ValueError:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """What a key of a preset may say."""
+
+    fits: Callable[[Any], bool]
+    must: str
+    example: str
+
+
+_TEXTS = _Key(_is_texts, "a list of texts", '["one", "two"]')
+_TEXT = _Key(_is_text, "a text", '"…"')
+_COUNT = _Key(_is_whole, "a whole number from 1 on", "10")
+_KEYS = {
+    "models": _TEXTS,
+    "suites": _TEXTS,
+    "limit": _COUNT,
+    "sample": _COUNT,
+    "seed": _Key(lambda value: _is_whole(value, 0), "a whole number from 0 on", "7"),
+    "ids": _TEXTS,
+    "only_failed_of": _TEXT,
+    "rollouts": _COUNT,
+    "concurrency": _COUNT,
+    "mode": _Key(lambda value: value in ("fc", "prompt"), '"fc" or "prompt"', '"fc"'),
+    **dict.fromkeys(ROLES, _TEXT),
+    "options": _Key(lambda value: isinstance(value, dict), "a table", '{ "suite/option" = 1 }'),
+    "max_cost": _Key(_is_money, "an amount of US dollars", "5.0"),
+    "max_tokens": _COUNT,
+    "max_time": _Key(_is_time, "a time such as 90, 10m or 2h", '"10m"'),
+    "max_errors": _COUNT,
+    "queue": _Key(lambda value: isinstance(value, bool), "true or false", "true"),
+    "name": _TEXT,
+}
+
+
+def _read_preset(file: TomlFile, name: str, table: object) -> Preset | None:
+    if not isinstance(table, dict):
+        file.mistake(f"{name!r} stands outside of any preset", *file.place(name), "Begin with its name: [nightly].")
+        return None
+    entries, sound = cast("dict[str, Any]", table), True
+    for key, value in entries.items():
+        if problem := _problem(key, value):
+            sound = False
+            file.mistake(f"[{name}] {problem[0]}", *file.place(name, key), problem[1])
+    if sound and "limit" in entries and "sample" in entries:
+        file.mistake(f"[{name}] limit and sample exclude each other", *file.place(name, "limit"), "Keep one of them.")
+        return None
+    return _build(entries) if sound else None
+
+
+def _problem(key: str, value: Any) -> tuple[str, str] | None:
+    """Return what is wrong with one line of a preset, and the cure."""
+    known = _KEYS.get(key)
+    if known is None:
+        close = nearest(key, _KEYS)
+        return f"has an unknown key {key!r}", f"Did you mean {close}?" if close else f"Known keys: {', '.join(_KEYS)}."
+    if known.fits(value):
+        return None
+    return f"{key} must be {known.must}", f"Write {key} = {known.example}, or leave the line out."
+
+
+def _build(entries: dict[str, Any]) -> Preset:
+    sample: int | None = entries.get("sample")
+    most = entries.get("max_time")
+    return Preset(
+        models=tuple(entries.get("models", ())),
+        suites=read_suite_words(entries.get("suites", ())),
+        limit=entries.get("limit", sample),
+        seed=entries.get("seed", 0) if sample is not None else None,
+        ids=tuple(entries.get("ids", ())),
+        only_failed_of=entries.get("only_failed_of", ""),
+        rollouts=entries.get("rollouts", 1),
+        concurrency=entries.get("concurrency"),
+        mode=entries.get("mode"),
+        roles={role: entries[role] for role in ROLES if entries.get(role)},
+        options=entries.get("options", {}),
+        budget=Budget(
+            cost_usd=float(entries["max_cost"]) if "max_cost" in entries else None,
+            tokens=entries.get("max_tokens"),
+            seconds=read_time(str(most)) if most is not None else None,
+            errors=entries.get("max_errors"),
+        ),
+        queue=entries.get("queue", False),
+        name=entries.get("name", ""),
+    )

@@ -1,0 +1,138 @@
+"""Writing one preset into a file of presets, so that every other line of the file stays as its owner wrote it."""
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any, cast
+
+import tomli
+
+from console.config.preset import Preset, suite_words
+from console.config.toml import keys_of
+from console.core.fault import UsageError
+
+_HEADER = re.compile(r"^[ \t]*\[[ \t]*(.+?)[ \t]*\][ \t]*(?:#.*)?$")
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+_START = """\
+# Presets of eval-console: `eval-console run --preset NAME`, or w in the form for a new run.
+# Keys are the long options of `run`; edit them freely.
+"""
+
+
+def save_preset(path: Path, name: str, preset: Preset) -> None:
+    """Write a preset, in the place of an older one of that name; the file is replaced as a whole.
+
+    Raises:
+        UsageError: the file cannot be read or written, or holds a mistake that must be mended first.
+    """
+    lines = _read(path)
+    start, end = _block_of(lines, name)
+    block = table_of(name, preset).splitlines()
+    gap = [""] if start == len(lines) and lines and lines[-1].strip() else []
+    text = "\n".join([*lines[:start], *gap, *block, *([""] if end < len(lines) else []), *lines[end:]]) + "\n"
+    _insist(path, lines, text, name)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        new = path.with_name(f".{path.name}.{os.getpid()}")
+        new.write_text(text, encoding="utf-8")
+        os.replace(new, path)
+    except OSError as error:
+        raise UsageError(
+            f"the preset cannot be saved: {error.strerror}", where=str(path), cure="Make the folder writable."
+        ) from None
+
+
+def table_of(name: str, preset: Preset) -> str:
+    """Return a preset as a table of TOML; what is as by default is left out."""
+    budget = preset.budget
+    drawn = preset.limit is not None and preset.seed is not None
+    entries: list[tuple[str, Any]] = [
+        ("models", list(preset.models)),
+        ("suites", suite_words(preset.suites)),
+        ("sample" if drawn else "limit", preset.limit),
+        ("seed", preset.seed if drawn else None),
+        ("ids", list(preset.ids) or None),
+        ("only_failed_of", preset.only_failed_of or None),
+        ("rollouts", preset.rollouts if preset.rollouts != 1 else None),
+        ("concurrency", preset.concurrency),
+        ("mode", preset.mode),
+        *preset.roles.items(),
+        ("options", preset.options or None),
+        ("max_cost", budget.cost_usd),
+        ("max_tokens", budget.tokens),
+        ("max_time", budget.seconds),
+        ("max_errors", budget.errors),
+        ("queue", preset.queue or None),
+        ("name", preset.name or None),
+    ]
+    lines = [f"{key} = {_value(value)}" for key, value in entries if value is not None]
+    return "\n".join([f"[{_key(name)}]", *lines]) + "\n"
+
+
+def _value(value: Any) -> str:
+    match value:
+        case bool():
+            return "true" if value else "false"
+        case int() | float():
+            return repr(value)
+        case list():
+            return f"[{', '.join(_value(one) for one in cast('list[Any]', value))}]"
+        case dict():
+            inner = [
+                f"{_key(key)} = {_value(one)}" for key, one in cast("dict[str, Any]", value).items() if one is not None
+            ]
+            return f"{{ {', '.join(inner)} }}" if inner else "{}"
+        case _:
+            return _text(str(value))
+
+
+def _key(name: str) -> str:
+    return name if _BARE.fullmatch(name) else _text(name)
+
+
+def _text(text: str) -> str:
+    """Return a TOML string; its escapes are those of JSON, except that DEL must be escaped and surrogates cannot be."""
+    return json.dumps(text.encode("utf-8", "replace").decode(), ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _read(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except FileNotFoundError:
+        return list[str](_START.splitlines())
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"cannot be read: {error}", where=str(path), cure="Mend or move the file; nothing was saved."
+        ) from None
+
+
+def _block_of(lines: list[str], name: str) -> tuple[int, int]:
+    """Return the lines of a preset, from its header up to the comments above the next one; (end, end) for a new one."""
+    heads = [(number, keys_of(match[1])) for number, text in enumerate(lines) if (match := _HEADER.match(text))]
+    start = next((number for number, keys in heads if keys == (name,)), len(lines))
+    end = next((number for number, keys in heads if number > start and keys[0] != name), len(lines))
+    while end < len(lines) and end - 1 > start and (not lines[end - 1].strip() or lines[end - 1].startswith("#")):
+        end -= 1
+    return start, end
+
+
+def _insist(path: Path, lines: list[str], text: str, name: str) -> None:
+    """Refuse to save what would not be read again, or would change another preset."""
+    try:
+        before = tomli.loads("\n".join(lines) + "\n")
+        after = tomli.loads(text)
+    except (ValueError, RecursionError) as error:
+        line = getattr(error, "lineno", 0)
+        raise UsageError(
+            f"the file holds a mistake: {error}",
+            where=f"{path.name}:{line}" if line else str(path),
+            cure="Mend it first; nothing was saved.",
+        ) from None
+    before.pop(name, None)
+    if {key: value for key, value in after.items() if key != name} != before:
+        raise UsageError(
+            f"[{name}] is written in a form that cannot be replaced by itself",
+            where=str(path),
+            cure="Delete it from the file, or choose another name.",
+        )

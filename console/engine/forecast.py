@@ -1,0 +1,166 @@
+"""What runs will ask, write and cost, found out by the same checks that a start goes through."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from console.core.fault import UsageError
+from console.core.run import ModelFacts
+from console.engine.plan import Plan, Prepared, prepare
+from console.suites.suite import Estimate
+
+ASK_ABOVE_USD = 5.0
+"""Estimated price from which a start asks once more."""
+_MOST_ESTIMATED = 400
+"""Cases whose calls and tokens are reckoned one by one; beyond that, a spread-out sample stands for all."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunForecast:
+    """One run. Estimates are expected values, not bounds."""
+
+    model: str
+    suite: str
+    mode: str
+    cases: int
+    """Different cases; each is played `rollouts` times."""
+    rollouts: int
+    calls: float
+    """Of all roles, like tokens and cost."""
+    input_tokens: float
+    output_tokens: float
+    cost_usd: float
+    """What is known of it."""
+    unpriced: tuple[str, ...]
+    """Models that cost money of which models.toml names no price."""
+    simulated: bool
+    """Whether nothing that is asked costs money."""
+    cap_usd: float | None
+    """Where the run stops; None: nowhere."""
+
+
+@dataclass(slots=True)
+class Forecast:
+    """All runs that were asked for."""
+
+    runs: list[RunForecast] = field(default_factory=list[RunForecast])
+    refusals: list[UsageError] = field(default_factory=list[UsageError])
+    """Why some of them cannot start. May hold foreign text."""
+    warnings: list[str] = field(default_factory=list[str])
+
+    @property
+    def cases(self) -> int:
+        """Rollouts of all runs."""
+        return sum(run.cases * run.rollouts for run in self.runs)
+
+    @property
+    def calls(self) -> float:
+        """Calls of all runs."""
+        return sum(run.calls for run in self.runs)
+
+    @property
+    def input_tokens(self) -> float:
+        """Tokens sent by all runs."""
+        return sum(run.input_tokens for run in self.runs)
+
+    @property
+    def output_tokens(self) -> float:
+        """Tokens answered in all runs."""
+        return sum(run.output_tokens for run in self.runs)
+
+    @property
+    def cost_usd(self) -> float:
+        """What is known of the price of all runs; see `unpriced`."""
+        return sum(run.cost_usd for run in self.runs)
+
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """Models without a price, each once; the price is then a lower bound."""
+        return tuple(dict.fromkeys(name for run in self.runs for name in run.unpriced))
+
+    @property
+    def is_free(self) -> bool:
+        """Whether nothing that is asked costs money."""
+        return all(run.simulated or (not run.unpriced and not run.cost_usd) for run in self.runs)
+
+    @property
+    def stake(self) -> str:
+        """Why a start should ask once more, with the amount, or nothing."""
+        paid = [run for run in self.runs if run.cost_usd or run.unpriced]
+        bound = "at least " if self.unpriced else "about "
+        amount = f"{bound}${self.cost_usd:,.2f}" if self.cost_usd else "an unknown amount"
+        caps = [run.cap_usd for run in paid if run.cap_usd is not None]
+        if not paid:
+            return ""
+        if len(caps) < len(paid):
+            return f"This will cost {amount}, and no limit stops it."
+        if self.cost_usd > ASK_ABOVE_USD:
+            return f"This will cost {amount}; it stops at ${sum(caps):,.2f}."
+        if self.unpriced and sum(caps) > ASK_ABOVE_USD:
+            return f"The price of {self.unpriced[0]} is not known; this may cost up to ${sum(caps):,.2f}."
+        return ""
+
+
+def never() -> bool:
+    """Say that a forecast is always waited for."""
+    return False
+
+
+def foresee(plans: Sequence[Plan], is_stale: Callable[[], bool] = never) -> Forecast | None:
+    """Check every plan and reckon what it will take; None when `is_stale` says nobody waits for it any more."""
+    total = Forecast()
+    for plan in plans:
+        if is_stale():
+            return None
+        try:
+            prepared = prepare(plan)
+        except UsageError as error:
+            if str(error) not in [str(other) for other in total.refusals]:
+                total.refusals.append(error)
+        else:
+            total.runs.append(forecast_of(prepared))
+            total.warnings += [warning for warning in prepared.warnings if warning not in total.warnings]
+    return total
+
+
+def forecast_of(prepared: Prepared) -> RunForecast:
+    """Reckon what one prepared run will take."""
+    manifest, cases = prepared.manifest, prepared.cases
+    step = max(len(cases) // _MOST_ESTIMATED, 1)
+    sample = cases[::step]
+    scale = len(cases) / len(sample) * manifest.rollouts
+    estimates = [prepared.suite.estimate(case, manifest.setting) for case in sample]
+    by_role: dict[str, list[Estimate]] = {"model": estimates}
+    for one in estimates:
+        for role, part in one.roles.items():
+            by_role.setdefault(role, []).append(part)
+    facts = {"model": manifest.model, **manifest.roles}
+    used = {role: (_sum(parts, "input_tokens", scale), _sum(parts, "output_tokens", scale))
+            for role, parts in by_role.items()}  # fmt: skip
+    costs = {role: _price(facts[role], *tokens) for role, tokens in used.items()}
+    return RunForecast(
+        model=manifest.model.name,
+        suite=manifest.suite,
+        mode=manifest.setting.mode,
+        cases=len(cases),
+        rollouts=manifest.rollouts,
+        calls=sum(_sum(parts, "calls", scale) for parts in by_role.values()),
+        input_tokens=sum(tokens[0] for tokens in used.values()),
+        output_tokens=sum(tokens[1] for tokens in used.values()),
+        cost_usd=sum(cost or 0.0 for cost in costs.values()),
+        unpriced=tuple(dict.fromkeys(facts[role].name for role, cost in costs.items() if cost is None)),
+        simulated=all(facts[role].simulated for role in used),
+        cap_usd=manifest.budget.cost_usd,
+    )
+
+
+def _sum(parts: Sequence[Estimate], name: str, scale: float) -> float:
+    return sum(getattr(part, name) for part in parts) * scale
+
+
+def _price(model: ModelFacts, input_tokens: float, output_tokens: float) -> float | None:
+    """Return the price of so many tokens in US dollars; None when a model that is asked has none in models.toml."""
+    if model.simulated or not (input_tokens or output_tokens):
+        return 0.0
+    if model.price_in is None or model.price_out is None:
+        return None
+    return (input_tokens * model.price_in + output_tokens * model.price_out) / 1e6

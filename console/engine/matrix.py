@@ -1,0 +1,200 @@
+"""From a preset to plans: one run for each model and suite, each with its own part of ids, categories and options."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from console.config.paths import find_data_roots, find_runs_root
+from console.config.preset import Preset
+from console.core.case import Setting
+from console.core.fault import UsageError
+from console.core.nearest import nearest
+from console.core.outcome import Outcome
+from console.core.run import Selection
+from console.engine.plan import Plan
+from console.store.runs import RunFolder, find_run
+from console.suites.catalog import Catalog
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """Where models, data and runs are, as named by a person; None means the usual places."""
+
+    models: Path | None = None
+    data: Path | None = None
+    runs: Path | None = None
+
+
+def plans_of(preset: Preset, where: Where) -> list[Plan]:
+    """Return one plan for each suite and model, the models of one suite beside each other.
+
+    Raises:
+        UsageError: something needed is missing, a file of ids cannot be read, or a run or id is not known. `where` of
+            the error is the option of `run` that must be mended.
+    """
+    former = find_run(find_runs_root(where.runs), preset.only_failed_of) if preset.only_failed_of else None
+    preset = _filled_from(preset, former) if former else preset
+    if not preset.models:
+        raise UsageError("is needed", where="-m", cure="Name a model with -m NAME; `eval-console models` lists them.")
+    if not preset.suites:
+        raise UsageError("is needed", where="-s", cure="Name a suite with -s NAME; `eval-console suites` lists them.")
+    ids = failed_ids(former) if former else read_ids(preset.ids)
+    shares = _shared_out(ids, preset, where) if ids and len(preset.suites) > 1 else dict.fromkeys(preset.suites, ids)
+    options, roles = _options(preset, where), _roles(preset, where)
+    several = len(preset.models) * len(preset.suites) > 1
+    return [
+        Plan(
+            model=model,
+            suite=suite,
+            selection=Selection(
+                preset.suites[suite], shares[suite], preset.limit, preset.seed if preset.limit is not None else None
+            ),
+            options=options[suite],
+            mode=preset.mode,
+            roles=roles[suite],
+            rollouts=preset.rollouts,
+            concurrency=preset.concurrency,
+            budget=preset.budget,
+            name=f"{preset.name} {model} {suite}" if preset.name and several else preset.name,
+            parent=former.name if former else "",
+            models_path=where.models,
+            data_path=where.data,
+            runs_path=where.runs,
+        )
+        for suite in preset.suites
+        for model in preset.models
+    ]
+
+
+def read_ids(words: Iterable[str]) -> tuple[str, ...]:
+    """Return case ids, each once; `@FILE` stands for a file with ids in lines or between commas.
+
+    Raises:
+        UsageError: a file cannot be read or names no id.
+    """
+    found: dict[str, None] = {}
+    for word in words:
+        text = _file_of_ids(Path(word[1:]).expanduser()) if word.startswith("@") else word
+        found |= dict.fromkeys(one for part in text.split(",") if (one := part.strip()))
+    return tuple(found)
+
+
+def _file_of_ids(path: Path) -> str:
+    try:
+        if path.stat().st_size > 16 << 20:
+            raise UsageError("is larger than 16 MiB, so it is no list of ids", where=str(path))
+        text = path.read_text(encoding="utf-8-sig").replace("\n", ",")
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise UsageError(f"the list of ids in {path} cannot be read: {why}", where="--ids") from None
+    if not text.strip(", \t\r"):
+        raise UsageError(f"{path} holds no id", where="--ids", cure="Write one case id a line.")
+    return text
+
+
+def failed_ids(run: RunFolder) -> tuple[str, ...]:
+    """Return the cases whose latest attempt was wrong, in the order they were played.
+
+    Raises:
+        UsageError: the run cannot be read, or failed none.
+    """
+    latest = run.fold()[0].latest
+    wrong = [case for (case, _), finished in latest.items() if finished.verdict.outcome is Outcome.FAILED]
+    if not wrong:
+        raise UsageError(
+            f"the run {run.name} has no failed case",
+            where="--only-failed-of",
+            cure=f"What broke or was not played is asked again by `eval-console resume {run.name}`.",
+        )
+    return tuple(dict.fromkeys(wrong))
+
+
+def _filled_from(preset: Preset, former: RunFolder) -> Preset:
+    """Take suite, model, mode and options of the former run where nothing else was said: the same question again."""
+    import dataclasses
+
+    manifest = former.manifest()
+    others = [suite for suite in preset.suites if suite != manifest.suite]
+    if others:
+        raise UsageError(
+            f"the failed cases of {former.name} are of the suite {manifest.suite}, not {others[0]}",
+            where="--only-failed-of",
+            cure=f"Choose the suite {manifest.suite} only.",
+        )
+    same = not preset.models or preset.models == (manifest.model.name,)
+    return dataclasses.replace(
+        preset,
+        models=preset.models or (manifest.model.name,),
+        suites={manifest.suite: preset.suites.get(manifest.suite, ())},
+        mode=preset.mode or (manifest.setting.mode if same else None),
+        options=manifest.setting.options | preset.options,
+        roles={role: model.name for role, model in manifest.roles.items()} | preset.roles,
+    )
+
+
+def _shared_out(ids: tuple[str, ...], preset: Preset, where: Where) -> dict[str, tuple[str, ...]]:
+    """Return which of the ids each suite has.
+
+    Raises:
+        UsageError: an id that no suite has, or a suite that has none of them.
+    """
+    catalog, left = Catalog(find_data_roots(where.data)), dict.fromkeys(ids)
+    shares: dict[str, tuple[str, ...]] = {}
+    known: list[str] = []
+    for name, parts in preset.suites.items():
+        has = [case.id for case in catalog.open(name).cases(Selection(parts), Setting(preset.mode or "prompt"))]
+        known += has
+        shares[name] = tuple(one for one in ids if one in set(has))
+        left = {one: None for one in left if one not in set(has)}
+        if not shares[name]:
+            raise UsageError(f"the suite {name} has none of these ids", where="--ids", cure="Leave the suite out.")
+    for one in left:
+        close = nearest(one, known)
+        raise UsageError(
+            f"no chosen suite has a case {one!r}", where="--ids", cure=f"Did you mean {close}?" * bool(close)
+        )
+    return shares
+
+
+def _options(preset: Preset, where: Where) -> dict[str, dict[str, Any]]:
+    """Return each suite's own options: those named with it, and of the others those it knows.
+
+    Raises:
+        UsageError: an option that belongs to no chosen suite.
+    """
+    found: dict[str, dict[str, Any]] = {suite: {} for suite in preset.suites}
+    if not preset.options:
+        return found
+    catalog, only = Catalog(find_data_roots(where.data)), len(found) == 1
+    known = {suite: {option.name for option in catalog.open(suite).options} for suite in found} if not only else {}
+    for word, value in preset.options.items():
+        suite, slash, name = word.rpartition("/")
+        if slash and suite not in found:
+            raise UsageError(f"{word!r} is for a suite that is not chosen", where="--option", cure=f"Add -s {suite}.")
+        takers = [suite] if slash else [one for one in found if only or name in known[one]]
+        if not takers:
+            raise UsageError(f"no chosen suite has an option {name!r}", where="--option")
+        for one in takers:
+            found[one][name] = value
+    return found
+
+
+def _roles(preset: Preset, where: Where) -> dict[str, dict[str, str]]:
+    """Return the role models of each suite: of several suites, each takes those it has a use for.
+
+    Raises:
+        UsageError: a role that no chosen suite has a use for.
+    """
+    if len(preset.suites) == 1 or not preset.roles:
+        return dict.fromkeys(preset.suites, preset.roles)
+    catalog = Catalog(find_data_roots(where.data))
+    found: dict[str, dict[str, str]] = {}
+    for name in preset.suites:
+        suite = catalog.open(name)
+        needed = suite.roles({option.name: option.default for option in suite.options})
+        found[name] = {role: model for role, model in preset.roles.items() if role in needed}
+    for role in preset.roles:
+        if not any(role in roles for roles in found.values()):
+            raise UsageError(f"no chosen suite has a use for a {role}", where=f"--{role}")
+    return found

@@ -1,0 +1,77 @@
+"""The runner: one detached process that plays the runs of a queue one after another.
+
+It holds no state of its own. What is to be played is in the queue's file (`console.store.run_queue`), what was played
+in each run's journal; engines are processes of their own. So a killed runner, engine or machine loses nothing: `wake`
+starts another runner, which goes on where the first run of the queue stands.
+"""
+
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from console.core.fault import UsageError
+from console.engine.process import detach, spawn_engine
+from console.store.run_queue import Queued, RunQueue
+from console.store.runs import RunFolder
+
+_LOOK_EVERY_S = 0.5
+_MOST_DEATHS = 2
+"""How often an engine may be killed on one run before the queue goes on without it."""
+
+Say = Callable[[str], None]
+
+
+def wake(root: Path) -> bool:
+    """Start a runner for the queue of a runs folder unless one is at work; say whether one was started.
+
+    Raises:
+        UsageError: the process cannot be started, or the queue cannot be read.
+    """
+    queue = RunQueue(root)
+    if not queue.entries() or queue.is_played:
+        return False
+    try:
+        queue.log_path.touch()
+        detach([sys.executable, "-m", "console", "runner", str(root)], queue.log_path)
+    except OSError as error:
+        raise UsageError(f"the queue's runner cannot be started: {error}", where=str(queue.log_path)) from None
+    return True
+
+
+def play_queue(root: Path, say: Say) -> None:
+    """Play runs until the queue is empty.
+
+    Raises:
+        RunLocked: another runner is at work.
+        UsageError: the queue cannot be read or written.
+    """
+    queue, deaths = RunQueue(root), dict[str, int]()
+    lock = queue.take()
+    while (entry := queue.next_or_leave(lock)) is not None:
+        try:
+            died = _play(RunFolder(root / entry.run), entry)
+        except UsageError as error:
+            say(f"{entry.run}: {error}")
+            died = False
+        deaths[entry.run] = deaths.get(entry.run, 0) + died
+        if not died or deaths[entry.run] >= _MOST_DEATHS:
+            queue.remove(entry.run)
+
+
+def _play(run: RunFolder, entry: Queued) -> bool:
+    """Play one run to its end; say whether its engine was killed before that.
+
+    An engine that plays it already, because it outlived a former runner, is waited for.
+    """
+    while run.is_live:
+        time.sleep(_LOOK_EVERY_S)
+    if run.is_closed:
+        return False
+    process = spawn_engine(
+        run,
+        models_path=Path(entry.models) if entry.models else None,
+        data_path=Path(entry.data) if entry.data else None,
+        cwd=Path(entry.folder) if entry.folder and Path(entry.folder).is_dir() else None,
+    )
+    return process.wait() < 0 and not run.is_closed

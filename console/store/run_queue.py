@@ -1,0 +1,198 @@
+"""The queue of runs: which run folders wait to be played, in which order. It lives on disk beside the runs.
+
+Runs in the queue are whole run folders without a journal. The order is one small file that is replaced as a whole, so
+that neither a kill nor a power cut can lose an entry; whoever changes it holds a lock for that moment. Who plays the
+queue holds another lock for as long as it does (see `console.engine.runner`).
+"""
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Generator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from console.core.fault import UsageError
+from console.store.atomic import write_atomically
+from console.store.lock import RunLock, is_held
+
+_FOLDER = ".queue"
+"""Inside the runs folder; lists of runs pass over names with a dot."""
+_TRASH = ".trash"
+_WAKES_WITHIN_S = 10.0
+
+
+class Queued(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One run that waits, and what its engine must be told. Never a key."""
+
+    run: str
+    """Name of its folder."""
+    at: float
+    """When it was put into the queue, in seconds since 1970."""
+    models: str = ""
+    """The models file named for it; empty: the usual one."""
+    data: str = ""
+    """The data folder named for it; empty: the usual ones."""
+    folder: str = ""
+    """The folder it was started from, where a `.env` may lie."""
+
+
+_decode = msgspec.json.Decoder(list[Queued]).decode
+
+
+class RunQueue:
+    """The queue of one runs folder. Making this object touches no file."""
+
+    def __init__(self, root: Path) -> None:
+        """Point at a runs folder."""
+        self.root = root
+        self._folder = root / _FOLDER
+        self._path = self._folder / "queue.json"
+        self.log_path = self._folder / "runner.log"
+
+    def entries(self) -> list[Queued]:
+        """Return what is in the queue, first to be played first; the first one may be playing.
+
+        Raises:
+            UsageError: the file cannot be read; says which and what to do.
+        """
+        try:
+            return _decode(self._path.read_bytes())
+        except FileNotFoundError:
+            return []
+        except (OSError, msgspec.DecodeError) as error:
+            raise UsageError(
+                f"the queue cannot be read: {error}",
+                where=str(self._path),
+                cure="Delete the file; its runs stay in the list and can be resumed one by one.",
+            ) from None
+
+    def names(self) -> list[str]:
+        """Return the runs of the queue in order; of a queue that cannot be read, none."""
+        try:
+            return [entry.run for entry in self.entries()]
+        except UsageError:
+            return []
+
+    @property
+    def is_played(self) -> bool:
+        """Whether a runner is at work."""
+        return is_held(self._folder / "runner")
+
+    @property
+    def is_waking(self) -> bool:
+        """Whether a runner was started just now and is not at work yet."""
+        try:
+            return time.time() - self.log_path.stat().st_mtime < _WAKES_WITHIN_S and not self.is_played
+        except OSError:
+            return False
+
+    def take(self) -> RunLock:
+        """Become the one that plays the queue.
+
+        Raises:
+            RunLocked: another process plays it.
+        """
+        self._folder.mkdir(parents=True, exist_ok=True)
+        return RunLock(self._folder / "runner")
+
+    def next_or_leave(self, lock: RunLock) -> Queued | None:
+        """Return the first entry; when there is none, release the runner's lock in the same moment.
+
+        So whoever adds an entry and finds the lock held can rely on it that the entry will be seen.
+        """
+        with self._changing():
+            found = self.entries()
+            if not found:
+                lock.release()
+            return found[0] if found else None
+
+    def add(self, entries: Sequence[Queued]) -> None:
+        """Put runs at the end of the queue.
+
+        Raises:
+            UsageError: the queue cannot be read or written.
+        """
+        with self._changing():
+            self._write([*self.entries(), *entries])
+
+    def remove(self, run: str) -> bool:
+        """Take a run out; say whether it was in the queue."""
+        with self._changing():
+            found = self.entries()
+            kept = [entry for entry in found if entry.run != run]
+            self._write(kept)
+            return len(kept) < len(found)
+
+    def move(self, run: str, step: int) -> bool:
+        """Move a run by so many places (negative: earlier); say whether it moved.
+
+        Nothing overtakes the run that is being played.
+        """
+        with self._changing():
+            found = self.entries()
+            names = [entry.run for entry in found]
+            if run not in names:
+                return False
+            first = 1 if is_held(self.root / names[0] / "lock") else 0
+            place = names.index(run)
+            target = max(first, min(place + step, len(found) - 1))
+            if target == place or place < first:
+                return False
+            found.insert(target, found.pop(place))
+            self._write(found)
+            return True
+
+    def cancel(self, run: str) -> bool:
+        """Take a run out of the queue, and its folder to `.trash` when nothing of it was played.
+
+        Returns:
+            Whether it was in the queue.
+        """
+        was_there = self.remove(run)
+        folder = self.root / run
+        if was_there and folder.is_dir() and not (folder / "journal.jsonl").exists():
+            self.discard(run)
+        return was_there
+
+    def discard(self, run: str) -> None:
+        """Move a run folder to `.trash`, from where it can be taken back by hand.
+
+        Raises:
+            UsageError: it cannot be moved.
+        """
+        trash = self.root / _TRASH
+        try:
+            trash.mkdir(exist_ok=True)
+            os.replace(self.root / run, trash / run)
+        except OSError as error:
+            raise UsageError(f"it cannot be moved to {_TRASH}: {error.strerror}", where=str(self.root / run)) from None
+
+    @contextlib.contextmanager
+    def _changing(self) -> Generator[None]:
+        """Hold the lock under which the queue is changed; waits for whoever holds it, which takes a moment."""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            fd = os.open(self._folder / "changing", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise self._unwritable(error) from None
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(fd)
+
+    def _write(self, entries: list[Queued]) -> None:
+        try:
+            write_atomically(self._path, msgspec.json.format(msgspec.json.encode(entries), indent=1) + b"\n")
+        except OSError as error:
+            raise self._unwritable(error) from None
+
+    def _unwritable(self, error: OSError) -> UsageError:
+        return UsageError(
+            f"the queue cannot be written: {error.strerror}",
+            where=str(self._folder),
+            cure="Make the runs folder writable, or choose another with --runs PATH.",
+        )
