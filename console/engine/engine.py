@@ -25,6 +25,7 @@ from console.engine.hold import Hold
 from console.engine.ledger import Ledger
 from console.engine.outputs import Outputs, has_answer
 from console.engine.plan import Prepared
+from console.engine.preflight import Cautions
 from console.engine.publish import Publisher
 from console.engine.queue import Again, Job, JobQueue, plan_jobs
 from console.engine.replay import Known, Memory, read_whole
@@ -78,6 +79,7 @@ class Engine:
         self._given_up = False
         self._held = Hold(self._changed.set)
         self._doubts = Doubts(prepared.models)
+        self._cautions = Cautions(prepared.models, prepared.warnings, self.say)
         self._ending: tuple[str, str] | None = None
         self.purse = Purse(prepared.manifest.budget)
 
@@ -120,6 +122,8 @@ class Engine:
         self._known = memory.known
         self.queue = JobQueue(jobs, self.prepared.cases, answered)
         timer = asyncio.get_running_loop().call_later(self.purse.budget.seconds or LONGEST_TIMER_S, self._check_caps)
+        if jobs:
+            await self._cautions.look(self._changed, lambda: self._ending is not None)
         await self._schedule()
         timer.cancel()
         self._settle_doubts()
@@ -291,6 +295,7 @@ class Engine:
 
     def proven(self, role: str) -> None:
         """A role's model has answered: full speed, and its earlier refusals were their cases' own."""
+        self._cautions.dispel(role)
         if not self._doubts.is_news(role):
             return
         for job, finished in self._doubts.prove(role) if self._ending is None else ():
@@ -338,7 +343,10 @@ class Engine:
             concurrency=self.concurrency,
             activities=self._roster.activities,
             endpoints=self._endpoints.states(),
-            message=self._held.why or self.ledger.why or (self._ending[1] if self._ending else ""),
+            message=self._held.why
+            or self.ledger.why
+            or (self._ending[1] if self._ending else "")
+            or self._cautions.text,
         )
 
     def _shown_state(self) -> str:

@@ -1,11 +1,13 @@
-"""Whether the models of a run's other roles are served at all, asked before the run and without cost.
+"""Whether the models of a run's other roles are served at all, asked before the first paid call and without cost.
 
 A judge that its provider has retired would otherwise be noticed at the first answer, after a paid call of the model.
-Lists of servers can be incomplete, so what is found here is said and never forbids the run.
+Lists of servers can be incomplete, so what is found here is said and never forbids the run. `run` asks before it
+starts; the engine asks again whenever it opens a run (resumed, retried, started by the app, in the background), and
+tells those who watch.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from console.config.model import ModelConfig
 from console.config.models import public_address
@@ -13,18 +15,60 @@ from console.core.fault import Fault
 from console.core.nearest import nearest
 
 
-def doubts_about_roles(models: Mapping[str, ModelConfig]) -> list[str]:
+def doubts_about_roles(runs: Iterable[Mapping[str, ModelConfig]]) -> list[str]:
     """Ask the servers of all roles but `model` for what they serve; return one sentence for each doubt.
 
     Takes at most about ten seconds; must not be called from a running event loop.
+
+    Args:
+        runs: the models of each run by role; a model with the same role in several runs is asked for once.
     """
-    asked = {role: model for role, model in models.items() if role != "model" and model.provider == "openai"}
-    return asyncio.run(_ask_all(asked)) if asked else []
+    asked = [pair for models in runs for pair in _askable(models)]
+    different = {(role, model.base_url, model.model_id): (role, model) for role, model in asked}
+    return [doubt for doubt in asyncio.run(_ask_all(different.values())) if doubt] if different else []
 
 
-async def _ask_all(models: Mapping[str, ModelConfig]) -> list[str]:
-    found = await asyncio.gather(*(_doubt(role, model) for role, model in models.items()))
-    return [doubt for doubt in found if doubt]
+class Cautions:
+    """What an engine says of roles whose models may not be served, until they have answered."""
+
+    def __init__(self, models: Mapping[str, ModelConfig], heard: Collection[str], say: Callable[[str], None]) -> None:
+        """Ask nothing yet; what was `heard` already is not said again."""
+        self._models, self._heard, self._say = models, heard, say
+        self._doubts: dict[str, str] = {}
+
+    async def look(self, changed: asyncio.Event, is_over: Callable[[], bool]) -> None:
+        """Ask the servers, and say what is in doubt; given up when `changed` is set and the run is over."""
+        asked = list(_askable(self._models))
+        looking = asyncio.ensure_future(_ask_all(asked))
+        looking.add_done_callback(lambda _: changed.set())
+        while not looking.done() and not is_over():
+            changed.clear()
+            await changed.wait()
+        if not looking.done():
+            looking.cancel()
+            return
+        found = zip(asked, looking.result(), strict=True)
+        self._doubts = {role: doubt for (role, _), doubt in found if doubt}
+        for doubt in self._doubts.values():
+            if doubt not in self._heard:
+                self._say(doubt)
+
+    def dispel(self, role: str) -> None:
+        """A role's model has answered."""
+        self._doubts.pop(role, None)
+
+    @property
+    def text(self) -> str:
+        """All doubts that are left."""
+        return "; ".join(self._doubts.values())
+
+
+def _askable(models: Mapping[str, ModelConfig]) -> Iterable[tuple[str, ModelConfig]]:
+    return ((role, model) for role, model in models.items() if role != "model" and model.provider == "openai")
+
+
+async def _ask_all(asked: Iterable[tuple[str, ModelConfig]]) -> list[str]:
+    return await asyncio.gather(*(_doubt(role, model) for role, model in asked))
 
 
 async def _doubt(role: str, model: ModelConfig) -> str:

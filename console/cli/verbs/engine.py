@@ -37,7 +37,9 @@ def run(args: EngineArguments) -> int:
     folder = RunFolder(args.path.resolve())
     prepared = reopen(folder, args.models, args.data)
     try:
-        ending = run_in_foreground(folder, prepared, again=Again(args.again), only=frozenset(args.only))
+        ending = run_in_foreground(
+            folder, prepared, again=Again(args.again), only=frozenset(args.only), on_signal=args.output.warn
+        )
     except RunLocked as locked:
         args.output.warn(str(locked))
         return Exit.LOCKED
