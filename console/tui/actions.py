@@ -89,29 +89,26 @@ _ALL = (
     Action("quit", ("ctrl+q",), "Quit", "quit", "all", "EVERYWHERE"),
 )
 
+def _moves(where: str, first: str, last: str) -> tuple[Action, ...]:
+    return (
+        _move("cursor.down", ("j", "down"), "down, up", where, "cursor.up"),
+        _move("cursor.up", ("k", "up"), "up", where, "cursor.down"),
+        _move("cursor.first", ("g", "home"), first, where, "cursor.last"),
+        _move("cursor.last", ("G", "end"), last, where, "cursor.first"),
+        _move("half.down", ("ctrl+d",), "half a page down, up", where, "half.up"),
+        _move("half.up", ("ctrl+u",), "half a page up", where, "half.down"),
+        _move("page.down", ("pagedown",), "a page down, up", where, "page.up"),
+        _move("page.up", ("pageup",), "a page up", where, "page.down"),
+    )
+
+
 _ROWS = (
-    _move("cursor.down", ("j", "down"), "down, up", "rows", "cursor.up"),
-    _move("cursor.up", ("k", "up"), "up", "rows", "cursor.down"),
-    _move("cursor.first", ("g", "home"), "first, last", "rows", "cursor.last"),
-    _move("cursor.last", ("G", "end"), "last", "rows", "cursor.first"),
-    _move("half.down", ("ctrl+d",), "half a page down, up", "rows", "half.up"),
-    _move("half.up", ("ctrl+u",), "half a page up", "rows", "half.down"),
-    _move("page.down", ("pagedown",), "a page down, up", "rows", "page.up"),
-    _move("page.up", ("pageup",), "a page up", "rows", "page.down"),
+    *_moves("rows", "first, last", "last"),
     Action("open", ("enter",), "Open", "open", "rows", "MOVE", "open", 95, palette=False),
     Action("select", ("space",), "Select", "select", "rows", "MOVE", palette=False),
 )
 
-_TEXT = (
-    _move("scroll.down.line", ("j", "down"), "down, up", "text", "scroll.up.line"),
-    _move("scroll.up.line", ("k", "up"), "up", "text", "scroll.down.line"),
-    _move("scroll.first", ("g", "home"), "first, last line", "text", "scroll.last"),
-    _move("scroll.last", ("G", "end"), "last line; follow", "text", "scroll.first"),
-    _move("scroll.half.down", ("ctrl+d",), "half a page down, up", "text", "scroll.half.up"),
-    _move("scroll.half.up", ("ctrl+u",), "half a page up", "text", "scroll.half.down"),
-    _move("scroll.page.down", ("pagedown",), "a page down, up", "text", "scroll.page.up"),
-    _move("scroll.page.up", ("pageup",), "a page up", "text", "scroll.page.down"),
-)
+_TEXT = _moves("text", "first, last line", "last line; follow")
 
 _PANES = tuple(
     action

@@ -172,3 +172,27 @@ async def test_selected_text_joins_what_only_wrapping_split() -> None:
         view.text_select_all()
         await pilot.pause()
         assert app.screen.get_selected_text() == "model\none two three four\nnext"
+
+
+async def test_the_scroll_bar_tells_where_the_reader_is_however_the_text_came() -> None:
+    app = TextApp(follow=True)
+    async with app.run_test(size=(40, 8)) as pilot:
+        view = app.query_one(Transcript)
+        view.show(blocks(2), follow=True)
+        view.show(blocks(20), follow=True)  # the bar is only about to appear
+        assert_bar_agrees(view)
+        await pilot.pause()
+        assert_bar_agrees(view)
+        view.append("b19", "\n more" * 50)
+        assert_bar_agrees(view)
+        await pilot.press("g")
+        assert_bar_agrees(view)
+        await pilot.resize_terminal(20, 20)
+        await pilot.pause()
+        assert_bar_agrees(view)
+
+
+def assert_bar_agrees(view: Transcript) -> None:
+    bar = view.vertical_scrollbar
+    assert (bar.position, bar.window_virtual_size) == (view.scroll_y, view.virtual_size.height)
+    assert bar.window_size == view.container_size.height

@@ -9,11 +9,8 @@ from collections.abc import Callable, Container, Sequence
 from typing import ClassVar
 
 from textual import events
-from textual.cache import LRUCache
 from textual.content import Content
-from textual.geometry import Size
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 from textual.style import Style
 
@@ -23,6 +20,7 @@ from console.tui.columns import Column
 from console.tui.keys import bindings_for
 from console.tui.marks import MARKS
 from console.tui.themes import is_ansi
+from console.tui.widgets.viewport import Viewport
 
 __all__ = ["Column", "Face", "Rows"]
 
@@ -30,7 +28,7 @@ Face = Content | Sequence[Content]
 """What a row shows: one content over the whole width (a heading), or one for each column."""
 
 
-class Rows(ScrollView, can_focus=True):
+class Rows(Viewport):
     """A virtual list; see the module."""
 
     where: ClassVar[str] = "rows"
@@ -39,10 +37,6 @@ class Rows(ScrollView, can_focus=True):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"rows--cursor", "rows--cursor-away", "rows--names", "rows--empty"}
     DEFAULT_CSS = """
     Rows {
-        height: 1fr;
-        overflow-x: hidden;
-        overflow-y: auto;
-        scrollbar-size-vertical: 1;
         & > .rows--cursor { background: $cursor; color: $cursor-text; text-style: bold; }
         & > .rows--cursor-away { background: $cursor-away; color: $cursor-away-text; }
         & > .rows--names { color: $muted; }
@@ -114,7 +108,6 @@ class Rows(ScrollView, can_focus=True):
         self._place: dict[str, int] = {}
         self._fixed: Container[str] = frozenset()
         self._cursor: int | None = None
-        self._strips: LRUCache[tuple[object, ...], Strip] = LRUCache(512)
 
     # What is shown ---------------------------------------------------------------------------------------------------
 
@@ -151,14 +144,14 @@ class Rows(ScrollView, can_focus=True):
         self._draw = draw or self._draw
         self._empty = self._empty if empty is None else empty
         self._strips.clear()
-        self.virtual_size = Size(0, len(keys) + self._names)
+        self.set_length(len(keys) + self._names)
         self._cursor = None if before is None or self._is_unmoved else self._place.get(before)
         if self._is_unmoved:
             self._cursor = self._nearest(0, 1)
         elif self._cursor is None:
             self._cursor = self._nearest(min(place or 0, len(keys) - 1), 1)
         elif line is not None and self._cursor != place:
-            self.scroll_to(y=self._cursor - line, animate=False, immediate=True, force=True)
+            self.go_to(self._cursor - line)
         self.refresh()
         if self.cursor is not None and self.cursor != before:
             self._announce()
@@ -166,15 +159,14 @@ class Rows(ScrollView, can_focus=True):
     def touch(self, *keys: str) -> None:
         """Draw these rows again because what they show changed; without keys, all visible rows."""
         if not keys:
-            self._strips.clear()
-            self.refresh()
+            self.redraw()
             return
         for key in keys:
             place = self._place.get(key)
             if place is None:
                 continue
             for state in _STATES:
-                self._strips.discard((key, self._width, state))
+                self._strips.discard((key, self.room, state))
             self.refresh_line(place + self._names)
 
     def set_columns(self, columns: Sequence[Column], *, names: bool | None = None) -> None:
@@ -182,7 +174,7 @@ class Rows(ScrollView, can_focus=True):
         self.columns = tuple(columns)
         if names is not None and names != self._names:
             self._names = names
-            self.virtual_size = Size(0, len(self._keys) + names)
+            self.set_length(len(self._keys) + names)
         self.touch()
 
     # The cursor ------------------------------------------------------------------------------------------------------
@@ -202,38 +194,14 @@ class Rows(ScrollView, can_focus=True):
         target = max(0, min(self._cursor + step, len(self._keys) - 1))
         self._go(self._nearest(target, 1 if step > 0 else -1))
 
-    def action_cursor_down(self) -> None:
-        """Move one row down."""
-        self.move_by(1)
-
-    def action_cursor_up(self) -> None:
-        """Move one row up."""
-        self.move_by(-1)
-
-    def action_cursor_first(self) -> None:
-        """Move to the first row."""
+    def move_to_first(self) -> None:
+        """Move to the first row that can hold the cursor, with the headings above it in view."""
         self._go(self._nearest(0, 1))
-        self.scroll_to(y=0, animate=False, immediate=True)
+        self.go_to(0)
 
-    def action_cursor_last(self) -> None:
-        """Move to the last row."""
+    def move_to_last(self) -> None:
+        """Move to the last row that can hold the cursor."""
         self._go(self._nearest(len(self._keys) - 1, -1))
-
-    def action_page_down(self) -> None:
-        """Move one page down."""
-        self.move_by(max(self._page - 1, 1))
-
-    def action_page_up(self) -> None:
-        """Move one page up."""
-        self.move_by(-max(self._page - 1, 1))
-
-    def action_half_down(self) -> None:
-        """Move half a page down."""
-        self.move_by(max(self._page // 2, 1))
-
-    def action_half_up(self) -> None:
-        """Move half a page up."""
-        self.move_by(-max(self._page // 2, 1))
 
     def action_open(self) -> None:
         """Choose the row under the cursor."""
@@ -282,21 +250,13 @@ class Rows(ScrollView, can_focus=True):
     # Drawing ---------------------------------------------------------------------------------------------------------
 
     @property
-    def _width(self) -> int:
-        return self.scrollable_content_region.width
-
-    @property
-    def _page(self) -> int:
-        return max(self.scrollable_content_region.height - self._names, 1)
-
-    def notify_style_update(self) -> None:
-        """Forget drawn lines when the theme or the focus style changes."""
-        super().notify_style_update()
-        self._strips.clear()
+    def page(self) -> int:
+        """Rows that are visible at once."""
+        return max(super().page - self._names, 1)
 
     def render_line(self, y: int) -> Strip:
         """Draw the line `y` of the visible part."""
-        width = self._width
+        width = self.room
         base = self.visual_style
         if not self._keys:
             style = self.get_visual_style("rows--empty")
@@ -369,12 +329,12 @@ class Rows(ScrollView, can_focus=True):
             self._announce()
 
     def _bring_into_view(self, index: int) -> None:
-        top, page = self.scroll_offset.y, self._page
+        top, page = self.scroll_offset.y, self.page
         if index < top:
             above = index - 1 if index and self._keys[index - 1] in self._fixed else index
-            self.scroll_to(y=above, animate=False, immediate=True, force=True)
+            self.go_to(above)
         elif index >= top + page:
-            self.scroll_to(y=index - page + 1, animate=False, immediate=True, force=True)
+            self.go_to(index - page + 1)
 
     def _redraw(self, *indexes: int | None) -> None:
         for index in indexes:

@@ -9,11 +9,9 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from textual import events
-from textual.cache import LRUCache
 from textual.content import Content
-from textual.geometry import Offset, Size
+from textual.geometry import Offset
 from textual.message import Message
-from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 from textual.style import Style
@@ -23,9 +21,10 @@ from console.tui.blocks import Block, tops_of
 from console.tui.keys import bindings_for
 from console.tui.search import Hit, Hits
 from console.tui.themes import is_ansi
+from console.tui.widgets.viewport import Viewport
 
 
-class Transcript(ScrollView, can_focus=True):
+class Transcript(Viewport):
     """A virtual text of blocks; see the module."""
 
     ALLOW_SELECT = True
@@ -35,10 +34,6 @@ class Transcript(ScrollView, can_focus=True):
     COMPONENT_CLASSES: ClassVar[set[str]] = {"text--hit", "text--hit-now", "text--badge", "text--empty"}
     DEFAULT_CSS = """
     Transcript {
-        height: 1fr;
-        overflow-x: hidden;
-        overflow-y: auto;
-        scrollbar-size-vertical: 1;
         & > .text--hit { background: $hit; color: $hit-text; }
         & > .text--hit-now { background: $hit-text; color: $hit; text-style: bold; }
         & > .text--badge { background: $cursor; color: $cursor-text; text-style: bold; }
@@ -83,7 +78,6 @@ class Transcript(ScrollView, can_focus=True):
         self._place: dict[str, int] = {}
         self._tops: list[int] = [0]
         self._unseen_from = 0
-        self._strips: LRUCache[tuple[int, int], Strip] = LRUCache(512)
         self._hits = Hits()
         self._moving = False
 
@@ -120,7 +114,7 @@ class Transcript(ScrollView, can_focus=True):
         self._place[block.key] = len(self._blocks)
         self._blocks.append(block)
         top = self._tops[-1]
-        self._tops.append(top + block.height_at(self._room))
+        self._tops.append(top + block.height_at(self.room))
         self._grown(top)
 
     def append(self, key: str, text: str) -> None:
@@ -182,16 +176,14 @@ class Transcript(ScrollView, can_focus=True):
             found = self._hits.found
             self._hits.current = next((i for i, hit in enumerate(found) if self._line_of_hit(hit) >= top), 0)
             self._show_hit()
-        self._strips.clear()
-        self.refresh()
+        self.redraw()
         return count
 
     def find_step(self, step: int) -> tuple[int, int]:
         """Go to the next or previous place; return its number from 1, and how many there are."""
         number, count = self._hits.step(step)
         if count:
-            self._strips.clear()
-            self.refresh()
+            self.redraw()
             self._show_hit()
         return number, count
 
@@ -201,45 +193,25 @@ class Transcript(ScrollView, can_focus=True):
             self.toggle_fold(self._blocks[place].key)
         self._freeze()
         y = self._tops[place] + self._blocks[place].place_of(number, start)
-        if not self.scroll_offset.y <= y < self.scroll_offset.y + self._page:
-            self._scroll(max(y - self._page // 3, 0))
+        if not self.scroll_offset.y <= y < self.scroll_offset.y + self.page:
+            self._scroll(max(y - self.page // 3, 0))
 
     def _line_of_hit(self, hit: Hit) -> int:
         return self._tops[hit[0]] + self._blocks[hit[0]].place_of(hit[1], hit[2])
 
     # Scrolling -------------------------------------------------------------------------------------------------------
 
-    def action_scroll_down_line(self) -> None:
-        """Scroll one line down."""
-        self._scroll(self.scroll_offset.y + 1, by_reader=True)
+    def move_by(self, step: int) -> None:
+        """Scroll so many lines."""
+        self._scroll(self.scroll_offset.y + step, by_reader=True)
 
-    def action_scroll_up_line(self) -> None:
-        """Scroll one line up."""
-        self._scroll(self.scroll_offset.y - 1, by_reader=True)
-
-    def action_scroll_first(self) -> None:
+    def move_to_first(self) -> None:
         """Go to the first line."""
         self._scroll(0, by_reader=True)
 
-    def action_scroll_last(self) -> None:
+    def move_to_last(self) -> None:
         """Go to the last line, and follow again when this transcript follows."""
         self._scroll(self._tops[-1], by_reader=True)
-
-    def action_scroll_page_down(self) -> None:
-        """Scroll a page down."""
-        self._scroll(self.scroll_offset.y + self._page - 1, by_reader=True)
-
-    def action_scroll_page_up(self) -> None:
-        """Scroll a page up."""
-        self._scroll(self.scroll_offset.y - self._page + 1, by_reader=True)
-
-    def action_scroll_half_down(self) -> None:
-        """Scroll half a page down."""
-        self._scroll(self.scroll_offset.y + self._page // 2, by_reader=True)
-
-    def action_scroll_half_up(self) -> None:
-        """Scroll half a page up."""
-        self._scroll(self.scroll_offset.y - self._page // 2, by_reader=True)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         """Freeze when the reader scrolls up, follow again when the reader reaches the end."""
@@ -252,7 +224,7 @@ class Transcript(ScrollView, can_focus=True):
 
     def _scroll(self, y: int, *, by_reader: bool = False) -> None:
         self._moving = not by_reader
-        self.scroll_to(y=max(y, 0), animate=False, immediate=True, force=True)
+        self.go_to(y)
         self._moving = False
 
     def _freeze(self) -> None:
@@ -271,24 +243,16 @@ class Transcript(ScrollView, can_focus=True):
 
     # Measuring -------------------------------------------------------------------------------------------------------
 
-    @property
-    def _room(self) -> int:
-        return max(self.scrollable_content_region.width, 8)
-
-    @property
-    def _page(self) -> int:
-        return max(self.scrollable_content_region.height, 2)
-
     def _measure(self) -> None:
         """Measure all blocks at the present width."""
-        room = self._room
+        room = self.room
         self._tops = tops_of([block.height_at(room) for block in self._blocks])
         self._strips.clear()
-        self.virtual_size = Size(0, self._tops[-1])
+        self.set_length(self._tops[-1])
 
     def _restack(self, place: int) -> None:
         """Measure one block again and move the ones below it."""
-        height = self._blocks[place].height_at(self._room)
+        height = self._blocks[place].height_at(self.room)
         shift = height - (self._tops[place + 1] - self._tops[place])
         if shift:
             for below in range(place + 1, len(self._tops)):
@@ -296,14 +260,13 @@ class Transcript(ScrollView, can_focus=True):
 
     def _grown(self, first: int, *, last_only: bool = True) -> None:
         """Take a change from line `first` on into account."""
-        total, room, page = self._tops[-1], self._room, self._page
+        total, room, page = self._tops[-1], self.room, self.page
         if last_only:
             for y in range(first, first + page + 1):
                 self._strips.discard((y, room))
         else:
             self._strips.clear()
-        if total != self.virtual_size.height:
-            self.virtual_size = Size(0, total)
+        self.set_length(total)
         if self.follow:
             self._scroll(total)
         bottom = self.scroll_offset.y + page
@@ -324,20 +287,14 @@ class Transcript(ScrollView, can_focus=True):
 
     # Drawing ---------------------------------------------------------------------------------------------------------
 
-    def notify_style_update(self) -> None:
-        """Forget drawn lines when the theme changes."""
-        super().notify_style_update()
-        self._strips.clear()
-
     def selection_updated(self, selection: Selection | None) -> None:
         """Draw the selected text anew."""
-        self._strips.clear()
-        self.refresh()
+        self.redraw()
 
     def get_selection(self, selection: Selection) -> tuple[str, str] | None:
         """Return the selected text as shown, joined where only wrapping had split it."""
         first = selection.start or Offset(0, 0)
-        last = selection.end or Offset(self._room, self._tops[-1] - 1)
+        last = selection.end or Offset(self.room, self._tops[-1] - 1)
         parts: list[str] = []
         before: tuple[int, int] | None = None
         for y in range(max(first.y, 0), min(last.y + 1, self._tops[-1])):
@@ -354,7 +311,7 @@ class Transcript(ScrollView, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         """Draw the line `y` of the visible part."""
-        room, base = self._room, self.visual_style
+        room, base = self.room, self.visual_style
         if not self._blocks:
             style = self.get_visual_style("text--empty")
             return lines.sentence_line(self._empty, y, room, style, self._get_style)
@@ -365,7 +322,7 @@ class Transcript(ScrollView, can_focus=True):
             _, line, _ = self._at(number)
             strip = lines.strip_of(self._selected(line, number), room, base, self._get_style)
             strip = self._strips[(number, room)] = strip.apply_offsets(0, number)
-        if y == self._page - 1 and self._live and not self.follow:
+        if y == self.page - 1 and self._live and not self.follow:
             strip = lines.overlaid(strip, self._badge(base), room)
         return strip
 
@@ -373,7 +330,7 @@ class Transcript(ScrollView, can_focus=True):
         """Return the block's number, the drawn line and its part of a logical line."""
         place = bisect_right(self._tops, y) - 1
         block, inner = self._blocks[place], y - self._tops[place]
-        line, part = block.line_at(inner, self._room), block.part_at(inner)
+        line, part = block.line_at(inner, self.room), block.part_at(inner)
         if part and self._hits.found:
             line = self._hits.painted(line, place, part, block.indent)
         return place, line, part
@@ -394,4 +351,4 @@ class Transcript(ScrollView, can_focus=True):
         return lines.strip_of(Content(text), len(text), style, self._get_style)
 
     def _refresh_badge(self) -> None:
-        self.refresh_line(self.scroll_offset.y + self._page - 1)
+        self.refresh_line(self.scroll_offset.y + self.page - 1)
