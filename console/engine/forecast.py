@@ -1,12 +1,13 @@
 """What runs will ask, write and cost, found out by the same checks that a start goes through."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
+from console.core.case import Setting
 from console.core.fault import UsageError
 from console.core.run import ModelFacts
 from console.engine.plan import Plan, Prepared, prepare
-from console.suites.suite import Estimate
+from console.suites.suite import Estimate, OffersProtocols
 
 ASK_ABOVE_USD = 5.0
 """Estimated price from which a start asks once more."""
@@ -36,6 +37,8 @@ class RunForecast:
     """Whether nothing that is asked costs money."""
     cap_usd: float | None
     """Where the run stops; None: nowhere."""
+    protocols: Mapping[str, "RunForecast"] = field(default_factory=dict[str, "RunForecast"])
+    """The same run by each protocol that the suite offers, the chosen one included; empty when it has but one."""
 
 
 @dataclass(slots=True)
@@ -123,12 +126,19 @@ def foresee(plans: Sequence[Plan], is_stale: Callable[[], bool] = never) -> Fore
 
 
 def forecast_of(prepared: Prepared) -> RunForecast:
-    """Reckon what one prepared run will take."""
+    """Reckon what one prepared run will take, by each protocol of its suite."""
+    suite, setting = prepared.suite, prepared.manifest.setting
+    offered = suite.protocols(setting) if isinstance(suite, OffersProtocols) else dict[str, Setting]()
+    protocols = {name: _forecast(prepared, other) for name, other in offered.items()}
+    return replace(_forecast(prepared, setting), protocols=protocols)
+
+
+def _forecast(prepared: Prepared, setting: Setting) -> RunForecast:
     manifest, cases = prepared.manifest, prepared.cases
     step = max(len(cases) // _MOST_ESTIMATED, 1)
     sample = cases[::step]
     scale = len(cases) / len(sample) * manifest.rollouts
-    estimates = [prepared.suite.estimate(case, manifest.setting) for case in sample]
+    estimates = [prepared.suite.estimate(case, setting) for case in sample]
     by_role: dict[str, list[Estimate]] = {"model": estimates}
     for one in estimates:
         for role, part in one.roles.items():
@@ -140,7 +150,7 @@ def forecast_of(prepared: Prepared) -> RunForecast:
     return RunForecast(
         model=manifest.model.name,
         suite=manifest.suite,
-        mode=manifest.setting.mode,
+        mode=setting.mode,
         cases=len(cases),
         rollouts=manifest.rollouts,
         calls=sum(_sum(parts, "calls", scale) for parts in by_role.values()),

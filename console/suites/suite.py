@@ -1,6 +1,6 @@
 """The suite protocol: one benchmark format over one dataset folder. The engine and all views know suites only by it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -128,6 +128,15 @@ class NamesRoles(Protocol):
         Raises:
             UsageError: an option is wrong or a file cannot be read.
         """
+        ...
+
+
+@runtime_checkable
+class OffersProtocols(Protocol):
+    """A suite that can be played by several protocols, which differ in what they cost."""
+
+    def protocols(self, setting: Setting) -> Mapping[str, Setting]:
+        """Return the setting of the same run under each protocol, by name; the chosen one is among them."""
         ...
 
 

@@ -39,6 +39,21 @@ def test_dry_run_asks_nothing(console, home):
     assert not (home / "runs").exists()
 
 
+def test_dry_run_says_what_each_protocol_takes(console):
+    line = ["run", "-m", "sim/careful", "-s", "aidan-starter", "-n", "4", "--dry-run"]
+    numbers = console(*line, "--json").data
+    chat, single = numbers["protocols"]["environment"], numbers["protocols"]["original"]
+    assert (chat["calls"], chat["input_tokens"]) == (numbers["calls"], numbers["input_tokens"])
+    assert single["calls"] > chat["calls"]
+    assert single["input_tokens"] < chat["input_tokens"]
+    other = console(*line, "--option", "protocol=original", "--json").data
+    assert other["protocols"] == numbers["protocols"]
+    assert other["calls"] == single["calls"]
+    shown = console(*line).out
+    assert "protocol environment  about" in shown
+    assert "protocol original     about" in shown
+
+
 def test_a_selection_is_kept_in_the_manifest(console):
     ids = "causes-2,causes-1"
     ended = console("run", "-m", "sim/careful", "-s", "aidan-starter", "--ids", ids, "--json", "--quiet")

@@ -16,6 +16,7 @@ import pytest
 
 from console.core.record import Asked, Embedded, Finished
 from console.store.journal import JournalReader
+from console.store.runs import RunFolder
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
@@ -157,3 +158,48 @@ def test_kill_in_the_middle_and_resume_change_no_metric(tmp_path: Path, models: 
     assert verdicts(tmp_path / "killed") == verdicts(tmp_path / "calm")
     again = sum(killed.asked.values()) - sum(calm.asked.values())
     assert again == sent - kept, "a call whose reply was kept has been made again"
+
+
+class Heard(World):
+    """Knows how often models were asked for before the first paid call."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counts: Counter[str] = Counter()
+        self.listed_before = -1
+        self.has_lost_its_voice = True
+
+    def __call__(self, request: dict[str, Any]) -> Scripted:
+        if not self.asked:
+            self.listed_before = self.counts["models"]
+        said = super().__call__(request)
+        return Scripted("hm") if self.has_lost_its_voice and "coherence" in str(said.content) else said
+
+
+def test_a_judge_that_is_not_served_is_said_before_the_first_call_however_a_run_starts(
+    tmp_path: Path, models: Path
+) -> None:
+    world = Heard()
+    doubt = "the judge grader is not among the models that"
+    with OpenAIServer(world, models=("tested", "vectors")) as server:
+        world.counts = server.counts
+        write_models(models, server.base_url)
+        started = subprocess.run(
+            run_arguments(models, tmp_path / "runs", "--limit", "1", "--detach"),
+            capture_output=True, text=True, timeout=110, cwd=ROOT, check=True,
+        )  # fmt: skip
+        folder = RunFolder(Path(json.loads(started.stdout)["folder"]))
+        followed = console("watch", folder.name, "--runs", str(tmp_path / "runs"), "--text", "--quiet")
+        subprocess.run(followed, capture_output=True, timeout=110, cwd=ROOT, check=False)
+        assert world.listed_before == 4, "both roles, by the command and by the engine"
+        assert doubt in folder.log_path.read_text()
+        world.asked.clear()
+        server.counts.clear()
+        world.has_lost_its_voice = False
+        places = ("--models", str(models), "--runs", str(tmp_path / "runs"))
+        again = subprocess.run(
+            console("retry", folder.name, *places, "--yes"),
+            capture_output=True, text=True, timeout=110, cwd=ROOT, check=True,
+        )  # fmt: skip
+    assert world.listed_before == 2
+    assert again.stderr.count(doubt) == 1

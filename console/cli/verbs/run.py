@@ -17,7 +17,8 @@ from console.config.preset_file import save_preset
 from console.core.fault import UsageError
 from console.engine.forecast import Forecast, RunForecast, forecast_of
 from console.engine.launch import enqueue, spawn
-from console.engine.matrix import Where, plans_of
+from console.config.paths import Places
+from console.engine.matrix import plans_of
 from console.engine.plan import Prepared, prepare
 from console.engine.preflight import doubts_about_roles
 from console.store.runs import RunFolder, create_run
@@ -48,7 +49,7 @@ def run(args: RunArguments) -> int:
         UsageError: anything is wrong with the plan; nothing has been asked then.
     """
     preset, least = preset_of(args), threshold(args.fail_under)
-    plans = plans_of(preset, Where(args.models, args.data, args.runs))
+    plans = plans_of(preset, Places(args.models, args.data, args.runs))
     prepared = [prepare(plan) for plan in plans]
     if args.save_preset:
         return _save(args)
@@ -88,6 +89,8 @@ def _show_forecast(output: Output, forecast: Forecast) -> int:
     if not output.machine:
         for one in forecast.runs:
             output.text(_words(one))
+            for line in _protocol_lines(one):
+                output.text(line)
         if len(forecast.runs) > 1:
             output.text(f"together: {_sum_words(forecast)}")
         return Exit.OK
@@ -97,24 +100,48 @@ def _show_forecast(output: Output, forecast: Forecast) -> int:
             "suite": one.suite,
             "cases": one.cases,
             "rollouts": one.rollouts,
-            "calls": one.calls,
-            "input_tokens": one.input_tokens,
-            "output_tokens": one.output_tokens,
-            "cost_usd": None if one.unpriced else one.cost_usd,
+            **_numbers(one),
+            **(
+                {"protocols": {name: _numbers(other) for name, other in one.protocols.items()}} if one.protocols else {}
+            ),
         }
         for one in forecast.runs
     )
     return Exit.OK
 
 
+def _numbers(one: RunForecast) -> dict[str, float | None]:
+    return {
+        "calls": one.calls,
+        "input_tokens": one.input_tokens,
+        "output_tokens": one.output_tokens,
+        "cost_usd": None if one.unpriced else one.cost_usd,
+    }
+
+
 def _words(one: RunForecast) -> str:
     times = f" × {one.rollouts} rollouts" if one.rollouts > 1 else ""
-    tokens = f"{one.input_tokens:,.0f} tokens in, {one.output_tokens:,.0f} out"
+    calls = f"about {one.calls:,.0f} calls"
+    return f"{one.model} on {one.suite}: {one.cases} cases{times}, {calls}, {_tokens(one)}, {_price(one)}"
+
+
+def _tokens(one: RunForecast) -> str:
+    return f"{one.input_tokens:,.0f} tokens in, {one.output_tokens:,.0f} out"
+
+
+def _price(one: RunForecast) -> str:
     if one.simulated:
-        price = "simulated, free"
-    else:
-        price = f"price of {', '.join(one.unpriced)} unknown" if one.unpriced else f"about ${one.cost_usd:.4f}"
-    return f"{one.model} on {one.suite}: {one.cases} cases{times}, about {one.calls:,.0f} calls, {tokens}, {price}"
+        return "simulated, free"
+    return f"price of {', '.join(one.unpriced)} unknown" if one.unpriced else f"about ${one.cost_usd:.4f}"
+
+
+def _protocol_lines(one: RunForecast) -> list[str]:
+    """What the run would take by each of its suite's protocols."""
+    width = max(map(len, one.protocols), default=0)
+    return [
+        f"  protocol {name.ljust(width)}  about {other.calls:,.0f} calls, {_tokens(other)}, {_price(other)}"
+        for name, other in one.protocols.items()
+    ]
 
 
 def _sum_words(forecast: Forecast) -> str:
@@ -128,7 +155,8 @@ def _confirm(args: RunArguments, forecast: Forecast) -> None:
     import sys
 
     for one in forecast.runs:
-        args.output.say(_words(one))
+        for line in (_words(one), *_protocol_lines(one)):
+            args.output.say(line)
     if args.yes or not forecast.stake or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return
     args.output.warn(f"{forecast.stake} Go on? [y/N]")

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+import msgspec
+
 from console.config.weights import LOCAL_EMBEDDING
 from console.core.case import Case, Setting
 from console.core.comparison import Comparison
@@ -17,6 +19,7 @@ from console.suites.aidanbench.dataset import QuestionSet, load_questions, read_
 from console.suites.aidanbench.estimate import estimate
 from console.suites.aidanbench.options import OPTIONS, AidanOptions, read_options
 from console.suites.aidanbench.play import Loop
+from console.suites.aidanbench.prompts import ENVIRONMENT, ORIGINAL
 from console.suites.aidanbench.report import report
 from console.suites.aidanbench.score import score_loop
 from console.suites.aidanbench.selection import pick
@@ -93,6 +96,11 @@ class AidanBenchSuite:
     def estimate(self, case: Case, setting: Setting) -> Estimate:
         """Expected calls and tokens of one loop, for the protocol that is set."""
         return estimate(case.data["question"], self._wording, read_options(setting.options))
+
+    def protocols(self, setting: Setting) -> Mapping[str, Setting]:
+        """The same run as a growing chat and as single messages."""
+        asked = {name: {**setting.options, "protocol": name} for name in (ENVIRONMENT, ORIGINAL)}
+        return {name: msgspec.structs.replace(setting, options=options) for name, options in asked.items()}
 
     async def play(self, case: Case, stage: Stage, setting: Setting) -> Any:
         """Play one loop; returns its turns."""
