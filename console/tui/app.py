@@ -10,7 +10,7 @@ import signal
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 from textual import work
 from textual.binding import Binding, BindingType
@@ -25,6 +25,8 @@ from console.tui.actions import Action
 from console.tui.doors import RunDoor
 from console.tui.keys import actions_at, bindings_for, find_action, load_key_map
 from console.tui.marks import MARKS
+from console.tui.painting import CompositorUpdate, Painted
+from console.tui.plain import Typewriter
 from console.tui.safe import Sieve, one_line
 from console.tui.screens.place import Place
 from console.tui.shelf import LOOK_EVERY_S, Shelf
@@ -78,6 +80,7 @@ class ConsoleApp(RunDoor):
         self.key_map = load_key_map(keys_path or _keys_path())
         """The keys in use."""
         self._sieve = Sieve()
+        self._painted = Painted()
         super().__init__()
         self.animation_level = "none"
         for own in themes():
@@ -114,6 +117,7 @@ class ConsoleApp(RunDoor):
         self.set_keymap(self.key_map.for_textual())
         for mistake in self.key_map.mistakes:
             self.say(one_line(mistake), severity="warning")
+        cast(Any, self).app_resume_signal.subscribe(self, self._repaint)
         self.shelf.changed.subscribe(self, self._show_badge)
         self.call_after_refresh(self._after_first_frame)
         self.set_interval(LOOK_EVERY_S, self.shelf.look)
@@ -123,6 +127,16 @@ class ConsoleApp(RunDoor):
         gc.enable()
         self.shelf.read_all()
         self._open_first()
+
+    def _display(self, screen: Screen[Any], renderable: Any) -> None:
+        """Send what differs from what the terminal shows."""
+        if isinstance(renderable, CompositorUpdate) and not self._batch_count:
+            renderable = self._painted.take(renderable)
+        cast(Any, super())._display(screen, renderable)
+
+    def _repaint(self, _: object) -> None:
+        """Draw everything again after another program had the terminal."""
+        self._painted.forget()
 
     def _fatal_error(self) -> None:
         """Leave without printing local variables, which may hold keys; `run_app` raises what happened."""
