@@ -9,6 +9,7 @@ from console.cli.history import History
 from console.cli.output import Output
 from console.core.fault import UsageError
 from console.core.run import Summary
+from console.insight.notices import run_notices
 from console.suites.suite import Metric, Report
 
 _SIGNALS = {1: Exit.HANGUP, 2: Exit.INTERRUPTED, 15: Exit.TERMINATED}
@@ -55,6 +56,8 @@ def show_report(output: Output, history: History, report: Report | None) -> None
     output.text(f"{summary.model} on {summary.suite}: {summary.state}, {_counts(summary)}")
     if summary.message:
         output.text(summary.message, "bad")
+    for notice in run_notices(summary, history.manifest.model):
+        output.text(notice, "doubt")
     if summary.damaged:
         output.text(f"{summary.damaged} damaged journal lines were passed over", "doubt")
     if report is not None:
@@ -83,9 +86,18 @@ def _counts(summary: Summary) -> str:
     counted = [("passed", tally.passed), ("failed", tally.failed), ("broken", tally.broken)]
     counted += [("prepared", tally.prepared)]
     counted += [("undecided", tally.undecided), ("not run", summary.planned - tally.finished)]
-    cost = f", ${tally.cost_usd:.4f}" + (" or more" if tally.cost_unknown else "") if tally.cost_usd else ""
     words = ", ".join(f"{count} {name}" for name, count in counted if count) or "nothing played"
-    return f"{words}; {tally.input_tokens + tally.output_tokens:,} tokens{cost}"
+    return f"{words}; {tally.input_tokens + tally.output_tokens:,} tokens{_cost(summary)}"
+
+
+def _cost(summary: Summary) -> str:
+    """Say what was spent, and for how many rollouts nobody knows it: an unknown cost is not a small one."""
+    tally = summary.tally
+    known = f", ${tally.cost_usd:.4f}" if tally.cost_usd else ""
+    if not tally.cost_unknown:
+        return known
+    unknown = f"no price or no usage for {tally.cost_unknown} of {tally.finished} rollouts"
+    return f"{known} or more ({unknown})" if known else f", cost unknown ({unknown})"
 
 
 def _metric_row(metric: Metric, category: str = "") -> tuple[object, ...]:

@@ -6,6 +6,7 @@ from console.core.comparison import Comparison, Mark, Pair
 from console.core.run import Manifest
 from console.insight.conversation import Conversation
 from console.insight.figures import number
+from console.insight.notices import notices
 from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import sentence
 
@@ -21,6 +22,9 @@ def show_case(output: Output, played: Played, manifest: Manifest, comparison: Co
     verdict = played.finished.verdict if played.finished else None
     if verdict is not None and verdict.reason:
         output.text(f"  {sentence(verdict.reason, verdict.subject, verdict.outcome)}  [{verdict.reason}]")
+    ended = played.finished
+    for name, text in notices(ended.cut, ended.model, manifest.model) if ended else ():
+        output.text(f"  {name}: {text}", "doubt")
     for message in verdict.messages if verdict else ():
         output.text(f"  {message}", "faint")
     if verdict is not None and verdict.official:

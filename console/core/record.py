@@ -131,13 +131,23 @@ class Finished(Record, frozen=True):
     cost_usd: float | None = None
     """None: unknown, which is not free."""
     calls: int = 0
+    cut: str = ""
+    """`length` or `content_filter`, when that and not the model ended its last reply; what there was is judged."""
+    model: str = ""
+    """Name that the server gave for what answered last in the role `model`."""
 
 
 class Steered(Record, frozen=True):
-    """Somebody steered the run: paused, resumed, changed concurrency, stopped a case."""
+    """Somebody steered the run: paused, resumed, changed concurrency, stopped a case. Or the clock was set."""
 
     what: str
+    """A command of `core.live`, or `CLOCK`."""
     value: str = ""
+
+
+CLOCK = "clock"
+"""`what` of the record that is written after the machine's clock was set, or the machine slept; `value` is by how many
+seconds. The time before it and the time after it do not follow on one another."""
 
 
 class Closed(Record, frozen=True):

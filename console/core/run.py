@@ -117,6 +117,10 @@ class Summary(msgspec.Struct, omit_defaults=True):
     """`queued`, `starting`, `running`, `interrupted`, `completed`, `stopped`, `budget`, `halted`."""
     scores: dict[str, float] = {}
     reasons: dict[str, int] = {}
+    cut: dict[str, int] = {}
+    """How many rollouts' last reply was ended by `length` or `content_filter`, not by the model."""
+    served: dict[str, int] = {}
+    """How many rollouts' last reply came from a model that the server gave this name."""
     categories: dict[str, Tally] = {}
     updated: float = 0.0
     seconds: float = 0.0

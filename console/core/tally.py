@@ -6,7 +6,7 @@ import msgspec
 
 from console.core.case import Key
 from console.core.outcome import Outcome, Verdict
-from console.core.record import AnyRecord, Asked, Closed, Finished, Opened, Started, Tried
+from console.core.record import CLOCK, AnyRecord, Asked, Closed, Finished, Opened, Started, Steered, Tried
 from console.core.run import Manifest, Summary, Tally
 
 RecordT = TypeVar("RecordT", bound=AnyRecord)
@@ -28,6 +28,8 @@ class RunFold:
         self.tally = Tally()
         self.categories: dict[str, Tally] = {}
         self.reasons: dict[str, int] = {}
+        self.cut: dict[str, int] = {}
+        self.served: dict[str, int] = {}
         self.latest: dict[tuple[str, int], Finished] = {}
         self.unfinished: dict[tuple[str, int], Key] = {}
         self.category_of: dict[str, str] = {}
@@ -37,7 +39,7 @@ class RunFold:
         self.first_at = 0.0
         self.last_at = 0.0
         self.seconds = 0.0
-        """Time that engines spent on the run: pauses between sessions do not count, nor does a clock set back."""
+        """Time that engines spent on the run: pauses between sessions do not count, nor does a clock that is set."""
         self._previous_at = 0.0
         self._score_sums: dict[str, list[float]] = {}
 
@@ -45,7 +47,7 @@ class RunFold:
         """Take one record into account."""
         self.first_at = self.first_at or record.at
         self.last_at = max(self.last_at, record.at)
-        if not isinstance(record, Opened) and self._previous_at:
+        if not _begins_anew(record) and self._previous_at:
             self.seconds += max(0.0, record.at - self._previous_at)
         self._previous_at = record.at
         match record:
@@ -100,13 +102,9 @@ class RunFold:
         name = "prepared" if outcome.is_graded and record.key.case in self.ungraded else _COUNTED[outcome]
         for tally in (self.tally, category):
             setattr(tally, name, getattr(tally, name) + sign)
-        reason = record.verdict.reason
-        if reason:
-            left = self.reasons.get(reason, 0) + sign
-            if left:
-                self.reasons[reason] = left
-            else:
-                self.reasons.pop(reason, None)
+        _add(self.reasons, record.verdict.reason, sign)
+        _add(self.cut, record.cut, sign)
+        _add(self.served, record.model, sign)
         for score, value in record.verdict.scores.items():
             sums = self._score_sums.setdefault(score, [0.0, 0.0])
             sums[0] += sign * value
@@ -144,6 +142,8 @@ class RunFold:
             state=self.state(live),
             scores=self.scores,
             reasons=dict(sorted(self.reasons.items(), key=lambda item: -item[1])),
+            cut=self.cut,
+            served=self.served,
             categories=self.categories,
             updated=now,
             seconds=self.seconds,
@@ -151,6 +151,22 @@ class RunFold:
             message=self.closed.message if self.closed else "",
             journal_bytes=journal_bytes,
         )
+
+
+def _add(counts: dict[str, int], name: str | None, sign: int) -> None:
+    """Count a name, if there is one, up or down; names that nobody has are not kept."""
+    if not name:
+        return
+    left = counts.get(name, 0) + sign
+    if left:
+        counts[name] = left
+    else:
+        counts.pop(name, None)
+
+
+def _begins_anew(record: AnyRecord) -> bool:
+    """Whether the time since the record before is no time that was spent."""
+    return isinstance(record, Opened) or (isinstance(record, Steered) and record.what == CLOCK)
 
 
 def without_output(record: RecordT) -> RecordT:

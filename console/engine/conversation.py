@@ -81,6 +81,8 @@ class Conversation:
             output_tokens=self.stage.output_tokens,
             cost_usd=sum(known) if len(known) == len(costs) else None,
             calls=self.stage.calls,
+            cut=self.stage.cut,
+            model=self.stage.model,
         )
 
 

@@ -6,15 +6,18 @@ watches `is_blocked`, and writing is tried again; nothing is dropped and nothing
 
 import asyncio
 import contextlib
+import time
 from collections import deque
 from collections.abc import Callable
 
 from console.core.fault import Fault
-from console.core.record import AnyRecord, Finished
+from console.core.record import CLOCK, AnyRecord, Finished, Steered
 from console.core.tally import RunFold, without_output
 from console.store.journal import JournalWriter
 
 RETRY_S = 2.0
+SET_S = 10.0
+"""The clock was set, or the machine slept, when it moved this much against the monotonic one between two records."""
 
 
 class Ledger:
@@ -29,6 +32,7 @@ class Ledger:
         self.blocked_by: Fault | None = None
         self._on_grow, self._say = on_grow, say
         self._backlog: deque[AnyRecord] = deque()
+        self._ahead = _ahead()
         self._dirty = asyncio.Event()
         self._retry: asyncio.Task[None] | None = None
         self._syncer = asyncio.create_task(self._sync_forever(), name="journal sync")
@@ -36,7 +40,14 @@ class Ledger:
         self.unblocked.set()
 
     def append(self, record: AnyRecord) -> None:
-        """Write a record, or hold it while the disk refuses."""
+        """Write a record, or hold it while the disk refuses; a clock that was set since the last one is noted first."""
+        ahead = _ahead()
+        moved, self._ahead = ahead - self._ahead, ahead
+        if abs(moved) > SET_S:
+            self._append(Steered(at=record.at, what=CLOCK, value=f"{moved:+.0f}"))
+        self._append(record)
+
+    def _append(self, record: AnyRecord) -> None:
         self.fold.apply(without_output(record))
         self._backlog.append(record)
         if self.blocked_by is None:
@@ -101,3 +112,8 @@ class Ledger:
         self.journal.close()
         if blocked is not None:
             raise blocked
+
+
+def _ahead() -> float:
+    """How far the wall clock is ahead of the monotonic one."""
+    return time.time() - time.monotonic()

@@ -110,6 +110,8 @@ _DOING = {
     "validate": "validating",
 }
 """What a conversation does during an effect of a kind, in words; other kinds are their own word."""
+_CUT = frozenset({"length", "content_filter"})
+"""Ends of a reply that are not the model's own."""
 _STATES = {"model": "asking", "judge": "judging", "embedding": "embedding"}
 
 
@@ -122,6 +124,7 @@ class JournaledStage:
         self._issued = 0
         self._runs_code = False
         self.input_tokens = self.output_tokens = self.calls = 0
+        self.cut = self.model = ""
         self.spent: dict[str, list[Reply]] = {}
 
     @property
@@ -252,6 +255,8 @@ class JournaledStage:
 
     def _account(self, role: str, reply: Reply) -> Reply:
         self.calls += 1
+        if role == "model":
+            self.cut, self.model = reply.finish if reply.finish in _CUT else "", reply.model
         self.spent.setdefault(role, []).append(reply)
         if reply.usage is not None:
             self.input_tokens += reply.usage.input

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from console.core.outcome import Outcome
-from console.insight.reasons import reason_words
+from console.insight.reasons import cut_group, reason_words
 from console.insight.rollout import Rollout, Slot
 
 _RANKS: dict[Outcome | None, int] = {Outcome.FAILED: 0, Outcome.UNDECIDED: 1, Outcome.BROKEN: 2}
@@ -130,6 +130,9 @@ def _readers(tags: Mapping[Slot, str]) -> dict[GroupBy, Reader]:
 
 
 def _by_reason(rollout: Rollout) -> tuple[str, str]:
+    """A wrong answer that was cut off is no sign of what its grader named: those stand in a group of their own."""
+    if rollout.cut and rollout.outcome is Outcome.FAILED:
+        return cut_group(rollout.cut), cut_group(rollout.cut)
     words = reason_words(rollout.reason, rollout.outcome)
     return words, words
 

@@ -243,7 +243,7 @@ def _conclude(rollout: Rollout, record: Finished) -> None:
     rollout.state = rollout.why = ""
     rollout.ended_at, rollout.seconds = record.at, record.seconds
     rollout.input_tokens, rollout.output_tokens = record.input_tokens, record.output_tokens
-    rollout.cost_usd, rollout.calls = record.cost_usd, record.calls
+    rollout.cost_usd, rollout.calls, rollout.cut = record.cost_usd, record.calls, record.cut
 
 
 def _called(detail: dict[str, Any]) -> str:

@@ -4,7 +4,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from console.core.record import AnyRecord, Asked, Closed, Finished, Opened
+from console.core.record import CLOCK, AnyRecord, Asked, Closed, Finished, Opened, Steered
 
 WINDOW_S = 30.0
 """Seconds over which tokens of finished calls are averaged."""
@@ -37,6 +37,9 @@ class Pace:
             case Finished():
                 self._finishes.append(record.at)
             case Opened():
+                self._opened_at = record.at
+                self._finishes.clear()
+            case Steered() if record.what == CLOCK:
                 self._opened_at = record.at
                 self._finishes.clear()
             case Closed():

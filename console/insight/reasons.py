@@ -82,7 +82,7 @@ _WORDS = {
     "stalled": "stopped sending",
     "deadline": "took too long",
     "broken_stream": "answer broke off",
-    "truncated": "answer cut at the token limit",
+    "truncated": "answer ended without an end mark",
     "bad_answer": "unreadable answer from the server",
     "sandbox": "sandbox failed",
     "data": "data missing or damaged",
@@ -114,6 +114,22 @@ def reason_words(reason: str, outcome: Outcome | None = None) -> str:
     return reason.replace("_", " ").replace(":", ": ")
 
 
+_CUTS = {
+    "length": "cut at the token limit (finish: length; raise max_tokens in models.toml)",
+    "content_filter": "cut by the provider's content filter",
+}
+
+
+def cut_words(cut: str) -> str:
+    """Return what ended an answer in the model's stead, in words that follow *an answer that was*."""
+    return _CUTS.get(cut, f"ended by {cut}")
+
+
+def cut_group(cut: str) -> str:
+    """Return what failures with such an answer are called together."""
+    return "answer cut at the token limit" if cut == "length" else "answer withheld by the provider's filter"
+
+
 def sentence(reason: str, subject: str, outcome: Outcome | None = None) -> str:
     """Return reason and subject in one sentence, such as `wrong value: unit`."""
     words = reason_words(reason, outcome)
@@ -133,7 +149,7 @@ _CURES = {
     "stalled": "The provider stopped sending; raise the idle limit in models.toml if it is slow by nature.",
     "deadline": "Raise the timeout in models.toml if answers take that long.",
     "broken_stream": "The connection broke off in the middle; it usually passes.",
-    "truncated": "Raise max_tokens in models.toml.",
+    "truncated": "The connection broke off in the middle; it usually passes.",
     "bad_answer": "The server does not speak the protocol; check base_url.",
     "sandbox": "`eval-console doctor` says what the sandbox lacks here.",
     "data": "Pull the data again; `eval-console doctor` checks it.",

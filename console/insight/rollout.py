@@ -62,6 +62,8 @@ class Rollout:
     cost_usd: float | None = None
     """None: unknown, which is not free."""
     calls: int = 0
+    cut: str = ""
+    """What ended the last reply in the model's stead: `length` or `content_filter`."""
     tries: int = 0
     """Failed tries of calls."""
     attempts: list[Key] = field(default_factory=list[Key])

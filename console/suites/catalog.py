@@ -2,25 +2,20 @@
 
 A dataset is a folder; its name is the suite's name. Folders are looked for in the user's data folders, among the
 bundled and among the pulled ones, which may share a folder; of two with the same name the first found counts, and the
-other is reported. Formats are ours or those of installed packages (entry point group `eval_console.suites`: a callable
-that takes the `SuiteEntry` and returns the `Suite`). A format's code is imported only when one of its suites is opened.
+other is reported. Formats are ours, imported only when one of their suites is opened, or those of installed packages
+(see `suites.foreign`).
 """
 
 import importlib
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import Any, Protocol, cast
 
 from console.core.fault import UsageError
 from console.core.nearest import nearest
+from console.suites.foreign import broken_formats, open_foreign, points
 from console.suites.suite import Suite, SuiteEntry
-
-if TYPE_CHECKING:
-    from importlib.metadata import EntryPoint
-
-GROUP = "eval_console.suites"
-"""Entry point group of formats from other packages."""
 
 _FORMATS = {
     "bfcl": "console.suites.bfcl.suite:BfclSuite",
@@ -80,14 +75,14 @@ class Catalog:
         entry = self._scan().get(name)
         if entry is None:
             raise self._damaged.get(name) or self._unknown(name)
-        return _factory(entry)(entry)
+        return _open(entry)
 
     def _scan(self) -> dict[str, SuiteEntry]:
         if self._entries is None:
             self._entries = {}
             for origin, folder in _folders(self._roots):
                 self._add(origin, folder)
-            self._warnings += broken_entry_points()
+            self._warnings += broken_formats()
         return self._entries
 
     def _add(self, origin: str, folder: Path) -> None:
@@ -156,24 +151,6 @@ def read_suite_toml(folder: Path) -> dict[str, Any]:
         raise UsageError(f"is not TOML: {error}", where=str(place)) from error
 
 
-def broken_entry_points() -> list[str]:
-    """Return one warning for each installed format that cannot be loaded."""
-    out: list[str] = []
-    for point in _points():
-        try:
-            point.load()
-        except Exception as error:  # another package may fail in any way
-            out.append(f"suite format {point.name!r} ({point.value}) cannot be loaded: {type(error).__name__}: {error}")
-    return out
-
-
-def _points() -> "list[EntryPoint]":
-    """Return the formats of installed packages; the module that knows them is slow to load, so only when needed."""
-    from importlib import metadata
-
-    return list(metadata.entry_points(group=GROUP))
-
-
 def _folders(roots: Roots) -> Iterator[tuple[str, Path]]:
     seen: set[Path] = set()
     places = [*(("user", root) for root in roots.user), ("bundled", roots.bundled), ("pulled", roots.pulled)]
@@ -192,21 +169,15 @@ def _text(table: dict[str, Any], key: str, place: Path) -> str:
     return value
 
 
-def _factory(entry: SuiteEntry) -> Callable[[SuiteEntry], Suite]:
+def _open(entry: SuiteEntry) -> Suite:
     if entry.format in _FORMATS:
         module, _, attribute = _FORMATS[entry.format].partition(":")
-        return getattr(importlib.import_module(module), attribute)
-    points = [point for point in _points() if point.name == entry.format]
-    if not points:
-        offered = [*_FORMATS, *(point.name for point in _points())]
-        close = nearest(entry.format, offered)
-        cure = f"Did you mean {close}?" if close else f"Known formats: {', '.join(offered)}."
-        raise UsageError(
-            f"nobody offers the format {entry.format!r}", where=str(entry.folder / "suite.toml"), cure=cure
-        )
-    point = points[0]
-    try:
-        return point.load()
-    except Exception as error:
-        message = f"the format {point.name!r} ({point.value}) cannot be loaded: {type(error).__name__}: {error}"
-        raise UsageError(message, cure="Mend or remove the package that offers it.") from error
+        return getattr(importlib.import_module(module), attribute)(entry)
+    offered = points()
+    for point in offered:
+        if point.name == entry.format:
+            return open_foreign(point, entry)
+    names = [*_FORMATS, *(point.name for point in offered)]
+    close = nearest(entry.format, names)
+    cure = f"Did you mean {close}?" if close else f"Known formats: {', '.join(names)}."
+    raise UsageError(f"nobody offers the format {entry.format!r}", where=str(entry.folder / "suite.toml"), cure=cure)

@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 from reliability.conftest import COMMAND
-from reliability.lookups import only_run, records, results, right, until, write_models, write_suite
+from reliability.lookups import number_of, only_run, records, results, right, until, write_models, write_suite
 from server.openai_server import OpenAIServer, Scripted
 
 from console.core.outcome import Outcome
-from console.core.record import Asked, Closed, Opened, Steered, Tried
+from console.core.record import CLOCK, Asked, Closed, Opened, Steered, Tried
 from console.core.tally import RunFold
 from console.engine import hold as hold_module
 from console.engine.hold import Hold
@@ -121,6 +121,29 @@ def test_neither_a_clock_set_back_nor_a_night_between_sessions_counts_as_time() 
     fold.apply(Opened(at=2 * day, pid=2))
     fold.apply(Closed(at=2 * day + 7, reason="completed"))
     assert fold.seconds == 10 + 5 + 7
+
+
+@pytest.mark.parametrize("jump_s", [86_400.0, -86_400.0])
+def test_a_clock_that_is_set_in_mid_run_is_noted_and_lengthens_nothing(
+    console, home: Path, monkeypatch: pytest.MonkeyPatch, jump_s: float
+) -> None:
+    real, jump = time.time, [0.0]
+    monkeypatch.setattr(time, "time", lambda: real() + jump[0])
+
+    def answer(request: dict[str, Any]) -> Scripted:
+        jump[0] = jump_s if number_of(request) >= 2 else 0.0
+        return right(request)
+
+    data = write_suite(home / "data", 4)
+    with OpenAIServer(answer) as server:
+        write_models(home, server)
+        ended = console("run", "-m", "m", "-s", "lookups", "--data", data, "-c", 1, "--json", "--quiet")
+    assert ended.code == 0
+    journaled = records(only_run(home / "runs"))
+    noted = [float(record.value) for record in journaled if isinstance(record, Steered) and record.what == CLOCK]
+    assert noted == [pytest.approx(jump_s, abs=60)]
+    assert abs(journaled[-1].at - journaled[0].at) > 80_000, "what is written is the clock's own time"
+    assert ended.data["summary"]["seconds"] < 600
 
 
 def test_another_model_that_answers_is_recorded_for_every_call(console, home: Path) -> None:

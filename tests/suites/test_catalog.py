@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from console.core.fault import UsageError
-from console.suites.catalog import GROUP, Catalog
+from console.suites import foreign
+from console.suites.catalog import Catalog
+from console.suites.foreign import GROUP
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,44 @@ def test_a_broken_entry_point_is_a_warning_with_its_name(places: Places, monkeyp
         catalog.open("plugged")
 
 
-def test_an_entry_point_opens_its_format(places: Places, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("import threading\nthreading.Event().wait()\n", "did not end within"),
+        ("import sys\nsys.exit(3)\n", "SystemExit: 3"),
+        ("raise RuntimeError('theirs is not here')\n", "RuntimeError: theirs is not here"),
+    ],
+    ids=["hangs", "exits", "raises"],
+)
+def test_a_plugin_that_misbehaves_at_import_costs_only_itself(
+    places: Places, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: str, said: str
+):
+    module = f"plugin_{tmp_path.name.replace('-', '_')}"
+    (tmp_path / f"{module}.py").write_text(code)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(foreign, "LOAD_S", 0.1 if "wait" in code else 60.0)
+    _install(monkeypatch, "theirs", f"{module}:Suite")
+    _dataset(places.user[0], "plugged", 'format = "theirs"\n')
+    _dataset(places.user[0], "sound")
+    catalog = Catalog(places)
+    assert [entry.name for entry in catalog.entries()] == ["plugged", "sound"]
+    [warning] = catalog.warnings
+    assert "'theirs'" in warning
+    assert said in warning
+    monkeypatch.setattr(foreign, "LOAD_S", 60.0)
+    with pytest.raises(UsageError, match="'theirs'"):  # at once: what hung is not waited for again
+        catalog.open("plugged")
+    assert catalog.open("sound").entry.name == "sound"
+
+
+def test_a_plugin_for_another_version_is_refused_with_what_it_lacks(places: Places, monkeypatch: pytest.MonkeyPatch):
     _install(monkeypatch, "theirs", "builtins:repr")
     _dataset(places.user[0], "plugged", 'format = "theirs"\n')
-    assert "plugged" in str(Catalog(places).open("plugged"))
+    with pytest.raises(UsageError, match=r"'theirs' .* another version .* lack .*play"):
+        Catalog(places).open("plugged")
+
+
+def test_an_entry_point_opens_its_format(places: Places, monkeypatch: pytest.MonkeyPatch):
+    _install(monkeypatch, "theirs", "console.suites.bfcl.suite:BfclSuite")
+    _dataset(places.user[0], "plugged", 'format = "theirs"\n')
+    assert Catalog(places).open("plugged").entry.name == "plugged"

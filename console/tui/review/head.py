@@ -8,7 +8,9 @@ from textual.content import Content
 from console.core.comparison import Comparison
 from console.core.outcome import Outcome, Verdict
 from console.core.remark import Remark
+from console.core.run import ModelFacts
 from console.insight import figures
+from console.insight.notices import notices
 from console.insight.reasons import sentence
 from console.insight.rollout import Rollout
 from console.tui import lines
@@ -73,6 +75,11 @@ def more_lines(
     if verdict is not None and verdict.official:
         found.append(_named("officially", verdict.official, width))
     return found
+
+
+def notice_lines(rollout: Rollout, model: ModelFacts, width: int) -> list[Content]:
+    """Return what else must be known: an answer that was cut off, another model than the one that was asked."""
+    return [_named(name, text, width, "$undecided") for name, text in notices(rollout.cut, rollout.model, model)]
 
 
 def remark_lines(remark: Remark, width: int) -> list[Content]:

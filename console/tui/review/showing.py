@@ -16,7 +16,7 @@ from console.tui.live.caption import Caption, same, tell
 from console.tui.review import diff
 from console.tui.review.case_place import CasePlace
 from console.tui.review.diff import Layout
-from console.tui.review.head import more_lines, reason_line, remark_lines, spent, tabs
+from console.tui.review.head import more_lines, notice_lines, reason_line, remark_lines, spent, tabs
 from console.tui.review.run_view import run_blocks
 from console.tui.review.turn_view import CODE
 from console.tui.review.views import (
@@ -104,6 +104,7 @@ class Showing(CasePlace):
         self.query_one("#case-caption", Caption).tell(name.append("  ").append(named), self._spent(subject))
         width = max((head.content_size.width or self.size.width) - 1, 20)
         shown = [reason_line(rollout, subject.comparison, width)]
+        shown += notice_lines(rollout, self.feed.manifest.model, width) if self.feed is not None else []
         remarks = remark_lines(self.remark, width)
         if self.has_class("-wide"):
             group = self.triage.group_of(rollout.slot)

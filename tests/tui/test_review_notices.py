@@ -1,0 +1,37 @@
+"""Above a case Review says what its verdict does not: the answer was cut off, another model answered."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent))
+from recorded import QUESTION, Recorder, call_reply
+from shown import assert_until, still, text_of
+
+from console.core.chat import Reply
+from console.core.outcome import Outcome
+from console.core.run import ModelFacts
+from console.tui.screens.review import ReviewScreen
+
+
+async def test_a_cut_answer_and_another_model_stand_above_the_case(opened: Any, desk: Any) -> None:
+    recorder = Recorder(desk.root / "runs", cases=2, model=ModelFacts("gpt-x", model_id="gpt-x"))
+    key = recorder.start("simple_0")
+    recorder.ask(key, QUESTION, Reply("let me think", finish="length", model="cheaper-x"))
+    recorder.finish(key, Outcome.FAILED, "ast_decoder:decoder_failed", cut="length", model="cheaper-x")
+    key = recorder.start("simple_1")
+    recorder.ask(key, QUESTION, call_reply("f", "{}", model="gpt-x-2026-01-02"))
+    recorder.finish(key, Outcome.FAILED, "ast_decoder:decoder_failed", model="gpt-x-2026-01-02")
+    folder = recorder.close()
+    for size in ((80, 24), (160, 45)):
+        async with opened(size) as (app, pilot):
+            app.open_review(folder, "simple_0")
+            await assert_until(pilot, lambda: "cut off" in text_of(app))
+            await still(app, pilot)
+            assert isinstance(app.screen, ReviewScreen)
+            shown = text_of(app)
+            assert "answer cut at the token limit" in shown, "a group of its own"
+            assert "cheaper-x, asked was gpt-x" in shown
+            app.open_review(folder, "simple_1")
+            await assert_until(pilot, lambda: "simple_1" in text_of(app) and "cut off" not in text_of(app))
+            assert "asked was gpt-x" not in text_of(app)
