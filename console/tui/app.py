@@ -26,7 +26,6 @@ from console.tui.doors import RunDoor
 from console.tui.keys import actions_at, bindings_for, find_action, load_key_map
 from console.tui.marks import MARKS
 from console.tui.painting import CompositorUpdate, Painted
-from console.tui.plain import Typewriter
 from console.tui.safe import Sieve, one_line
 from console.tui.screens.place import Place
 from console.tui.shelf import LOOK_EVERY_S, Shelf
