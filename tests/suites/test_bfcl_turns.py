@@ -15,6 +15,7 @@ from console.suites.bfcl.execution import executable_calls
 from console.suites.bfcl.simulator_call import execute
 from console.suites.bfcl.simulator_host import close_hosts, host_of
 from console.suites.bfcl.suite import BfclSuite
+from console.suites.bfcl.turn_check import check_turns
 from console.suites.catalog import read_entry
 
 STARTER = Path(__file__).resolve().parents[2] / "data" / "bfcl-starter"
@@ -197,14 +198,59 @@ def test_a_state_that_differs_is_shown_attribute_by_attribute(suite: BfclSuite):
     turns = [[BALANCE], ["[top_up(cents=1000), buy_ticket(fare='day', zone='C')]"], [CANCEL]]
     verdict = _judged(suite, "multi_turn_base_1", turns)
     shown = suite.compare(_case(suite, "multi_turn_base_1"), turns, verdict, Setting())
-    assert shown.sentence == "the state differs: turn 2, BusPass"
-    [state] = [pair for pair in shown.pairs if pair.expected == "state after the turn"]
-    assert state.turn == 1
+    assert shown.sentence == "turn 2: the state of BusPass differs: tickets"
+    [state] = [pair for pair in shown.pairs if pair.kind == "state"]
+    assert (state.turn, state.expected, state.actual) == (1, "BusPass.tickets", "BusPass.tickets")
     assert [(row.name, row.expected, row.actual, row.decisive) for row in state.rows] == [
-        ("BusPass.tickets.8.zone", ("'B'",), "'C'", True)
+        ("8.zone", ("'B'",), "'C'", True)
     ]
+    first = next(pair for pair in shown.pairs if pair.turn == 1)
+    assert first.kind == "state", "what decided comes first"
     bought = next(pair for pair in shown.pairs if pair.actual == "buy_ticket")
     assert [(row.mark.value, row.name) for row in bought.rows] == [("=", "fare"), ("≠", "zone")]
+
+
+def test_a_conversation_that_passed_keeps_the_results_of_its_calls(suite: BfclSuite):
+    turns = [[BALANCE], [TOP_UP], [CANCEL]]
+    verdict = _judged(suite, "multi_turn_base_1", turns)
+    shown = suite.compare(_case(suite, "multi_turn_base_1"), turns, verdict, Setting())
+    assert verdict.outcome is Outcome.PASSED
+    assert all(pair.note for pair in shown.pairs), "each call with what it gave"
+
+
+class Shelf:
+    """Holds what a test gives it."""
+
+    def __init__(self) -> None:
+        self.owner: str | None = None
+        self.books = ["a", "b"]
+        self.labels: dict[str, Any] = {"new": None}
+
+    def _load_scenario(self, scenario: dict[str, Any], long_context: bool = False) -> None:
+        del scenario, long_context
+
+    def put(self, **values: Any) -> None:
+        for name, value in values.items():
+            setattr(self, name, value)
+
+
+@pytest.mark.parametrize(
+    ("put", "differences"),
+    [
+        ("owner='x'", [("Shelf.owner", "None", "'x'")]),
+        ("labels={}", [("Shelf.labels.new", "None", None)]),
+        ("labels={'new': None, 'old': None}", [("Shelf.labels.old", None, "None")]),
+        ("books=['a', 'c']", [("Shelf.books[1]", "'b'", "'c'")]),
+        ("books=['a', 'b', 'c']", [("Shelf.books[2]", None, "'c'")]),
+        ("books=['a']", [("Shelf.books[1]", "'b'", None)]),
+        ("books=['b']", [("Shelf.books", "['a', 'b']", "['b']")]),
+        ("books=None", [("Shelf.books", "['a', 'b']", "None")]),
+    ],
+)
+def test_nothing_is_told_apart_from_not_there(put: str, differences: list[tuple[str, Any, Any]]):
+    entry = {"id": "multi_turn_base_0", "classes": ["Shelf"], "config": {}, "long_context": False}
+    finding = check_turns({"Shelf": Shelf}, entry, [[[f"put({put})"]]], [["put()"]])
+    assert [(one["path"], one["expected"], one["actual"]) for one in finding["differences"]] == differences
 
 
 class Box:

@@ -54,7 +54,7 @@ def check_conversation(entry: Entry, output: Any, mode: str, host: SimulatorHost
     decoded = _decode(entry, output, mode)
     if decoded.refusal is not None:
         return decoded.refusal, {}
-    findings = host.call("checks", {"items": [decoded.item], "recorded": False})
+    findings = host.call("checks", {"items": [decoded.item], "recorded": False, "whole": True})
     return _concluded(decoded, findings[0])
 
 
@@ -80,7 +80,7 @@ def check_conversations(
 
 def _begin(decoded: list[_Decoded], host: SimulatorHost, *, recorded: bool) -> "Future[Any] | None":
     items = [one.item for one in decoded if one.refusal is None]
-    return host.submit("checks", {"items": items, "recorded": recorded}) if items else None
+    return host.submit("checks", {"items": items, "recorded": recorded, "whole": False}) if items else None
 
 
 def _ended(batch: _Batch, host: SimulatorHost, *, recorded: bool) -> Iterator[Judgement]:
@@ -97,7 +97,7 @@ def _alone(one: _Decoded, host: SimulatorHost, *, recorded: bool) -> Judgement:
     if one.refusal is not None:
         return _refusal(one)
     try:
-        return _concluded(one, host.call("checks", {"items": [one.item], "recorded": recorded})[0])
+        return _concluded(one, host.call("checks", {"items": [one.item], "recorded": recorded, "whole": False})[0])
     except Fault as fault:
         return Refusal(UNCHECKABLE, fault.message), {}
 

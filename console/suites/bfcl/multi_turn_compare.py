@@ -6,6 +6,7 @@ turn without any call.
 """
 
 import ast
+import re
 from collections.abc import Sequence
 from typing import Any, cast
 
@@ -17,19 +18,13 @@ from console.suites.bfcl.multi_turn import decoded_turn
 from console.suites.bfcl.source_text import literal
 from console.suites.bfcl.turn_check import EMPTY_TURN, RESPONSE, STATE
 
-_WORDS = {
-    "multi_turn:inference_error": "no answer for all turns",
-    "multi_turn:force_terminated": "the conversation did not have all its turns",
-    EMPTY_TURN: "did nothing in a turn that needs calls",
-    STATE: "the state differs",
-    RESPONSE: "an expected result never came",
-}
 _HINTS = {
     "multi_turn:force_terminated": "ending every turn with a reply that holds no call",
     EMPTY_TURN: "making the expected calls in this turn, even if they were made before",
     STATE: "leaving the simulators in the expected state after this turn",
     RESPONSE: "getting the expected results in this turn or an earlier one",
 }
+_ATTRIBUTE = re.compile(r"\w+\.\w+")
 _RESULT = 300
 """Characters of a result beside a call."""
 Results = Sequence[Sequence[str]]
@@ -46,20 +41,16 @@ def compare_conversation(entry: Entry, output: Any, verdict: Verdict, setting: S
     for number, expected in enumerate(truth):
         actual = [call for step in _steps(turns, number, setting.mode) for call in step]
         results: dict[str, Any] = played[number] if number < len(played) else {"model": [], "truth": []}
-        pairs += _turn_pairs(expected, actual, results, number)
         if number == last:
             pairs += _decisive_pairs(finding, number)
+        pairs += _turn_pairs(expected, actual, results, number)
     reason = verdict.reason or ""
     if verdict.outcome is Outcome.PASSED:
         words = "all turns end in the expected state with the expected results"
         return Comparison(words, tuple(pairs), turns=(Mark.SAME,) * len(truth))
-    words = _WORDS.get(reason, reason)
-    place = f": turn {last + 1}" if isinstance(last, int) else ""
-    subject = f", {verdict.subject}" if verdict.subject else ""
-    rule = "  ".join(part for part in (reason, *verdict.messages[:1]) if part)
+    sentence = verdict.messages[0] if verdict.messages else reason
     raw = "" if isinstance(output, list) else literal(output)
-    sentence, marks = f"{words}{place}{subject}", _marks(len(truth), last)
-    return Comparison(sentence, tuple(pairs), rule, _HINTS.get(reason, ""), raw, turns=marks)
+    return Comparison(sentence, tuple(pairs), reason, _HINTS.get(reason, ""), raw, turns=_marks(len(truth), last))
 
 
 def _marks(turns: int, last: Any) -> tuple[Mark, ...]:
@@ -117,32 +108,34 @@ def _pair(expected: str, actual: str | None, turn: int, got: str | None, wanted:
     return Pair(Mark.SAME if same else Mark.DIFFERS, name, name, rows, note, turn)
 
 
-def _row(name: str, expected: str | None, actual: str | None) -> Row:
+def _row(name: str, expected: str | None, actual: str | None, *, decisive: bool = False) -> Row:
     if expected is None:
-        return Row(Mark.EXTRA, name, (), actual)
+        return Row(Mark.EXTRA, name, (), actual, decisive=decisive)
     if actual is None:
-        return Row(Mark.MISSING, name, (expected,), None)
-    return Row(Mark.SAME if expected == actual else Mark.DIFFERS, name, (expected,), actual)
+        return Row(Mark.MISSING, name, (expected,), None, decisive=decisive)
+    return Row(Mark.SAME if expected == actual else Mark.DIFFERS, name, (expected,), actual, decisive=decisive)
 
 
 def _decisive_pairs(finding: dict[str, Any], turn: int) -> list[Pair]:
     """Return what the grader stopped at: attributes that differ, or results that never came."""
-    differences = cast(list[dict[str, Any]], finding.get("differences", []))
-    if differences:
-        rows = tuple(
-            Row(
-                Mark.DIFFERS if one["expected"] is not None and one["actual"] is not None else Mark.MISSING,
-                one["path"],
-                (one["expected"],) if one["expected"] is not None else (),
-                one["actual"],
-                decisive=number == 0,
-            )
-            for number, one in enumerate(differences)
-        )
-        return [Pair(Mark.DIFFERS, "state after the turn", "state after the turn", rows, turn=turn, kind="state")]
+    by_attribute: dict[str, list[Row]] = {}
+    for number, one in enumerate(cast(list[dict[str, Any]], finding.get("differences", []))):
+        attribute, rest = _parts(one["path"])
+        row = _row(rest or "value", one["expected"], one["actual"], decisive=number == 0)
+        by_attribute.setdefault(attribute, []).append(row)
+    pairs = [
+        Pair(Mark.DIFFERS, name, name, tuple(rows), "" if number else "state after the turn", turn, "state")
+        for number, (name, rows) in enumerate(by_attribute.items())
+    ]
     missing = cast(list[str], finding.get("missing", []))
     rows = tuple(Row(Mark.MISSING, "result", (text,), None, decisive=n == 0) for n, text in enumerate(missing))
-    return [Pair(Mark.MISSING, "results of the turn", "", rows, turn=turn, kind="result")] if rows else []
+    return [*pairs, Pair(Mark.MISSING, "results of the turn", "", rows, turn=turn, kind="result")] if rows else pairs
+
+
+def _parts(path: str) -> tuple[str, str]:
+    """Return class and attribute of a path (`TravelAPI.credit_card_list`), and where in it (`1.balance`)."""
+    match = _ATTRIBUTE.match(path)
+    return (match[0], path[match.end() :].removeprefix(".")) if match else (path, "")
 
 
 def _read(text: str) -> tuple[str, dict[str, str]]:

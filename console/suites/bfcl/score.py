@@ -21,6 +21,8 @@ INFERENCE_ERROR = "Error during inference:"
 """How the official tool begins the result of an inference that failed."""
 _LONGEST = 2000
 """Characters of a text that a verdict keeps."""
+_SHORT = 300
+"""Those of a result in a conversation that passed."""
 BROKEN = "inference_error"
 """Reason of an imported result that records a failed inference."""
 
@@ -46,23 +48,26 @@ def score_conversation(entry: Entry, output: Any, setting: Setting, dataset: Dat
 
 
 def conversation_detail(refusal: Refusal | None, finding: dict[str, Any]) -> dict[str, Any]:
-    """Return what review and the official score file need of a finding; long texts are cut."""
+    """Return what review and the official score file need of a finding; long texts are cut.
+
+    Of a conversation that passed only the beginnings of the results are kept.
+    """
     if refusal is None:
-        return {}
+        return {"turns": _cut(finding["turns"], _SHORT)} if "turns" in finding else {}
     kept = {key: finding[key] for key in ("turn", "turns", "differences", "missing", "decoded") if key in finding}
     error = {"error_message": refusal.message, "error_type": refusal.error_type}
     details = {key: kept[key] for key in ("differences", "missing") if key in kept}
     return _cut(kept | {"error": error | ({"details": details} if details else {})})
 
 
-def _cut(value: Any) -> Any:
+def _cut(value: Any, longest: int = _LONGEST) -> Any:
     match value:
         case str():
-            return value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…"
+            return value if len(value) <= longest else f"{value[:longest]}…"
         case list():
-            return [_cut(part) for part in cast(list[Any], value)]
+            return [_cut(part, longest) for part in cast(list[Any], value)]
         case dict():
-            return {key: _cut(part) for key, part in cast(dict[str, Any], value).items()}
+            return {key: _cut(part, longest) for key, part in cast(dict[str, Any], value).items()}
         case _:
             return value
 

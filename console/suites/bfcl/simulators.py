@@ -7,7 +7,8 @@
     end         {"key"}
     trace       {"entry", "turns"}            stored state by class, before the first turn and after each
     spent       {}                            processor seconds of this worker
-    checks      {"items": [{"entry", "turns", "truth"}, …], "recorded"}   the findings of `turn_check`, in order
+    checks      {"items": [{"entry", "turns", "truth"}, …], "recorded", "whole"}   the findings of `turn_check`, in
+                order; of right ones only with `whole`
 
 Modules are imported from the dataset folder only, when a class is first needed. Texts of a model reach them as parsed
 literals only.
@@ -83,13 +84,12 @@ class Stand:
         self._worlds.pop(arguments["key"], None)
 
     def checks(self, arguments: dict[str, Any]) -> list[dict[str, Any]]:
-        """Check whole conversations against their ground truth; of right ones only that they are."""
-        recorded = arguments["recorded"]
-        return [self._check(item, recorded=recorded) for item in arguments["items"]]
+        """Check whole conversations against their ground truth; of right ones say only that they are, unless asked."""
+        return [self._check(item, arguments) for item in arguments["items"]]
 
-    def _check(self, item: dict[str, Any], *, recorded: bool) -> dict[str, Any]:
-        finding = check_turns(self._classes, item["entry"], item["turns"], item["truth"], recorded=recorded)
-        return finding if finding["error_type"] else {"error_type": None}
+    def _check(self, item: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
+        finding = check_turns(self._classes, item["entry"], item["turns"], item["truth"], recorded=asked["recorded"])
+        return finding if finding["error_type"] or asked["whole"] else {"error_type": None}
 
 
 def _stored(world: World) -> dict[str, Any]:

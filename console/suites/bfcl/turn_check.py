@@ -6,6 +6,7 @@ expected several times). Turns for which nothing is expected are executed but no
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import zip_longest
 from typing import Any, cast
 
 from console.suites.bfcl.world import Classes, World, plain, storable, stored_state
@@ -16,6 +17,8 @@ RESPONSE = "multi_turn:execution_response_mismatch"
 
 _MOST_DIFFERENCES = 40
 _LONGEST = 2000
+_ABSENT = object()
+"""Stands for what one side lacks; None is a value like any other."""
 
 Steps = Sequence[Sequence[str]]
 """The call texts of each step of a turn."""
@@ -40,7 +43,8 @@ def check_turns(
 
     Returns:
         `error_type` (None: right), `message`, `turn` (from 0), `turns` (results by turn: `model` by step, `truth`), and
-        what differs: `differences` (class, attribute path, expected, actual), `missing` (results that never came).
+        what differs: `differences` (`path` from the class down, `expected`, `actual`; None: not there) or `missing`
+        (results that never came).
     """
     model, expected = World(classes, entry, "model_eval"), World(classes, entry, "model_ground_truth_eval")
     seen: list[str] = []
@@ -61,7 +65,8 @@ def _judge_turn(
     model: World, expected: World, steps: Steps, calls: Sequence[str], seen: Sequence[str], wanted: Sequence[str]
 ) -> dict[str, Any] | None:
     if not steps:
-        return {"error_type": EMPTY_TURN, "message": f"nothing was called, expected {len(calls)} calls"}
+        wanting = "1 call" if len(calls) == 1 else f"{len(calls)} calls"
+        return {"error_type": EMPTY_TURN, "message": f"nothing was called, expected {wanting}"}
     for name, instance in expected.instances.items():
         differing = _differing(model.instances[name], instance)
         if differing:
@@ -72,7 +77,9 @@ def _judge_turn(
                 "differences": _differences(name, model.instances[name], instance, differing),
             }
     if missing := _missing(wanted, seen):
-        message = f"{len(missing)} expected results never came"
+        message = (
+            "an expected result never came" if len(missing) == 1 else f"{len(missing)} expected results never came"
+        )
         return {"error_type": RESPONSE, "message": message, "missing": [text[:_LONGEST] for text in missing]}
     return None
 
@@ -101,25 +108,36 @@ def _missing(wanted: Sequence[str], seen: Sequence[str]) -> list[str]:
 def _differences(name: str, model: Any, expected: Any, attributes: Sequence[str]) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for attribute in attributes:
-        _descend(
-            f"{name}.{attribute}", plain(getattr(model, attribute, None)), plain(getattr(expected, attribute)), found
-        )
+        actual = plain(getattr(model, attribute)) if hasattr(model, attribute) else _ABSENT
+        _descend(f"{name}.{attribute}", actual, plain(getattr(expected, attribute)), found)
     return found[:_MOST_DIFFERENCES]
 
 
 def _descend(path: str, actual: Any, expected: Any, found: list[dict[str, Any]]) -> None:
-    """Collect the smallest parts that differ."""
+    """Collect the smallest parts that differ: keys of dictionaries, and items of lists that begin alike."""
     if isinstance(actual, dict) and isinstance(expected, dict):
         left, right = cast(dict[str, Any], actual), cast(dict[str, Any], expected)
         for key in dict.fromkeys([*right, *left]):
-            if left.get(key) != right.get(key) or (key in left) != (key in right):
-                _descend(f"{path}.{key}", left.get(key), right.get(key), found)
+            _descend_if(f"{path}.{key}", left.get(key, _ABSENT), right.get(key, _ABSENT), found)
         return
+    if isinstance(actual, list) and isinstance(expected, list):
+        ours, theirs = cast(list[Any], actual), cast(list[Any], expected)
+        shared = min(len(ours), len(theirs))
+        if shared and (len(ours) == len(theirs) or ours[:shared] == theirs[:shared]):
+            for place, (one, other) in enumerate(zip_longest(ours, theirs, fillvalue=_ABSENT)):
+                _descend_if(f"{path}[{place}]", one, other, found)
+            return
     found.append({"path": path, "expected": _cut(expected), "actual": _cut(actual)})
 
 
+def _descend_if(path: str, actual: Any, expected: Any, found: list[dict[str, Any]]) -> None:
+    if actual is _ABSENT or expected is _ABSENT or actual != expected:
+        _descend(path, actual, expected, found)
+
+
 def _cut(value: Any) -> str | None:
-    return None if value is None else repr(value)[:_LONGEST]
+    """Return a value as text; None for one that is not there."""
+    return None if value is _ABSENT else repr(value)[:_LONGEST]
 
 
 def _record(

@@ -21,6 +21,7 @@ MUTED = "$muted"
 LEAST_COLUMN = 36
 """Cells each side needs for side by side."""
 NAME_LIMIT = 22
+PATH_LIMIT = 400
 LONG_STRIP = 10
 """Turns from which on they stand closer together."""
 VALUE_LIMIT = 4000
@@ -133,23 +134,31 @@ class _Sides:
             yield folded
 
     def _row(self, row: Row, names: int) -> Iterator[Content]:
-        label = lines.fit(one_line(row.name, 60, "bold" if row.decisive else MUTED), names)
+        name = one_line(row.name, PATH_LIMIT, "bold" if row.decisive else MUTED)
+        head: Content | None = None
+        if name.cell_length > names:  # a path into a state is longer than a column: it gets lines of its own
+            head = sign(row.mark, row.decisive)
+            for part in _cut(name, self.width - 5, 0, True):
+                yield head.append("  ").append(part)
+                head = Content("   ")
+            name = Content("")
+        label = lines.fit(name, names)
         room_left, room_right = self.left - names - 4, self.right - names - 4
         wanted, got = _values(row, room_left, room_right, self.style)
         again = label if row.actual is not None else Content(" " * names)
-        sides = [Content("  ").join([Content(""), name, value]) for name, value in ((label, wanted), (again, got))]
-        yield from self._line(row.mark, *sides, decisive=row.decisive, hang=names + 4)
+        sides = [Content("  ").join([Content(""), shown, value]) for shown, value in ((label, wanted), (again, got))]
+        yield from self._line(None if head else row.mark, *sides, decisive=row.decisive, hang=names + 4)
         yield from _notes(row.note, names + 7, self.width)
 
     def _line(
-        self, mark: Mark, left: Content, right: Content, *, decisive: bool = False, hang: int = 0
+        self, mark: Mark | None, left: Content, right: Content, *, decisive: bool = False, hang: int = 0
     ) -> Iterator[Content]:
         lefts, rights = _cut(left, self.left, hang, self.style.wrap), _cut(right, self.right, hang, self.style.wrap)
         for place in range(max(len(lefts), len(rights))):
             wanted = lefts[place] if place < len(lefts) else Content("")
             got = rights[place] if place < len(rights) else Content("")
             yield Content.assemble(
-                sign(mark, decisive) if not place else "   ",
+                sign(mark, decisive) if mark and not place else "   ",
                 lines.fit(wanted, self.left), " ", (_bar(), "$line"), " ", got,
             )  # fmt: skip
 

@@ -23,7 +23,16 @@ MUTED = "$muted"
 CODE = "code "
 """Start of the keys of blocks with code; `x` folds them."""
 _QUERY_WIDTH = 400
-_KINDS = (("call", "calls"), ("read", "reads"), ("write", "writes"), ("state", "state"), ("validator", "validator"))
+_KINDS = (
+    ("call", "calls"),
+    ("read", "reads"),
+    ("write", "writes"),
+    ("state", "state"),
+    ("result", "results"),
+    ("validator", "validator"),
+)
+_WHOLE = ("state", "result")
+"""Kinds of which only what is wrong is listed: how many of how many means nothing."""
 
 
 def turn_blocks(comparison: Comparison, conversation: Conversation, width: int, style: diff.Style) -> list[Block]:
@@ -65,7 +74,7 @@ def _title(number: int, mark: Mark, pairs: Sequence[Pair]) -> Content:
     for kind, words in _KINDS:
         mine = [pair for pair in pairs if pair.kind == kind]
         if mine:
-            parts.append(_summary(words, mine))
+            parts.append(_wrong(words) if kind in _WHOLE else _summary(words, mine))
     return Content("   ").join(parts)
 
 
@@ -81,6 +90,10 @@ def _summary(words: str, pairs: Sequence[Pair]) -> Content:
     if extra:
         parts.append(Content.styled(f"{extra} extra", MUTED))
     return Content.styled(f"{words} ", MUTED).append(Content(", ").join(parts))
+
+
+def _wrong(words: str) -> Content:
+    return Content.assemble((f"{words} ", MUTED), (MARKS.failed, "$fail"))
 
 
 def _asked(passages: Sequence[Passage], turn: int) -> list[Content]:
