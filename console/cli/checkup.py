@@ -69,10 +69,10 @@ def _look_at_color() -> Finding:
     return Finding("terminal", "colour", GOOD, "16 million" if true else f"{term}: 256 or fewer")
 
 
-def look_at_models(models: Path | None) -> list[Finding]:
+def look_at_models(models: Path | None, data: Path | None = None) -> list[Finding]:
     """Whether models.toml is sound and each model's key is at hand."""
     try:
-        book = load_models(find_models_file(models))
+        book = load_models(find_models_file(models), data)
     except UsageError as error:
         return [Finding("models", "models.toml", BAD, error.message, error.cure)]
     place = str(book.path) if book.path else "none: only simulated models"

@@ -1,5 +1,6 @@
 """One model as models.toml describes it: strict values, nothing guessed, the key where printing cannot reach it."""
 
+from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -75,6 +76,8 @@ class ModelConfig(BaseModel):
     """Passed through in every request body."""
     line: int = 0
     """Where its table begins in models.toml; 0: built in."""
+    data: Path | None = None
+    """Data folder besides the usual ones in which a `local` model finds its weights; named with --data, not here."""
 
     @field_validator("base_url")
     @classmethod

@@ -49,8 +49,13 @@ class KeyState:
     text: str
 
 
-def load_models(path: Path | None) -> ModelBook:
-    """Read a file of models; None gives the built-in ones alone. Never raises for what the file says."""
+def load_models(path: Path | None, data: Path | None = None) -> ModelBook:
+    """Read a file of models; None gives the built-in ones alone. Never raises for what the file says.
+
+    Args:
+        path: the file.
+        data: folder named with --data, in which local models look for their weights first.
+    """
     from console.config.builtin import local_models, simulated_models
 
     book = ModelBook(path=path)
@@ -60,6 +65,9 @@ def load_models(path: Path | None) -> ModelBook:
         book.mistakes, book.warnings = file.mistakes, file.warnings
     for name, model in (simulated_models() | local_models()).items():
         book.models.setdefault(name, model)
+    for name, model in book.models.items():
+        if model.provider == "local" and data is not None:
+            book.models[name] = model.model_copy(update={"data": data})
     if any(model.api_key_env and origin(model.api_key_env) == ".env" for model in book.models.values()):
         book.warnings += [warning] if (warning := dotenv_warning()) else []
     return book
@@ -97,7 +105,7 @@ def key_state(model: "ModelConfig") -> KeyState:
     if model.simulated:
         return KeyState(True, "simulated, needs no key")
     if model.provider == "local":
-        return _weights_state()
+        return _weights_state(model.data)
     if model.api_key is not None:
         if model.api_key.get_secret_value().strip():
             return KeyState(True, "key from models.toml")
@@ -111,11 +119,11 @@ def key_state(model: "ModelConfig") -> KeyState:
     return KeyState(not required, f"{name} is not set" + ("" if required else ", so no key is sent"))
 
 
-def _weights_state() -> KeyState:
+def _weights_state(data: Path | None) -> KeyState:
     """Say whether the weights of the local embedding are at hand; it has no key."""
     from console.config.weights import find_weights
 
-    if find_weights() is None:
+    if find_weights(data) is None:
         return KeyState(False, "its weights are not pulled (`eval-console pull minilm`)")
     return KeyState(True, "on this machine, needs no key; not comparable with published totals")
 

@@ -8,7 +8,7 @@ from console.config.model import Limits, ModelConfig
 from console.config.toml import TomlFile
 from console.core.nearest import nearest
 
-_KEYS = tuple(name for name in ModelConfig.model_fields if name not in ("name", "line"))
+_KEYS = tuple(name for name in ModelConfig.model_fields if name not in ("name", "line", "data"))
 _KEYS_WITHIN = {"price": ("in", "out", "cached"), "limits": tuple(Limits.model_fields)}
 _ALIASES = {"model": "model_id", "url": "base_url", "key": "api_key_env", "timeout": "limits", "tools": "mode"}
 _ENDPOINT_KEYS = ("endpoint_id", "model", "url", "api_base_url", "key", "api_key_var", "type", "api_client_type")

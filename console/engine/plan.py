@@ -63,7 +63,7 @@ def prepare(plan: Plan) -> Prepared:
     Raises:
         UsageError: the first thing that is wrong, with the cure.
     """
-    book = load_models(find_models_file(plan.models_path))
+    book = load_models(find_models_file(plan.models_path), plan.data_path)
     roots = find_data_roots(plan.data_path)
     model = pick_model(book, plan.model)
     suite = Catalog(roots).open(plan.suite)
@@ -71,7 +71,8 @@ def prepare(plan: Plan) -> Prepared:
     models = fill_roles(book, model, suite, options, plan.roles)
     if isinstance(suite, NamesRoles):
         options = suite.settle(options, {role: config.name for role, config in models.items() if role != "model"})
-    setting = Setting(mode=plan.mode or model.mode, options=options)
+    mode = plan.mode or model.mode
+    setting = Setting(mode=suite.own_mode(mode) if isinstance(suite, NamesModes) else mode, options=options)
     cases = _select(suite, plan.selection, setting)
     if not cases:
         raise UsageError("the selection holds no case", cure="Widen --category, --ids or --limit.")

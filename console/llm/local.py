@@ -34,7 +34,7 @@ class LocalEndpoint:
         self._waiting += 1
         try:
             async with self._turn:
-                return await asyncio.to_thread(embed, list(texts))
+                return await asyncio.to_thread(embed, list(texts), self._model.data)
         finally:
             self._waiting -= 1
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from console.config.models import key_state, load_models
-from console.config.weights import find_weights
+from console.config.weights import VOCABULARY, WEIGHTS, find_weights
 from console.core.chat import ChatRequest
 from console.core.fault import Fault, FaultKind, UsageError
 from console.llm.endpoint import Unwatched, open_endpoint
@@ -112,4 +112,16 @@ async def test_the_local_endpoint_embeds_and_refuses_to_talk() -> None:
         with pytest.raises(Fault, match="not here"):
             await endpoint.embed(["one"], Unwatched())
     assert endpoint.state().in_flight == 0
+    await endpoint.aclose()
+
+
+async def test_weights_below_the_folder_named_with_data_are_taken(tmp_path: Path) -> None:
+    (tmp_path / "minilm").mkdir()
+    for name in (WEIGHTS, VOCABULARY):
+        (tmp_path / "minilm" / name).write_text("damaged")
+    model = load_models(None, tmp_path).models["local/minilm"]
+    assert key_state(model).ready
+    endpoint = open_endpoint(model)
+    with pytest.raises(Fault, match=f"the local embedding in {tmp_path / 'minilm'} cannot be read"):
+        await endpoint.embed(["one"], Unwatched())
     await endpoint.aclose()

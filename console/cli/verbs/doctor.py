@@ -27,7 +27,7 @@ def run(args: DoctorArguments) -> int:
     findings = [
         *checkup.look_at_python(),
         *checkup.look_at_terminal(),
-        *checkup.look_at_models(args.models),
+        *checkup.look_at_models(args.models, args.data),
         *([] if args.offline else checkup.look_at_endpoints(args.models)),
         *checkup.look_at_data(args.data),
         *checkup.look_at_runs(args.runs),

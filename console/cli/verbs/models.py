@@ -16,7 +16,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: Arguments) -> int:
     """List them; mistakes in the file are all named, and the models without one stay usable."""
     output = args.output
-    book = load_models(find_models_file(args.models))
+    book = load_models(find_models_file(args.models), args.data)
     for warning in book.warnings:
         output.say(warning)
     for mistake in book.mistakes:
