@@ -14,6 +14,15 @@ _PACKAGE = Path(__file__).resolve().parent.parent
 
 
 @dataclass(frozen=True, slots=True)
+class Places:
+    """Where models, data and runs are, as named by a person; None means the usual places."""
+
+    models: Path | None = None
+    data: Path | None = None
+    runs: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class DataRoots:
     """Folders of dataset folders. Later ones win when two hold the same name."""
 
