@@ -24,6 +24,8 @@ SLOW_TICK_S = 0.25
 IDLE_TICK_S = 1.0
 SLOW_TURN_S = 0.05
 LOADING_PAUSE_S = 0.004
+SHARE_S = (0.012, 0.1)
+"""Least and most time for facts in one turn: as much as drawing takes, or a busy machine would draw and hardly read."""
 
 
 class RunPlace(Place):
@@ -43,7 +45,7 @@ class RunPlace(Place):
         """Why the run cannot be shown, if it cannot."""
         self._following: asyncio.Task[None] | None = None
         self._pending = Changes()
-        self._last_turn_s = 0.0
+        self._last_turn_s = self._turned_at = 0.0
 
     # To be answered by screens ---------------------------------------------------------------------------------------
 
@@ -112,10 +114,12 @@ class RunPlace(Place):
 
     def _turn(self, feed: RunFeed) -> None:
         begun = time.perf_counter()
-        feed.pump()
+        least, most = SHARE_S
+        feed.pump(min(max(begun - self._turned_at, least), most) if feed.has_more else least)
         if self.is_current:
             self.ticked()
-        self._last_turn_s = time.perf_counter() - begun
+        self._turned_at = time.perf_counter()
+        self._last_turn_s = self._turned_at - begun
 
     def _take(self, changes: Changes) -> None:
         self._pending.merge(changes)
