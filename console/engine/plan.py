@@ -71,8 +71,7 @@ def prepare(plan: Plan) -> Prepared:
     models = fill_roles(book, model, suite, options, plan.roles)
     if isinstance(suite, NamesRoles):
         options = suite.settle(options, {role: config.name for role, config in models.items() if role != "model"})
-    mode = plan.mode or model.mode
-    setting = Setting(mode=suite.own_mode(mode) if isinstance(suite, NamesModes) else mode, options=options)
+    setting = Setting(mode=plan.mode or model.mode, options=options)
     cases = _select(suite, plan.selection, setting)
     if not cases:
         raise UsageError("the selection holds no case", cure="Widen --category, --ids or --limit.")
