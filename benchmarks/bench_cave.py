@@ -61,7 +61,7 @@ async def main() -> None:
         with tempfile.TemporaryDirectory() as folder:
             case = case_in(Path(folder))
             stage, began = Clock(), time.perf_counter()
-            await play_case(case, stage, Setting("prompt"), Path(folder))  # type: ignore[arg-type]
+            await play_case(case, stage, Setting("cave"), Path(folder))  # type: ignore[arg-type]
         ready.append(stage.times[0] - began)
         steps += [later - earlier for earlier, later in zip(stage.times, stage.times[1:], strict=False)]
     ordered = sorted(steps)

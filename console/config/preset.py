@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from console.config.toml import Mistake, TomlFile, read_toml
+from console.core.case import MODES
 from console.core.fault import UsageError
 from console.core.nearest import nearest
 from console.core.run import Budget
@@ -177,7 +178,7 @@ _KEYS = {
     "only_failed_of": _TEXT,
     "rollouts": _COUNT,
     "concurrency": _COUNT,
-    "mode": _Key(lambda value: value in ("fc", "prompt"), '"fc" or "prompt"', '"fc"'),
+    "mode": _Key(lambda value: value in MODES, "one of " + ", ".join(MODES), '"fc"'),
     **dict.fromkeys(ROLES, _TEXT),
     "options": _Key(lambda value: isinstance(value, dict), "a table", '{ "suite/option" = 1 }'),
     "max_cost": _Key(_is_money, "an amount of US dollars", "5.0"),

@@ -1,5 +1,6 @@
 """What is played: a case, and the identity of one try at it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
@@ -35,15 +36,36 @@ class Case(msgspec.Struct, frozen=True, omit_defaults=True):
     """Id in the official files where it differs from ours."""
 
 
+MODES = ("fc", "prompt", "cave", "json")
+"""Words a run may give for its mode: native tools, tools in the prompt, and cave-bench's own for the two it has."""
+
+
+class Edit(msgspec.Struct, frozen=True):
+    """Another opening: wherever a request begins with some messages of the suite's, others are sent instead."""
+
+    before: tuple[dict[str, Any], ...]
+    """The messages of the first request as the suite makes them."""
+    after: tuple[dict[str, Any], ...]
+
+    def apply(self, messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]] | None:
+        """Return the messages with the other opening; None when they do not begin with `before`."""
+        count = len(self.before)
+        if tuple(messages[:count]) != self.before:
+            return None
+        return [*self.after, *messages[count:]]
+
+
 class Setting(msgspec.Struct, frozen=True, omit_defaults=True):
     """What play and score must know of the run: how the model is spoken to and the suite's options."""
 
     mode: str = "prompt"
-    """`fc` (native tools) or `prompt` (tools described in the prompt)."""
+    """`fc` (native tools) or `prompt` (tools described in the prompt); in cave-bench `cave` or `json`."""
     underscore_to_dot: bool | None = None
     """BFCL: dots of function names were sent as underscores; None: in fc mode they were, in prompt mode not."""
     options: dict[str, Any] = {}
     """Suite options after validation, defaults filled in; JSON values."""
+    edit: Edit | None = None
+    """A reader's own opening of the conversation; such a run says nothing of the benchmark."""
 
     @property
     def underscored(self) -> bool:

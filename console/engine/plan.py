@@ -11,14 +11,14 @@ from console import __version__
 from console.config.model import ModelConfig
 from console.config.models import facts, key_state, load_models
 from console.config.paths import DataRoots, find_data_roots, find_models_file, find_runs_root
-from console.core.case import Case, Setting
+from console.core.case import Case, Edit, Setting
 from console.core.fault import UsageError
 from console.core.nearest import nearest
 from console.core.run import Budget, Manifest, Selection
 from console.engine.roles import fill_roles, pick_model
 from console.store.runs import RunFolder, new_run_id
 from console.suites.catalog import Catalog
-from console.suites.suite import NamesRoles, Option, Suite
+from console.suites.suite import HasNeeds, NamesModes, Option, SettlesOptions, Suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,7 @@ class Plan:
     budget: Budget = field(default_factory=Budget)
     name: str = ""
     parent: str = ""
+    edit: Edit | None = None
     models_path: Path | None = None
     data_path: Path | None = None
     runs_path: Path | None = None
@@ -69,14 +70,18 @@ def prepare(plan: Plan) -> Prepared:
     suite = Catalog(roots).open(plan.suite)
     options = check_options(suite.options, plan.options)
     models = fill_roles(book, model, suite, options, plan.roles)
-    if isinstance(suite, NamesRoles):
+    if isinstance(suite, SettlesOptions):
         options = suite.settle(options, {role: config.name for role, config in models.items() if role != "model"})
-    setting = Setting(mode=plan.mode or model.mode, options=options)
+    mode = plan.mode or model.mode
+    own = suite.own_mode(mode) if isinstance(suite, NamesModes) else mode
+    setting = Setting(mode=own, options=options, edit=plan.edit)
     cases = _select(suite, plan.selection, setting)
     if not cases:
         raise UsageError("the selection holds no case", cure="Widen --category, --ids or --limit.")
     _check_modes(suite, cases, setting)
     _check_keys(models)
+    if isinstance(suite, HasNeeds):
+        suite.check_needs(cases, setting)
     manifest = Manifest(
         id=new_run_id(plan.suite, plan.model, _one(plan.selection.categories), plan.name),
         at=time.time(),
@@ -121,6 +126,7 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
         selection=manifest.selection,
         options=manifest.setting.options,
         mode=manifest.setting.mode,
+        edit=manifest.setting.edit,
         roles={role: model.name for role, model in manifest.roles.items()},
         rollouts=manifest.rollouts,
         concurrency=manifest.concurrency,

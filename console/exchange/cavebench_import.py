@@ -22,6 +22,7 @@ from console.store.journal import JournalWriter
 from console.store.lock import RunLock
 from console.store.runs import RunFolder, create_run, new_run_id
 from console.suites.cavebench.judge import judge
+from console.suites.cavebench.options import mode_of
 from console.suites.cavebench.wire import encode
 
 _VALIDATOR = "Custom validator failed: "
@@ -135,7 +136,7 @@ def _records(scenarios: dict[str, PeerScenario], manifest: Manifest) -> Iterator
                 case = msgspec.structs.replace(case, id=f"{case.id}~{number}")
             taken.add(case.id)
             key = Key(case.id)
-            mode = "json" if manifest.setting.mode == "fc" else "cave"
+            mode = mode_of(manifest.setting)
             output = {"mode": mode, "turns": [_played(turn) for turn in conversation.turns]}
             yield Started(at=manifest.at, key=key, case=case)
             verdict = _beside_official(judge(case, output, "compatible"), conversation)
@@ -200,7 +201,7 @@ def _manifest(path: Path, scenarios: dict[str, PeerScenario]) -> Manifest:
         at=time.time(),
         suite=FORMAT,
         model=ModelFacts(name=model, model_id=model, provider="imported", simulated=ours.simulated),
-        setting=Setting(mode="fc" if mode == "json" else "prompt"),
+        setting=Setting(mode=mode),
         cases=sum(len(scenario.conversations) for scenario in scenarios.values()),
         dataset={"name": "imported"},
         versions={"imported": "cave-bench results"},

@@ -115,12 +115,8 @@ class RoleModel:
 
 
 @runtime_checkable
-class NamesRoles(Protocol):
-    """A suite whose options can name the models of its roles, as the reference's arguments do."""
-
-    def role_models(self, options: dict[str, Any]) -> dict[str, RoleModel]:
-        """Return what the options say, by role."""
-        ...
+class SettlesOptions(Protocol):
+    """A suite whose options are not kept as they were given: paths, files, chosen models."""
 
     def settle(self, options: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
         """Return the options as the manifest keeps them: checked, files read in, the chosen role models named.
@@ -128,6 +124,37 @@ class NamesRoles(Protocol):
         Raises:
             UsageError: an option is wrong or a file cannot be read.
         """
+        ...
+
+
+@runtime_checkable
+class NamesRoles(SettlesOptions, Protocol):
+    """A suite whose options can name the models of its roles, as the reference's arguments do."""
+
+    def role_models(self, options: dict[str, Any]) -> dict[str, RoleModel]:
+        """Return what the options say, by role."""
+        ...
+
+
+@runtime_checkable
+class HasNeeds(Protocol):
+    """A suite that needs more than models and data for some of its cases: weights, a file, a key of a service."""
+
+    def check_needs(self, cases: Sequence[Case], setting: Setting) -> None:
+        """Look whether everything is here, before anything is asked and paid.
+
+        Raises:
+            UsageError: the first thing that is missing, with the cure.
+        """
+        ...
+
+
+@runtime_checkable
+class NamesModes(Protocol):
+    """A suite that has words of its own for its modes."""
+
+    def own_mode(self, mode: str) -> str:
+        """Return the suite's word for a mode of `models.toml`; other words as they are."""
         ...
 
 

@@ -113,7 +113,7 @@ def a_run(root: Path, *ends: tuple[Key, Verdict | None, Any]) -> RunFolder:
     turn = {"query": "q", "expected_function_calls": [{"name": "f"}, {"name": "f"}]}
     case = Case("s/c", "s", {"scenario": "s", "conversation": {"id": "c", "turns": [turn]}})
     manifest = Manifest(
-        id="2031-01-01T0000-run", at=0.0, suite="cave", model=ModelFacts(name="a/b"), setting=Setting(mode="fc")
+        id="2031-01-01T0000-run", at=0.0, suite="cave", model=ModelFacts(name="a/b"), setting=Setting(mode="json")
     )
     run = create_run(root, manifest)
     journal = JournalWriter(run.journal_path)

@@ -37,7 +37,7 @@ def scenario(*turns: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"name": "s", "module": "mod", "conversations": [{"id": "c", "turns": list(turns)}], **more}
 
 
-def ids(suite: CaveBenchSuite, mode: str = "prompt", **selection: Any) -> list[str]:
+def ids(suite: CaveBenchSuite, mode: str = "cave", **selection: Any) -> list[str]:
     return [case.id for case in suite.cases(Selection(**selection), Setting(mode=mode))]
 
 
@@ -117,11 +117,11 @@ def test_module_by_path_and_beside_the_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("turn", "modes"),
     [
-        ({"query": "q"}, ("prompt", "fc")),
-        ({"query": "q", "validator": "plain"}, ("prompt", "fc")),
-        ({"query": "q", "validator": "looks"}, ("prompt",)),
-        ({"query": "q", "pre_turn_hook": "hook"}, ("prompt",)),
-        ({"query": "q", "expected_variable_reads": ["x"]}, ("prompt",)),
+        ({"query": "q"}, ("cave", "json")),
+        ({"query": "q", "validator": "plain"}, ("cave", "json")),
+        ({"query": "q", "validator": "looks"}, ("cave",)),
+        ({"query": "q", "pre_turn_hook": "hook"}, ("cave",)),
+        ({"query": "q", "expected_variable_reads": ["x"]}, ("cave",)),
     ],
 )
 def test_scenarios_that_need_a_runtime_are_not_offered_in_json_mode(
@@ -129,8 +129,8 @@ def test_scenarios_that_need_a_runtime_are_not_offered_in_json_mode(
 ) -> None:
     suite = write(tmp_path, scenario(turn))
     assert suite.categories()[0].modes == modes
-    assert ids(suite, "fc") == (["s/c"] if "fc" in modes else [])
-    assert ids(suite, "fc", categories=("s",)) == ["s/c"]
+    assert ids(suite, "json") == (["s/c"] if "json" in modes else [])
+    assert ids(suite, "json", categories=("s",)) == ["s/c"]
 
 
 def test_selection_and_its_mistakes(tmp_path: Path) -> None:

@@ -171,7 +171,7 @@ def scenario(tmp_path: Path, *turns: dict[str, Any], **more: Any) -> tuple[CaveB
     data = {"name": "s", "module": "mod", "conversations": [{"id": "c", "turns": list(turns)}], **more}
     (tmp_path / "s.json").write_text(json.dumps([data]))
     suite = suite_of(tmp_path)
-    return suite, suite.cases(Selection(), setting("prompt"))[0]
+    return suite, suite.cases(Selection(), setting("cave"))[0]
 
 
 def cell(code: str) -> str:
@@ -183,8 +183,8 @@ def one_cell(code: str) -> Script:
 
 
 starter = suite_of(STARTER)
-cave_cases = starter.cases(Selection(), setting("prompt"))
-json_cases = starter.cases(Selection(), setting("fc"))
+cave_cases = starter.cases(Selection(), setting("cave"))
+json_cases = starter.cases(Selection(), setting("json"))
 
 
 @cave_mode
@@ -192,16 +192,16 @@ json_cases = starter.cases(Selection(), setting("fc"))
 @pytest.mark.parametrize("case", cave_cases, ids=lambda case: case.id)
 async def test_starter_passes_in_cave_mode(case: Case) -> None:
     stage = MemoryStage()
-    output = await starter.play(case, stage, setting("prompt"))
-    verdict = starter.score(case, output, setting("prompt"))
+    output = await starter.play(case, stage, setting("cave"))
+    verdict = starter.score(case, output, setting("cave"))
     assert verdict.outcome is Outcome.PASSED, verdict.messages
     assert [kind for kind, *_ in stage.notes].count("turn") == len(case.data["conversation"]["turns"])
 
 
 @pytest.mark.parametrize("case", json_cases, ids=lambda case: case.id)
 async def test_starter_passes_in_json_mode(case: Case) -> None:
-    output = await starter.play(case, MemoryStage(), setting("fc"))
-    verdict = starter.score(case, output, setting("fc"))
+    output = await starter.play(case, MemoryStage(), setting("json"))
+    verdict = starter.score(case, output, setting("json"))
     assert verdict.outcome is Outcome.PASSED, verdict.messages
 
 
@@ -226,7 +226,7 @@ async def test_what_a_turn_leaves_behind(tmp_path: Path) -> None:
     }
     suite, case = scenario(tmp_path, turn)
     stage = MemoryStage(one_cell("out = add(2)\nprint(box, out)"))
-    output = await suite.play(case, stage, setting("prompt"))
+    output = await suite.play(case, stage, setting("cave"))
     played = output["turns"][0]
     assert played["calls"] == [{"function": "add", "arguments": {"a": 2, "b": 1}, "call_id": "1"}]
     assert played["snippets"] == ["out = add(2)\nprint(box, out)"]
@@ -234,7 +234,7 @@ async def test_what_a_turn_leaves_behind(tmp_path: Path) -> None:
     _, _, shown = next(note for note in stage.notes if note[0] == "cell")
     assert (shown["output"], shown["reads"], shown["writes"]) == ("{} 3\n", ["add", "box", "out", "print"], ["out"])
     assert "<execution_output>\n{} 3" in str(stage.asked[1][-1]["content"])
-    assert suite.score(case, output, setting("prompt")).outcome is Outcome.PASSED
+    assert suite.score(case, output, setting("cave")).outcome is Outcome.PASSED
     assert stage.notes[0][0] == "sandbox"
     assert "sandbox:" in stage.notes[0][2]["text"]
 
@@ -243,7 +243,7 @@ async def test_what_a_turn_leaves_behind(tmp_path: Path) -> None:
 async def test_prompt_holds_scenario_texts_and_tools(tmp_path: Path) -> None:
     suite, case = scenario(tmp_path, {"query": "hello"}, description="Braces {{a}}.", requirements="Be kind.")
     stage = MemoryStage(lambda turn, step, messages: "Hi.")
-    await suite.play(case, stage, setting("prompt"))
+    await suite.play(case, stage, setting("cave"))
     prompt = str(stage.asked[0][0]["content"])
     for part in ("Braces {a}.", "Be kind.", "add(a: int, b: int = 1)", "- name: box"):
         assert part in prompt
@@ -261,8 +261,8 @@ async def test_hook_validator_and_state_over_turns(tmp_path: Path) -> None:
     )
     codes = ["kept = 41", "print(kept + 1)", "1", "1", "box['x'] = 2"]
     stage = MemoryStage(lambda turn, step, messages: cell(codes[turn]) if step == 0 else "ok")
-    output = await suite.play(case, stage, setting("prompt"))
-    verdict = suite.score(case, output, setting("prompt"))
+    output = await suite.play(case, stage, setting("cave"))
+    verdict = suite.score(case, output, setting("cave"))
     assert output["turns"][1]["query"] == "hooked second"
     assert "42" in str(stage.asked[3][-1]["content"])
     assert [turn["success"] for turn in verdict.detail["turns"]] == [True, True, False, False, False]
@@ -287,12 +287,12 @@ async def test_resume_rebuilds_the_runtime(tmp_path: Path, calls: int) -> None:
         )
 
     whole = MemoryStage(script)
-    complete = await suite.play(case, whole, setting("prompt"))
+    complete = await suite.play(case, whole, setting("cave"))
     first = MemoryStage(script, calls=calls)
     with pytest.raises(Interrupted):
-        await suite.play(case, first, setting("prompt"))
+        await suite.play(case, first, setting("cave"))
     second = MemoryStage(script, journal=first.journal)
-    resumed = await suite.play(case, second, setting("prompt"))
+    resumed = await suite.play(case, second, setting("cave"))
     assert len(first.asked) + len(second.asked) == len(whole.asked) == 6
     assert resumed["turns"][-1]["calls"] == complete["turns"][-1]["calls"]
     assert second.known == []
@@ -307,9 +307,9 @@ async def test_resume_in_json_mode_makes_known_calls_again(tmp_path: Path) -> No
 
     first = MemoryStage(script, calls=3)
     with pytest.raises(Interrupted):
-        await suite.play(case, first, setting("fc"))
+        await suite.play(case, first, setting("json"))
     second = MemoryStage(script, journal=first.journal)
-    await suite.play(case, second, setting("fc"))
+    await suite.play(case, second, setting("json"))
     assert len(second.asked) == 3
     assert second.asked[-1][-1]["content"] == '["w0", "w1", "w2"]'
 
@@ -322,16 +322,16 @@ async def test_replay_of_a_finished_conversation_starts_no_worker(
     suite, case = scenario(tmp_path, {"query": "add", "validator": "calls"})
     script: Script = lambda turn, step, messages: [("add", {"a": 1})] if step == 0 else "2"  # noqa: E731
     first = MemoryStage(script)
-    output = await suite.play(case, first, setting("fc"))
+    output = await suite.play(case, first, setting("json"))
 
     def refuse(*args: Any, **options: Any) -> Any:
         raise AssertionError("a worker was started")
 
     monkeypatch.setattr(play.Worker, "start", refuse)
-    assert await suite.play(case, MemoryStage(script, journal=first.journal), setting("fc")) == output
+    assert await suite.play(case, MemoryStage(script, journal=first.journal), setting("json")) == output
 
 
-@pytest.mark.parametrize("mode", [pytest.param("prompt", marks=cave_mode), "fc"])
+@pytest.mark.parametrize("mode", [pytest.param("cave", marks=cave_mode), "json"])
 async def test_a_providers_fault_is_no_answer(tmp_path: Path, mode: str) -> None:
     suite, case = scenario(tmp_path, {"query": "x"})
 
@@ -347,9 +347,9 @@ async def test_endless_cell_is_stopped_and_the_conversation_goes_on(tmp_path: Pa
     suite, case = scenario(tmp_path, {"query": "x"}, {"query": "y", "validator": "calls"})
     codes = ["while True: pass", "add(1)"]
     stage = MemoryStage(lambda turn, step, messages: cell(codes[turn]) if step == 0 else "ok")
-    output = await suite.play(case, stage, setting("prompt", cell_seconds=0.2))
+    output = await suite.play(case, stage, setting("cave", cell_seconds=0.2))
     assert "stopped after 0.2 s" in str(stage.asked[1][-1]["content"])
-    assert suite.score(case, output, setting("prompt")).outcome is Outcome.PASSED
+    assert suite.score(case, output, setting("cave")).outcome is Outcome.PASSED
 
 
 @cave_mode
@@ -357,8 +357,8 @@ async def test_code_that_ends_its_worker_fails_this_and_later_turns(tmp_path: Pa
     suite, case = scenario(tmp_path, {"query": "w"}, {"query": "x"}, {"query": "y"})
     codes = ["add(1)", "import os\nos._exit(3)", "add(1)"]
     stage = MemoryStage(lambda turn, step, messages: cell(codes[turn]) if step == 0 else "ok")
-    output = await suite.play(case, stage, setting("prompt"))
-    verdict = suite.score(case, output, setting("prompt"))
+    output = await suite.play(case, stage, setting("cave"))
+    verdict = suite.score(case, output, setting("cave"))
     assert (verdict.outcome, verdict.reason) == (Outcome.FAILED, "sandbox_died")
     assert [turn["success"] for turn in verdict.detail["turns"]] == [True, False, False]
     assert "exit code 3" in verdict.messages[0]
@@ -388,8 +388,8 @@ for number in range(3, 30):
         pass
 """
     stage = MemoryStage(one_cell(code))
-    output = await suite.play(case, stage, setting("prompt"))
-    verdict = suite.score(case, output, setting("prompt"))
+    output = await suite.play(case, stage, setting("cave"))
+    verdict = suite.score(case, output, setting("cave"))
     assert (verdict.outcome, verdict.reason) == (Outcome.FAILED, "sandbox_protocol")
     assert len(stage.asked) == 1
 
@@ -412,7 +412,7 @@ for attempt in (lambda: open({str(tmp_path / "models.toml")!r}).read(), lambda: 
         print("refused")
 """
     stage = MemoryStage(one_cell(code))
-    await suite.play(case, stage, setting("prompt"))
+    await suite.play(case, stage, setting("cave"))
     shown = next(data for kind, _, data in stage.notes if kind == "cell")["output"]
     assert "canary" not in shown
     assert shown.count("refused") == 3
@@ -426,7 +426,7 @@ async def test_sixteen_conversations_do_not_see_each_other(tmp_path: Path) -> No
     async def hold(number: int) -> str:
         codes = [f"mine = {number}\nbox['n'] = {number}\nremember('{number}')", "print(mine, box, remember('end'))"]
         stage = MemoryStage(lambda turn, step, messages: cell(codes[turn]) if step == 0 else "ok")
-        await suite.play(case, stage, setting("prompt"))
+        await suite.play(case, stage, setting("cave"))
         return [data for kind, _, data in stage.notes if kind == "cell"][1]["output"]
 
     outputs = await asyncio.gather(*(hold(number) for number in range(16)))
@@ -437,7 +437,7 @@ async def test_sixteen_conversations_do_not_see_each_other(tmp_path: Path) -> No
 async def test_steps_are_limited(tmp_path: Path) -> None:
     suite, case = scenario(tmp_path, {"query": "x"})
     stage = MemoryStage(lambda turn, step, messages: cell("add(1)"))
-    output = await suite.play(case, stage, setting("prompt", max_steps=3))
+    output = await suite.play(case, stage, setting("cave", max_steps=3))
     assert len(stage.asked) == 3
     assert output["turns"][0]["status"] == "max_steps_reached"
 
@@ -446,7 +446,7 @@ async def test_steps_are_limited(tmp_path: Path) -> None:
 async def test_too_long_output_is_replaced_by_a_notice(tmp_path: Path) -> None:
     suite, case = scenario(tmp_path, {"query": "x"})
     stage = MemoryStage(one_cell("print('x' * 300_000)"))
-    await suite.play(case, stage, setting("prompt"))
+    await suite.play(case, stage, setting("cave"))
     assert "300001" in str(stage.asked[1][-1]["content"])
     assert len(str(stage.asked[1][-1]["content"])) < 1000
 
@@ -462,7 +462,7 @@ async def test_native_calls_and_their_errors(tmp_path: Path) -> None:
         ("add", "[1]"),
     ]
     stage = MemoryStage(lambda turn, step, messages: calls if step == 0 else "done")
-    output = await suite.play(case, stage, setting("fc"))
+    output = await suite.play(case, stage, setting("json"))
     answers = [str(message["content"]) for message in stage.asked[1] if message["role"] == "tool"]
     assert answers[0] == "5"
     assert answers[2] == "Error: negative"
@@ -471,20 +471,20 @@ async def test_native_calls_and_their_errors(tmp_path: Path) -> None:
     assert output["turns"][0]["steps"] == 2
     assert stage.params[0] == {"tool_choice": "auto", "parallel_tool_calls": True}
     assert [tool["function"]["name"] for tool in stage.tools[0]] == ["add", "remember"]
-    assert suite.score(case, output, setting("fc")).outcome is Outcome.PASSED
+    assert suite.score(case, output, setting("json")).outcome is Outcome.PASSED
 
 
 async def test_json_mode_stops_at_its_limit_and_judges_what_was_called(tmp_path: Path) -> None:
     expected = [{"name": "add", "arguments": [{"name": "a", "value": 1}]}]
     suite, case = scenario(tmp_path, {"query": "x", "expected_function_calls": expected})
     stage = MemoryStage(lambda turn, step, messages: [("add", {"a": 1})])
-    output = await suite.play(case, stage, setting("fc"))
+    output = await suite.play(case, stage, setting("json"))
     assert len(stage.asked) == 20
     assert "maximum number of steps" in output["turns"][0]["response"]
-    assert suite.score(case, output, setting("fc")).outcome is Outcome.PASSED
+    assert suite.score(case, output, setting("json")).outcome is Outcome.PASSED
 
 
-@pytest.mark.parametrize("mode", [pytest.param("prompt", marks=cave_mode), "fc"])
+@pytest.mark.parametrize("mode", [pytest.param("cave", marks=cave_mode), "json"])
 async def test_a_module_that_does_not_import_is_a_data_fault_before_any_call(tmp_path: Path, mode: str) -> None:
     suite, case = scenario(tmp_path, {"query": "x"})
     (tmp_path / "mod.py").write_text("raise RuntimeError('no data')")
@@ -501,7 +501,7 @@ async def test_a_name_missing_in_a_module_made_at_run_time(tmp_path: Path) -> No
     case = Case(case.id, case.category, case.data | {"conversation": {"id": "c", "turns": turns}})
     stage = MemoryStage()
     with pytest.raises(Fault, match="nowhere"):
-        await suite.play(case, stage, setting("fc"))
+        await suite.play(case, stage, setting("json"))
     assert stage.asked == []
 
 
@@ -510,9 +510,9 @@ async def test_a_name_missing_in_a_module_made_at_run_time(tmp_path: Path) -> No
 )
 def test_any_output_gets_a_verdict(tmp_path: Path, output: Any) -> None:
     suite, case = scenario(tmp_path, {"query": "x", "expected_function_calls": [{"name": "add"}]})
-    verdict = suite.score(case, output, setting("fc"))
+    verdict = suite.score(case, output, setting("json"))
     assert verdict.outcome is Outcome.FAILED
-    suite.compare(case, output, verdict, setting("fc"))
+    suite.compare(case, output, verdict, setting("json"))
 
 
 def test_comparison_shows_the_match_argument_by_argument(tmp_path: Path) -> None:
@@ -528,8 +528,8 @@ def test_comparison_shows_the_match_argument_by_argument(tmp_path: Path) -> None
         {"function": "other", "arguments": {}, "call_id": "2"},
     ]
     output = {"turns": [{"query": "x", "calls": calls, "snippets": [], "validator": None}]}
-    verdict = suite.score(case, output, setting("fc"))
-    comparison = suite.compare(case, output, verdict, setting("fc"))
+    verdict = suite.score(case, output, setting("json"))
+    comparison = suite.compare(case, output, verdict, setting("json"))
     assert verdict.reason == "wrong_argument_value"
     assert comparison.sentence == "an argument has the wrong value: a"
     first, missing, extra, variable = comparison.pairs
@@ -542,8 +542,8 @@ def test_report_sums_turns_and_names_both_counts_of_missing_calls(tmp_path: Path
     expected = [{"name": "add", "arguments": [{"name": "a", "value": n}]} for n in (1, 2)]
     suite, case = scenario(tmp_path, {"query": "x", "expected_function_calls": expected}, {"query": "y"})
     turns = [{"calls": [{"function": "add", "arguments": {"a": 1}}], "steps": 2}, {"steps": 1}]
-    verdict = suite.score(case, {"turns": turns}, setting("fc"))
-    report = suite.report([Result(case.id, case.category, 0, verdict)], setting("fc"))
+    verdict = suite.score(case, {"turns": turns}, setting("json"))
+    report = suite.report([Result(case.id, case.category, 0, verdict)], setting("json"))
     values = {metric.name: metric.value for metric in report.metrics}
     assert report.metrics[0].name == "success rate"
     assert values["success rate"] == 0.5

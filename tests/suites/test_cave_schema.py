@@ -69,6 +69,18 @@ def test_list_items_at_the_margin_are_no_descriptions() -> None:
     assert "description" not in schema_from_text("find", "(city: str)", doc)["parameters"]["properties"]["city"]
 
 
+def test_google_names_stand_before_the_colon_or_before_their_type() -> None:
+    doc = "Find.\n\nArgs:\n    city (str): Where.\n    day : When.\n    hour:\n"
+    properties = schema_from_text("find", "(city: str, day: str, hour: datetime.time)", doc)["parameters"]["properties"]
+    assert [properties[name].get("description") for name in ("city", "day", "hour")] == ["Where.", None, ""]
+    assert properties["hour"]["format"] == "time"
+
+
+def test_a_section_within_a_fence_describes_nothing() -> None:
+    doc = "Find.\n\n```\nArgs:\n    city: Where.\n```\n"
+    assert "description" not in schema_from_text("find", "(city: str)", doc)["parameters"]["properties"]["city"]
+
+
 def test_annotated_text_describes() -> None:
     def find(city: Annotated[str, "Where to look."]) -> str:
         return city

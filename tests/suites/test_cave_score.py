@@ -112,11 +112,37 @@ def test_validator_and_variables_follow_the_calls() -> None:
     assert score.metrics["missing_variable_writes"] == 2
 
 
-def test_arguments_that_are_no_object() -> None:
+@pytest.mark.parametrize("given", [None, 5, True, ["a"], "a", "abc"])
+def test_arguments_that_are_no_object_and_cannot_be_looked_into(given: object) -> None:
     turn = {"expected_function_calls": [expect("f", a=1)]}
     with pytest.raises(EvaluatorError, match="not an object"):
-        judge(turn, ("f", [1]))
-    assert judge({"expected_function_calls": [{"name": "f"}]}, ("f", [1])).success
+        judge(turn, ("f", given))
+    assert judge({"expected_function_calls": [{"name": "f"}]}, ("f", given)).success
+
+
+@pytest.mark.parametrize("given", [[], [1], "x", ""])
+def test_a_list_or_text_without_the_name_passes_no_argument(given: object) -> None:
+    score = judge({"expected_function_calls": [expect("f", a=1)]}, ("f", given))
+    assert [error.type for error in score.call_errors] == ["missing_argument"]
+    with pytest.raises(EvaluatorError, match="not an object"):
+        judge({"expected_function_calls": [expect("f", a=1) | {"strict_args": True}]}, ("f", given))
+
+
+@pytest.mark.parametrize("call", [{"name": ["f"]}, {"name": "f", "arguments": [{"name": ["a"]}]}])
+def test_names_of_a_kind_that_is_no_name(call: dict[str, object]) -> None:
+    with pytest.raises(EvaluatorError, match="unhashable"):
+        judge({"expected_function_calls": [call]}, ("f", {}))
+
+
+def test_only_plain_text_is_taken_for_a_number_and_keys_are_compared_as_values() -> None:
+    class Label(str):
+        pass
+
+    assert fits("5", "int")
+    assert not fits(Label("5"), "int")
+    assert not fits(decode(encode(Label("5"))), "int")
+    assert canonical({1.0: "x", 2: "y"}) == "{'1': 'x', '2': 'y'}"
+    assert canonical({" a ": 1}) == "{' a ': '1'}"
 
 
 @pytest.mark.parametrize(

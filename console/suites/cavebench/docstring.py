@@ -19,7 +19,7 @@ def parameter_descriptions(doc: str) -> dict[str, str]:
     """Return description by parameter name."""
     lines = inspect.cleandoc(doc.rstrip()).split("\n")
     reader = {"sphinx": _sphinx, "numpy": _numpy, "google": _google}[_style("\n".join(lines))]
-    return {name: text for name, text in reader(lines) if text}
+    return dict(reader(lines))
 
 
 def _style(text: str) -> str:
@@ -31,13 +31,22 @@ def _style(text: str) -> str:
 
 
 def _google(lines: list[str]) -> Iterator[tuple[str, str]]:
+    fenced = False
     for number, line in enumerate(lines):
+        fenced ^= line.lstrip(" ").startswith("```")
+        if fenced:
+            continue
         header = _HEADER.match(line)
         if header and header["title"].lower() in _GOOGLE_TITLES and _is_section(lines, number):
             for item in _items(lines, number + 1):
                 name, colon, text = "\n".join(item).partition(":")
-                if colon:
-                    yield name.split(" ", 1)[0].lstrip("*"), text.strip()
+                if colon and "\n" not in name:
+                    yield _without_type(name).lstrip("*"), text.lstrip(" \t").rstrip("\n")
+
+
+def _without_type(name: str) -> str:
+    """Return the name of `name (type)`; what else stands before the colon is the name as it is."""
+    return name.split("(", 1)[0].strip() if "(" in name and name.endswith(")") else name
 
 
 def _is_section(lines: list[str], number: int) -> bool:

@@ -63,15 +63,11 @@ def check_calls(expected: Sequence[ExpectedCall], actual: Sequence[ActualCall], 
         EvaluatorError: a value or an argument record that cannot be judged.
     """
     check = CallCheck()
-    for name in dict.fromkeys(call.name for call in expected):
-        wanted = [index for index, call in enumerate(expected) if call.name == name]
-        made = [index for index, call in enumerate(actual) if call.function == name]
-        required = sum(1 for index in wanted if expected[index].required)
-        if len(made) < required:
-            text = f"Function '{name}' called {len(made)} times, expected at least {required}"
-            check.errors.append(CallError("missing_function", text))
-            continue
-        _check_function(check, expected, actual, wanted, made, rule)
+    try:
+        for name in dict.fromkeys(call.name for call in expected):
+            _check_name(check, name, expected, actual, rule)
+    except TypeError as error:  # a name of a kind that is no name, such as a list, in a scenario file
+        raise EvaluatorError(str(error)) from None
     return check
 
 
@@ -115,15 +111,17 @@ def check_arguments(index: int, expected: ExpectedCall, arguments: dict[str, Any
     return errors
 
 
-def _check_function(
-    check: CallCheck,
-    expected: Sequence[ExpectedCall],
-    actual: Sequence[ActualCall],
-    wanted: list[int],
-    made: list[int],
-    rule: TypeRule,
+def _check_name(
+    check: CallCheck, name: str, expected: Sequence[ExpectedCall], actual: Sequence[ActualCall], rule: TypeRule
 ) -> None:
-    free = list(made)
+    """Check all expectations of one function."""
+    wanted = [index for index, call in enumerate(expected) if call.name == name]
+    free = [index for index, call in enumerate(actual) if call.function == name]
+    required = sum(1 for index in wanted if expected[index].required)
+    if len(free) < required:
+        text = f"Function '{name}' called {len(free)} times, expected at least {required}"
+        check.errors.append(CallError("missing_function", text))
+        return
     for index in wanted:
         call = expected[index]
         costs = [(mismatch_cost(call.arguments, _arguments(call, actual[other])), other) for other in free]
@@ -136,6 +134,8 @@ def _check_function(
         cost, taken = min(costs)
         free.remove(taken)
         check.matches.append(Match(index, taken, cost))
+        if call.strict_args:
+            _insist_on_object(call, actual[taken])
         check.errors += check_arguments(index, call, _arguments(call, actual[taken]), rule)
 
 
@@ -151,8 +151,16 @@ def _check_argument(head: str, index: int, argument: ExpectedArgument, value: An
 
 
 def _arguments(expected: ExpectedCall, call: ActualCall) -> dict[str, Any]:
-    if isinstance(call.arguments, dict):
-        return cast("dict[str, Any]", call.arguments)
-    if expected.arguments:
+    """Return what was passed by name.
+
+    A list or a text passes nothing, as long as no expected name stands in it: the reference asks only that of it.
+    """
+    given = call.arguments
+    if not isinstance(given, (list, str)) or any(item.name in given for item in expected.arguments):
+        _insist_on_object(expected, call)
+    return cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+
+
+def _insist_on_object(expected: ExpectedCall, call: ActualCall) -> None:
+    if expected.arguments and not isinstance(call.arguments, dict):
         raise EvaluatorError(f"arguments of {call.function} are {type_name_of(call.arguments)}, not an object")
-    return {}

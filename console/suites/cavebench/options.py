@@ -9,7 +9,8 @@ from console.suites.cavebench.value import TypeRule
 from console.suites.suite import Option
 
 Mode = Literal["cave", "json"]
-_MODES: dict[str, Mode] = {"cave": "cave", "prompt": "cave", "json": "json", "fc": "json"}
+MODES: dict[str, Mode] = {"cave": "cave", "json": "json", "prompt": "cave", "fc": "json"}
+"""cave-bench's word for each mode, its own and those of models.toml (older runs carry the latter)."""
 CAVE_STEPS, JSON_STEPS = 100, 20
 
 OPTIONS = (
@@ -42,16 +43,14 @@ class CaveOptions:
 
 
 def mode_of(setting: Setting) -> Mode:
-    """Return the benchmark's mode for a run's mode: code in text is cave mode, native tools are json mode.
+    """Return the benchmark's mode of a run: code in text is cave mode, native tools are json mode.
 
     Raises:
         UsageError: another mode.
     """
-    mode = _MODES.get(setting.mode)
+    mode = MODES.get(setting.mode)
     if mode is None:
-        raise UsageError(
-            f"cave-bench has no mode {setting.mode!r}", where="--mode", cure="Use prompt (cave) or fc (json)."
-        )
+        raise UsageError(f"cave-bench has no mode {setting.mode!r}", where="--mode", cure="Use cave or json.")
     return mode
 
 

@@ -6,12 +6,15 @@ without a JSON schema (arrays, data frames) is refused. Works on a live function
 """
 
 import ast
+import datetime
 import inspect
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from inspect import Parameter
 from typing import Any, Literal, cast
+from uuid import UUID
 
 from pydantic import Field, create_model
 from pydantic.errors import PydanticSchemaGenerationError, PydanticUserError
@@ -130,9 +133,18 @@ _TYPES: dict[str, Any] = {
     "Dict": dict,
     "Tuple": tuple,
     "Set": set,
+    "frozenset": frozenset,
     "Sequence": Sequence,
+    "Iterable": Iterable,
+    "Mapping": Mapping,
+    "date": datetime.date,
+    "datetime": datetime.datetime,
+    "time": datetime.time,
+    "timedelta": datetime.timedelta,
+    "Decimal": Decimal,
+    "UUID": UUID,
 }
-_PREFIXES = ("typing.", "builtins.", "collections.abc.")
+_PREFIXES = ("typing.", "builtins.", "collections.abc.", "datetime.", "decimal.", "uuid.")
 
 
 def _type(node: ast.expr) -> Any:

@@ -16,7 +16,7 @@ from console.sandbox.probe import reached_level
 from console.suites.cavebench.compare import compare_case
 from console.suites.cavebench.dataset import Scenario, read_scenarios
 from console.suites.cavebench.judge import judge
-from console.suites.cavebench.options import OPTIONS, mode_of, read_options
+from console.suites.cavebench.options import MODES, OPTIONS, mode_of, read_options
 from console.suites.cavebench.play import play_case
 from console.suites.cavebench.report import build_report
 from console.suites.stage import Stage
@@ -68,13 +68,17 @@ class CaveBenchSuite:
         self._launching = True
         return options
 
+    def own_mode(self, mode: str) -> str:
+        """Return `cave` for tools in the prompt and `json` for native tools."""
+        return MODES.get(mode, mode)
+
     def categories(self) -> Sequence[Category]:
         """One per scenario; those that need a live runtime are offered in cave mode only."""
         return [
             Category(
                 item.name,
                 len(item.conversations),
-                modes=("prompt",) if item.needs_runtime else ("prompt", "fc"),
+                modes=("cave",) if item.needs_runtime else ("cave", "json"),
                 group=item.family,
             )
             for item in self._scenarios
@@ -170,5 +174,5 @@ def _insist_on_agent() -> None:
         raise UsageError(
             "cave mode needs the package cave-agent, which is not installed",
             where="--mode",
-            cure="Install it with pip install 'eval-console[cave]', or use --mode fc (json mode).",
+            cure="Install it with pip install 'eval-console[cave]', or use --mode json.",
         )

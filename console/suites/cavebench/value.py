@@ -29,8 +29,6 @@ class Foreign:
     """Canonical text, as the value rule compares it."""
     error: str = ""
     """Why there is no canonical text."""
-    is_numeric_text: bool = False
-    """Whether it is a text (of a subclass of str) that float() accepts."""
 
     def __str__(self) -> str:
         """Show the value as str() showed it."""
@@ -71,14 +69,7 @@ def fits(value: Any, type_name: str, rule: TypeRule = "compatible") -> bool:
         return True
     if rule == "exact" or type_name not in ("int", "float"):
         return False
-    return actual in ("int", "float") or is_numeric_text(value)
-
-
-def is_numeric_text(value: Any) -> bool:
-    """Whether a value is a text that float() accepts, such as "1e3", " 1 " or "nan"."""
-    if isinstance(value, Foreign):
-        return value.is_numeric_text
-    return isinstance(value, str) and _is_numeric(value)
+    return actual in ("int", "float") or (type(value) is str and _is_numeric(value))
 
 
 def type_name_of(value: Any) -> str:
@@ -99,10 +90,11 @@ def _canonical_dict(value: dict[Any, Any]) -> str:
         keys = sorted(value)
     except TypeError as error:
         raise EvaluatorError(str(error)) from None
-    return str({str(key): canonical(value[key]) for key in keys})
+    return str({key if isinstance(key, str) else canonical(key): canonical(value[key]) for key in keys})
 
 
 def _is_numeric(text: str) -> bool:
+    """Whether float() accepts a text, such as "1e3", " 1 " or "nan"."""
     try:
         float(text)
     except ValueError:

@@ -8,7 +8,7 @@ misbehaves is named by its class.
 import math
 from typing import Any, cast
 
-from console.suites.cavebench.value import EvaluatorError, Foreign, canonical, is_numeric_text
+from console.suites.cavebench.value import EvaluatorError, Foreign, canonical
 
 MARK = "$foreign"
 """Key of the object that stands for a value JSON cannot carry."""
@@ -87,7 +87,6 @@ def _foreign(value: Any) -> dict[str, Any]:
         "repr": _text(repr, value),
         "canonical": text,
         "error": error,
-        "numeric": is_numeric_text(value),
     }
     return {MARK: form}
 
@@ -111,5 +110,4 @@ def _read_foreign(form: dict[str, Any]) -> Foreign:
         representation=str(form.get("repr", "")),
         canonical=str(form.get("canonical", "")),
         error=str(form.get("error", "")),
-        is_numeric_text=form.get("numeric") is True,
     )
