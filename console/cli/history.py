@@ -1,7 +1,10 @@
 """A run read back for showing: its manifest, its counts, and the latest attempt at every rollout with its case."""
 
+import contextlib
 from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from console.config.paths import find_data_roots
 from console.core.case import Case, Key
@@ -10,6 +13,8 @@ from console.core.record import Finished, Started
 from console.core.run import Manifest, Summary
 from console.core.tally import RunFold
 from console.insight.overview import Overview
+from console.insight.snapshot import freeze, layout, thaw
+from console.store.index import KEPT_FROM_BYTES, JournalIndex
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder
 from console.suites.catalog import Catalog
@@ -66,13 +71,12 @@ def read_history(folder: RunFolder) -> History:
     """
     cases: dict[str, Case] = {}
     keys: dict[tuple[str, int], Key] = {}
-    reader, fold = JournalReader(folder.journal_path), RunFold()
-    while records := reader.read_new():
-        for record in records:
-            fold.apply(record)
-            if isinstance(record, Started):
-                cases.setdefault(record.key.case, record.case)
-                keys[record.key.case, record.key.rollout] = record.key
+    fold = RunFold()
+    for record in JournalReader(folder.journal_path).iter_all():
+        fold.apply(record)
+        if isinstance(record, Started):
+            cases.setdefault(record.key.case, record.case)
+            keys[record.key.case, record.key.rollout] = record.key
     played: list[Played] = []
     for slot, key in keys.items():
         finished = fold.latest.get(slot)
@@ -80,12 +84,24 @@ def read_history(folder: RunFolder) -> History:
     return History(folder, folder.manifest(), folder.summary(), played)
 
 
+def keep_overview(folder: RunFolder) -> None:
+    """After playing: keep what came of a long run, so that whoever opens it need not read its journal."""
+    with contextlib.suppress(OSError):
+        if folder.journal_path.stat().st_size >= KEPT_FROM_BYTES:
+            read_overview(folder)
+
+
 def read_overview(folder: RunFolder) -> Overview:
-    """Read a run's journal into what lists show."""
-    overview, reader = Overview(), JournalReader(folder.journal_path)
-    while records := reader.read_new():
-        for record in records:
-            overview.apply(record)
+    """Return what lists show of a run: what was kept of a long one that stands still, else what its journal says."""
+    overview, index, live = Overview(), JournalIndex(folder.journal_path), folder.is_live
+    with contextlib.suppress(msgspec.DecodeError):
+        made = index.recall(folder.index_path, layout(), live=live)
+        overview = thaw(made) if made is not None else overview
+    kept_at = index.offset
+    for record in index.iter_all():
+        overview.apply(record)
+    if not live and index.offset >= KEPT_FROM_BYTES and index.offset != kept_at:
+        index.keep(folder.index_path, layout(), freeze(overview))
     return overview
 
 

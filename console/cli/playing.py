@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from console.cli.history import keep_overview
 from console.cli.output import Output
 from console.cli.progress import Progress
 from console.core.record import AnyRecord
@@ -35,6 +36,8 @@ def play(
             also(record)
 
     try:
-        return run_in_foreground(folder, prepared, again=again, only=only, on_record=see, on_signal=progress.say)
+        ending = run_in_foreground(folder, prepared, again=again, only=only, on_record=see, on_signal=progress.say)
     finally:
         progress.close()
+    keep_overview(folder)
+    return ending

@@ -35,8 +35,7 @@ def go_on(
     budget = budget_of(args, prepared.manifest.budget)
     prepared = dataclasses.replace(prepared, manifest=msgspec.structs.replace(prepared.manifest, budget=budget))
     memory, reader = Memory(), JournalReader(folder.journal_path)
-    while records := reader.read_new():
-        memory.add_all(records)
+    memory.add_all(reader.iter_all())
     due = plan_jobs(prepared.cases, prepared.manifest.rollouts, memory, again, only)
     if not due:
         output.warn(f"nothing is left to do in {folder.name}")

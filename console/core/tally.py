@@ -1,5 +1,6 @@
 """Fold journal records into counts: the one place where a run's numbers come from, live, in lists and offline."""
 
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import msgspec
@@ -20,28 +21,27 @@ _COUNTED = {
 }
 
 
+@dataclass(slots=True)
 class RunFold:
-    """Counts over the latest attempt of every rollout; apply records in journal order."""
+    """Counts over the latest attempt of every rollout; apply records in journal order. Starts with nothing known."""
 
-    def __init__(self) -> None:
-        """Start with nothing known."""
-        self.tally = Tally()
-        self.categories: dict[str, Tally] = {}
-        self.reasons: dict[str, int] = {}
-        self.cut: dict[str, int] = {}
-        self.served: dict[str, int] = {}
-        self.latest: dict[tuple[str, int], Finished] = {}
-        self.unfinished: dict[tuple[str, int], Key] = {}
-        self.category_of: dict[str, str] = {}
-        self.ungraded: set[str] = set()
-        self.sessions = 0
-        self.closed: Closed | None = None
-        self.first_at = 0.0
-        self.last_at = 0.0
-        self.seconds = 0.0
-        """Time that engines spent on the run: pauses between sessions do not count, nor does a clock that is set."""
-        self._previous_at = 0.0
-        self._score_sums: dict[str, list[float]] = {}
+    tally: Tally = field(default_factory=Tally)
+    categories: dict[str, Tally] = field(default_factory=dict[str, Tally])
+    reasons: dict[str, int] = field(default_factory=dict[str, int])
+    cut: dict[str, int] = field(default_factory=dict[str, int])
+    served: dict[str, int] = field(default_factory=dict[str, int])
+    latest: dict[tuple[str, int], Finished] = field(default_factory=dict[tuple[str, int], Finished])
+    unfinished: dict[tuple[str, int], Key] = field(default_factory=dict[tuple[str, int], Key])
+    category_of: dict[str, str] = field(default_factory=dict[str, str])
+    ungraded: set[str] = field(default_factory=set[str])
+    sessions: int = 0
+    closed: Closed | None = None
+    first_at: float = 0.0
+    last_at: float = 0.0
+    seconds: float = 0.0
+    """Time that engines spent on the run: pauses between sessions do not count, nor does a clock that is set."""
+    _previous_at: float = 0.0
+    _score_sums: dict[str, tuple[float, int]] = field(default_factory=dict[str, tuple[float, int]])
 
     def apply(self, record: AnyRecord) -> None:
         """Take one record into account."""
@@ -106,9 +106,8 @@ class RunFold:
         _add(self.cut, record.cut, sign)
         _add(self.served, record.model, sign)
         for score, value in record.verdict.scores.items():
-            sums = self._score_sums.setdefault(score, [0.0, 0.0])
-            sums[0] += sign * value
-            sums[1] += sign
+            total, count = self._score_sums.get(score, (0.0, 0))
+            self._score_sums[score] = (total + sign * value, count + sign)
 
     def _spend(self, record: Finished, category: Tally) -> None:
         """Add tokens and money; a superseded attempt was paid for all the same."""

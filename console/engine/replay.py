@@ -104,8 +104,7 @@ def read_whole(path: Path) -> Iterator[AnyRecord]:
         UsageError: parts were written by a newer version: playing on would ask and pay for them again.
     """
     reader = JournalReader(path)
-    while records := reader.read_new():
-        yield from records
+    yield from reader.iter_all()
     if newer := [damage for damage in reader.damages if damage.is_newer]:
         raise UsageError(
             f"line {newer[0].line} was {newer[0].why}",

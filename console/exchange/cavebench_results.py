@@ -130,11 +130,10 @@ def _read(run: RunFolder) -> tuple[dict[str, Case], list[Finished]]:
     """Return the cases by id and the latest end of every rollout, in order of first appearance."""
     cases: dict[str, Case] = {}
     reader, fold = JournalReader(run.journal_path), RunFold()
-    while records := reader.read_new():
-        for record in records:
-            fold.apply(record)
-            if isinstance(record, Started):
-                cases.setdefault(record.case.id, record.case)
+    for record in reader.iter_all():
+        fold.apply(record)
+        if isinstance(record, Started):
+            cases.setdefault(record.case.id, record.case)
     order = {name: number for number, name in enumerate(cases)}
     ended = [record for record in fold.latest.values() if record.verdict.outcome is not Outcome.NOT_RUN]
     ended = [record for record in ended if record.key.case in cases]

@@ -36,9 +36,8 @@ class RunReader:
 
     def follow(self) -> None:
         """Read what was written since."""
-        while records := self._index.read_new():
-            for record in records:
-                self.side.apply(record)
+        for record in self._index.iter_all():
+            self.side.apply(record)
 
     @property
     def manifest(self) -> Manifest:

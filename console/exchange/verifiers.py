@@ -90,14 +90,13 @@ def _read(run: RunFolder) -> tuple[list[Finished], dict[str, _Played]]:
     played: dict[str, _Played] = {}
     reader, fold = JournalReader(run.journal_path), RunFold()
     order: dict[str, int] = {}
-    while records := reader.read_new():
-        for record in records:
-            fold.apply(record)
-            if isinstance(record, Started):
-                order.setdefault(record.key.case, len(order))
-                played.setdefault(str(record.key), _Played(record.case))
-            elif isinstance(record, Asked) and record.role == "model" and str(record.key) in played:
-                _follow(played[str(record.key)], record)
+    for record in reader.iter_all():
+        fold.apply(record)
+        if isinstance(record, Started):
+            order.setdefault(record.key.case, len(order))
+            played.setdefault(str(record.key), _Played(record.case))
+        elif isinstance(record, Asked) and record.role == "model" and str(record.key) in played:
+            _follow(played[str(record.key)], record)
     ended = sorted(fold.latest.values(), key=lambda record: (order.get(record.key.case, 0), record.key.rollout))
     return [record for record in ended if str(record.key) in played], played
 

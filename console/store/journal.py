@@ -14,6 +14,8 @@ from console.core.fault import Fault, FaultKind, UsageError
 from console.core.record import AnyRecord
 from console.store.line import BadLine, decode, encode
 
+_PIECE_BYTES = 1 << 20
+
 
 @dataclass(frozen=True, slots=True)
 class Damage:
@@ -129,6 +131,14 @@ class JournalReader:
                 yield decode(line)
             except BadLine as error:
                 self.damages.append(Damage(self.lines, str(error), error.is_newer))
+
+    def iter_all(self) -> Iterator[AnyRecord]:
+        """Yield everything up to the journal's end, holding no more than a piece of it."""
+        while True:
+            start = self.offset
+            yield from self.iter_new(_PIECE_BYTES)
+            if self.offset == start:
+                return
 
     def _new_lines(self, limit_bytes: int) -> list[bytes]:
         try:

@@ -33,6 +33,7 @@ class RunFolder:
         self.manifest_path = path / "run.json"
         self.summary_path = path / "summary.json"
         self.notes_path = path / "notes.jsonl"
+        self.index_path = path / "index.msgpack"
         self.lock_path = path / "lock"
         self.socket_path = path / "live.sock"
         self.log_path = path / "engine.log"
@@ -87,9 +88,8 @@ class RunFolder:
         """Derive everything from the journal anew, and keep the summary of a run that stands still."""
         manifest, live = self.manifest(), self.is_live
         reader, fold = JournalReader(self.journal_path), RunFold()
-        while records := reader.read_new():
-            for record in records:
-                fold.apply(record)
+        for record in reader.iter_all():
+            fold.apply(record)
         summary = fold.summary(
             manifest, live=live, now=time.time(), damaged=len(reader.damages), journal_bytes=reader.offset
         )

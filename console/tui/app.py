@@ -34,7 +34,7 @@ from console.tui.themes import DARK, DARK_ROLES, NAMES, themes
 from console.tui.widgets.topline import TopLine
 
 if TYPE_CHECKING:
-    from console.tui.feed import Feeds
+    from console.tui.feeds import Feeds
 
 _SIGNALS = {signal.SIGTERM: 143, signal.SIGHUP: 129}
 Severity = Literal["information", "warning", "error"]
@@ -183,7 +183,7 @@ class ConsoleApp(RunDoor):
     @cached_property
     def feeds(self) -> "Feeds":
         """The open feeds, shared by the screens that show the same run."""
-        from console.tui.feed import Feeds
+        from console.tui.feeds import Feeds
 
         return Feeds()
 

@@ -13,7 +13,8 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+
+import msgspec
 
 from console.core.case import Key
 from console.core.fault import UsageError
@@ -24,7 +25,8 @@ from console.engine.attach import EngineLink
 from console.insight.conversation import Conversation
 from console.insight.overview import Overview
 from console.insight.rollout import Slot
-from console.store.index import JournalIndex
+from console.insight.snapshot import freeze, layout, thaw
+from console.store.index import KEPT_FROM_BYTES, JournalIndex
 from console.store.runs import STARTING_S, RunFolder
 from console.tui.beginnings import Beginnings
 
@@ -59,6 +61,8 @@ class Changes:
     """The journal has been read to its end for the first time."""
     begun: set[Slot] = field(default_factory=set[Slot])
     """Rollouts whose answer has begun just now."""
+    rewound: bool = False
+    """Everything was read anew from the beginning: what was drawn of it does not hold any more."""
 
     def merge(self, later: "Changes") -> None:
         """Add what came later."""
@@ -68,10 +72,11 @@ class Changes:
         self.records += later.records
         self.settled |= later.settled
         self.begun |= later.begun
+        self.rewound |= later.rewound
 
     def __bool__(self) -> bool:
         """Whether anything is new."""
-        return bool(self.slots or self.keys or self.status or self.records or self.settled)
+        return bool(self.slots or self.keys or self.status or self.records or self.settled or self.rewound)
 
 
 Subscriber = Callable[[Changes], None]
@@ -99,6 +104,9 @@ class RunFeed:
         self.beginnings = Beginnings()
         """Says at once when an answer begins."""
         self._read_until = -1.0
+        self._recalled: Overview | None = None
+        self._kept_at = 0
+        """Where the journal ended when it was last kept or recalled."""
         self._reading = threading.Lock()
         self._thread: threading.Thread | None = None
         self._frames: deque[tuple[float, AnyFrame]] = deque()
@@ -175,6 +183,10 @@ class RunFeed:
         """Whether the terminal is far away, so that fewer frames are better."""
         return bool(os.environ.get("SSH_CONNECTION"))
 
+    def now(self) -> float:
+        """Return the time by which the run is shown, seconds since the epoch."""
+        return time.time()
+
     def send(self, command: Command) -> bool:
         """Tell the engine something; say whether there is one to hear it."""
         if self._link is None:
@@ -185,6 +197,7 @@ class RunFeed:
     # Reading, in a thread --------------------------------------------------------------------------------------------
 
     def _follow(self) -> None:
+        self._recall()
         while not self._stop.is_set():
             self._room.acquire()
             if self._stop.is_set():
@@ -198,7 +211,22 @@ class RunFeed:
                     continue
             self._room.release()
             self.is_live, self._read_until = live, begun
+            self._keep_if_over()
             self.beginnings.pause(LIVE_POLL_S if live else START_POLL_S if self.is_starting else IDLE_POLL_S)
+
+    def _recall(self) -> None:
+        """Take up what was kept of the run, so that a long one need not be read to be shown."""
+        with self._reading, contextlib.suppress(msgspec.DecodeError):
+            made = self._index.recall(self.folder.index_path, layout(), live=self.folder.is_live)
+            self._recalled = thaw(made) if made is not None else None
+            self._kept_at = self._index.offset
+
+    def _keep_if_over(self) -> None:
+        """Keep what came of a long run that nobody plays any more and that has been read and counted to its end."""
+        end = self._index.offset
+        if not self.is_live and self.is_read and not self._pieces and end >= KEPT_FROM_BYTES and end != self._kept_at:
+            self._index.keep(self.folder.index_path, layout(), freeze(self.overview))
+            self._kept_at = end
 
     async def _attach(self) -> None:
         """Keep a connection while an engine plays the run."""
@@ -224,6 +252,8 @@ class RunFeed:
         changes = Changes()
         until = time.perf_counter() + budget_s
         read_until = self._read_until
+        if self._recalled is not None:
+            self.overview, self._recalled = self._recalled, None
         while self._pieces and time.perf_counter() < until:
             self._apply_some(self._pieces[0], until, changes)
             if not self._pieces[0]:
@@ -367,32 +397,3 @@ class RunFeed:
             if key not in self._kept and 0 < self.bytes_of(key) < PREFETCH_BYTES:
                 with contextlib.suppress(UsageError):  # a journal that is gone is said when the reader gets there
                     self.conversation(key)
-
-
-class Feeds:
-    """The open feeds of an app, one for each run however many screens show it."""
-
-    def __init__(self) -> None:
-        """Open none."""
-        self._open: dict[Path, tuple[RunFeed, int]] = {}
-
-    def open(self, folder: RunFolder) -> RunFeed:
-        """Return the feed of a run, started; must be called in the app's loop.
-
-        Raises:
-            UsageError: the folder is not a run.
-        """
-        feed, users = self._open.get(folder.path, (None, 0))
-        if feed is None:
-            feed = RunFeed(folder)
-            feed.start()
-        self._open[folder.path] = feed, users + 1
-        return feed
-
-    def close(self, feed: RunFeed) -> None:
-        """Let go of a feed; the last one to do so ends it."""
-        _, users = self._open.pop(feed.folder.path, (feed, 1))
-        if users > 1:
-            self._open[feed.folder.path] = feed, users - 1
-        else:
-            feed.close()

@@ -179,9 +179,8 @@ class RunWatch:
         """Read what is new and return the run as it stands."""
         try:
             self._manifest = self._manifest or self.folder.manifest()
-            while records := self._reader.read_new():
-                for record in records:
-                    self._fold.apply(record)
+            for record in self._reader.iter_all():
+                self._fold.apply(record)
             summary = self._fold.summary(
                 self._manifest,
                 live=self.folder.is_live,

@@ -20,7 +20,8 @@ from console.core.record import Asked, Scored
 from console.insight.passage import PassageKind
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder
-from console.tui.feed import KEPT, Changes, Feeds, RunFeed
+from console.tui.feed import KEPT, Changes, RunFeed
+from console.tui.feeds import Feeds
 
 TRIES = 1500
 

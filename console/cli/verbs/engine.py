@@ -5,6 +5,7 @@ from pathlib import Path
 
 from console.cli.ending import exit_code
 from console.cli.exitcode import Exit
+from console.cli.history import keep_overview
 from console.cli.parser import Arguments
 from console.engine.launch import run_in_foreground
 from console.engine.plan import reopen
@@ -43,4 +44,5 @@ def run(args: EngineArguments) -> int:
     except RunLocked as locked:
         args.output.warn(str(locked))
         return Exit.LOCKED
+    keep_overview(folder)
     return exit_code(folder.summary(), None, None, ending.signal)

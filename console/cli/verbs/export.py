@@ -96,9 +96,8 @@ def _as_bfcl(folder: RunFolder, root: Path) -> list[Path]:
         raise UsageError("holds no BFCL conversation", where=folder.name, cure="Choose another --format.")
     sink = ResultSink(root, folder_name(manifest.model.name), mode=manifest.setting.mode, replace=True)
     reader = JournalReader(folder.journal_path)
-    while records := reader.read_new():
-        for record in records:
-            sink.take(record)
+    for record in reader.iter_all():
+        sink.take(record)
     return sink.close()
 
 

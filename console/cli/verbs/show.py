@@ -106,8 +106,7 @@ def _as_json(args: Arguments, history: History, played: Played) -> dict[str, obj
 
 def _conversation(history: History, played: Played) -> Conversation:
     conversation, reader = Conversation(played.key), JournalReader(history.folder.journal_path)
-    while records := reader.read_new():
-        for record in records:
-            if getattr(record, "key", None) == played.key:
-                conversation.apply(record)
+    for record in reader.iter_all():
+        if getattr(record, "key", None) == played.key:
+            conversation.apply(record)
     return conversation

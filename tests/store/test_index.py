@@ -1,0 +1,135 @@
+"""What is kept beside a journal: it opens as if read, and counts for nothing once the journal is another."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tui.recorded import loop_run, plain_run
+
+from console.core.case import Key
+from console.core.outcome import Outcome, Verdict
+from console.core.record import Finished, Opened
+from console.insight.overview import Overview
+from console.insight.snapshot import freeze, layout, thaw
+from console.store.index import JournalIndex
+from console.store.journal import JournalWriter
+from console.store.runs import RunFolder
+
+
+def follow(folder: RunFolder) -> tuple[JournalIndex, Overview]:
+    index, overview = JournalIndex(folder.journal_path), Overview()
+    for record in index.iter_all():
+        overview.apply(record)
+    return index, overview
+
+
+def kept(folder: RunFolder) -> Overview:
+    index, overview = follow(folder)
+    index.keep(folder.index_path, layout(), freeze(overview))
+    return overview
+
+
+def known(overview: Overview) -> list[object]:
+    """All that lists and headers show."""
+    return [
+        overview.fold, overview.rollouts, list(overview.running.items()), list(overview.failures),
+        list(overview.problems), overview.problem_count, overview.track_names, overview.opened_at, overview.confinement,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("make", [plain_run, loop_run])
+def test_what_was_kept_is_what_reading_gives(tmp_path: Path, make: Callable[..., object]) -> None:
+    folder = make(tmp_path).folder
+    read, overview = follow(folder)
+    kept(folder)
+    index = JournalIndex(folder.journal_path)
+    made = index.recall(folder.index_path, layout(), live=False)
+    assert made is not None
+    thawed = thaw(made)
+    assert known(thawed) == known(overview)
+    assert thawed.take_changes() == set(overview.rollouts)
+    assert all(thawed.failures[n] is thawed.rollouts[it.slot] for n, it in enumerate(overview.failures))
+    assert (index.offset, index.lines, index.keys()) == (read.offset, read.lines, read.keys())
+    assert [*map(index.read, index.keys())] == [*map(read.read, read.keys())]
+    assert list(index.iter_all()) == []
+
+
+def flip(folder: RunFolder) -> None:
+    """Change one byte in the middle of the journal."""
+    with folder.journal_path.open("r+b") as file:
+        file.seek(folder.journal_path.stat().st_size // 2)
+        file.write(b"\x00")
+
+
+def rewrite(folder: RunFolder) -> None:
+    data = folder.journal_path.read_bytes()
+    folder.journal_path.write_bytes(data)
+
+
+def grow(folder: RunFolder) -> None:
+    writer = JournalWriter(folder.journal_path)
+    writer.append(Opened(at=1.0, pid=2))
+    writer.close()
+
+
+def spoil(folder: RunFolder) -> None:
+    data = bytearray(folder.index_path.read_bytes())
+    data[len(data) // 2] ^= 1
+    folder.index_path.write_bytes(data)
+
+
+def cut(folder: RunFolder) -> None:
+    os.truncate(folder.index_path, 3)
+
+
+CHANGES = [flip, rewrite, grow, spoil, cut, lambda it: it.index_path.unlink(), lambda it: it.journal_path.unlink()]
+
+
+@pytest.mark.parametrize("change", CHANGES, ids=["flip", "rewrite", "grow", "spoil", "cut", "delete", "no journal"])
+def test_it_counts_only_for_the_journal_it_came_from(tmp_path: Path, change: Callable[[RunFolder], None]) -> None:
+    folder = plain_run(tmp_path).folder
+    kept(folder)
+    change(folder)
+    index = JournalIndex(folder.journal_path)
+    assert index.recall(folder.index_path, layout(), live=False) is None
+    assert (index.offset, index.keys()) == (0, []), "so it is read from its start"
+
+
+def test_another_version_reads_the_journal(tmp_path: Path) -> None:
+    folder = plain_run(tmp_path).folder
+    kept(folder)
+    assert JournalIndex(folder.journal_path).recall(folder.index_path, layout() + 1, live=False) is None
+
+
+def test_a_run_that_goes_on_is_taken_up_where_it_was_kept(tmp_path: Path) -> None:
+    """While an engine has it, and only while the beginning is the same."""
+    recorder = plain_run(tmp_path, close=False)
+    folder = recorder.folder
+    kept(folder)
+    key = Key("live_multiple_9-4-1", 0, 1)
+    recorder.write(Finished(at=recorder.tick(), key=key, verdict=Verdict(Outcome.PASSED)))
+    recorder.close()
+    index = JournalIndex(folder.journal_path)
+    made = index.recall(folder.index_path, layout(), live=True)
+    assert made is not None
+    overview = thaw(made)
+    for record in index.iter_all():
+        overview.apply(record)
+    assert known(overview) == known(follow(folder)[1])
+    assert index.recall(folder.index_path, layout(), live=False) is None
+
+
+def test_nothing_is_kept_of_a_journal_that_is_not_read_to_its_end(tmp_path: Path) -> None:
+    folder = plain_run(tmp_path).folder
+    index = JournalIndex(folder.journal_path)
+    index.read_new(1000)
+    index.keep(folder.index_path, layout(), freeze(Overview()))
+    assert not folder.index_path.exists()
+
+
+def test_a_folder_that_cannot_be_written_is_left_alone(tmp_path: Path) -> None:
+    folder = plain_run(tmp_path).folder
+    index, overview = follow(folder)
+    index.keep(tmp_path / "nowhere" / "index", layout(), freeze(overview))
+    assert not (tmp_path / "nowhere").exists()
