@@ -85,9 +85,11 @@ _ALL = (
     Action("view.zoom", ("z",), "View: zoom pane", "zoom this pane", "all", "MOVE"),
     Action("messages", (), "Messages", "past announcements", "all", "EVERYWHERE"),
     Action("theme.next", (), "Theme: next", "next colours", "all", "EVERYWHERE"),
+    Action("notice.toggle", (), "Settings: ring at the end of a run", "ring at a run's end", "all", "EVERYWHERE"),
     Action("leave", ("q",), "Leave", "back; at Home quit", "all", "EVERYWHERE", palette=False),
     Action("quit", ("ctrl+q",), "Quit", "quit", "all", "EVERYWHERE"),
 )
+
 
 def _moves(where: str, first: str, last: str) -> tuple[Action, ...]:
     return (
@@ -150,7 +152,7 @@ _LAUNCH = (
 _LIVE = (
     Action("follow", ("space",), "Live: freeze or follow", "freeze, or follow", "live", "WATCH",
            "freeze/follow", 85),
-    Action("run.pause", ("p",), "Run: pause or go on", "pause, or go on", "live", "STEER", "pause", 80),
+    Action("run.pause", ("p",), "Run: pause, go on, replay", "pause, go on, replay", "live", "STEER", "pause", 80),
     Action("run.faster", ("+", "="), "Run: more at once", "one more at once", "live", "STEER", "at once", 70,
            pair="run.slower"),
     Action("run.slower", ("-",), "Run: fewer at once", "one fewer at once", "live", "STEER", pair="run.faster"),
@@ -177,6 +179,12 @@ _REVIEW = (
            pair="group.prev"),
     Action("group.prev", ("[", "K"), "Review: previous reason", "previous reason", "review", "FAILURES",
            "next reason", 60, pair="group.next"),
+    Action("replay.back", ("<",), "Replay: back", "back in a replay", "live", "REPLAY", "back", 68,
+           pair="replay.forward"),
+    Action("replay.forward", (">",), "Replay: forward", "forward in a replay", "live", "REPLAY", pair="replay.back"),
+    Action("replay.first", ("{",), "Replay: to the start", "start of a replay", "live", "REPLAY", "start", 62,
+           pair="replay.last"),
+    Action("replay.last", ("}",), "Replay: to the end", "end of a replay", "live", "REPLAY", pair="replay.first"),
     Action("turn.prev", ("<",), "Review: previous turn", "previous turn", "review", "THIS CASE", pair="turn.next"),
     Action("turn.next", (">",), "Review: next turn", "next turn", "review", "THIS CASE", pair="turn.prev"),
     Action("find", ("/",), "Review: search", "search, or filter", "review", "FAILURES", "search", 40),
@@ -216,8 +224,6 @@ _REVIEW = (
     Action("review.done", ("space",), "Review: mark as reviewed", "reviewed, then next", "review", "SORT THEM OUT",
            "reviewed", 62),
     _tag("0", "none", "remove the tag"),
-    Action("dispute", ("D",), "Note: dispute the ground truth", "dispute the ground truth", "review",
-           "SORT THEM OUT", "dispute", 38),
     Action("tag.shown", ("T",), "Tag: everything shown", "tag everything shown", "review", "SORT THEM OUT",
            "tag all shown", 35),
     Action("note.add", ("c",), "Note: comment", "comment", "review", "SORT THEM OUT", "comment", 45),
@@ -250,6 +256,8 @@ _COMPARE = (
     Action("filter.left", ("o",), "Filter: left out", "left out", "compare", "CHANGES", menu="filter"),
     Action("filter.all", ("a",), "Filter: every case", "every case", "compare", "CHANGES", menu="filter"),
     Action("filter.clear", ("F",), "Filter: clear", "clear the filter", "compare", "CHANGES"),
+    Action("dispute", ("D",), "Note: dispute the ground truth", "dispute the ground truth", "review",
+           "SORT THEM OUT", "dispute", 38),
     Action("compare.swap", ("b",), "Compare: swap A and B", "swap A and B", "compare", "RUNS", "swap A/B", 80),
     Action("compare.pick", ("p",), "Compare: other run", "another run as B", "compare", "RUNS", "other run",
            70),

@@ -6,7 +6,7 @@ the exception leaves `run` and the command line says it in one sentence.
 
 import asyncio
 import gc
-import signal
+import os
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -25,18 +25,21 @@ from console.tui.actions import Action
 from console.tui.doors import RunDoor
 from console.tui.keys import actions_at, bindings_for, find_action, load_key_map
 from console.tui.marks import MARKS
+from console.tui.memory import Memory
+from console.tui.notice import NOTICE, ring
 from console.tui.painting import CompositorUpdate, Painted
+from console.tui.plain import Typewriter
 from console.tui.safe import Sieve, one_line
 from console.tui.screens.place import Place
 from console.tui.shelf import LOOK_EVERY_S, Shelf
 from console.tui.stock import Places, RunLine
 from console.tui.themes import DARK, DARK_ROLES, NAMES, themes
+from console.tui.widgets.keyline import KeyLine
 from console.tui.widgets.topline import TopLine
 
 if TYPE_CHECKING:
     from console.tui.feeds import Feeds
 
-_SIGNALS = {signal.SIGTERM: 143, signal.SIGHUP: 129}
 Severity = Literal["information", "warning", "error"]
 
 
@@ -68,13 +71,21 @@ class ConsoleApp(RunDoor):
         Binding("ctrl+c", "copy_or_explain", show=False, system=True),
     ]
 
-    def __init__(self, places: Places | None = None, *, theme: str = DARK, keys_path: Path | None = None) -> None:
+    def __init__(
+        self,
+        places: Places | None = None,
+        *,
+        theme: str = DARK,
+        keys_path: Path | None = None,
+        memory: Memory | None = None,
+    ) -> None:
         """Make the app; nothing but the reader's keys is read from disk before the first paint.
 
         Args:
             places: where models, data and runs are.
             theme: name of one of our themes.
             keys_path: the reader's keys.toml; None: in the config folder.
+            memory: what is remembered from earlier starts; None: nothing, and nothing is kept.
         """
         self.key_map = load_key_map(keys_path or _keys_path())
         """The keys in use."""
@@ -85,6 +96,7 @@ class ConsoleApp(RunDoor):
         for own in themes():
             self.register_theme(own)
         self.theme = theme
+        self.memory = memory or Memory()
         self.places = places or Places()
         self.shelf = Shelf(self, self.places)
         """Models, suites and runs."""
@@ -106,13 +118,10 @@ class ConsoleApp(RunDoor):
         found = list(super().get_line_filters())
         if self.no_color and self.native_ansi_color:
             found = [NoColor() if isinstance(line_filter, Monochrome) else line_filter for line_filter in found]
-        return [*found, self._sieve]
+        return [*found, Typewriter(), self._sieve] if MARKS.is_ascii else [*found, self._sieve]
 
     def on_mount(self) -> None:
         """Take over signals and the reader's keys; read everything once the first frame is painted."""
-        loop = asyncio.get_running_loop()
-        for number, code in _SIGNALS.items():
-            loop.add_signal_handler(number, self.exit, code)
         self.set_keymap(self.key_map.for_textual())
         for mistake in self.key_map.mistakes:
             self.say(one_line(mistake), severity="warning")
@@ -159,6 +168,16 @@ class ConsoleApp(RunDoor):
         tally = line.tally
         counts = f"{MARKS.passed} {tally.passed} {MARKS.failed} {tally.failed} {MARKS.broken} {tally.broken}"
         self.say(Content.assemble(one_line(line.label, 30), f" {line.state}: {counts}"))
+        shown: RunFolder | None = getattr(self.screen, "run_folder", None)
+        is_watched = self.app_focus and shown is not None and shown.path == line.folder.path
+        if self._driver is not None and not is_watched and self.memory.switch(NOTICE, True):
+            ring(self._driver.write, os.environ)
+
+    def action_notice_toggle(self) -> None:
+        """Ring at the end of a run from now on, or no longer."""
+        on = not self.memory.switch(NOTICE, True)
+        self.memory.keep(NOTICE, on)
+        self.say(Content("The end of a run rings." if on else "The end of a run is silent."))
 
     @property
     def badge(self) -> Content:
@@ -215,6 +234,10 @@ class ConsoleApp(RunDoor):
                 self.call_next(method)
                 return
 
+    def on_key_line_action_clicked(self, event: KeyLine.ActionClicked) -> None:
+        """Do what was clicked on the key line."""
+        self.perform(event.action)
+
     def action_palette(self) -> None:
         """Open the list of all commands."""
         from console.tui.screens.palette import Palette
@@ -244,6 +267,7 @@ class ConsoleApp(RunDoor):
         """Change to the next of our themes."""
         place = NAMES.index(self.theme) + 1 if self.theme in NAMES else 0
         self.theme = NAMES[place % len(NAMES)]
+        self.memory.keep("theme", self.theme)
         self.say(Content(f"Theme: {self.theme}"))
 
     def action_copy_or_explain(self) -> None:

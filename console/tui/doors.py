@@ -11,6 +11,7 @@ from textual.screen import Screen
 from console.core.fault import UsageError
 from console.store.runs import RunFolder, find_run
 from console.tui.compare.opening import CompareDoor
+from console.tui.memory import Memory
 from console.tui.safe import literal
 from console.tui.screens.place import Place
 from console.tui.stock import RunLine, runs_root
@@ -25,6 +26,8 @@ SCREENS_OF_RUNS = {
 class RunDoor(CompareDoor):
     """Opens places; see the module."""
 
+    memory: Memory
+    """What is remembered from earlier starts."""
     launched: list[RunFolder]
     """Runs started from here since the app opened."""
 
@@ -64,6 +67,7 @@ class RunDoor(CompareDoor):
 
     def _open(self, place: str, run: RunFolder, key: str | None) -> None:
         """Switch to the place's screen of this run; make it when another run is shown there so far."""
+        self.memory.keep("run", run.name)
         known = self._modes_of.get(place)
         if known is not None and known[1] == run.path and key is None:
             self.switch_mode(known[0])
@@ -97,7 +101,7 @@ class RunDoor(CompareDoor):
 
     def action_go_review(self) -> None:
         """Review the run that is on the screen, else the one reviewed before, else the newest one."""
-        self._go("review", self.shelf.runs or [], Content("There is no run to review yet. L starts one."))
+        self._go("review", self._last_first(), Content("There is no run to review yet. L starts one."))
 
     def _go(self, place: str, candidates: Sequence[RunLine], otherwise: Content) -> None:
         shown: RunFolder | None = getattr(self.screen, "run_folder", None)
@@ -109,6 +113,11 @@ class RunDoor(CompareDoor):
             self._open(place, candidates[0].folder, None)
         else:
             self.say(otherwise)
+
+    def _last_first(self) -> list[RunLine]:
+        """Return all runs, the one that was looked at last before the others."""
+        last = self.memory.text("run")
+        return sorted(self.shelf.runs or [], key=lambda line: line.name != last)
 
     def action_run_new(self) -> None:
         """Open the form for a new run, with what is under the cursor where that can be run."""

@@ -21,11 +21,11 @@ _DAY_S = 86_400
 
 RUNS_NARROW = (
     Column("", 1),
-    Column("when", 9),
+    Column("when", 9, from_width=50),
     Column("suite", 16, 2),
-    Column("model", 13, 1),
+    Column("model", 13, 1, from_width=50),
     Column("result", 20),
-    Column("cost", 9, right=True),
+    Column("cost", 9, right=True, from_width=60),
 )
 RUNS_WIDE = (
     Column("", 1),

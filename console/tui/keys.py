@@ -105,7 +105,28 @@ def load_key_map(path: Path) -> KeyMap:
         return key_map
     for id, value in _flat(table):
         _take(key_map, id, value)
+    key_map.mistakes += _conflicts(key_map)
     return key_map
+
+
+def _conflicts(key_map: KeyMap) -> list[str]:
+    """Say of each key that the reader gave to one action which other action of the same place had it."""
+    found: list[str] = []
+    for action in (one for one in ACTIONS if one.id in key_map.own):
+        for other in ACTIONS:
+            shared = set(key_map.own[action.id]) & set(key_map.keys_of(other))
+            if other.id == action.id or other.menu != action.menu or not shared or not _meet(action, other):
+                continue
+            key = name_of_key(sorted(shared)[0])
+            text = f"keys.toml: {key} is both {action.id} and {other.id}; give one of them another key"
+            if text not in found and f"{key} is both {other.id} and {action.id}" not in " ".join(found):
+                found.append(text)
+    return found
+
+
+def _meet(action: Action, other: Action) -> bool:
+    """Whether two actions can be meant at the same time."""
+    return action.where == other.where or "all" in (action.where, other.where)
 
 
 def _take(key_map: KeyMap, id: str, value: Any) -> None:

@@ -25,11 +25,12 @@ class Marks:
     rule: str = "─"
     bar: str = "█"
     changed: str = "≠"
+    is_ascii: bool = False
 
     def use_ascii(self) -> None:
         """Change to signs that every terminal and font has."""
         self.passed, self.failed, self.not_run = "P", "F", "."
-        self.changed = "x"
+        self.is_ascii, self.changed = True, "x"
         self.running, self.stopped, self.not_ready, self.live = ">", "#", "o", "*"
         self.opened, self.folded, self.cut, self.rule, self.bar = "v", ">", "~", "-", "#"
 

@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from console.config.paths import state_dir
 from console.core.fault import UsageError
 from console.tui.stock import Places
 
@@ -58,16 +59,21 @@ def run_app(options: Options) -> int:
         raise UsageError("the app needs a terminal for both input and output", cure=HEADLESS)
     gc.disable()  # the first collection would fall into the first frame; the app turns it on again after that
     from console.tui.app import ConsoleApp
+    from console.tui.leaving import leaving_on_signals
     from console.tui.marks import MARKS
+    from console.tui.memory import Memory
     from console.tui.themes import NAMES, choose_theme
 
     if options.theme and options.theme not in NAMES:
         raise UsageError(f"no theme is called {options.theme!r}", cure=f"One of: {', '.join(NAMES)}.")
     if options.ascii or "utf" not in (sys.stdout.encoding or "").lower():
         MARKS.use_ascii()
-    app = ConsoleApp(options.places, theme=options.theme or choose_theme(os.environ))
+    memory = Memory(state_dir() / "app.json")
+    theme = options.theme or choose_theme(os.environ, memory.text("theme"))
+    app = ConsoleApp(options.places, theme=theme, memory=memory)
     app.open_first(options.run, options.case)
-    code = app.run(mouse=options.mouse)
+    with leaving_on_signals(app.exit):
+        code = app.run(mouse=options.mouse)
     if app.crash is not None:
         raise app.crash
     return code if isinstance(code, int) else 0

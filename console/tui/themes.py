@@ -134,11 +134,11 @@ def themes() -> tuple[Theme, ...]:
     )  # fmt: skip
 
 
-def choose_theme(environment: Mapping[str, str]) -> str:
-    """Return the theme a terminal can show: the plain one for NO_COLOR and for terminals with few colours."""
+def choose_theme(environment: Mapping[str, str], remembered: str = "") -> str:
+    """Return the theme a terminal can show: the plain one for NO_COLOR and few colours, else what was chosen last."""
     if environment.get("NO_COLOR") or environment.get("TERM", "") in ("dumb", "linux", "vt100", "vt220"):
         return ANSI
-    return DARK
+    return remembered if remembered in NAMES else DARK
 
 
 def is_ansi(node: DOMNode) -> bool:

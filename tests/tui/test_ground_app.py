@@ -34,21 +34,6 @@ HomeScreen.action_sort = boom
 RESTORED = b"\x1b[?1049l"
 
 
-@pytest.mark.parametrize("size", [(59, 24), (80, 15), (40, 10)])
-async def test_below_the_least_size_there_is_one_sentence_and_it_comes_back(
-    size: tuple[int, int], opened: Any, frame: Callable[[ConsoleApp], str]
-) -> None:
-    async with opened() as (app, pilot):
-        before = frame(app)
-        await pilot.resize_terminal(*size)
-        await pilot.pause()
-        words = " ".join(frame(app).split())
-        assert words == (f"This terminal is {size[0]}×{size[1]}. The console needs 60×16; it is readable from 80×24.")
-        await pilot.resize_terminal(80, 24)
-        await pilot.pause()
-        assert frame(app) == before
-
-
 async def test_zoom_shows_one_pane_and_gives_the_rest_back(opened: Any, frame: Callable[[ConsoleApp], str]) -> None:
     async with opened() as (app, pilot):
         before = frame(app)
@@ -111,6 +96,18 @@ def test_it_paints_and_quits(terminal: Callable[..., Any]) -> None:
     one.send(b"\x11")
     assert one.wait() == 0
     assert RESTORED in one.output
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_terminal_that_takes_nothing_does_not_keep_the_app(
+    number: int, code: int, terminal: Callable[..., Any]
+) -> None:
+    one = terminal(PROGRAM)
+    one.read_until(b"sim/careful")
+    one.stall()
+    one.send(b"51" * 40)
+    one.signal(number)
+    assert one.wait_unread() == code
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])

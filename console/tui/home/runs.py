@@ -79,6 +79,16 @@ class RunList(Section):
         self._marked.clear()
         self.touch()
 
+    @property
+    def order(self) -> str:
+        """Words for how the runs are sorted."""
+        return faces.SORTS[self._order][0]
+
+    @order.setter
+    def order(self, words: str) -> None:
+        names = [name for name, _, _ in faces.SORTS]
+        self._order = names.index(words) if words in names else 0
+
     def next_order(self) -> None:
         """Sort another way from the next `offer` on."""
         self._order = (self._order + 1) % len(faces.SORTS)

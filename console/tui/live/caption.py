@@ -17,7 +17,7 @@ class Caption(Widget):
 
     def __init__(self, pane: str, *, id: str | None = None, classes: str | None = None) -> None:
         """Name the pane with the DOM id `pane`, a sibling or any other widget of the screen."""
-        super().__init__(id=id, classes=classes)
+        super().__init__(id=id, classes=f"pane-title {classes or ''}")
         self.pane = pane
         self._left = Content.empty()
         self._right = Content.empty()

@@ -3,7 +3,7 @@
 from console.core.fault import UsageError
 from console.insight.failures import GroupBy
 from console.insight.filter import Filter, read_filter
-from console.tui.review.case_place import CasePlace
+from console.tui.review.finding import Finding
 from console.tui.review.triage import FAILURES
 from console.tui.safe import literal
 
@@ -19,7 +19,7 @@ _SCOPES = {
 _BY = {GroupBy.ERROR: "error type"}
 
 
-class Choosing(CasePlace):
+class Choosing(Finding):
     """Filters and groups of the list."""
 
     filter_mistake = ""
@@ -43,6 +43,7 @@ class Choosing(CasePlace):
             if done:
                 self.console_app.say(literal(str(error)), severity="warning")
                 self.filter_mistake = ""
+        self.look_for_words()
         self.relist()
 
     def _show_scope(self, text: str) -> None:
@@ -99,6 +100,7 @@ class Choosing(CasePlace):
 
     def _group(self, by: GroupBy) -> None:
         self.triage.regroup(by)
+        self.console_app.memory.keep("review.by", by.value)
         self.relist()
 
     def action_group_reason(self) -> None:

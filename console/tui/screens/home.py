@@ -68,6 +68,8 @@ class HomeScreen(EditsModels):
         """Subscribe to the shelf and show what is there already."""
         super().on_mount()
         self.query_one("#about", Static).border_title = Content("This run")
+        runs, memory = self.query_one(RunList), self.console_app.memory
+        runs.order, runs.words = memory.text("home.order"), memory.text("home.words")
         self.console_app.shelf.changed.subscribe(self, self._take_news)
         self._show_all()
 
@@ -173,8 +175,11 @@ class HomeScreen(EditsModels):
         self.clear_find()
 
     def action_sort(self) -> None:
+        self.console_app.memory.keep("home.words", text)
         """Sort the runs another way."""
-        self.query_one(RunList).next_order()
+        runs = self.query_one(RunList)
+        runs.next_order()
+        self.console_app.memory.keep("home.order", runs.order)
         self._show_all("runs")
 
     def action_reload(self) -> None:

@@ -1,4 +1,6 @@
-"""`Place`: what every screen shares — top line, body, key line, find bar, zoom, and a sentence when it is too small.
+"""`Place`: what every screen shares — top line, body, key line, find bar, zoom, and what is left of it in little room.
+
+In a small terminal only the pane with the focus is shown, as if it was zoomed, between one line above and one below.
 
 A screen says `where` it is in the action table, composes its body, and may answer three questions: which words the
 key line uses now, why an action cannot act now, and what to do with the text of the find bar.
@@ -24,7 +26,10 @@ if TYPE_CHECKING:
     from console.tui.app import ConsoleApp
     from console.tui.widgets.findbar import FindBar
 
-LEAST_WIDTH, LEAST_HEIGHT = 60, 16
+LEAST_WIDTH, LEAST_HEIGHT = 40, 10
+"""Below this there is one sentence and nothing else."""
+ROOMY_WIDTH, ROOMY_HEIGHT = 60, 16
+"""Below this one pane is shown at a time."""
 
 
 class Place(Screen[None]):
@@ -34,11 +39,14 @@ class Place(Screen[None]):
     """Its name in the action table."""
     heading: ClassVar[str] = ""
     """What it is called on its top line."""
+    find_hint: ClassVar[str] = "type to narrow, enter keeps, esc clears"
+    """What can be typed into the find bar."""
     DEFAULT_CSS = """
     Place { layers: base; overflow: hidden; }
     Place > .body { height: 1fr; }
     Place > .too-small { display: none; width: 1fr; height: 1fr; padding: 0 1; }
     Place.-too-small { TopLine, KeyLine, FindBar, .body { display: none; } .too-small { display: block; } }
+    Place.-compact { TopLine, KeyLine { height: 1; } FindBar { margin-bottom: 1; } }
     """
 
     @property
@@ -94,11 +102,13 @@ class Place(Screen[None]):
         self.refresh_keys()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Show the keys of the pane that has the focus now."""
+        """Show the keys of the pane that has the focus now, and the pane itself where only one is shown."""
         self.refresh_keys()
+        if self.has_class("-zoomed"):
+            self._show_alone(self.focused)
 
     def on_resize(self, event: events.Resize) -> None:
-        """Draw nothing but a sentence when there is no room for more."""
+        """Show one pane at a time in little room, and nothing but a sentence when there is no room for that."""
         width, height = event.size
         small = width < LEAST_WIDTH or height < LEAST_HEIGHT
         if small and not self.has_class("-too-small"):
@@ -113,6 +123,10 @@ class Place(Screen[None]):
                 "it is readable from 80×24."
             )
             self.query_one(".too-small", Static).update(Content(text))
+        compact = width < ROOMY_WIDTH or height < ROOMY_HEIGHT
+        if compact != self.has_class("-compact"):
+            self.set_class(compact, "-compact")
+            self._zoom(compact or self._is_zoomed_by_reader)
 
     # Keys ------------------------------------------------------------------------------------------------------------
 
@@ -134,18 +148,32 @@ class Place(Screen[None]):
 
     def action_pane_next(self) -> None:
         """Go to the next pane."""
-        self.focus_next(".pane")
+        if self.has_class("-zoomed"):
+            self._step_hidden(1)
+        else:
+            self.focus_next(".pane")
 
     def action_pane_prev(self) -> None:
         """Go to the previous pane."""
-        self.focus_previous(".pane")
+        if self.has_class("-zoomed"):
+            self._step_hidden(-1)
+        else:
+            self.focus_previous(".pane")
+
+    def _step_hidden(self, step: int) -> None:
+        """Show another pane alone; hidden panes have no place on the screen, so they follow each other as composed."""
+        self._show_alone(None)
+        panes = [pane for pane in self.query_one(".body").query(".pane").results(Widget) if _can_be_shown(pane)]
+        if self.focused in panes:
+            self.set_focus(panes[(panes.index(self.focused) + step) % len(panes)])
+        self._show_alone(self.focused)
 
     def go_back(self) -> bool:
         """Take one step back inside the screen: close the find bar, then the zoom. Say whether there was one."""
         if self._find_bar is not None and self._find_bar.is_open:
             self._close_find("")
             return True
-        if self.has_class("-zoomed"):
+        if self._is_zoomed_by_reader:
             self.toggle_zoom()
             return True
         return False
@@ -157,7 +185,7 @@ class Place(Screen[None]):
         from console.tui.widgets.findbar import FindBar
 
         if self._find_bar is None:
-            self._find_bar = FindBar(self._find_typed, self._close_find)
+            self._find_bar = FindBar(self.find_hint, self._find_typed, self._close_find)
             await self.mount(self._find_bar)
         self._before_find = self.focused
         self._find_bar.open()
@@ -185,21 +213,35 @@ class Place(Screen[None]):
 
     # Zoom ------------------------------------------------------------------------------------------------------------
 
+    _is_zoomed_by_reader = False
+
     def toggle_zoom(self) -> None:
-        """Show the focused pane alone, or everything again."""
+        """Show the focused pane alone, or everything again; in little room one pane is alone anyway."""
         pane = self.focused
-        zoomed = self.has_class("-zoomed")
-        if not zoomed and (pane is None or not pane.has_class("pane")):
+        if not self._is_zoomed_by_reader and (pane is None or not pane.has_class("pane")):
             return
-        self.toggle_class("-zoomed")
-        body = self.query_one(".body")
+        self._is_zoomed_by_reader = not self._is_zoomed_by_reader
+        self._zoom(self._is_zoomed_by_reader or self.has_class("-compact"))
+
+    def _zoom(self, zoomed: bool) -> None:
+        self.set_class(zoomed, "-zoomed")
+        self._show_alone(self.focused if zoomed else None)
+
+    def _show_alone(self, pane: Widget | None) -> None:
+        """Hide all panes but one, without waiting for the next refresh; None shows everything."""
+        if pane is not None and not pane.has_class("pane"):
+            return
         path: set[object] = set() if pane is None else {pane, *pane.ancestors}
-        for node in body.query("*").results(Widget):
-            if node.has_class("zoom-path"):
-                node.remove_class("zoom-path")
-            if zoomed:
-                node.remove_class("zoom-hidden")
-            elif node in path:
-                node.add_class("zoom-path")
-            elif node.parent in path and node.parent is not pane:
-                node.add_class("zoom-hidden")
+        nodes = list(self.query_one(".body").query("*").results(Widget))
+        for place, node in enumerate(nodes):
+            is_title = node.has_class("pane-title") and place + 1 < len(nodes) and nodes[place + 1] is pane
+            hidden = node not in path and node.parent in path and node.parent is not pane
+            node.set_class(node in path, "zoom-path")
+            node.set_class(hidden and not is_title, "zoom-hidden")
+        self.console_app.stylesheet.update_nodes(nodes)
+        self.refresh(layout=True)
+
+
+def _can_be_shown(pane: Widget) -> bool:
+    """Whether a pane can have the focus and neither it nor what holds it is hidden."""
+    return pane.focusable and all(isinstance(node, Widget) and node.display for node in (pane, *pane.ancestors[:-1]))

@@ -6,7 +6,9 @@ is dimmed; help says why.
 
 from collections.abc import Callable, Mapping, Sequence
 
+from textual import events
 from textual.content import Content
+from textual.message import Message
 from textual.widget import Widget
 
 from console.tui import lines
@@ -25,6 +27,14 @@ class KeyLine(Widget):
     KeyLine { height: 2; dock: bottom; }
     """
 
+    class ActionClicked(Message):
+        """The entry of an action was clicked."""
+
+        def __init__(self, action: Action) -> None:
+            """Name the action."""
+            super().__init__()
+            self.action = action
+
     def __init__(self) -> None:
         """Show nothing until `tell` is called."""
         super().__init__()
@@ -32,6 +42,7 @@ class KeyLine(Widget):
         self._keys = KeyMap()
         self._words: Mapping[str, str] = {}
         self._why_not: Reason = lambda action: ""
+        self._drawn: list[tuple[Action, Content]] = []
 
     def tell(self, actions: Sequence[Action], keys: KeyMap, words: Mapping[str, str], why_not: Reason) -> None:
         """Change what is shown.
@@ -48,15 +59,33 @@ class KeyLine(Widget):
     def render(self) -> Content:
         """Draw the rule and the keys that fit."""
         width = self.size.width
-        rule = Content.styled(MARKS.rule * width, "$line")
-        tail = Content.assemble(("?", "bold $focus"), " help  ", (":", "bold $focus"), " commands ")
+        short = self.size.height < 2
+        tail = Content.assemble(("?", "bold $focus"), " help ")
+        tail = tail if short else tail.append(Content.assemble(" ", (":", "bold $focus"), " commands "))
         room = width - tail.cell_length - 3
-        shown = fitting(self._items(), room)
+        items = self._items()
+        shown = fitting([(action.priority, item) for action, item in items], room)
+        self._drawn = [(action, item) for _, item in shown for action, known in items if known is item]
         left = Content(" ").append(Content("  ").join([item for _, item in shown]))
-        return Content("\n").join([rule, lines.spread(left, tail, width)])
+        line = lines.spread(left, tail, width)
+        return line if short else Content("\n").join([Content.styled(MARKS.rule * width, "$line"), line])
 
-    def _items(self) -> list[tuple[int, Content]]:
-        items: list[tuple[int, Content]] = []
+    def on_click(self, event: events.Click) -> None:
+        """Do what was clicked."""
+        if event.y != self.size.height - 1:
+            return
+        if event.x >= self.size.width - (7 if self.size.height < 2 else 20):
+            is_help = self.size.height < 2 or event.x < self.size.width - 12
+            self.run_worker(self.screen.run_action("app.help" if is_help else "app.palette"))
+            return
+        start = 1
+        for action, item in self._drawn:
+            if start <= event.x < start + item.cell_length:
+                self.post_message(self.ActionClicked(action))
+            start += item.cell_length + 2
+
+    def _items(self) -> list[tuple[Action, Content]]:
+        items: list[tuple[Action, Content]] = []
         seen: set[str] = set()
         for action in self._actions:
             word = self._words.get(action.id, action.footer)
@@ -64,8 +93,8 @@ class KeyLine(Widget):
             if not word or not keys or keys in seen:
                 continue
             seen.add(keys)
-            items.append((action.priority, self._item(action, keys, word)))
-        return sorted(items, key=lambda item: -item[0])
+            items.append((action, self._item(action, keys, word)))
+        return sorted(items, key=lambda item: -item[0].priority)
 
     def _item(self, action: Action, keys: str, word: str) -> Content:
         if self._why_not(action):

@@ -18,7 +18,7 @@ class TitleLine(Static):
 
     def __init__(self) -> None:
         """Start without words."""
-        super().__init__()
+        super().__init__(classes="pane-title")
         self._left = self._right = Content.empty()
 
     def tell(self, left: Content, right: Content) -> None:

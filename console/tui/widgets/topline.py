@@ -52,6 +52,8 @@ class TopLine(Widget):
     def render(self) -> Content:
         """Draw both lines."""
         width = self.size.width
+        if self.size.height < 2:
+            return self._short(width)
         if width < _WIDE and self._title:
             left = Content.assemble(" ", ("console", "bold $focus"), "   ", (self.heading, "bold"), "   ", self._title)
         else:
@@ -62,6 +64,13 @@ class TopLine(Widget):
         first = lines.spread(left, right, width)
         second = Content.styled(MARKS.rule * width, "$line") if width < _WIDE else Content(" " * width)
         return Content("\n").join([first, second])
+
+    def _short(self, width: int) -> Content:
+        """Draw all that fits on one line of little room."""
+        left = Content.assemble(" ", (self.heading, "bold $focus"), "  ", self._title)
+        if not self._title:
+            left = left.append("  ".join(key for key, _, place in PLACES if place != self.place))
+        return lines.spread(left.append(" "), self._status or self._badge, width)
 
     def on_click(self, event: events.Click) -> None:
         """Go to the place that was clicked."""

@@ -1,0 +1,132 @@
+"""Little room and poor terminals: one pane at a time from 40×10 up, one sentence below, and ASCII alone if asked."""
+
+import dataclasses
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from everywhere import everywhere
+from recorded import WeatherSuite, plain_run
+from shown import assert_until, still, text_of
+
+from console.tui.marks import MARKS, Marks
+from console.tui.plain import typed
+from console.tui.review.case_place import CasePlace
+
+Frame = Callable[..., str]
+
+
+@pytest.fixture(autouse=True)
+def weather(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Open the weather suite for every run."""
+    monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: WeatherSuite())
+
+
+@pytest.mark.parametrize("size", [(39, 24), (80, 9), (20, 5)])
+async def test_below_the_least_size_there_is_one_sentence_and_it_comes_back(
+    size: tuple[int, int], opened: Any, frame: Frame
+) -> None:
+    async with opened() as (app, pilot):
+        before = frame(app)
+        await pilot.resize_terminal(*size)
+        await pilot.pause()
+        words = " ".join(frame(app).split())
+        assert words == f"This terminal is {size[0]}×{size[1]}. The console needs 40×10; it is readable from 80×24."
+        await pilot.resize_terminal(80, 24)
+        await still(app, pilot)
+        assert frame(app) == before
+
+
+async def test_little_room_shows_one_pane_of_home_at_a_time(opened: Any, desk: Any, assert_frame: Any) -> None:
+    desk.usual_runs()
+    async with opened((40, 10)) as (app, pilot):
+        assert_frame(app, "home-small-40x10")
+        heads = []
+        for _ in range(4):
+            await pilot.press("tab")
+            await still(app, pilot)
+            heads.append(text_of(app).splitlines()[1].split()[0])
+        assert sorted(heads) == ["MODELS", "RUNS", "START", "SUITES"]
+        await pilot.resize_terminal(80, 24)
+        await still(app, pilot)
+        assert all(head in text_of(app) for head in heads)
+
+
+async def test_little_room_is_enough_to_watch_a_run(opened: Any, desk: Any, assert_frame: Any) -> None:
+    run = plain_run(desk.root / "runs").folder
+    async with opened((40, 10)) as (app, pilot):
+        app.open_live(run)
+        await assert_until(pilot, lambda: "wrong val" in text_of(app))
+        await still(app, pilot)
+        assert_frame(app, "live-small-40x10")
+        await pilot.press("enter")
+        await assert_until(pilot, lambda: "verdict" in text_of(app))
+        assert "wrong val" not in text_of(app)
+
+
+async def test_little_room_is_enough_to_review_a_run(opened: Any, desk: Any, assert_frame: Any) -> None:
+    run = plain_run(desk.root / "runs").folder
+    async with opened((40, 10)) as (app, pilot):
+        app.open_review(run)
+        await assert_until(pilot, lambda: "1 of 7" in text_of(app))
+        await still(app, pilot)
+        assert_frame(app, "review-small-40x10")
+        await pilot.press("enter")
+        await assert_until(pilot, lambda: "expected" in text_of(app))
+        await pilot.press("n")
+        await assert_until(pilot, lambda: "2 of 7" in text_of(app))
+        assert_frame(app, "review-small-case-40x10")
+        await pilot.press("escape")
+        await assert_until(pilot, lambda: "live_multiple" in text_of(app))
+        assert app.screen.focused.id == "list"
+
+
+async def test_zoom_goes_with_tab(opened: Any, desk: Any, frame: Frame) -> None:
+    desk.usual_runs()
+    async with opened() as (app, pilot):
+        before = frame(app)
+        await pilot.press("z")
+        await still(app, pilot)
+        assert "SUITES" not in frame(app)
+        await pilot.press("tab")
+        await still(app, pilot)
+        assert "SUITES" not in frame(app)
+        assert "newest first" in frame(app)
+        await pilot.press("escape", "shift+tab")
+        await still(app, pilot)
+        assert frame(app) == before
+
+
+# ASCII ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def ascii_marks() -> Iterator[None]:
+    """Use ASCII marks for one test."""
+    MARKS.use_ascii()
+    yield
+    for item in dataclasses.fields(Marks):
+        setattr(MARKS, item.name, item.default)
+
+
+@pytest.mark.timeout(400)
+async def test_asked_for_ascii_every_screen_is_ascii(ascii_marks: None, opened: Any, desk: Any) -> None:
+    run = plain_run(desk.root / "runs").folder
+    other = plain_run(desk.root / "runs", name="0116-1420-other").folder
+    async with opened((80, 24)) as (app, pilot):
+        seen = []
+        async for name in everywhere(app, pilot, run, other):
+            text = text_of(app)
+            assert text.isascii(), f"{name}: {sorted(set(text) - set(map(chr, range(128))))}\n{text}"
+            seen.append(name)
+        assert len(seen) > 20
+
+
+def test_signs_keep_the_width_of_a_line() -> None:
+    line = "  .821 ±.069   ≥$0.23   ≈ 3 s …  ╭─ a │ b ─╮ ✗ ✓ 漢"
+    assert typed(line) == "  .821+-.069  >=$0.23   ~ 3 s..  +- a | b -+ F P 漢"
+    assert len(typed(line)) == len(line)
