@@ -21,7 +21,7 @@ from console.engine.budget import BudgetReached, Purse
 from console.engine.conversation import Conversation
 from console.engine.doubts import Doubts
 from console.engine.endpoints import Endpoints
-from console.engine.hold import Hold
+from console.engine.hold import Hold, Pause
 from console.engine.ledger import Ledger
 from console.engine.outputs import Outputs, has_answer
 from console.engine.plan import Prepared
@@ -75,7 +75,7 @@ class Engine:
         self._known: dict[Key, Known] = {}
         self._outputs = Outputs(prepared.cases)
         self._changed = asyncio.Event()
-        self._state, self._paused = "running", False
+        self._state, self._pause = "running", Pause()
         self._given_up = False
         self._held = Hold(self._changed.set)
         self._doubts = Doubts(prepared.models)
@@ -154,7 +154,7 @@ class Engine:
             if not self._roster:
                 if self._ending or not len(self.queue):
                     return
-                if not self._paused and self.ledger.blocked_by is None and not self._held.left_s:
+                if not self._pause and self.ledger.blocked_by is None and not self._held.left_s:
                     if not self._doubts:
                         return
                     self._settle_doubts()
@@ -162,7 +162,7 @@ class Engine:
             await self._changed.wait()
 
     def _may_start(self) -> bool:
-        if self._ending or self._paused or self.ledger.blocked_by is not None or self._held.left_s:
+        if self._ending or self._pause or self.ledger.blocked_by is not None or self._held.left_s:
             return False
         return len(self._roster) < self._doubts.room(self.concurrency)
 
@@ -302,8 +302,15 @@ class Engine:
             self._finish(job, finished)
         self._changed.set()
 
+    async def unpaused(self, key: Key) -> None:
+        """Hold a conversation before its next call until the run is not paused."""
+        while self._pause:
+            self.state(key, "waiting", "paused")
+            await self._pause.over()
+
     async def gate(self, key: Key, n: int, request: ChatRequest, role: str) -> None:
-        """Hold a call back while the disk refuses, and until its worst case fits beside those of calls in flight."""
+        """Hold a call back: by a pause, a disk that refuses, a budget that calls in flight may use up."""
+        await self.unpaused(key)
         if self.ledger.blocked_by is not None:
             self.state(key, "waiting", "disk full")
             await self.ledger.unblocked.wait()
@@ -339,7 +346,7 @@ class Engine:
     def status(self) -> Status:
         """Return the engine's state for watchers."""
         return Status(
-            state="paused" if self._paused and self._state == "running" and not self._roster else self._shown_state(),
+            state=self._shown_state(),
             concurrency=self.concurrency,
             activities=self._roster.activities,
             endpoints=self._endpoints.states(),
@@ -350,18 +357,20 @@ class Engine:
         )
 
     def _shown_state(self) -> str:
-        return "pausing" if self._paused and self._state == "running" else self._state
+        if not self._pause or self._state != "running":
+            return self._state
+        return "paused" if self._roster.is_still else "pausing"
 
     def obey(self, command: Command) -> None:
         """Do what a watcher asks."""
         match command.do:
             case "pause" | "resume":
-                self._paused = command.do == "pause"
+                self._pause.set(on=command.do == "pause")
             case "stop":
-                self._paused = False
+                self._pause.set(on=False)
                 self.end("stopped")
             case "kill":
-                self._paused = False
+                self._pause.set(on=False)
                 self.cancel()
             case "concurrency":
                 self.concurrency = max(1, min(MAX_CONCURRENCY, command.value))

@@ -1,6 +1,6 @@
-"""A wait that a provider asks of the whole run: until the time it has named, or until a person says now.
+"""Waits of the whole run: a provider asks for one until a time it names or a person says now; a person for a pause.
 
-Both clocks are watched, because neither is enough: the wall clock may be set back while a run waits, and the monotonic
+Of a provider's wait both clocks are watched, because neither is enough: the wall clock may be set back while a run waits, and the monotonic
 one stands still while the machine sleeps. Whichever says first that the time has come is believed; at worst the
 provider refuses once more.
 """
@@ -51,3 +51,27 @@ class Hold:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._hurry.wait(), min(left, LOOK_S))
         self._on_end()
+
+
+class Pause:
+    """A person's wish that no call starts; true while it holds. Calls in flight go on."""
+
+    def __init__(self) -> None:
+        """Let everything start."""
+        self._over = asyncio.Event()
+        self._over.set()
+
+    def __bool__(self) -> bool:
+        """Whether it holds."""
+        return not self._over.is_set()
+
+    def set(self, *, on: bool) -> None:
+        """Begin or end it."""
+        if on:
+            self._over.clear()
+        else:
+            self._over.set()
+
+    async def over(self) -> None:
+        """Return when it has ended."""
+        await self._over.wait()

@@ -52,6 +52,11 @@ class Roster:
         """What everybody is doing."""
         return list(self._activities.values())
 
+    @property
+    def is_still(self) -> bool:
+        """Whether everybody waits."""
+        return all(activity.state == "waiting" for activity in self._activities.values())
+
     def give_up(self, key: Key) -> None:
         """End a conversation where it stands."""
         task = self._tasks.get(key)

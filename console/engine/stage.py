@@ -45,6 +45,10 @@ class Host(Protocol):
         """Say that a role's model has answered: key, address and request form are right."""
         ...
 
+    async def unpaused(self, key: Key) -> None:
+        """Wait while a person has paused the run."""
+        ...
+
     async def gate(self, key: Key, n: int, request: ChatRequest, role: str) -> None:
         """Wait while the run must not make calls (disk full), and raise when the budget is used up."""
         ...
@@ -192,6 +196,7 @@ class JournaledStage:
         known = self._replayed(name, Embedded)
         if known is not None:
             return [_unpack(vector) for vector in known.vectors]
+        await self._host.unpaused(self._key)
         self._host.state(self._key, "embedding")
         endpoint, watch = self._host.endpoint(role), self._watch(n, role)
         vectors = await self._answered(role, n, lambda: endpoint.embed(listed, watch))

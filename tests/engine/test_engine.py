@@ -240,6 +240,35 @@ async def test_pause_holds_new_conversations_and_concurrency_changes_at_once(tmp
     assert steered == ["pause", "concurrency", "resume"]
 
 
+async def test_pause_lets_the_call_in_flight_finish_and_starts_no_further_one_of_the_conversation(
+    tmp_path: Path, script: Script
+) -> None:
+    gates: asyncio.Queue[asyncio.Event] = asyncio.Queue()
+
+    async def gated(text: str, request: ChatRequest, watch: Watch) -> Reply:
+        gate = asyncio.Event()
+        gates.put_nowait(gate)
+        await gate.wait()
+        return right(text)
+
+    script(gated)
+    engine = new_engine(tmp_path / "r", DialogueSuite(1, 3, judged=False))
+    task = asyncio.create_task(engine.run())
+    first = await asyncio.wait_for(gates.get(), 60)
+    engine.obey(Command("pause"))
+    assert engine.status().state == "pausing"
+    first.set()
+    await until(lambda: engine.status().state == "paused")
+    assert [(activity.state, activity.why) for activity in engine.status().activities] == [("waiting", "paused")]
+    assert gates.empty()
+    engine.obey(Command("resume"))
+    (await asyncio.wait_for(gates.get(), 60)).set()
+    await asyncio.wait_for(gates.get(), 60)
+    engine.obey(Command("pause"))
+    engine.obey(Command("kill"))
+    assert (await asyncio.wait_for(task, 60)).reason == "stopped"
+
+
 async def test_stop_lets_calls_finish_and_kill_gives_them_up(tmp_path: Path, script: Script) -> None:
     started: asyncio.Queue[asyncio.Event] = asyncio.Queue()
 
