@@ -20,6 +20,7 @@ VERBS = {
     "queue": "list the queue of runs; cancel or move one, or go on with it",
     "resume": "go on with a run that was interrupted or stopped",
     "retry": "ask again what ended broken (or, with --status, something else)",
+    "branch": "ask one case anew as a run of its own: another model, an edited prompt",
     "watch": "follow a run",
     "review": "step through the failures of a run",
     "runs": "list runs",

@@ -35,7 +35,7 @@ class Conversation:
     def __init__(self, job: Job, known: Known, home: Home, suite: Suite, setting: Setting) -> None:
         """Set the stage; nothing is asked yet."""
         self.job, self.known, self.home, self.suite, self.setting = job, known, home, suite, setting
-        self.stage = JournaledStage(job.key, known, home)
+        self.stage = JournaledStage(job.key, known, home, setting.edit)
         self.fault: Fault | None = None
         self._began = time.monotonic()
 

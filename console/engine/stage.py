@@ -5,7 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol, TypeVar, cast
 
-from console.core.case import Key
+from console.core.case import Edit, Key
 from console.core.chat import ChatRequest, Cue, Message, Reply
 from console.core.fault import Fault, FaultKind
 from console.core.live import Began
@@ -122,9 +122,16 @@ _STATES = {"model": "asking", "judge": "judging", "embedding": "embedding"}
 class JournaledStage:
     """The Stage of one conversation (see suites/stage.py), over the journal and the engine's endpoints."""
 
-    def __init__(self, key: Key, known: Known, host: Host) -> None:
-        """Set a stage for a conversation of which `known` is journaled already."""
-        self._key, self._known, self._host = key, known, host
+    def __init__(self, key: Key, known: Known, host: Host, edit: Edit | None = None) -> None:
+        """Set a stage for a conversation of which `known` is journaled already.
+
+        Args:
+            key: whose conversation it is.
+            known: what is journaled of it.
+            host: the engine around it.
+            edit: a reader's own opening, sent in place of the suite's.
+        """
+        self._key, self._known, self._host, self._edit = key, known, host, edit
         self._issued = 0
         self._runs_code = False
         self.input_tokens = self.output_tokens = self.calls = 0
@@ -153,14 +160,14 @@ class JournaledStage:
     ) -> Reply:
         """Ask a model; see suites/stage.py."""
         n, params = self._issue(), params or {}
-        sent = cast(list[dict[str, Any]], list(messages))
+        sent = self._opened(cast(list[dict[str, Any]], list(messages)), role)
         name = digest("ask", role, [sent, list(tools), params])
         known = self._replayed(name, Asked)
         if known is not None:
             return self._account(role, known.reply)
         # The seed makes simulated models answer the same call the same way after a resume.
         seed = f"{self._key.case}/{self._key.rollout}/{self._key.attempt}/{n}"
-        request = ChatRequest(list(messages), list(tools), params, seed=seed, cue=cue)
+        request = ChatRequest(cast(list[Message], list(sent)), list(tools), params, seed=seed, cue=cue)
         await self._host.gate(self._key, n, request, role)
         self._host.state(self._key, _STATES.get(role, "asking"))
         new = sent[self._known.threads[role].shared(sent) :]
@@ -188,6 +195,15 @@ class JournaledStage:
             # Between two replies of such a conversation its worker runs what the model wrote.
             self._host.state(self._key, "running code")
         return self._account(role, reply)
+
+    def _opened(self, messages: list[dict[str, Any]], role: str) -> list[dict[str, Any]]:
+        """Return the messages with the reader's own opening, if there is one."""
+        if self._edit is None or role != "model":
+            return messages
+        edited = self._edit.apply(messages)
+        if edited is None and not self.calls:
+            raise Fault(FaultKind.DATA, "the suite begins this conversation otherwise than when its prompt was edited")
+        return messages if edited is None else edited
 
     async def embed(self, texts: Sequence[str], *, role: str = "embedding") -> list[list[float]]:
         """Embed texts; see suites/stage.py."""

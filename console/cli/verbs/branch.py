@@ -1,0 +1,78 @@
+"""Ask one case of a run anew, as a run of its own: by the same model or another, with the same prompt or an edited one.
+
+The new run is linked to the old one and never enters its score; `eval-console compare` lays both side by side.
+"""
+
+import argparse
+import sys
+from pathlib import Path
+
+from console.cli.ending import show_report
+from console.cli.exitcode import Exit
+from console.cli.history import read_history, report_of
+from console.cli.parser import Arguments
+from console.cli.playing import play
+from console.cli.verbs.tag import add_rollout, find_rollout
+from console.core.case import Edit
+from console.core.fault import UsageError
+from console.engine.branch import branch_plan
+from console.engine.launch import start
+from console.insight.opening import as_text, from_text, opening_of
+
+
+class BranchArguments(Arguments):
+    """Options of `branch`."""
+
+    which: str
+    model: str
+    prompt: Path | None
+    show_prompt: bool
+    rollout: int
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this verb."""
+    parser.add_argument("which", metavar="RUN#CASE", help="a case of a run; `latest#CASE` of the newest one")
+    parser.add_argument("-m", "--model", metavar="NAME", default="", help="another model of models.toml")
+    parser.add_argument("--prompt", type=Path, metavar="FILE", help="the edited opening; `-` reads it from stdin")
+    parser.add_argument("--show-prompt", action="store_true", help="write the opening to be edited; ask nothing")
+    add_rollout(parser)
+
+
+def run(args: BranchArguments) -> int:
+    """Play the branch and show both outcomes.
+
+    Raises:
+        UsageError: no such run, case or model, or a prompt that cannot be read.
+    """
+    reader, rollout = find_rollout(args, args.which, args.rollout)
+    conversation = reader.conversation(rollout)
+    if args.show_prompt:
+        args.output.raw(as_text(opening_of(conversation)))
+        return Exit.OK
+    edit = None
+    if args.prompt is not None:
+        edit = Edit(tuple(opening_of(conversation)), tuple(from_text(_read(args.prompt))))
+    plan = branch_plan(
+        reader.folder.name,
+        reader.manifest,
+        rollout.key.case,
+        model=args.model,
+        edit=edit,
+        models_path=args.models,
+        data_path=args.data,
+        runs_path=reader.folder.path.parent,
+    )
+    folder, prepared = start(plan)
+    play(folder, prepared, args.output)
+    history = read_history(folder)
+    show_report(args.output, history, report_of(history, args.data))
+    args.output.say(f"compare: eval-console compare {reader.folder.name} {folder.name}")
+    return Exit.OK
+
+
+def _read(path: Path) -> str:
+    try:
+        return sys.stdin.read() if path == Path("-") else path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot be read: {error}", where=str(path)) from None
