@@ -2,6 +2,9 @@
 
 from typing import Any, Protocol
 
+SEARCH_KEY = "SERPAPI_API_KEY"
+"""Variable with the key of the search service."""
+
 
 class NoPage(Exception):
     """A page could not be had; the text is for the model."""

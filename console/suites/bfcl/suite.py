@@ -15,6 +15,7 @@ from console.suites.bfcl.compare import compare_output
 from console.suites.bfcl.dataset import Dataset
 from console.suites.bfcl.entry import Entry, entry_of
 from console.suites.bfcl.estimate import estimate_single, estimate_turns
+from console.suites.bfcl.memory.embedding import check_embedding
 from console.suites.bfcl.multi_turn import trace_states
 from console.suites.bfcl.multi_turn_compare import compare_conversation
 from console.suites.bfcl.multi_turn_play import Conversation, Simulation
@@ -25,6 +26,7 @@ from console.suites.bfcl.score import score_conversation, score_output
 from console.suites.bfcl.selection import select
 from console.suites.bfcl.simulator_host import host_of
 from console.suites.bfcl.web_search.choice import OPTION as WEB_OPTION
+from console.suites.bfcl.web_search.choice import check_web, settled
 from console.suites.bfcl.wording import Wording
 from console.suites.stage import Stage
 from console.suites.suite import Category, Estimate, Option, Report, Result, SuiteEntry
@@ -70,6 +72,27 @@ class BfclSuite:
         return [
             entry.case(wording=self.dataset.wording_name) for entry in select(self.dataset, selection, setting.mode)
         ]
+
+    def settle(self, options: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
+        """Return the options with whole paths.
+
+        Raises:
+            UsageError: a file of recorded answers is not there.
+        """
+        del roles
+        return settled(options, self.dataset) if options else options
+
+    def check_needs(self, cases: Sequence[Case], setting: Setting) -> None:
+        """Look for the weights of the vector memory, and for what web search needs, where such cases are chosen.
+
+        Raises:
+            UsageError: the first thing that is missing, with the cure.
+        """
+        chosen = {case.category for case in cases}
+        if any("memory_vector" in name for name in chosen):
+            check_embedding(self.dataset.embedding, self.dataset.folder)
+        if any("web_search" in name for name in chosen):
+            check_web(setting.options, self.dataset)
 
     def estimate(self, case: Case, setting: Setting) -> Estimate:
         """Expected calls and tokens of one entry, from the texts that will be sent."""

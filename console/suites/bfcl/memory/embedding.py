@@ -2,8 +2,10 @@
 
 import threading
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
+from pathlib import Path
 
+from console.config.weights import find_weights
 from console.core.fault import UsageError
 from console.llm import minilm
 from console.llm.bag_of_words import vector_of
@@ -15,32 +17,55 @@ EMBEDDINGS = ("minilm", "words")
 _ONE_AT_A_TIME = threading.Lock()
 
 
-def embedding(name: str, where: str = "") -> Embed:
+def embedding(name: str, dataset: Path) -> Embed:
     """Return an embedding by name.
+
+    Args:
+        name: one of `EMBEDDINGS`.
+        dataset: the folder that asks for it; weights that were pulled beside it are found.
 
     Raises:
         UsageError: unknown name.
     """
-    if name not in EMBEDDINGS:
-        raise UsageError(f"no embedding is called {name!r}", where=where, cure=f"Known: {', '.join(EMBEDDINGS)}.")
-    one = _by_meaning if name == "minilm" else vector_of
+    _check_name(name, dataset)
+    one = partial(_by_meaning, dataset.parent) if name == "minilm" else vector_of
     return lambda texts: _each(one, texts)
+
+
+def check_embedding(name: str, dataset: Path) -> None:
+    """Look whether an embedding can be used.
+
+    Raises:
+        UsageError: unknown name, or its weights are not here.
+    """
+    _check_name(name, dataset)
+    if name == "minilm" and find_weights(dataset.parent) is None:
+        raise UsageError(
+            "the vector memory embeds with MiniLM, whose weights are not here",
+            cure="Run `eval-console pull minilm`, or leave memory_vector out of --category.",
+        )
+
+
+def _check_name(name: str, dataset: Path) -> None:
+    if name not in EMBEDDINGS:
+        known = ", ".join(EMBEDDINGS)
+        raise UsageError(f"no embedding is called {name!r}", where=str(dataset), cure=f"Known: {known}.")
 
 
 def _each(one: Callable[[str], list[float]], texts: Sequence[str]) -> list[list[float]]:
     return [one(text) for text in texts]
 
 
-def _by_meaning(text: str) -> list[float]:
+def _by_meaning(data: Path, text: str) -> list[float]:
     """Embed a text, one at a time: conversations that run side by side search among the same texts.
 
     Raises:
         Fault: the weights are not here; kind `data`.
     """
     with _ONE_AT_A_TIME:
-        return _embedded(text)
+        return _embedded(data, text)
 
 
 @lru_cache(maxsize=4096)
-def _embedded(text: str) -> list[float]:
-    return minilm.embed([text])[0]
+def _embedded(data: Path, text: str) -> list[float]:
+    return minilm.embed([text], data)[0]

@@ -3,7 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from console.llm.browsing import AnyWeb
+from console.config.environment import variable
+from console.core.fault import UsageError
+from console.llm.browsing import SEARCH_KEY, AnyWeb
 from console.suites.bfcl.dataset import Dataset
 from console.suites.bfcl.web_search.recorded import read_recorded
 from console.suites.suite import Option
@@ -15,6 +17,42 @@ OPTION = Option(
     default="",
     meaning="web search: a JSON file of recorded answers; empty: the dataset's own, if it has any; live: the real web",
 )
+_WHERE = f"--option {OPTION.name}"
+
+
+def settled(options: dict[str, Any], dataset: Dataset) -> dict[str, Any]:
+    """Return the options with the file's whole path, so that a run resumed elsewhere finds it again.
+
+    Raises:
+        UsageError: a file that was named is neither below the current folder nor below the dataset's.
+    """
+    chosen = _chosen(options)
+    if chosen in ("", LIVE):
+        return options
+    named = Path(chosen).expanduser()
+    places = [named.absolute(), dataset.folder / named]
+    found = next((place for place in places if place.is_file()), None)
+    if found is None:
+        folders = " nor ".join(str(folder) for folder in dict.fromkeys(place.parent for place in places))
+        message = f"there is no file {named.name} of recorded answers, neither in {folders}"
+        raise UsageError(message if " nor " in folders else message.replace("neither ", ""), where=_WHERE)
+    return options | {OPTION.name: str(found)}
+
+
+def check_web(options: dict[str, Any], dataset: Dataset) -> None:
+    """Look whether web search can be answered.
+
+    Raises:
+        UsageError: recorded answers cannot be read, or the real web is meant and there is no key to search it.
+    """
+    if not _is_live(options, dataset):
+        choose_web(options, dataset)
+    elif variable(SEARCH_KEY) is None:
+        raise UsageError(
+            "web search needs a key of serpapi.com",
+            where=SEARCH_KEY,
+            cure=f"Set that variable, name recorded answers ({_WHERE}=FILE), or leave web_search out of --category.",
+        )
 
 
 def choose_web(options: dict[str, Any], dataset: Dataset) -> AnyWeb:
@@ -23,9 +61,18 @@ def choose_web(options: dict[str, Any], dataset: Dataset) -> AnyWeb:
     Raises:
         UsageError: a file of recorded answers cannot be read.
     """
-    chosen = str(options.get(OPTION.name, OPTION.default)).strip()
-    if chosen == LIVE or (not chosen and dataset.recorded_web is None):
+    if _is_live(options, dataset):
         from console.llm.web import Web  # loads a network client, which offline uses do without
 
         return Web()
+    chosen = _chosen(options)
     return read_recorded(Path(chosen).expanduser() if chosen else dataset.folder / str(dataset.recorded_web))
+
+
+def _chosen(options: dict[str, Any]) -> str:
+    return str(options.get(OPTION.name, OPTION.default)).strip()
+
+
+def _is_live(options: dict[str, Any], dataset: Dataset) -> bool:
+    chosen = _chosen(options)
+    return chosen == LIVE or (not chosen and dataset.recorded_web is None)
