@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
 from reliability.lookups import number_of, records, results, right, write_models, write_suite
 from server.faults import FAULTS
 from server.openai_server import OpenAIServer, Scripted
@@ -27,6 +28,7 @@ APART = {"r429_hour"}
 """Holds the whole run: test_provider_away.py."""
 
 
+@pytest.mark.timeout(400)
 def test_no_fault_is_ever_a_score(console, home: Path) -> None:
     names = sorted(FAULTS.keys() - APART)
 

@@ -281,8 +281,19 @@ class Terminal:
     def send(self, keys: bytes) -> None:
         os.write(self._fd, keys)
 
+    def stall(self) -> None:
+        """Stop the terminal: what the program writes from now on waits to be taken."""
+        inside = os.open(f"/proc/{self.pid}/fd/1", os.O_RDWR | os.O_NOCTTY)
+        termios.tcflow(inside, termios.TCOOFF)
+        os.close(inside)
+
     def signal(self, number: int) -> None:
         os.kill(self.pid, number)
+
+    def wait_unread(self) -> int:
+        """Return the exit code of a program that nobody reads."""
+        self.code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
+        return self.code
 
     def wait(self, seconds: float = 20.0) -> int:
         """Read to the end and return the exit code."""
