@@ -13,6 +13,7 @@ from console.core.record import Finished, Started
 from console.core.run import Manifest, Summary
 from console.core.tally import RunFold
 from console.insight.overview import Overview
+from console.insight.rollout import PREPARED
 from console.insight.snapshot import freeze, layout, thaw
 from console.store.index import KEPT_FROM_BYTES, JournalIndex
 from console.store.journal import JournalReader
@@ -32,8 +33,11 @@ class Played:
 
     @property
     def outcome(self) -> str:
-        """The outcome in a word; `interrupted` when the attempt has no end."""
-        return self.finished.verdict.outcome.value if self.finished else "interrupted"
+        """The outcome in a word, `prepared` for what is not graded; `interrupted` when the attempt has no end."""
+        if self.finished is None:
+            return "interrupted"
+        outcome = self.finished.verdict.outcome
+        return PREPARED if outcome.is_graded and not self.case.graded else outcome.value
 
     @property
     def reason(self) -> str:
@@ -59,8 +63,8 @@ class History:
         ]
 
     def not_passed(self) -> list[Played]:
-        """Return what did not pass, in order."""
-        return [one for one in self.played if one.outcome != Outcome.PASSED.value]
+        """Return what did not pass, in order; what was only prepared is not among them."""
+        return [one for one in self.played if one.outcome not in (Outcome.PASSED.value, PREPARED)]
 
 
 def read_history(folder: RunFolder) -> History:

@@ -62,7 +62,12 @@ def progress_line(tally: Tally, planned: int) -> str:
     parts = [f"{tally.finished}/{planned}", f"passed {tally.passed}", f"failed {tally.failed}"]
     parts += [
         f"{name} {count}"
-        for name, count in (("broken", tally.broken), ("undecided", tally.undecided), ("running", tally.running))
+        for name, count in (
+            ("prepared", tally.prepared),
+            ("broken", tally.broken),
+            ("undecided", tally.undecided),
+            ("running", tally.running),
+        )
         if count
     ]
     return "  ".join(parts)

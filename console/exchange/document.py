@@ -11,13 +11,11 @@ from console.core.record import Finished
 from console.core.remark import Remark
 from console.core.run import Manifest, Summary
 from console.insight.conversation import Conversation
-from console.insight.rollout import Rollout, Slot
+from console.insight.rollout import PREPARED, Rollout, Slot
 from console.suites.suite import Report
 
 REMARKS = ("tag", "comment", "dispute", "disputed_by")
 """What of readers' remarks travels with an export."""
-PREPARED = "prepared"
-"""What is said of a rollout that ended well and is not graded."""
 Remarks = Mapping[str, str]
 """What readers say of one rollout, by kind. Foreign text."""
 

@@ -17,7 +17,7 @@ from console.core.nearest import nearest
 from console.core.outcome import Outcome
 from console.core.remark import UNREMARKED, Remark
 from console.insight.reasons import sentence
-from console.insight.rollout import Rollout
+from console.insight.rollout import PREPARED, Rollout
 
 
 class _Subject(NamedTuple):
@@ -157,14 +157,20 @@ def _number_test(field: str, sign: str, value: str) -> Test:
 
 
 def _outcome_test(values: Sequence[str]) -> Test:
-    known = [*(outcome.value for outcome in Outcome), *_REMARKS]
+    known = [*(outcome.value for outcome in Outcome), PREPARED, *_REMARKS]
     wanted = {_SPARE_WORDS.get(value, value) for value in values}
     for value in wanted - {*known, "running", "failure"}:
         close = nearest(value, known)
         raise _refusal(
             "is", f"no outcome is called {value!r}", (f"Did you mean {close}? " if close else "") + ", ".join(known)
         )
-    return lambda it: bool(wanted & {it.rollout.outcome.value if it.rollout.outcome else "running", *_words(it.remark)})
+    return lambda it: bool(wanted & {_ending(it.rollout), *_words(it.remark)})
+
+
+def _ending(rollout: Rollout) -> str:
+    if rollout.is_prepared:
+        return PREPARED
+    return rollout.outcome.value if rollout.outcome else "running"
 
 
 def _words(remark: Remark) -> list[str]:

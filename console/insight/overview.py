@@ -141,6 +141,7 @@ class Overview:
             order=old.order if old else len(self.rollouts),
             category=record.case.category,
             title=record.case.title,
+            graded=record.case.graded,
             started_at=record.at,
             attempts=[*(old.attempts if old else ()), record.key],
         )

@@ -9,6 +9,8 @@ SAYS_LIMIT = 160
 """Characters kept of what is being said."""
 MESSAGE_LIMIT = 400
 """Characters kept of a verdict's first message."""
+PREPARED = "prepared"
+"""What is said of a rollout that ended well and is not graded, such as BFCL's memory conversations."""
 
 Slot = tuple[str, int]
 """Case id and rollout: what stays the same when an attempt supersedes another."""
@@ -36,6 +38,8 @@ class Rollout:
     """Place in the order of first starts."""
     category: str = ""
     title: str = ""
+    graded: bool = True
+    """False: played for what others build on; that it ended well says nothing of the model."""
     outcome: Outcome | None = None
     """None while it is being played, and after an interruption."""
     reason: str = ""
@@ -82,6 +86,18 @@ class Rollout:
     def is_running(self) -> bool:
         """Whether it has begun and not ended."""
         return self.outcome is None
+
+    @property
+    def is_prepared(self) -> bool:
+        """Whether it ended well and is not graded."""
+        return not self.graded and self.outcome is not None and self.outcome.is_graded
+
+    @property
+    def ending(self) -> str:
+        """How it ended, in a word; empty while it is being played."""
+        if self.is_prepared:
+            return PREPARED
+        return self.outcome.value.replace("_", " ") if self.outcome else ""
 
     @property
     def is_failure(self) -> bool:

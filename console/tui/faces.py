@@ -121,6 +121,8 @@ def _result(line: RunLine) -> Content:
         for place, (mark, count, style) in enumerate(parts)
         if count or not place
     ]
+    if tally.prepared:
+        cells.append(Content.styled(f"{MARKS.prepared} {tally.prepared}", MUTED))
     if line.left:
         cells.append(Content.styled(f"{line.left} left", "$live" if line.is_live else MUTED))
     return Content(" ").join(cells)

@@ -14,6 +14,7 @@ class Marks:
     broken: str = "!"
     undecided: str = "?"
     not_run: str = "·"
+    prepared: str = "◇"
     running: str = "▶"
     stopped: str = "■"
     not_ready: str = "○"
@@ -30,7 +31,7 @@ class Marks:
     def use_ascii(self) -> None:
         """Change to signs that every terminal and font has."""
         self.passed, self.failed, self.not_run = "P", "F", "."
-        self.is_ascii, self.changed = True, "x"
+        self.is_ascii, self.changed, self.prepared = True, "x", "="
         self.running, self.stopped, self.not_ready, self.live = ">", "#", "o", "*"
         self.opened, self.folded, self.cut, self.rule, self.bar = "v", ">", "~", "-", "#"
 

@@ -13,6 +13,7 @@ from console.config.paths import find_runs_root
 from console.core.record import AnyRecord, Finished
 from console.core.tally import RunFold
 from console.insight.reasons import sentence
+from console.insight.rollout import PREPARED
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder, find_run
 
@@ -55,7 +56,7 @@ def _follow(folder: RunFolder, output: Output) -> int:
         while records := reader.read_new():
             for record in records:
                 fold.apply(record)
-                _tell(output, record)
+                _tell(output, record, fold)
         if not live:
             break
         time.sleep(_LOOK_EVERY_S)
@@ -64,10 +65,11 @@ def _follow(folder: RunFolder, output: Output) -> int:
     return Exit.OK if state == "completed" else Exit.INCONCLUSIVE
 
 
-def _tell(output: Output, record: AnyRecord) -> None:
+def _tell(output: Output, record: AnyRecord, fold: RunFold) -> None:
     if output.machine:
         output.data(msgspec.to_builtins(record))
     elif isinstance(record, Finished):
         verdict = record.verdict
         why = f"  {sentence(verdict.reason, verdict.subject, verdict.outcome)}" if verdict.reason else ""
-        output.text(f"{verdict.outcome.value:<10} {record.key}{why}")
+        is_prepared = record.key.case in fold.ungraded and verdict.outcome.is_graded
+        output.text(f"{PREPARED if is_prepared else verdict.outcome.value:<10} {record.key}{why}")

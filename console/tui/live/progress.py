@@ -32,7 +32,7 @@ _STATES = {
 
 
 def outcome_counts(tally: Tally) -> Content:
-    """Return the four outcomes, never mixed: `✓ 96 ✗ 21 ! 0 ? 0`."""
+    """Return the four outcomes, never mixed: `✓ 96 ✗ 21 ! 0 ? 0`; then what was only prepared, if anything was."""
     parts = (
         (MARKS.passed, tally.passed, "$pass"),
         (MARKS.failed, tally.failed, "$fail"),
@@ -40,6 +40,8 @@ def outcome_counts(tally: Tally) -> Content:
         (MARKS.undecided, tally.undecided, "$undecided"),
     )
     cells = [Content.styled(f"{mark} {count}", style if count else MUTED) for mark, count, style in parts]
+    if tally.prepared:
+        cells.append(Content.styled(f"{MARKS.prepared} {tally.prepared} prepared", MUTED))
     return Content("  ").join(cells)
 
 
@@ -192,6 +194,6 @@ def watched_words(rollout: Rollout | None, *, loops: bool = False) -> Content:
     where = Content.styled(f"{turn} {rollout.turn + 1}" if rollout.turn else "", MUTED)
     if rollout.outcome is not None:
         spent = figures.duration(rollout.seconds) if rollout.seconds else ""
-        word = reason_words(rollout.reason) if loops and rollout.reason else rollout.outcome.value.replace("_", " ")
+        word = reason_words(rollout.reason) if loops and rollout.reason else rollout.ending
         return stacked([name, where, one_line(word, 60, MUTED), Content(spent)])
     return stacked([name, where, one_line(rollout.why or rollout.state, 60, MUTED)])

@@ -95,6 +95,8 @@ def _last(track: Track | None) -> Content:
 
 def state_mark(rollout: Rollout, *, live: bool = True) -> Content:
     """Return the sign of what a rollout does or how it ended; in a run that is not live, nothing goes on."""
+    if rollout.is_prepared:
+        return Content.styled(MARKS.prepared, MUTED)
     if rollout.outcome is not None:
         return Content.styled(MARKS.of(rollout.outcome), OUTCOME_STYLES[rollout.outcome])
     if not live:
@@ -106,7 +108,7 @@ def state_mark(rollout: Rollout, *, live: bool = True) -> Content:
 
 def _state_word(rollout: Rollout, live: bool) -> Content:
     if rollout.outcome is not None:
-        return Content.styled(rollout.outcome.value.replace("_", " "), OUTCOME_STYLES[rollout.outcome])
+        return Content.styled(rollout.ending, MUTED if rollout.is_prepared else OUTCOME_STYLES[rollout.outcome])
     if not live:
         return Content.styled("interrupted", MUTED)
     if not rollout.state:

@@ -13,6 +13,7 @@ from console.insight import figures
 from console.insight.conversation import Conversation
 from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import reason_words
+from console.insight.rollout import PREPARED
 from console.tui.blocks import Block
 from console.tui.live.bars import bar, is_ascii
 from console.tui.live.cells import CODE_NOTES
@@ -181,8 +182,10 @@ def _aside(passage: Passage) -> Content:
     return Content.styled("  ".join(parts), MUTED)
 
 
-def outcome_word(outcome: Outcome) -> Content:
-    """Return mark and word of an outcome."""
+def outcome_word(outcome: Outcome, *, graded: bool = True) -> Content:
+    """Return mark and word of an outcome; `prepared` for one that is not graded."""
+    if outcome.is_graded and not graded:
+        return Content.styled(f"{MARKS.prepared} {PREPARED}", MUTED)
     return Content.styled(f"{MARKS.of(outcome)} {outcome.value.replace('_', ' ')}", OUTCOME_STYLES[outcome])
 
 

@@ -12,7 +12,7 @@ from console.core.run import ModelFacts
 from console.insight import figures
 from console.insight.notices import notices
 from console.insight.reasons import sentence
-from console.insight.rollout import Rollout
+from console.insight.rollout import PREPARED, Rollout
 from console.tui import lines
 from console.tui.marks import MARKS, OUTCOME_STYLES
 from console.tui.safe import one_line
@@ -50,6 +50,9 @@ def reason_line(rollout: Rollout, comparison: Comparison | None, width: int) -> 
     """Return outcome mark, reason in words and the grader's message, on one line."""
     if rollout.outcome is None:
         return Content.styled(" not finished", MUTED)
+    if rollout.is_prepared:
+        prepared = Content.styled(f" {MARKS.prepared} {PREPARED}   ", f"bold {MUTED}")
+        return lines.fit(prepared.append(one_line(rollout.message, 400, MUTED)), width)
     style = OUTCOME_STYLES[rollout.outcome]
     words = comparison.sentence if comparison and comparison.sentence else ""
     words = words or sentence(rollout.reason, rollout.subject, rollout.outcome)

@@ -150,7 +150,7 @@ def score_blocks(subject: Subject) -> list[Block]:
     verdict = conversation.verdict
     blocks: list[Block] = []
     if verdict is not None:
-        title = outcome_word(verdict.outcome).append("  ").append(one_line(verdict.reason or "", 120, MUTED))
+        title = outcome_word(verdict.outcome, graded=subject.rollout.graded).append("  ").append(one_line(verdict.reason or "", 120, MUTED))
         blocks.append(Block("verdict", title, text="\n".join(verdict.messages)))
         named = [
             Content.assemble(one_line(name, 30, MUTED), f"  {figures.number(it)}")
@@ -207,7 +207,8 @@ def attempt_blocks(subject: Subject) -> list[Block]:
     blocks: list[Block] = []
     for conversation in reversed(subject.attempts):
         verdict = conversation.verdict
-        word = outcome_word(verdict.outcome) if verdict else Content.styled("not finished", MUTED)
+        graded = subject.rollout.graded
+        word = outcome_word(verdict.outcome, graded=graded) if verdict else Content.styled("not finished", MUTED)
         title = Content.assemble((f"attempt {conversation.key.attempt}  ", "bold"), word)
         said = "\n".join(verdict.messages) if verdict else ""
         answer = _last_words(conversation)

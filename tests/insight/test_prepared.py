@@ -1,0 +1,60 @@
+"""What is only played for others to build on is `prepared`: never passed, never in a rate, in one word everywhere."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from console.core.case import Case, Key
+from console.core.outcome import Outcome, Verdict
+from console.core.record import Finished, Started
+from console.core.run import Tally
+from console.insight.filter import read_filter
+from console.insight.overview import Overview
+from console.insight.rollout import Rollout
+from console.tui.live.progress import outcome_counts
+from console.tui.live.rows import state_mark
+from console.tui.marks import MARKS
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def ended(*, graded: bool) -> Rollout:
+    overview, key = Overview(), Key("memory_kv_prereq_0-customer-0")
+    overview.apply(Started(key=key, case=Case(key.case, "memory_kv", graded=graded), at=1.0))
+    overview.apply(Finished(key=key, verdict=Verdict(Outcome.PASSED), at=2.0))
+    return overview.rollouts[key.case, 0]
+
+
+def test_it_is_prepared_and_not_passed() -> None:
+    prepared, passed = ended(graded=False), ended(graded=True)
+    assert (prepared.ending, passed.ending) == ("prepared", "passed")
+    assert [read_filter("is:passed").keeps(one) for one in (prepared, passed)] == [False, True]
+    assert [read_filter("is:prepared").keeps(one) for one in (prepared, passed)] == [True, False]
+    assert [state_mark(one).plain for one in (prepared, passed)] == [MARKS.prepared, MARKS.passed]
+
+
+def test_counts_name_it_apart_where_there_is_any() -> None:
+    assert "prepared" not in outcome_counts(Tally(passed=3)).plain
+    assert outcome_counts(Tally(passed=3, prepared=2)).plain.endswith(f"{MARKS.prepared} 2 prepared")
+
+
+def test_the_command_line_says_so(tmp_path: Path) -> None:
+    def console(*args: str) -> str:
+        command = [sys.executable, "-m", "console", *args, "--runs", str(tmp_path)]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=110, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    chosen = ("--suite", "bfcl-starter", "--category", "memory_kv")
+    told = json.loads(console("run", "--model", "sim/careful", *chosen, "--yes", "--quiet", "--json"))
+    tally = told["summary"]["tally"]
+    assert tally["prepared"] == 4
+    assert tally["passed"] + tally.get("failed", 0) == 8
+    rows = map(json.loads, console("review", "--all", "--json").splitlines())
+    outcomes = {row["case"]: row["outcome"] for row in rows}
+    assert {outcome for case, outcome in outcomes.items() if "prereq" in case} == {"prepared"}
+    lines = [line.split() for line in console("watch", "--text").splitlines()]
+    assert {word for word, case, *_ in lines if "prereq" in case} == {"prepared"}
+    assert console("export", "--format", "csv").count(",prepared,") == 4
+    assert "prereq" not in console("export", "--format", "junit"), "nothing there to be tested"
