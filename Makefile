@@ -27,8 +27,9 @@ unit: $(STAMP)
 bench: $(STAMP)  ## measure, here and now
 	@for script in $(filter-out $(SOAK),$(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
 
-soak: $(STAMP)  ## long and large: 10,000 cases, 1,000 runs, 64 streams for 10 minutes
+soak: $(STAMP)  ## long and large: 10,000 cases, 1,000 runs, 64 streams for 10 minutes, all signals at all points
 	$(BIN)/python $(SOAK)
+	EVAL_CONSOLE_KILLS=all $(BIN)/pytest -n 2 tests/engine/test_kill_suites.py
 
 constraints:  ## lock the newest versions that fit pyproject.toml, for all platforms
 	PYTHON=$(PYTHON) .ci/lock

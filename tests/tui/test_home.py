@@ -1,5 +1,6 @@
 """Home through its keys: what is there, what stands in the way, and where Enter leads."""
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -198,10 +199,17 @@ async def test_new_runs_appear_without_moving_the_cursor(opened: Any, desk: Any,
 
 
 async def test_a_thousand_runs(opened: Any, desk: Any, frame: Frame) -> None:
-    for number in range(300):
-        desk.run(f"2025-01-{number:04}", passed=number % 7, failed=number % 3)
+    model = desk.run("2025-01-0000", passed=3, failed=2)
+    model.summary()
+    for number in range(1, 1000):  # links of one journal: what is tried here is the list
+        folder = model.path.with_name(f"2025-01-{number:04}")
+        folder.mkdir()
+        os.link(model.journal_path, folder / model.journal_path.name)
+        for path in (model.manifest_path, model.summary_path):
+            text = path.read_text(encoding="utf-8").replace(model.name, folder.name)
+            (folder / path.name).write_text(text, encoding="utf-8")
     async with opened() as (app, pilot):
-        assert "RUNS  300" in frame(app)
+        assert "RUNS  1 000" in frame(app)
         await pilot.press("tab", "G")
         await pilot.pause()
         assert app.screen.query_one(RunList).line.name == "2025-01-0000"

@@ -1,0 +1,108 @@
+"""Plays a bundled suite with simulated models again and again, each time with a signal to itself at a named point.
+
+    suite_kills.py FOLDER SUITE CASES
+
+CASES is a JSON list of [signal, point, count] with points as in killable.py. Every run is resumed where it was left.
+Prints one JSON line for the run that nothing happened to, then one for each case: whether the point was reached, how
+the process ended, what the journal held then, and whether results and calls are those of the undisturbed run.
+
+Runs are played in forked children, so that everything is imported once only.
+"""
+
+import json
+import os
+import signal
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import killable
+import msgspec
+
+from console.core.record import Asked, Finished
+from console.core.run import Selection
+from console.engine.launch import run_in_foreground
+from console.engine.plan import Plan, prepare
+from console.llm import simulated
+from console.store.journal import JournalReader
+from console.store.runs import RunFolder, create_run
+
+LIMITS = {"bfcl-starter": 4, "aidan-starter": 2, "cave-starter": 1}
+
+
+def play(folder: Path, suite: str, signals: list[Any] | None = None) -> int:
+    """Play or go on with a run in a child; return its wait status."""
+    child = os.fork()
+    if child:
+        return os.waitpid(child, 0)[1]
+    code = 70
+    try:
+        if signals:
+            arm(folder, *signals)
+        plan = Plan("sim/careful", suite, Selection(limit=LIMITS[suite]), concurrency=2, runs_path=folder.parent)
+        ready = prepare(plan)
+        run = RunFolder(folder) if folder.exists() else create_run(folder.parent, renamed(ready.manifest, folder.name))
+        code = 0 if run_in_foreground(run, ready).closed.reason == "completed" else 1
+    finally:
+        os._exit(code)
+
+
+def renamed(manifest: Any, name: str) -> Any:
+    return msgspec.structs.replace(manifest, id=name)
+
+
+def arm(folder: Path, name: str, point: str, count: int) -> None:
+    def send() -> None:
+        folder.with_suffix(".sent").touch()
+        os.kill(os.getpid(), signal.Signals[name])
+
+    killable.die = send
+    killable.openai_client.OpenAIEndpoint = simulated.SimulatedEndpoint
+    killable.arm(point, count)
+
+
+def read(folder: Path) -> tuple[dict[str, Any], Counter[str], Counter[str]]:
+    """What came of every case, how often it was finished, and how often each call was journaled."""
+    records = [*JournalReader(folder / "journal.jsonl").iter_all()]
+    ended = [record for record in records if isinstance(record, Finished)]
+    verdicts = {
+        str(it.key): [
+            it.verdict.outcome,
+            it.verdict.reason,
+            it.verdict.scores,
+            it.calls,
+            it.output and len(str(it.output)),
+        ]
+        for it in ended
+    }
+    calls = Counter(f"{record.key} {record.n}" for record in records if isinstance(record, Asked))
+    return verdicts, Counter(str(it.key) for it in ended), calls
+
+
+def main() -> None:
+    root, suite, cases = Path(sys.argv[1]), sys.argv[2], json.loads(sys.argv[3])
+    os.environ["EVAL_CONSOLE_SIM_PACE"] = "flat"
+    assert play(root / "undisturbed", suite) == 0
+    expected, _, calls = read(root / "undisturbed")
+    print(json.dumps({"cases": len(expected), "calls": sum(calls.values())}), flush=True)
+    for number, case in enumerate(cases):
+        folder = root / f"{number}"
+        first = status = play(folder, suite, case)
+        if first:
+            status = play(folder, suite)
+        verdicts, times, asked = read(folder)
+        told = {
+            "case": case,
+            "sent": folder.with_suffix(".sent").exists(),
+            "killed": os.WIFSIGNALED(first) and os.WTERMSIG(first) == signal.SIGKILL,
+            "stopped": os.WIFEXITED(first) and os.WEXITSTATUS(first) == 1,
+            "complete": status == 0,
+            "equal": verdicts == expected and set(asked) == set(calls),
+            "once": set(times.values()) | set(asked.values()) == {1},
+        }
+        print(json.dumps(told), flush=True)
+
+
+if __name__ == "__main__":
+    main()
