@@ -47,6 +47,8 @@ def run(argv: Sequence[str]) -> int:
 def _dispatch(args: Arguments) -> int:
     if args.verb is not None:
         return args.handler(args)
+    if args.serve:
+        return _serve(args)
     if not is_interactive():
         raise UsageError(
             "the app needs a terminal for both input and output",
@@ -63,6 +65,15 @@ def _dispatch(args: Arguments) -> int:
         ascii=args.ascii,
         mouse=not args.no_mouse,
     )
+
+
+def _serve(args: Arguments) -> int:
+    from console.tui.serve import serve
+    from console.tui.stock import Places
+
+    options = [f"--theme={args.theme}"] if args.theme else []
+    options += ["--ascii"] if args.ascii else []
+    return serve(Places(args.models, args.data, args.runs), options, args.port)
 
 
 def _heed_signals() -> None:

@@ -98,10 +98,11 @@ def look_at_endpoints(models: Path | None) -> list[Finding]:
 
 
 async def _ask_all(models: list[ModelConfig]) -> list[Finding]:
-    return await asyncio.gather(*(_ask(model) for model in models))
+    return await asyncio.gather(*(look_at_endpoint(model) for model in models))
 
 
-async def _ask(model: ModelConfig) -> Finding:
+async def look_at_endpoint(model: ModelConfig) -> Finding:
+    """Whether the server of one model answers, and serves the model; asks `/models`, which costs nothing."""
     from console.llm.served import served_models
 
     try:

@@ -60,6 +60,8 @@ class Arguments(argparse.Namespace):
     no_color: bool
     yes: bool
     theme: str
+    serve: bool
+    port: int
     ascii: bool
     no_mouse: bool
     handler: Callable[["Arguments"], int]
@@ -111,6 +113,8 @@ def build() -> Parser:
     screen = parser.add_argument_group("options of the app")
     screen.add_argument("--theme", default="", metavar="NAME", help="colours")
     screen.add_argument("--ascii", action="store_true", help="no characters beyond ASCII in frames and marks")
+    screen.add_argument("--serve", action="store_true", help="open it in a browser of this machine (extra: serve)")
+    screen.add_argument("--port", type=int, default=8765, metavar="N", help="of 127.0.0.1, for --serve")
     screen.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs", parser_class=VerbParser)
     for name, meaning in VERBS.items():
@@ -157,4 +161,6 @@ def _with_nearest(message: str) -> str:
 
 def is_interactive() -> bool:
     """Whether the app can be opened: both ends must be terminals."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
+    from console.tui.serve import is_served
+
+    return is_served() or (sys.stdin.isatty() and sys.stdout.isatty())

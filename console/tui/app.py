@@ -30,7 +30,7 @@ from console.tui.notice import NOTICE, ring
 from console.tui.painting import CompositorUpdate, Painted
 from console.tui.plain import Typewriter
 from console.tui.safe import Sieve, one_line
-from console.tui.screens.place import Place
+from console.tui.screens.place import ROOM_FOR_HELP, Place
 from console.tui.shelf import LOOK_EVERY_S, Shelf
 from console.tui.stock import Places, RunLine
 from console.tui.themes import DARK, DARK_ROLES, NAMES, themes
@@ -39,6 +39,7 @@ from console.tui.widgets.topline import TopLine
 
 if TYPE_CHECKING:
     from console.tui.feeds import Feeds
+    from console.tui.screens.finder import Found
 
 Severity = Literal["information", "warning", "error"]
 
@@ -104,6 +105,8 @@ class ConsoleApp(RunDoor):
         """Everything that was announced, oldest first."""
         self.launched: list[RunFolder] = []
         """Runs started from here since the app opened."""
+        self.shows_help = False
+        """Whether help stands beside every place that has room for it."""
         self.crash: Exception | None = None
         """What ended the app, if something did."""
 
@@ -245,11 +248,31 @@ class ConsoleApp(RunDoor):
         if isinstance(self.screen, Place):
             self.push_screen(Palette(self.screen, self.key_map), self.perform)
 
+    def action_jump(self) -> None:
+        """Find a run, or a case of the run at hand, and go there."""
+        from console.tui.screens.finder import Finder
+
+        shown: RunFolder | None = getattr(self.screen, "run_folder", None)
+        known = [line.folder for line in self._last_first() if line.summary is not None]
+        if isinstance(self.screen, Place):
+            self.push_screen(Finder(self.shelf, shown or (known[0] if known else None)), self._jump)
+
+    def _jump(self, found: "Found | None") -> None:
+        if found is not None and not found.case and found.run.is_live:
+            self.open_live(found.run)
+        elif found is not None:
+            self.open_review(found.run, found.case or None)
+
     def action_help(self) -> None:
-        """Show keys and marks of this screen."""
+        """Show keys and marks of this screen: beside it where there is room, over it otherwise."""
         from console.tui.screens.help import HelpScreen
 
-        if isinstance(self.screen, Place):
+        if not isinstance(self.screen, Place):
+            return
+        if self.size.width >= ROOM_FOR_HELP:
+            self.shows_help = not self.shows_help
+            self.screen.sync_help()
+        else:
             self.push_screen(HelpScreen(self.screen, self.key_map))
 
     def action_view_zoom(self) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from console.config.paths import state_dir
 from console.core.fault import UsageError
+from console.tui.serve import is_served
 from console.tui.stock import Places
 
 HEADLESS = (
@@ -55,7 +56,7 @@ def run_app(options: Options) -> int:
         UsageError: stdin or stdout is not a terminal, or the theme is unknown.
         Exception: whatever ended the app; the terminal is restored, and the caller says it in one sentence.
     """
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not is_served() and not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageError("the app needs a terminal for both input and output", cure=HEADLESS)
     gc.disable()  # the first collection would fall into the first frame; the app turns it on again after that
     from console.tui.app import ConsoleApp

@@ -6,7 +6,7 @@ Nothing here imports Textual or a model client.
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ from console.store.runs import RunFolder, list_runs
 
 if TYPE_CHECKING:
     from console.config.models import ModelBook
+    from console.core.outcome import Outcome
     from console.suites.catalog import Catalog
     from console.suites.suite import Category, SuiteEntry
 
@@ -161,6 +162,16 @@ class RunLine:
         return self.tally.passed / self.tally.graded if self.tally.graded else -1.0
 
 
+@dataclass(frozen=True, slots=True)
+class CaseLine:
+    """One case of a run as it is found again. Everything but the outcome is foreign text."""
+
+    id: str
+    category: str
+    title: str
+    outcome: "Outcome | None"
+
+
 class RunWatch:
     """Follows the journal of one live run, reading only what is new."""
 
@@ -285,6 +296,26 @@ def read_run(folder: RunFolder) -> RunLine:
         return RunLine(folder, folder.summary())
     except (UsageError, OSError) as error:
         return RunLine(folder, mistake=str(error))
+
+
+def read_case_lines(folder: RunFolder) -> list[CaseLine]:
+    """Read which cases a run holds and how each ended; what cannot be read is left out."""
+    from console.core.record import Finished, Started
+    from console.store.journal import JournalReader
+
+    found: dict[str, CaseLine] = {}
+    try:
+        reader = JournalReader(folder.journal_path)
+        while records := reader.read_new():
+            for record in records:
+                if isinstance(record, Started):
+                    case = record.case
+                    found.setdefault(case.id, CaseLine(case.id, case.category, case.title, None))
+                elif isinstance(record, Finished) and (line := found.get(record.key.case)) is not None:
+                    found[line.id] = replace(line, outcome=record.verdict.outcome)
+    except (UsageError, OSError):
+        return list(found.values())
+    return list(found.values())
 
 
 if TYPE_CHECKING:

@@ -1,22 +1,40 @@
-"""List the models of models.toml, with whether each one's key is at hand. Keys themselves are never shown."""
+"""List the models of models.toml, with whether each one's key is at hand. Keys themselves are never shown.
+
+With --ping, asks the server of one model which models it serves, which costs nothing.
+"""
 
 import argparse
+import asyncio
+import time
 from typing import Any
 
+from console.cli.checkup import GOOD, look_at_endpoint
 from console.cli.exitcode import Exit
+from console.cli.output import Output
 from console.cli.parser import Arguments
-from console.config.models import ModelConfig, key_state, load_models, public_address
+from console.config.models import ModelBook, ModelConfig, key_state, load_models, public_address
 from console.config.paths import find_models_file
+from console.core.fault import UsageError
+from console.core.nearest import nearest
+
+
+class ModelsArguments(Arguments):
+    """Options of `models`."""
+
+    ping: str | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add nothing: the common options are enough."""
+    """Add the options of this verb."""
+    parser.add_argument("--ping", metavar="MODEL", help="ask this model's server whether it answers and serves it")
 
 
-def run(args: Arguments) -> int:
+def run(args: ModelsArguments) -> int:
     """List them; mistakes in the file are all named, and the models without one stay usable."""
     output = args.output
     book = load_models(find_models_file(args.models), args.data)
+    if args.ping is not None:
+        return _ping(book, args.ping, output)
     for warning in book.warnings:
         output.say(warning)
     for mistake in book.mistakes:
@@ -32,6 +50,35 @@ def run(args: Arguments) -> int:
             ],
         )
     return Exit.USAGE if book.mistakes else Exit.OK
+
+
+def _ping(book: ModelBook, name: str, output: Output) -> int:
+    model = book.models.get(name)
+    if model is None:
+        close = nearest(name, list(book.models))
+        cure = f"Did you mean {close}?" if close else "`eval-console models` lists them."
+        raise UsageError(f"no model is called {name!r}", cure=cure)
+    begun = time.monotonic()
+    good, text, cure = _answer(model)
+    seconds = round(time.monotonic() - begun, 3)
+    if output.machine:
+        output.data({"name": name, "good": good, "text": text, "cure": cure, "seconds": seconds})
+    else:
+        output.text(f"{name}: {text} ({seconds:.2f} s)" + (f"\n  {cure}" if cure else ""))
+    return Exit.OK if good else Exit.INCONCLUSIVE
+
+
+def _answer(model: ModelConfig) -> tuple[bool, str, str]:
+    """Say whether a model's server answers, in words, and what would help."""
+    state = key_state(model)
+    if model.simulated or model.provider == "local":
+        return state.ready, state.text, ""
+    if not state.ready:
+        return False, state.text, "Set the variable, or name another with api_key_env."
+    if model.provider != "openai":
+        return False, "only a paid question would tell: litellm has no list of models", "Try three cases of a new run."
+    found = asyncio.run(look_at_endpoint(model))
+    return found.state == GOOD, found.text, found.cure
 
 
 def _as_json(model: ModelConfig) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from console.tui.actions import Action
 from console.tui.blocks import Block
 from console.tui.keys import KeyMap, find_action, name_of_key
 from console.tui.marks import MARKS
+from console.tui.safe import one_line
 from console.tui.screens.place import Place
 from console.tui.widgets.transcript import Transcript
 
@@ -34,8 +35,9 @@ class HelpScreen(ModalScreen[None]):
     ]
     DEFAULT_CSS = """
     HelpScreen { align: center middle; background: $background 40%; }
-    HelpScreen > Vertical { width: 78; height: 22; max-height: 100%; border: heavy $focus; background: $panel;
-                            border-title-color: $focus; border-title-style: bold; border-subtitle-color: $muted; }
+    HelpScreen > Vertical { width: 78; max-width: 100%; height: 22; max-height: 100%; border: heavy $focus;
+                            background: $panel; border-title-color: $focus; border-title-style: bold;
+                            border-subtitle-color: $muted; }
     HelpScreen.-tall > Vertical { height: 38; }
     HelpScreen Input { border: none; height: 1; background: $panel; padding: 0 1; display: none; }
     HelpScreen Input.-open { display: block; }
@@ -84,46 +86,82 @@ class HelpScreen(ModalScreen[None]):
         self.query_one(Transcript).focus()
 
     def _narrow(self, word: str) -> None:
-        groups = groups_of(self._place.actions_here(), word)
-        blocks = [
-            Block(name, Content.styled(name, "bold $focus"), body=self._body(actions))
-            for name, actions in groups.items()
-        ]
-        if idle := self._idle(groups):
-            blocks.append(Block("idle", Content.styled("NOT NOW", "bold $focus"), body=idle))
-        if not word:
-            blocks += [Block("marks", Content.styled("MARKS", "bold $focus"), body=_marks())]
-        self.query_one(Transcript).show(blocks or [Block("none", Content(f"No key here has “{word}”."))])
+        columns = 2 if self.size.width >= 2 * _COLUMN + 4 else 1
+        self.query_one(Transcript).show(sheet_blocks(self._place, self._key_map, word, columns=columns))
 
-    def _body(self, actions: Sequence[Action]) -> list[Content]:
-        cells = [self._cell(action) for action in actions]
-        half = (len(cells) + 1) // 2
-        left, right = cells[:half], [*cells[half:], Content.empty()]
-        return [lines.fit(one, _COLUMN).append(other) for one, other in zip(left, right, strict=False)]
 
-    def _idle(self, groups: Mapping[str, Sequence[Action]]) -> list[Content]:
-        """Say of each dimmed action why it cannot act now."""
-        found: list[Content] = []
-        for action in (action for group in groups.values() for action in group):
-            if why := self._place.why_not(action):
-                found.append(Content.assemble((f"{self._keys(action)}  ", "bold"), f"{action.meaning}: {why}"))
-        return found
+class HelpPane(Transcript, can_focus=False):
+    """The same beside a place that has room for it, while the keys are tried."""
 
-    def _cell(self, action: Action) -> Content:
-        keys = lines.fit_text(self._keys(action), _KEYS_WIDTH)
-        style = "$muted" if self._place.why_not(action) else ""
-        return Content.assemble((keys, "bold"), " ", (action.meaning, style))
+    DEFAULT_CSS = """
+    HelpPane { dock: right; width: 46; height: 1fr; margin: 2 0; padding: 0 1; border: round $focus;
+               border-title-color: $focus; border-title-style: bold; border-subtitle-color: $muted; }
+    """
 
-    def _keys(self, action: Action) -> str:
-        """Return the keys; those of both of a pair, those of a menu after the menu's own, `:` for the palette."""
-        key_map = self._key_map
-        if not action.pair or (other := find_action(action.pair, action.where)) is None:
-            return key_map.path(action) or ":"
-        both = zip(key_map.keys_of(action), key_map.keys_of(other), strict=False)
-        names = [f"{name_of_key(one)} {name_of_key(two)}" for one, two in both]
-        while len(names) > 1 and len("  ".join(names)) > _KEYS_WIDTH:
-            names.pop()
-        return "  ".join(names)
+    def __init__(self, place: Place, key_map: KeyMap) -> None:
+        """Help for a place."""
+        super().__init__()
+        self._beside = place
+        self._keys_in_use = key_map
+        self.border_title = Content("Help")
+        self.border_subtitle = Content("? closes")
+
+    def on_mount(self) -> None:
+        """Show the keys from the start."""
+        self.refresh_keys()
+
+    def refresh_keys(self) -> None:
+        """Show the keys of the pane that has the focus now."""
+        self.show(sheet_blocks(self._beside, self._keys_in_use, "", columns=1), keep_place=True)
+
+
+def sheet_blocks(place: Place, key_map: KeyMap, word: str, *, columns: int) -> list[Block]:
+    """Return the keys of a place that have a word, by group; then why some cannot act now; then the marks."""
+    groups = groups_of(place.actions_here(), word)
+    blocks = [
+        Block(name, Content.styled(name, "bold $focus"), body=_body(place, key_map, actions, columns))
+        for name, actions in groups.items()
+    ]
+    if idle := _idle(place, key_map, groups):
+        blocks.append(Block("idle", Content.styled("NOT NOW", "bold $focus"), body=idle))
+    if not word:
+        blocks += [Block("marks", Content.styled("MARKS", "bold $focus"), body=_marks())]
+    return blocks or [Block("none", Content.assemble("No key here has “", one_line(word, 40), "”."))]
+
+
+def _body(place: Place, key_map: KeyMap, actions: Sequence[Action], columns: int) -> list[Content]:
+    cells = [_cell(place, key_map, action) for action in actions]
+    if columns == 1:
+        return cells
+    half = (len(cells) + 1) // 2
+    left, right = cells[:half], [*cells[half:], Content.empty()]
+    return [lines.fit(one, _COLUMN).append(other) for one, other in zip(left, right, strict=False)]
+
+
+def _idle(place: Place, key_map: KeyMap, groups: Mapping[str, Sequence[Action]]) -> list[Content]:
+    """Say of each dimmed action why it cannot act now."""
+    found: list[Content] = []
+    for action in (action for group in groups.values() for action in group):
+        if why := place.why_not(action):
+            found.append(Content.assemble((f"{_keys(key_map, action)}  ", "bold"), f"{action.meaning}: {why}"))
+    return found
+
+
+def _cell(place: Place, key_map: KeyMap, action: Action) -> Content:
+    keys = lines.fit_text(_keys(key_map, action), _KEYS_WIDTH)
+    style = "$muted" if place.why_not(action) else ""
+    return Content.assemble((keys, "bold"), " ", (action.meaning, style))
+
+
+def _keys(key_map: KeyMap, action: Action) -> str:
+    """Return the keys; those of both of a pair, those of a menu after the menu's own, `:` for the palette."""
+    if not action.pair or (other := find_action(action.pair, action.where)) is None:
+        return key_map.path(action) or ":"
+    both = zip(key_map.keys_of(action), key_map.keys_of(other), strict=False)
+    names = [f"{name_of_key(one)} {name_of_key(two)}" for one, two in both]
+    while len(names) > 1 and len("  ".join(names)) > _KEYS_WIDTH:
+        names.pop()
+    return "  ".join(names)
 
 
 def groups_of(actions: Sequence[Action], word: str) -> dict[str, list[Action]]:
@@ -167,7 +205,7 @@ class MessageScreen(ModalScreen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss(None)", show=False)]
     DEFAULT_CSS = """
     MessageScreen { align: center middle; background: $background 40%; }
-    MessageScreen > Vertical { width: 78; height: 70%; border: heavy $focus; background: $panel;
+    MessageScreen > Vertical { width: 78; max-width: 100%; height: 70%; border: heavy $focus; background: $panel;
                                border-title-color: $focus; border-title-style: bold; }
     MessageScreen Transcript { height: 1fr; background: $panel; padding: 0 1; }
     """

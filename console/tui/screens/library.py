@@ -18,7 +18,8 @@ from console.tui.home.editing import EditsModels
 from console.tui.keys import bindings_for
 from console.tui.library import sheets
 from console.tui.library.entries import Entry, EntryList, has_many, key_of
-from console.tui.library.sheets import Checksum
+from console.tui.library.pinging import ping
+from console.tui.library.sheets import Checksum, Ping
 from console.tui.library.shown_cases import CaseList
 from console.tui.widgets.rows import Rows
 from console.tui.widgets.rule import Rule
@@ -53,6 +54,8 @@ class LibraryScreen(EditsModels):
         self._case_words = ""
         self._checksums: dict[str, Checksum] = {}
         self._reckoning = False
+        self._pings: dict[str, Ping] = {}
+        self._pinging: set[str] = set()
 
     def compose_body(self) -> ComposeResult:
         """Lay out the list and the sheet."""
@@ -131,13 +134,31 @@ class LibraryScreen(EditsModels):
             case "category" if suite is not None:
                 return sheets.category_sheet(suite, entry.category)
             case "model" if model is not None:
-                return sheets.model_sheet(model, None, shelf.runs or [], pinging=False)
+                return sheets.model_sheet(
+                    model, self._pings.get(model.name), shelf.runs or [], pinging=model.name in self._pinging
+                )
             case "pull":
                 return sheets.pull_sheet(entry.name)
             case "note":
                 return sheets.note_sheet(self._entries.note_of(entry.name))
             case _:
                 return []
+
+    def action_model_ping(self) -> None:
+        """Ask the server of the model under the cursor whether it answers; costs nothing."""
+        entry = self._entries.entry
+        if not self._is_inside and entry.kind == "model" and entry.name not in self._pinging:
+            self._pinging.add(entry.name)
+            self._show_sheet(keep_place=True)
+            self.console_app.shelf.in_thread(partial(self._ping, entry.name))
+
+    def _ping(self, name: str) -> None:
+        self.console_app.shelf.hand_over(self._take_ping, name, ping(name, self.console_app.places.models))
+
+    def _take_ping(self, name: str, found: Ping) -> None:
+        self._pings[name] = found
+        self._pinging.discard(name)
+        self._show_sheet(keep_place=True)
 
     def _reckon(self) -> None:
         """Reckon the checksums of all suites, in a thread."""
@@ -276,6 +297,8 @@ class LibraryScreen(EditsModels):
     def why_not(self, action: Action) -> str:
         """Say why an action cannot act on what is under the cursor."""
         kind = "case" if self._is_inside else self._entries.entry.kind
+        if action.id == "model.ping" and kind != "model":
+            return "only models have a server"
         if action.id == "fold" and kind not in ("suite", "category"):
             return "only suites have categories to fold"
         if action.id == "copy.json" and (kind != "case" or self._cases.case is None):

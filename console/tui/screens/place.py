@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 LEAST_WIDTH, LEAST_HEIGHT = 40, 10
 """Below this there is one sentence and nothing else."""
+ROOM_FOR_HELP = 160
+"""Cells from which help stands beside the place."""
 ROOMY_WIDTH, ROOMY_HEIGHT = 60, 16
 """Below this one pane is shown at a time."""
 
@@ -99,6 +101,7 @@ class Place(Screen[None]):
     def on_screen_resume(self) -> None:
         """Catch up with what changed while another screen was shown."""
         self.top_line.tell(badge=self.console_app.badge)
+        self.sync_help()
         self.refresh_keys()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
@@ -123,6 +126,7 @@ class Place(Screen[None]):
                 "it is readable from 80×24."
             )
             self.query_one(".too-small", Static).update(Content(text))
+        self.sync_help()
         compact = width < ROOMY_WIDTH or height < ROOMY_HEIGHT
         if compact != self.has_class("-compact"):
             self.set_class(compact, "-compact")
@@ -145,6 +149,19 @@ class Place(Screen[None]):
             here = [*actions_at(self.where), *actions_at(*self.kinds_of_focus(), "all")]
             actions = [action for action in here if not action.menu]
             self.query_one(KeyLine).tell(actions, self.console_app.key_map, self.key_words(), self.why_not)
+            for help_pane in self.query("HelpPane"):
+                help_pane.refresh_keys()
+
+    def sync_help(self) -> None:
+        """Show or remove the help beside the place, as the reader wants it and the width allows."""
+        wanted = self.console_app.shows_help and self.size.width >= ROOM_FOR_HELP
+        shown = self.query("HelpPane")
+        if wanted and not shown:
+            from console.tui.screens.help import HelpPane
+
+            self.mount(HelpPane(self, self.console_app.key_map))
+        elif shown and not wanted:
+            shown.remove()
 
     def action_pane_next(self) -> None:
         """Go to the next pane."""

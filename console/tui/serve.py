@@ -1,0 +1,125 @@
+"""The app in a browser of this machine: `eval-console --serve`.
+
+Serves 127.0.0.1 only, at an address with a secret in it, so that neither another user of the machine nor a page in the
+same browser can drive the app. The page loads nothing from elsewhere. Needs the extra `serve` (textual-serve).
+"""
+
+import html
+import os
+import secrets
+import shlex
+import sys
+from typing import TYPE_CHECKING, Any
+
+from console.core.fault import UsageError
+from console.tui.stock import Places
+
+if TYPE_CHECKING:
+    from aiohttp import web
+
+HOST = "127.0.0.1"
+DRIVER = "TEXTUAL_DRIVER"
+"""Set by textual-serve for the app it starts: its input and output are the browser's terminal."""
+_PAGE = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>eval-console</title>
+<link rel="stylesheet" href="/static/css/xterm.css">
+<script src="/static/js/textual.js"></script>
+<style>
+body { background: #15191e; color: #d1d9e0; font-family: monospace; margin: 0; }
+.closed-dialog { display: none; padding: 2em; }
+body.-closed .closed-dialog { display: block; }
+body.-closed .textual-terminal { display: none; }
+</style>
+</head>
+<body>
+<div class="dialog-container closed-dialog">The app has ended. Reload this page to open it again.</div>
+<div id="terminal" class="textual-terminal" data-session-websocket-url="%s" data-font-size="16"></div>
+</body>
+</html>
+"""
+_POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:"
+
+
+def is_served() -> bool:
+    """Whether this app was started for a browser."""
+    return os.environ.get(DRIVER, "").endswith(":WebDriver")
+
+
+def serve(places: Places, options: list[str], port: int) -> int:
+    """Serve the app until ctrl+c.
+
+    Args:
+        places: where models, data and runs are.
+        options: further options of the app, as on the command line.
+        port: of 127.0.0.1.
+
+    Raises:
+        UsageError: the extra is not installed, or the port is taken.
+    """
+    try:
+        server = _server(_command(places, options), port)
+    except ModuleNotFoundError as error:
+        raise UsageError(
+            f"the browser needs the package {(error.name or 'textual_serve').replace('_', '-')}",
+            cure="Install the extra: pip install 'eval-console[serve]'.",
+        ) from None
+    try:
+        server.serve()
+    except OSError as error:
+        cure = "Choose another with --port."
+        raise UsageError(f"port {port} of {HOST} cannot be opened: {error.strerror}", cure=cure) from None
+    return 0
+
+
+def _command(places: Places, options: list[str]) -> str:
+    named = (("--models", places.models), ("--data", places.data), ("--runs", places.runs))
+    paths = [part for name, path in named if path is not None for part in (name, str(path.absolute()))]
+    return shlex.join([sys.executable, "-m", "console", *paths, *options])
+
+
+def _server(command: str, port: int) -> Any:
+    from aiohttp import web
+    from textual_serve.server import Server
+
+    class Loopback(Server):
+        """Serves one page and one socket, both at a secret address."""
+
+        secret = secrets.token_urlsafe(18)
+
+        def initialize_logging(self) -> None:
+            """Log nothing: what goes over the socket is nobody's business."""
+
+        async def on_startup(self, app: "web.Application") -> None:
+            """Say where the app is."""
+            print(f"eval-console is at {self.public_url}/{self.secret}   ctrl+c ends it", flush=True)  # noqa: T201
+
+        async def _make_app(self) -> "web.Application":
+            app = web.Application()
+            app.add_routes(
+                [
+                    web.get(f"/{self.secret}", self.handle_index),
+                    web.get(f"/{self.secret}/ws", self.handle_websocket),
+                    web.static("/static", self.statics_path),
+                ]
+            )
+            app.on_startup.append(self.on_startup)
+            return app
+
+        async def handle_index(self, request: "web.Request") -> "web.Response":
+            """Give the page."""
+            address = f"ws://{HOST}:{port}/{self.secret}/ws"
+            headers = {"Content-Security-Policy": f"{_POLICY}; connect-src ws://{HOST}:{port}",
+                       "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}  # fmt: skip
+            return web.Response(text=_PAGE % html.escape(address), content_type="text/html", headers=headers)
+
+        async def handle_websocket(self, request: "web.Request") -> Any:
+            """Refuse pages of other origins; browsers always say where a page is from."""
+            if request.headers.get("Origin", self.public_url) != self.public_url:
+                raise web.HTTPForbidden(text="another page must not drive the app")
+            return await super().handle_websocket(request)
+
+    return Loopback(command, host=HOST, port=port, title="eval-console")
