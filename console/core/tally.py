@@ -1,7 +1,7 @@
 """Fold journal records into counts: the one place where a run's numbers come from, live, in lists and offline."""
 
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 import msgspec
 
@@ -173,5 +173,13 @@ def without_output(record: RecordT) -> RecordT:
     if not isinstance(record, Finished):
         return record
     verdict = record.verdict
-    kept = Verdict(outcome=verdict.outcome, reason=verdict.reason, scores=verdict.scores)
+    kept = Verdict(outcome=verdict.outcome, reason=verdict.reason, scores=verdict.scores, detail=_numbers(verdict))
     return msgspec.structs.replace(record, output=None, verdict=kept)
+
+
+def _numbers(verdict: Verdict) -> dict[str, Any]:
+    """Return the particulars that a report adds up: the numbers of each turn, where a suite counts by turns."""
+    turns = verdict.detail.get("turns")
+    listed = cast("list[Any]", turns) if isinstance(turns, list) else []
+    counted = all(isinstance(turn, dict) and "metrics" in turn for turn in listed)
+    return {"turns": listed} if listed and counted else {}

@@ -16,6 +16,9 @@ import sys
 import types
 from typing import Any
 
+_GRACE_S = 2
+"""Processor time between the signal that ends a worker and the one that nothing withstands."""
+
 
 def main() -> None:
     """Serve as keeper; the worker never returns from here."""
@@ -116,7 +119,9 @@ def _limit(limits: dict[str, Any], contained: bool) -> None:
         with contextlib.suppress(OSError, ValueError):
             hard = resource.getrlimit(kind)[1]
             cap = value if hard == resource.RLIM_INFINITY else min(value, hard)
-            resource.setrlimit(kind, (cap, cap))
+            # Processor time ends with a signal that says so, and only for who does not heed it with SIGKILL.
+            soft = max(1, cap - _GRACE_S) if kind == resource.RLIMIT_CPU else cap
+            resource.setrlimit(kind, (soft, cap))
 
 
 def _tasks() -> int:

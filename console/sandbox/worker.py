@@ -11,6 +11,7 @@ frames on one socket. A call that takes too long, dies or breaks the protocol en
 import asyncio
 import contextlib
 import os
+import signal
 import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -210,7 +211,7 @@ class Worker:
         except BadFrame as error:
             raise WorkerLost("protocol", f"the worker sent {error}; it was ended") from None
         except (asyncio.IncompleteReadError, ConnectionError):
-            raise WorkerLost("died", await self._epitaph()) from None
+            raise await self._death() from None
         exchange.received += size
         if exchange.received > self._limits.call_bytes:
             raise WorkerLost("protocol", "the worker sent too much and was ended")
@@ -221,18 +222,20 @@ class Worker:
             self._writer.write(pack(frame))
             await self._writer.drain()
         except (ConnectionError, RuntimeError):
-            raise WorkerLost("died", await self._epitaph()) from None
+            raise await self._death() from None
 
-    async def _epitaph(self) -> str:
+    async def _death(self) -> WorkerLost:
         """Say how the process ended, waiting a moment for it to do so."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(self._process.wait()), 1.0)
         code = self._process.returncode
         if code is None:
-            return "the worker let go of its connection"
-        if code > 128:
-            return f"the worker was ended by signal {code - 128}{_SIGNALS.get(code - 128, '')}"
-        return f"the worker ended itself with exit code {code}"
+            return WorkerLost("died", "the worker let go of its connection")
+        number = -code if code < 0 else code - 128
+        if number <= 0:
+            return WorkerLost("died", f"the worker ended itself with exit code {code}")
+        words = f"the worker was ended by signal {number}{_SIGNALS.get(number, '')}"
+        return WorkerLost("died", words, was_shot=number == signal.SIGKILL)
 
 
 _SIGNALS = {24: " (processor time used up)", 25: " (file too large)", 9: " (killed)", 11: " (crashed)"}

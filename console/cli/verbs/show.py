@@ -7,6 +7,7 @@ import msgspec
 from console.cli.ending import show_report
 from console.cli.exitcode import Exit
 from console.cli.history import History, Played, open_suite, read_history, report_of
+from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.cli.transcript import show_case, show_transcript
 from console.config.paths import find_runs_root
@@ -14,6 +15,7 @@ from console.core.comparison import Comparison
 from console.core.fault import UsageError
 from console.core.nearest import nearest
 from console.insight.conversation import Conversation
+from console.insight.turn_sums import turn_sums
 from console.store.journal import JournalReader
 from console.store.runs import find_run
 from console.suites.suite import Report
@@ -65,8 +67,25 @@ def _show_case(args: Arguments, history: History, case: str) -> int:
             output.data(_as_json(args, history, played))
             continue
         show_case(output, played, history.manifest, compare(args, history, played))
+        _show_turns(output, played)
         show_transcript(output, _conversation(history, played))
     return Exit.OK
+
+
+def _show_turns(output: Output, played: Played) -> None:
+    """Write the numbers of each turn, where the suite's verdict has them."""
+    turns = turn_sums(played.finished.verdict.detail) if played.finished is not None else []
+    if not turns:
+        return
+    words = [turn.wrong for turn in turns]
+    rows = [
+        (number, "success" if turn.success else turn.reason, turn.expected_calls, turn.actual_calls, turn.steps,
+         turn.tokens, "  ".join(f"{word} {count}" for word, count in wrong))
+        for number, (turn, wrong) in enumerate(zip(turns, words, strict=True), start=1)
+    ]  # fmt: skip
+    header = ("turn", "result", "expected calls", "actual calls", "steps", "tokens", "wrong")
+    output.rows(header, rows, right=frozenset({0, 2, 3, 4, 5}))
+    output.text()
 
 
 def compare(args: Arguments, history: History, played: Played) -> Comparison | None:

@@ -5,7 +5,9 @@ rebuilds the runtime by going the same way again, with the journaled replies, ou
 fault leaves as a fault; what the model's code does to its worker is the model's doing and ends the conversation.
 """
 
+import contextlib
 import time
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
@@ -15,6 +17,7 @@ import msgspec
 from console.core.case import Case, Setting
 from console.core.chat import Message
 from console.core.fault import Fault, FaultKind
+from console.sandbox.exchange import OnAsk
 from console.sandbox.limits import MEBIBYTE, Limits
 from console.sandbox.worker import Worker, WorkerError, WorkerLost
 from console.suites.cavebench.cue import cue_for
@@ -100,6 +103,14 @@ class _Starter:
         }
 
 
+@dataclass(slots=True)
+class _Heard:
+    """What the worker was told in a turn: enough to bring another one to where it was."""
+
+    now: str
+    answers: list[tuple[str, Any]] = field(default_factory=list[tuple[str, Any]])
+
+
 class _AgentPlay:
     """A conversation in cave mode: answers what the agent in the worker asks."""
 
@@ -107,33 +118,35 @@ class _AgentPlay:
         self._turns = cast("list[dict[str, Any]]", case.data["conversation"]["turns"])
         self._stage, self._options = stage, options
         self._turn = self._asked = 0
+        self._heard: list[_Heard] = []
 
     async def play(self, start: _Starter) -> list[dict[str, Any]]:
         """Play the turns in order; a lost worker ends the conversation."""
         if not self._turns:
             return []
-        worker = await start.worker()
-        self._stage.note("sandbox", worker.level.as_json())
+        self._start = start
+        self._worker = await start.worker()
+        self._stage.note("sandbox", self._worker.level.as_json())
         played: list[dict[str, Any]] = []
         try:
             for number in range(len(self._turns)):
                 self._turn = number
-                played.append(await self._play_turn(worker))
+                played.append(await self._play_turn())
                 if "lost" in played[-1]:
                     break
         finally:
-            await worker.kill()
+            await self._worker.kill()
         return played
 
-    async def _play_turn(self, worker: Worker) -> dict[str, Any]:
+    async def _play_turn(self) -> dict[str, Any]:
         number, self._asked = self._turn, 0
-        now = await self._stage.perform("clock", {"turn": number}, _now)
+        self._heard.append(_Heard(await self._stage.perform("clock", {"turn": number}, _now)))
         query = self._turns[number].get("query", "")
         try:
-            record = await worker.call("play", {"turn": number, "now": now}, on_ask=self._answer)
+            record = await self._whatever_is_killed()
             read_turn(record)
         except BadRecord as error:
-            await worker.kill()
+            await self._worker.kill()
             record = lost_turn(query, f"the worker sent no record of the turn: {error}", "protocol")
         except WorkerLost as lost:
             if lost.cause in ("start", "killed"):
@@ -149,13 +162,42 @@ class _AgentPlay:
         self._stage.note("turn", kept, turn=number)
         return cast("dict[str, Any]", kept)
 
+    async def _whatever_is_killed(self) -> Any:
+        """Have the turn played; when the worker is shot, bring another to the same point and go on, once a turn.
+
+        Code that shoots its own worker does so again, and that is its doing.
+        """
+        try:
+            return await self._call(self._turn, self._answer)
+        except WorkerLost as lost:
+            if not lost.was_shot:
+                raise
+        self._worker = await self._start.worker()
+        for number in range(self._turn):
+            with contextlib.suppress(WorkerError):  # a turn that ended so does it again
+                await self._call(number, self._remember(number, _surprised))
+        return await self._call(self._turn, self._remember(self._turn, self._answer))
+
+    async def _call(self, turn: int, on_ask: OnAsk) -> Any:
+        return await self._worker.call("play", {"turn": turn, "now": self._heard[turn].now}, on_ask=on_ask)
+
+    def _remember(self, turn: int, then: OnAsk) -> OnAsk:
+        """Answer what was asked in a turn before as it was answered then, and leave the rest to `then`."""
+        known = iter(list(self._heard[turn].answers))
+
+        async def answer(kind: str, data: Any) -> Any:
+            asked, result = next(known, ("", None))
+            return result if asked == kind else await then(kind, data)
+
+        return answer
+
     async def _answer(self, kind: str, data: Any) -> Any:
         try:
-            if kind == "model":
-                return await self._ask(read_question(data))
-            return await self._cell(read_cell(data))
+            answer = await (self._ask(read_question(data)) if kind == "model" else self._cell(read_cell(data)))
         except BadRecord as error:
             raise WorkerLost("protocol", f"the worker sent no proper {kind[:40]!r}: {error}; it was ended") from None
+        self._heard[self._turn].answers.append((kind, answer))
+        return answer
 
     async def _ask(self, question: Question) -> dict[str, Any]:
         step, self._asked = self._asked, self._asked + 1
@@ -193,6 +235,10 @@ def _messages(question: Question) -> list[Message]:
             raise BadRecord("a message of unknown role")
         messages.append({"role": item.role, "content": item.content})
     return messages
+
+
+async def _surprised(kind: str, data: Any) -> Any:
+    raise WorkerLost("protocol", "a worker that was rebuilt went another way than the one before; it was ended")
 
 
 async def _now() -> str:

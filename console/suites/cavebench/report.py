@@ -4,7 +4,7 @@ The headline is the share of successful turns over all graded conversations. Bro
 peer's `missing_calls`, which counts function names, stands beside the true number of missing calls.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
@@ -27,9 +27,14 @@ _COUNTS = (
 def build_report(results: Sequence[Result]) -> Report:
     """Aggregate finished rollouts."""
     scenarios = sorted({result.category for result in results})
+    conversations: dict[str, list[Result]] = defaultdict(list)
+    for result in results:
+        if result.verdict.outcome.is_graded:
+            conversations[result.case_id].append(result)
     return Report(
         metrics=_metrics(results),
         categories={name: _brief([item for item in results if item.category == name]) for name in scenarios},
+        cases={name: _conversation(items) for name, items in conversations.items()},
         outcomes=dict(Counter(result.verdict.outcome for result in results)),
         reasons=dict(Counter(_reasons(results)).most_common()),
     )
@@ -69,8 +74,19 @@ def _metrics(results: Sequence[Result]) -> tuple[Metric, ...]:
 
 
 def _brief(results: Sequence[Result]) -> tuple[Metric, ...]:
-    """Return a scenario's metrics without the counts that are zero."""
-    return tuple(metric for metric in _metrics(results) if metric.unit != "count" or metric.value)
+    """Return the metrics of a part without the counts that are zero; the two counts of missing calls stay together."""
+    metrics = _metrics(results)
+    missing = any(metric.value for metric in metrics if metric.name.startswith("missing calls"))
+    return tuple(
+        metric
+        for metric in metrics
+        if metric.unit != "count" or metric.value or (missing and metric.name.startswith("missing calls"))
+    )
+
+
+def _conversation(results: Sequence[Result]) -> tuple[Metric, ...]:
+    """Return a conversation's metrics, of all its rollouts together."""
+    return tuple(metric for metric in _brief(results) if metric.name != "conversations passed")
 
 
 def _reasons(results: Sequence[Result]) -> Iterable[str]:

@@ -1,7 +1,8 @@
 """A conversation in json mode: native tool calls, answered until the model answers in text or runs out of steps.
 
 Tools run in the worker. Every call is an effect of the stage; while a resumed conversation is still on known ground no
-worker is needed, and before the first new call the known ones are made again, so that the tools' state is as it was.
+worker is needed, and before the first new call the known ones are made again, so that the tools' state is as it was. So
+they are in the place of a worker that was killed.
 """
 
 import json
@@ -111,7 +112,10 @@ class _Bench:
     def __init__(self, stage: Stage, start: Callable[[], Awaitable[Worker]]) -> None:
         self._stage, self._start = stage, start
         self._worker: Worker | None = None
-        self._owed: list[tuple[str, dict[str, Any]]] = []
+        self._made: list[dict[str, Any]] = []
+        """Tool calls of the conversation, in order."""
+        self._caught_up = 0
+        """How many of them this worker has done."""
 
     async def do(self, operation: str, arguments: dict[str, Any], *, turn: int) -> Any:
         """Do an operation once.
@@ -125,11 +129,12 @@ class _Bench:
         async def act() -> Any:
             nonlocal fresh
             fresh = True
-            return await (await self._ready()).call(operation, arguments)
+            return await self._whatever_is_killed(operation, arguments)
 
         result = await self._stage.perform(operation, {"turn": turn, **arguments}, act)
-        if not fresh and operation == "invoke":
-            self._owed.append((operation, arguments))
+        if operation == "invoke":
+            self._made.append(arguments)
+            self._caught_up += fresh
         return result
 
     async def close(self) -> None:
@@ -137,12 +142,23 @@ class _Bench:
         if self._worker is not None:
             await self._worker.kill()
 
+    async def _whatever_is_killed(self, operation: str, arguments: dict[str, Any]) -> Any:
+        """Do an operation; when the worker is shot, do it in another one, once."""
+        try:
+            return await (await self._ready()).call(operation, arguments)
+        except WorkerLost as lost:
+            if not lost.was_shot:
+                raise
+        self._worker, self._caught_up = None, 0
+        return await (await self._ready()).call(operation, arguments)
+
     async def _ready(self) -> Worker:
         if self._worker is None:
             self._worker = await self._start()
             self._stage.note("sandbox", self._worker.level.as_json())
-        while self._owed:
-            await self._worker.call(*self._owed.pop(0))
+        while self._caught_up < len(self._made):
+            await self._worker.call("invoke", self._made[self._caught_up])
+            self._caught_up += 1
         return self._worker
 
 
