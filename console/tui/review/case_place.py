@@ -45,6 +45,11 @@ class CasePlace(RunPlace):
         feed = self.feed
         return feed is not None and (NOVELTY in feed.overview.track_names or "embedding" in feed.manifest.roles)
 
+    @property
+    def sums(self) -> bool:
+        """Whether this is a run of conversations whose turns are counted: cave-bench, by the names of its modes."""
+        return self.feed is not None and self.feed.manifest.setting.mode in ("cave", "json")
+
     # To be answered by the screen ------------------------------------------------------------------------------------
 
     def relist(self) -> None:

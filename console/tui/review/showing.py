@@ -18,6 +18,7 @@ from console.tui.review.case_place import CasePlace
 from console.tui.review.diff import Layout
 from console.tui.review.head import more_lines, notice_lines, reason_line, remark_lines, spent, tabs
 from console.tui.review.run_view import run_blocks
+from console.tui.review.sum_view import sum_blocks
 from console.tui.review.turn_view import CODE
 from console.tui.review.views import (
     Subject,
@@ -98,7 +99,7 @@ class Showing(CasePlace):
 
     def _draw_case_head(self, subject: Subject) -> None:
         rollout, head = subject.rollout, self.query_one("#head", Static)
-        views = [view_name(view, loops=self.loops) for view in views_of(rollout, loops=self.loops)]
+        views = [view_name(view, loops=self.loops) for view in views_of(rollout, loops=self.loops, sums=self.sums)]
         name = one_line(str(rollout.key), 60, "bold")
         named = tabs(views, view_name(self._view, loops=self.loops))
         self.query_one("#case-caption", Caption).tell(name.append("  ").append(named), self._spent(subject))
@@ -151,7 +152,8 @@ class Showing(CasePlace):
             case View.ATTEMPTS:
                 blocks = attempt_blocks(subject)
             case View.RUN:
-                blocks = run_blocks(self.report(), list(self.listed_rollouts()), self._width())
+                draw = sum_blocks if self.sums else run_blocks
+                blocks = draw(self.report(), list(self.listed_rollouts()), self._width())
         self.detail.show(blocks, keep_place=shown == self._shown)
         self._shown = shown
         if apart and self._view is View.DIFF:
@@ -182,7 +184,7 @@ class Showing(CasePlace):
         rollout = self.rollout
         if rollout is None:
             return
-        views = views_of(rollout, loops=self.loops)
+        views = views_of(rollout, loops=self.loops, sums=self.sums)
         place = views.index(self._view) if self._view in views else 0
         self._view = views[(place + by) % len(views)]
         self.set_class(self._view is View.DIFF, "-diff")

@@ -14,10 +14,12 @@ from console.insight.loops import is_loop
 from console.insight.passage import PassageKind, show_json_lines
 from console.insight.reasons import cure, reason_words
 from console.insight.rollout import Rollout
+from console.insight.turn_sums import turn_sums
 from console.tui.blocks import Block
 from console.tui.live.talk import outcome_word, passage_block
 from console.tui.review import diff
 from console.tui.review.loop_view import loop_blocks
+from console.tui.review.sum_view import turn_sum_block
 from console.tui.review.turn_view import turn_blocks
 from console.tui.safe import literal, one_line
 
@@ -53,10 +55,10 @@ class Subject:
         return is_loop(self.conversation.passages)
 
 
-def views_of(rollout: Rollout, *, loops: bool = False) -> tuple[View, ...]:
+def views_of(rollout: Rollout, *, loops: bool = False, sums: bool = False) -> tuple[View, ...]:
     """Return the views a case has; a run of loops is summed up in one of them."""
     absent = {View.ATTEMPTS} if len(rollout.attempts) < 2 else set[View]()
-    absent |= set() if loops else {View.RUN}
+    absent |= set() if loops or sums else {View.RUN}
     return tuple(view for view in View if view not in absent)
 
 
@@ -158,7 +160,9 @@ def score_blocks(subject: Subject) -> list[Block]:
         ]
         if named:
             blocks.append(Block("scores", Content.styled("scores of the verdict", f"bold {MUTED}"), body=tuple(named)))
-        if verdict.detail:
+        if turns := turn_sums(verdict.detail):
+            blocks.append(turn_sum_block(turns))
+        elif verdict.detail:
             detail = show_json_lines(verdict.detail)
             blocks.append(Block("detail", Content.styled("particulars", f"bold {MUTED}"), text=detail))
     judged = (PassageKind.SCORE, PassageKind.NOTE)
