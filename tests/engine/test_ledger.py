@@ -1,13 +1,16 @@
 """A full disk pauses the engine and loses nothing."""
 
 import asyncio
+import os
+import threading
 from pathlib import Path
 
 import pytest
 
 from console.core.case import Key
 from console.core.fault import Fault, FaultKind
-from console.core.record import AnyRecord, Noted
+from console.core.outcome import Outcome, Verdict
+from console.core.record import AnyRecord, Finished, Noted
 from console.core.tally import RunFold
 from console.engine import ledger as ledger_module
 from console.engine.ledger import Ledger
@@ -62,3 +65,34 @@ async def test_a_disk_that_stays_full_is_said_in_the_end(tmp_path: Path) -> None
     ledger.append(noted(1))
     with pytest.raises(Fault, match="No space"):
         await ledger.close()
+
+
+async def test_a_disk_that_syncs_slowly_delays_nobody(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While one sync hangs, a hundred cases finish and are in the file; one further sync does for all of them."""
+    hanging, release, synced = asyncio.Event(), threading.Event(), list[int]()
+    loop, fdatasync = asyncio.get_running_loop(), os.fdatasync
+
+    def slow(fd: int) -> None:
+        synced.append(os.fstat(fd).st_size)
+        loop.call_soon_threadsafe(hanging.set)
+        assert release.wait(60)
+        fdatasync(fd)
+
+    monkeypatch.setattr(os, "fdatasync", slow)
+    journal = JournalWriter(tmp_path / "journal.jsonl")
+    ledger = Ledger(journal, RunFold(), lambda: None, lambda text: None)
+    ended = [Finished(at=float(n), key=Key(f"c{n}"), verdict=Verdict(Outcome.PASSED)) for n in range(101)]
+    ledger.append(ended[0])
+    await asyncio.wait_for(hanging.wait(), 60)
+    for record in ended[1:]:
+        ledger.append(record)
+        await asyncio.sleep(0)
+    assert JournalReader(journal.path).read_new() == ended
+    assert len(synced) == 1
+    release.set()
+    async with asyncio.timeout(60):
+        while not journal.is_synced:  # noqa: ASYNC110  the thread that syncs has no event
+            await asyncio.sleep(0.001)
+    assert len(synced) == 2
+    assert synced[1] == journal.size
+    await ledger.close()

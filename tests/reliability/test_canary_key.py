@@ -14,6 +14,8 @@ from server.http1 import Exchange
 from server.openai_server import OpenAIServer, Scripted
 from terminal.tmux import Terminal
 
+from console.cli import history
+
 SECRETS = {
     "environment": "canary+environment/8c1f",
     "inline": 'canary-inline-77aa\\x"y',
@@ -94,6 +96,7 @@ def sweep(folder: Path) -> dict[str, list[str]]:
 
 def test_no_secret_reaches_a_file_or_a_screen(console, home: Path, server: OpenAIServer, monkeypatch) -> None:
     monkeypatch.setenv("PLANTED", SECRETS["environment"])
+    monkeypatch.setattr(history, "KEPT_FROM_BYTES", 1)
     with_password = server.base_url.replace("//", "//me:" + quote(SECRETS["password"], safe="") + "@")
     models = MODELS.format(url=server.base_url, url_with_password=with_password)
     (home / "models.toml").write_text(models)
@@ -124,6 +127,7 @@ def test_no_secret_reaches_a_file_or_a_screen(console, home: Path, server: OpenA
         run(*command)
     assert any("[redacted]" in text for text in said), "what the server quoted is shown, without the secrets"
     assert {index: held for index, text in enumerate(said) if (held := found_in(text.encode()))} == {}
+    assert len([*home.rglob("index.msgpack")]) == 2, "what is kept of long runs is swept too"
     assert sweep(home) == {}
 
 
