@@ -8,7 +8,7 @@ categories count as 0, and everything that rests on fewer entries than the data 
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from console.core.run import Tally
@@ -16,12 +16,11 @@ from console.insight.comparison import HEADLINES
 from console.insight.statistics import bootstrap_mean
 from console.insight.trends import KnownRun
 from console.suites.bfcl import categories as names
-from console.suites.bfcl.aggregate import Accuracy, Standing
+from console.suites.bfcl.aggregate import INCOMPLETE, NUMBER_WITH_GAPS, PARTS, Accuracy, Standing, gaps, interval
 from console.suites.rates import wilson
 
 Entries = Mapping[str, Mapping[str, int]]
 """Number of cases of each category, by suite; suites that are not there any more are missing."""
-INCOMPLETE = "incomplete"
 NOT_PLAYED = "N/A"
 
 BFCL_COLUMNS = (
@@ -32,6 +31,8 @@ BFCL_COLUMNS = (
 """In the order of the official summary table."""
 BFCL_GROUPS = ("overall", "non_live", "live", "multi_turn", "agentic", "relevance", "all_irrelevance")
 """The columns that sum up others."""
+_COLUMN_OF = {"irrelevance": "all_irrelevance"}
+"""Columns of sums that are called like a category of their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +100,7 @@ def _board(suite: str, runs: Sequence[KnownRun], entries: Mapping[str, int]) -> 
     bfcl = all(column in names.ALL for row in rows for column in row.cells if column not in BFCL_COLUMNS)
     columns = BFCL_COLUMNS if bfcl and "overall" in played else tuple(dict.fromkeys(c for r in rows for c in r.cells))
     board = Board(suite, columns, ())
-    ranked = sorted(rows, key=lambda row: (-(_number(row.cells.get(columns[0]))), row.model, row.mode))
+    ranked = sorted(rows, key=lambda row: (*_standing(row.cells.get(columns[0])), row.model, row.mode))
     filled = [replace(row, cells={name: row.cells.get(name, _MISSING) for name in columns}) for row in ranked]
     return replace(board, rows=tuple(filled))
 
@@ -107,8 +108,11 @@ def _board(suite: str, runs: Sequence[KnownRun], entries: Mapping[str, int]) -> 
 _MISSING = Cell(None, note=NOT_PLAYED)
 
 
-def _number(cell: Cell | None) -> float:
-    return cell.value if cell is not None and cell.value is not None else -math.inf
+def _standing(cell: Cell | None) -> tuple[int, float]:
+    """Return what ranks a row: complete numbers before incomplete ones, these before none; then the higher first."""
+    if cell is None or cell.value is None:
+        return 2, 0.0
+    return int(cell.note.startswith(INCOMPLETE)), -cell.value
 
 
 def _row(model: str, mode: str, runs: Sequence[KnownRun], entries: Mapping[str, int]) -> BoardRow:
@@ -229,54 +233,19 @@ def _bfcl_cells(tallies: Mapping[str, Tally], entries: Mapping[str, int]) -> dic
         return Accuracy(cell.value, cell.count)
 
     groups: dict[str, Cell] = {}
-    short = {name for name in names.SCORING if name not in cells or cells[name].note.startswith(INCOMPLETE)}
-    for name, part in _parts(Standing(of)).items():
-        weights = _weights(name, of)
-        known = [category for category in weights if category in cells]
-        if not known:
-            groups[name] = _MISSING
+    whole = {name for name, cell in cells.items() if cell.value is not None and not cell.note.startswith(INCOMPLETE)}
+    for name, part in Standing(of).sums.items():
+        known = [category for category in PARTS[name] if category in cells]
+        column = _COLUMN_OF.get(name, name)
+        if not known or not (part.known or name in NUMBER_WITH_GAPS):
+            groups[column] = _MISSING
             continue
-        low, high = _combined(part.value, weights, cells)
-        is_whole = part.known and not short & set(weights)
-        note = "" if is_whole else f"{INCOMPLETE}: {len(set(known) - short)} of {len(weights)} categories are whole"
-        groups[name] = Cell(part.value, low, high, sum(cells[it].count for it in known), note=note)
+        low, high = interval(name, of, {one: (cell.low, cell.high) for one, cell in cells.items()})
+        groups[column] = Cell(part.value, low, high, sum(cells[it].count for it in known), note=gaps(name, whole))
     return groups | cells
-
-
-def _parts(standing: Standing) -> dict[str, Accuracy]:
-    """Return everything aggregated by the name of its column; one group is called like a category of its own."""
-    renamed = {"irrelevance": "all_irrelevance"}
-    groups = {renamed.get(name, name): part for name, part in standing.groups.items()}
-    return {"overall": standing.overall, **groups}
 
 
 def _bfcl_category(name: str, tally: Tally, entries: int) -> Cell:
     right, count = official_counts(name, tally)
     failed = f"{tally.broken} failed inferences judged as answers" if tally.broken else ""
     return _rate(right, count, entries, failed)
-
-
-def _weights(group: str, of: Callable[[str], Accuracy]) -> dict[str, float]:
-    """Return the weight of every category in a group; all groups are linear in the categories' accuracies."""
-    found: dict[str, float] = {}
-    for category in names.SCORING:
-
-        def alone(name: str, category: str = category) -> Accuracy:
-            return Accuracy(float(name == category), of(name).entries)
-
-        value = _parts(Standing(alone))[group].value
-        if value:
-            found[category] = value
-    return found
-
-
-def _combined(value: float, weights: Mapping[str, float], cells: Mapping[str, Cell]) -> tuple[float, float]:
-    """Return the interval of a weighted sum from those of its parts (Zou and Donner's MOVER, parts independent)."""
-    down = up = 0.0
-    for name, weight in weights.items():
-        cell = cells.get(name)
-        if cell is None or cell.value is None or cell.low is None or cell.high is None:
-            continue
-        down += (weight * (cell.value - cell.low)) ** 2
-        up += (weight * (cell.high - cell.value)) ** 2
-    return max(0.0, value - math.sqrt(down)), min(1.0, value + math.sqrt(up))

@@ -57,12 +57,23 @@ def test_missing_categories_count_as_nothing_and_are_said():
     assert cells["parallel"].value is None
 
 
+def test_incomplete_rows_rank_after_complete_ones():
+    worse, better = dict(WHOLE), dict.fromkeys(names.SCORING[:-1], (10, 0, 0))
+    (board,) = leaderboards([known("a", worse, model="whole"), known("b", better, model="part")], ENTRIES)
+    assert [row.model for row in board.rows] == ["whole", "part"]
+    assert board.rows[1].headline(board).value > board.rows[0].headline(board).value
+    assert board.rows[1].cells["web_search"].value is None, "N/A, as in the official tables, when a part is missing"
+    assert board.rows[1].cells["agentic"].value is not None
+
+
 def test_failed_inferences_count_as_officially_and_are_said():
-    (board,) = leaderboards([known("r", {"irrelevance": (5, 2, 3), "parallel": (5, 2, 3)})], ENTRIES)
+    (board,) = leaderboards(
+        [known("r", dict.fromkeys(("irrelevance", "live_irrelevance", "parallel"), (5, 2, 3)))], ENTRIES
+    )
     cells = board.rows[0].cells
     assert cells["parallel"].value == 0.5
     assert "3 failed inferences" in cells["parallel"].note
-    assert cells["all_irrelevance"].value == pytest.approx(0.4)
+    assert cells["all_irrelevance"].value == pytest.approx(0.8)
 
 
 def test_which_runs_count():

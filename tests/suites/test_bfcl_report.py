@@ -2,8 +2,13 @@
 
 import pytest
 
+from console.core.case import Setting
 from console.core.outcome import Outcome, Verdict
+from console.core.run import Manifest, ModelFacts, Summary, Tally
+from console.insight.leaderboard import leaderboards
+from console.insight.trends import KnownRun
 from console.suites.bfcl import categories as names
+from console.suites.bfcl.aggregate import PARTS
 from console.suites.bfcl.report import report
 from console.suites.bfcl.variation import CONFIGS
 from console.suites.suite import Metric, Report, Result
@@ -37,27 +42,48 @@ def test_the_overall_number_follows_the_official_formula():
     assert metrics["relevance"].value == 0.5
 
 
-def test_with_missing_categories_the_overall_number_is_not_known():
+def test_missing_categories_count_as_nothing_and_are_said():
     results = _results("simple_python", 8, 10) + _results("multiple", 5, 10)
     found = report(results, ENTRIES, comparable=True)
     metrics = _metrics(found)
     assert found.metrics[0].name == "accuracy"
     assert found.metrics[0].value == pytest.approx(13 / 20)
-    assert metrics["overall"].value is None
-    assert metrics["overall"].note == "20 of 22 scoring categories are missing; counted as 0 it is 1.92%"
-    assert (metrics["non_live"].value, metrics["non_live"].note) == (None, "incomplete")
+    assert metrics["overall"].value == pytest.approx((10 * (0.8 / 3 + 0.5) / 4) / 100)
+    assert metrics["overall"].note == "incomplete: 2 of 21 categories are whole"
+    assert (metrics["non_live"].count, metrics["non_live"].note) == (20, "incomplete: 2 of 6 categories are whole")
+    assert (metrics["simple"].value, metrics["simple"].note) == (None, "incomplete: 1 of 3 categories are whole")
     assert "agentic" not in metrics
 
 
-def test_a_dataset_without_all_categories_has_no_overall_number():
-    names_here = ("simple_python", "multiple")
-    results = [result for name in names_here for result in _results(name, 5, 10)]
-    found = report(results, dict.fromkeys(names_here, 10), comparable=False)
-    assert "overall" not in _metrics(found)
+def test_a_category_played_in_part_is_not_whole():
+    results = [result for name in names.SCORING for result in _results(name, 5, ENTRIES[name])]
+    left_out = next(result for result in results if result.category == "memory_kv")
+    found = _metrics(report([one for one in results if one is not left_out], ENTRIES, comparable=True))
+    assert found["overall"].note == "incomplete: 20 of 21 categories are whole"
+    assert found["memory"].value is not None
+    assert found["memory"].note == "incomplete: 2 of 3 categories are whole"
+
+
+def test_every_sum_has_an_interval_and_says_what_the_leaderboard_says():
+    results = [result for name in names.SCORING[:15] for result in _results(name, 5, 10)]
+    found = _metrics(report(results, ENTRIES, comparable=True))
+    tallies = {name: Tally(passed=5, failed=5) for name in names.SCORING[:15]}
+    summary = Summary("r", 1.0, "bfcl", "m", False, 150, Tally(passed=75, failed=75), "completed", categories=tallies)
+    manifest = Manifest("r", 1.0, "bfcl", ModelFacts("m"), Setting())
+    [board] = leaderboards([KnownRun(summary, manifest)], {"bfcl": ENTRIES})
+    cells = board.rows[0].cells | {"irrelevance": board.rows[0].cells["all_irrelevance"]}
+    for name in PARTS:
+        if name in found and found[name].value is not None:
+            assert (found[name].low, found[name].high) != (None, None)
+            assert (cells[name].value, cells[name].low, cells[name].high) == pytest.approx(
+                (found[name].value, found[name].low, found[name].high)
+            )
+        if name in found and name != "relevance":
+            assert cells[name].note == found[name].note or cells[name].value is None
 
 
 def test_other_data_are_not_called_comparable():
-    results = [result for name in names.SCORING for result in _results(name, 5, 10)]
+    results = [result for name in names.SCORING for result in _results(name, 5, ENTRIES[name])]
     assert "not comparable" in report(results, ENTRIES, comparable=False).metrics[0].note
 
 

@@ -4,12 +4,31 @@ Missing categories count as 0 and are marked; Live is weighted by entries, all o
 enters nothing, and Overall = (10 Non-Live + 10 Live + 10 Irrelevance + 30 Multi-Turn + 40 Agentic) / 100.
 """
 
+import math
 import statistics
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from console.suites.bfcl.categories import LIVE, MEMORY, MULTI_TURN, WEB_SEARCH
+from console.suites.bfcl.categories import LIVE, MEMORY, MULTI_TURN, NON_LIVE, WEB_SEARCH
 
+INCOMPLETE = "incomplete"
+"""How the note of a number begins that rests on fewer entries than the data has."""
+NUMBER_WITH_GAPS = ("overall", "non_live", "live", "multi_turn", "agentic")
+"""Sums of which the official tables show a number when parts are missing, which count as 0; the others are N/A then."""
+_SIMPLE, _IRRELEVANCE = NON_LIVE[:3], ("irrelevance", "live_irrelevance")
+PARTS: dict[str, tuple[str, ...]] = {
+    "overall": (*NON_LIVE[:6], *LIVE[:4], *_IRRELEVANCE, *MULTI_TURN, *WEB_SEARCH, *MEMORY),
+    "non_live": NON_LIVE[:6],
+    "live": LIVE[:4],
+    "irrelevance": _IRRELEVANCE,
+    "multi_turn": MULTI_TURN,
+    "agentic": (*WEB_SEARCH, *MEMORY),
+    "simple": _SIMPLE,
+    "web_search": WEB_SEARCH,
+    "memory": MEMORY,
+    "relevance": ("live_relevance",),
+}
+"""The categories that enter each sum."""
 _SHARES = (10, 10, 10, 30, 40)
 
 
@@ -67,6 +86,11 @@ class Standing:
         self.overall = _joined(total, sum(part.entries for part in parts), parts)
 
     @property
+    def sums(self) -> dict[str, Accuracy]:
+        """Everything aggregated by name, Overall first."""
+        return {"overall": self.overall, **self.groups}
+
+    @property
     def groups(self) -> dict[str, Accuracy]:
         """The parts by the name they are shown under, the parts of Overall first."""
         return {
@@ -80,6 +104,44 @@ class Standing:
             "memory": self.memory,
             "relevance": self.relevance,
         }
+
+
+def gaps(sum_name: str, whole: Collection[str]) -> str:
+    """Return what is said of a sum that rests on fewer entries than the data has; empty when it is complete.
+
+    Args:
+        sum_name: a key of `PARTS`.
+        whole: the categories of which every entry was played.
+    """
+    parts = PARTS[sum_name]
+    there = sum(part in whole for part in parts)
+    return "" if there == len(parts) else f"{INCOMPLETE}: {there} of {len(parts)} categories are whole"
+
+
+def interval(
+    sum_name: str, of: Callable[[str], Accuracy], bounds: Mapping[str, tuple[float | None, float | None]]
+) -> tuple[float, float]:
+    """Return the 95 % interval of a sum from those of its categories (Zou and Donner's MOVER, categories independent).
+
+    Args:
+        sum_name: a key of `PARTS`.
+        of: the accuracy of a category.
+        bounds: the interval of each category that was played; a missing one counts as 0 and adds nothing.
+    """
+    value, down, up = Standing(of).sums[sum_name].value, 0.0, 0.0
+    for name in PARTS[sum_name]:
+        low, high = bounds.get(name, (None, None))
+        if low is None or high is None:
+            continue
+        weight, middle = _weight(sum_name, name, of), of(name).value
+        down += (weight * (middle - low)) ** 2
+        up += (weight * (high - middle)) ** 2
+    return max(0.0, value - math.sqrt(down)), min(1.0, value + math.sqrt(up))
+
+
+def _weight(sum_name: str, category: str, of: Callable[[str], Accuracy]) -> float:
+    """Return how much a category counts: all sums are linear in the accuracies."""
+    return Standing(lambda name: Accuracy(float(name == category), of(name).entries)).sums[sum_name].value
 
 
 def spread(accuracies: Mapping[str, float]) -> dict[str, float]:

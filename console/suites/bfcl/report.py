@@ -5,13 +5,17 @@ failure instead (right for irrelevance, wrong elsewhere): where that gives anoth
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+
+from msgspec.structs import replace
 
 from console.core.outcome import Outcome
 from console.suites.bfcl import categories as names
-from console.suites.bfcl.aggregate import Accuracy, Standing, spread
-from console.suites.rates import rate
+from console.suites.bfcl.aggregate import NUMBER_WITH_GAPS, PARTS, Accuracy, Standing, gaps, interval, spread
+from console.suites.rates import rate, wilson
 from console.suites.suite import Metric, Report, Result
+
+_OTHER_DATA = "not comparable with published numbers: other data"
 
 
 def report(results: Sequence[Result], entries: Mapping[str, int], *, comparable: bool) -> Report:
@@ -38,37 +42,40 @@ def report(results: Sequence[Result], entries: Mapping[str, int], *, comparable:
 def _headline(
     by_category: Mapping[str, Sequence[Result]], present: Sequence[str], entries: Mapping[str, int], *, comparable: bool
 ) -> tuple[Metric, ...]:
-    """Return accuracy over everything, then the official parts that were touched, Overall first when it is complete."""
+    """Return accuracy over everything and the official sums that were touched; Overall first when it is complete."""
     accuracy = _accuracy("accuracy", [result for name in present for result in by_category[name]])
     sensitivity = _sensitivity(by_category.get(names.FORMAT_SENSITIVITY, ()))
     scoring = [name for name in names.SCORING if name in by_category]
     if len(scoring) < 2:
         return (accuracy, *sensitivity)
-    standing = Standing(lambda name: _official(by_category.get(name, ()), entries.get(name, 0)))
-    groups = [_group(name, part) for name, part in standing.groups.items() if part.touched]
-    if any(name not in entries for name in names.SCORING):
-        return (accuracy, *groups, *sensitivity)
-    overall = _overall(standing, len(names.SCORING) - len(scoring), comparable=comparable)
-    first = (overall, accuracy) if overall.value is not None else (accuracy, overall)
+    whole = {name for name in scoring if _played(by_category[name]) >= entries.get(name, 0)}
+    official = {name: _official(by_category.get(name, ()), entries.get(name, 0)) for name in names.SCORING}
+    overall, *groups = (
+        _sum(name, part, official, whole) for name, part in Standing(official.__getitem__).sums.items() if part.touched
+    )
+    if not comparable:
+        overall = replace(overall, note="; ".join(filter(None, (overall.note, _OTHER_DATA))))
+    first = (overall, accuracy) if whole.issuperset(PARTS["overall"]) else (accuracy, overall)
     return (*first, *groups, *sensitivity)
 
 
-def _group(name: str, part: Accuracy) -> Metric:
-    return Metric(name, part.value if part.known else None, count=part.entries, note="" if part.known else "incomplete")
+def _sum(name: str, part: Accuracy, official: Mapping[str, Accuracy], whole: Collection[str]) -> Metric:
+    """Return a sum as the official tables show it, with its interval and what it lacks."""
+    note = gaps(name, whole)
+    count = sum(official[category].entries for category in PARTS[name] if official[category].known)
+    if not part.known and name not in NUMBER_WITH_GAPS:
+        return Metric(name, None, count=count, note=note)
+    bounds = {category: wilson(one.value * one.entries, one.entries) for category, one in official.items() if one.known}
+    low, high = interval(name, official.__getitem__, bounds)
+    return Metric(name, part.value, low, high, count, note=note)
 
 
-def _overall(standing: Standing, missing: int, *, comparable: bool) -> Metric:
-    """Return the official number; with parts missing it is not known, and what it would be is said."""
-    part = standing.overall
-    if missing:
-        note = f"{missing} of {len(names.SCORING)} scoring categories are missing; counted as 0 it is {part.value:.2%}"
-        return Metric("overall", None, note=note)
-    note = "" if comparable else "not comparable with published numbers: other data"
-    return Metric("overall", part.value, count=part.entries, note=note)
+def _played(results: Sequence[Result]) -> int:
+    return len({result.case_id for result in results})
 
 
 def _category(name: str, results: Sequence[Result], entries: int) -> tuple[Metric, ...]:
-    played = len({result.case_id for result in results})
+    played = _played(results)
     note = f"{played} of {entries} entries" if played < entries else ""
     out = [_accuracy("accuracy", results, note)]
     official = _official(results, entries)
