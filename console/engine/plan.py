@@ -18,7 +18,7 @@ from console.core.run import Budget, Manifest, Selection
 from console.engine.roles import fill_roles, pick_model
 from console.store.runs import RunFolder, new_run_id
 from console.suites.catalog import Catalog
-from console.suites.suite import HasNeeds, NamesModes, Option, SettlesOptions, Suite
+from console.suites.suite import GivesNotice, HasNeeds, NamesModes, Option, SettlesOptions, Suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,8 @@ def prepare(plan: Plan) -> Prepared:
         parent=plan.parent,
         name=plan.name,
     )
-    return Prepared(manifest, suite, cases, models, find_runs_root(plan.runs_path), roots, list(book.warnings))
+    warnings = [*book.warnings, *(suite.notices(setting) if isinstance(suite, GivesNotice) else ())]
+    return Prepared(manifest, suite, cases, models, find_runs_root(plan.runs_path), roots, warnings)
 
 
 def _select(suite: Suite, selection: Selection, setting: Setting) -> list[Case]:

@@ -31,6 +31,13 @@ class Level:
         return self.files and self.network and self.processes
 
     @property
+    def warning(self) -> str:
+        """What code can reach, in a sentence; only for a level that is not enough."""
+        closed = (("files", self.files), ("network", self.network), ("processes", self.processes))
+        open_ = ", ".join(name for name, shut in closed if not shut)
+        return f"code of the model can reach {open_} of this machine; {self.text}"
+
+    @property
     def text(self) -> str:
         """One line for screens and records."""
         parts = ("files", self.files), ("net", self.network), ("processes", self.processes), ("syscalls", self.syscalls)
@@ -60,10 +67,8 @@ class Level:
         """
         if self.is_enough:
             return
-        closed = (self.files, self.network, self.processes)
-        open_ = [name for name, shut in zip(("files", "network", "processes"), closed, strict=True) if not shut]
         raise UsageError(
-            f"code of the model could reach {', '.join(open_)} of this machine; {self.text}",
+            self.warning,
             cure=f"Run on Linux 5.13 or later with Landlock or user namespaces, or accept it with {FLAG}.",
         )
 

@@ -150,6 +150,15 @@ class HasNeeds(Protocol):
 
 
 @runtime_checkable
+class GivesNotice(Protocol):
+    """A suite with something a reader must know before a run, such as a weak confinement that was accepted."""
+
+    def notices(self, setting: Setting) -> list[str]:
+        """Return it, a sentence each."""
+        ...
+
+
+@runtime_checkable
 class NamesModes(Protocol):
     """A suite that has words of its own for its modes."""
 

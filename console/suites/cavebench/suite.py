@@ -68,6 +68,11 @@ class CaveBenchSuite:
         self._launching = True
         return options
 
+    def notices(self, setting: Setting) -> list[str]:
+        """Say so where the code cannot be confined and that was accepted."""
+        level = reached_level() if read_options(setting).trusted else None
+        return [level.warning] if level is not None and not level.is_enough else []
+
     def own_mode(self, mode: str) -> str:
         """Return `cave` for tools in the prompt and `json` for native tools."""
         return MODES.get(mode, mode)

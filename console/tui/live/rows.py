@@ -113,7 +113,8 @@ def _state_word(rollout: Rollout, live: bool) -> Content:
         return Content.styled("interrupted", MUTED)
     if not rollout.state:
         return Content.styled("begun", MUTED)
-    return one_line(rollout.state, 20, "$undecided" if rollout.state == "waiting" else "")
+    word = "runs code" if rollout.state == "running code" else rollout.state  # fits the column
+    return one_line(word, 20, "$undecided" if rollout.state == "waiting" else "")
 
 
 def _says(rollout: Rollout) -> Content:
