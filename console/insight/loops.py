@@ -72,10 +72,7 @@ class Round:
         """What was judged; before that, what the answer tag holds as far as it has come, or the whole reply."""
         if self.final is not None:
             return self.final.strip()
-        _, tag, rest = self.reply.rpartition(_OPEN)
-        if not tag:
-            return _without_beginning_of(_OPEN, self.reply).strip()
-        return _without_beginning_of(_SHUT, rest.partition(_SHUT)[0]).strip()
+        return answer_so_far(self.reply)
 
     @property
     def beside(self) -> str:
@@ -125,6 +122,14 @@ class Rounds:
         made = Round(turn)
         self.rounds.append(made)
         return made
+
+
+def answer_so_far(reply: str) -> str:
+    """Return what the answer tag of a reply holds as far as it has come, or the whole reply; never half a tag."""
+    _, tag, rest = reply.rpartition(_OPEN)
+    if not tag:
+        return _without_beginning_of(_OPEN, reply).strip()
+    return _without_beginning_of(_SHUT, rest.partition(_SHUT)[0]).strip()
 
 
 def rounds_of(passages: Sequence[Passage]) -> list[Round]:

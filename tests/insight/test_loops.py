@@ -1,6 +1,6 @@
 """Loops read from their records: answers as they come, what they collide with, and how long they can go on."""
 
-from console.insight.loops import Measure, Round, collision, rounds_left
+from console.insight.loops import Measure, Round, answer_so_far, collision, rounds_left
 from console.insight.word_diff import WORD_LIMIT, compare_words
 
 
@@ -11,6 +11,12 @@ def test_an_answer_shows_nothing_of_its_tags_while_it_is_written() -> None:
     assert shown[-1] == "Two bricks <b>"
     assert Round(0, reply=whole).beside == "Well:\ndone"
     assert Round(0, reply="no tag at all").answer == "no tag at all"
+
+
+def test_an_answer_so_far_holds_no_half_of_a_tag() -> None:
+    assert [answer_so_far(text) for text in ("<answ", "so <answer>one</ans", "<answer>one</answer> and", "plain")] == [
+        "", "one", "one", "plain",
+    ]  # fmt: skip
 
 
 def test_what_the_suite_took_counts_once_it_is_known() -> None:

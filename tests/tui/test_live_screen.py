@@ -225,9 +225,10 @@ async def test_steering_reaches_the_engine(opened: Any, desk: Any, frame: Any) -
         await assert_until(pilot, lambda: Command("pause") in engine.heard)
         engine.status = Status("paused", 4)
         await assert_until(pilot, lambda: "paused" in frame(app) and "p go on" in frame(app))
-        await pilot.press("p", "+", "ctrl+k")
-        await assert_until(pilot, lambda: len(engine.heard) == 4)
-        assert engine.heard[1:] == [Command("resume"), Command("concurrency", value=5), Command("stop_case", key=key)]
+        await pilot.press("p", "+", "+", "-", "ctrl+k")
+        await assert_until(pilot, lambda: len(engine.heard) == 6)
+        changes = [Command("concurrency", value=value) for value in (5, 6, 5)]
+        assert engine.heard[1:] == [Command("resume"), *changes, Command("stop_case", key=key)]
         await pilot.press("ctrl+x")
         await assert_until(pilot, lambda: "finish the 1 that are running" in frame(app))
         await pilot.press("escape")

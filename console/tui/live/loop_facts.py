@@ -24,7 +24,7 @@ _STEPS = 4
 
 def ending_lines(rollouts: Sequence[Rollout], width: int) -> list[Content]:
     """Return how often each reason ended a loop, most frequent first, with a bar."""
-    ended = [(it.reason, it.outcome) for it in rollouts if it.outcome is not None]
+    ended = [(it.reason, _kind(it.outcome)) for it in rollouts if it.outcome is not None]
     counts = Counter(ended).most_common()
     most = counts[0][1] if counts else 1
     found: list[Content] = []
@@ -34,6 +34,11 @@ def ending_lines(rollouts: Sequence[Rollout], width: int) -> list[Content]:
         label = lines.fit(words, min(NAME_WIDTH + 10, max(width - BAR_WIDTH - 10, 12)))
         found.append(label.append_text(f" {count:>4}  ", "bold").append_text(bar(count / most, BAR_WIDTH), "$live"))
     return found or [Content.styled("none has ended yet", MUTED)]
+
+
+def _kind(outcome: Outcome) -> Outcome:
+    """A loop that was judged to its end is one kind, whether its first answer was accepted or not."""
+    return Outcome.PASSED if outcome.is_graded else outcome
 
 
 def length_lines(rollouts: Sequence[Rollout]) -> list[Content]:

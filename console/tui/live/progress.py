@@ -13,6 +13,7 @@ from console.insight.reasons import reason_words
 from console.insight.rollout import Rollout
 from console.store.runs import STARTING_S
 from console.tui.lines import stacked
+from console.tui.live.trend import outlook_words
 from console.tui.marks import MARKS
 from console.tui.safe import one_line
 
@@ -196,4 +197,5 @@ def watched_words(rollout: Rollout | None, *, loops: bool = False) -> Content:
         spent = figures.duration(rollout.seconds) if rollout.seconds else ""
         word = reason_words(rollout.reason) if loops and rollout.reason else rollout.ending
         return stacked([name, where, one_line(word, 60, MUTED), Content(spent)])
-    return stacked([name, where, one_line(rollout.why or rollout.state, 60, MUTED)])
+    outlook = outlook_words(rollout) if loops else Content.empty()
+    return stacked([name, where, one_line(rollout.why or rollout.state, 60, MUTED), outlook])

@@ -6,6 +6,7 @@ from textual.content import Content
 
 from console.core.case import Key
 from console.insight import figures
+from console.insight.loops import answer_so_far, rounds_left
 from console.insight.overview import Problem
 from console.insight.reasons import reason_words, sentence
 from console.insight.rollout import Rollout, Slot, Track
@@ -15,6 +16,8 @@ from console.tui.safe import one_line
 from console.tui.widgets.rows import Column
 
 MUTED = "$muted"
+SOON_ROUNDS = 3
+"""A score that at its pace meets its threshold in fewer rounds is marked as falling."""
 _QUIET = frozenset({"", "queued"})
 SPARK_WIDTH = 13
 _LOOP_WORDS = {"judging": "judging", "embedding": "embedding"}
@@ -78,18 +81,22 @@ def loop_cells(rollout: Rollout, *, live: bool = True) -> tuple[Content, ...]:
         one_line(rollout.title or str(rollout.key), 200),
         Content(str(len(novelty.values)) if novelty.values else ""),
         _last(rollout.tracks.get("coherence")),
-        _last(novelty),
+        _last(novelty, falls=live and rollout.is_running),
         Content.styled(spark(novelty.values, SPARK_WIDTH, 1.0), "$live"),
         _loop_says(rollout, live),
     )
 
 
-def _last(track: Track | None) -> Content:
+def _last(track: Track | None, *, falls: bool = False) -> Content:
+    """Return the last value; marked when it is too low, and if `falls` matters, when it will soon be."""
     if track is None or not track.values:
         return Content("")
     if track.last is None:
         return Content.styled("?", "$undecided")
     low = track.threshold is not None and track.last <= track.threshold
+    left = rounds_left(track.values, track.threshold) if falls and not low else None
+    if left is not None and left < SOON_ROUNDS:
+        return Content.styled(f"{'v' if is_ascii() else '▾'}{figures.number(track.last)}", "bold $undecided")
     return Content.styled(f"{MARKS.failed if low else ''}{figures.number(track.last)}", "bold $fail" if low else "")
 
 
@@ -138,8 +145,7 @@ def _loop_says(rollout: Rollout, live: bool) -> Content:
         if word or not rollout.says:
             spent = figures.duration(max(time.time() - rollout.since, 0)) if rollout.since and not word else ""
             return one_line(f"{word or rollout.state or 'begun'} {spent or f'round {rollout.turn + 1}'}", 60, MUTED)
-        said = rollout.says.rpartition("<answer>")[2].replace("</answer>", "")
-        return one_line(said[-120:].replace("\n", " ").strip(), 200)
+        return one_line(answer_so_far(rollout.says)[-120:].replace("\n", " ").strip(), 200)
     return _says(rollout)
 
 

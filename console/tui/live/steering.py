@@ -1,5 +1,7 @@
 """What a watcher may ask of a running engine, as action methods of the Live screen."""
 
+import time
+
 from textual import work
 from textual.content import Content
 
@@ -10,11 +12,16 @@ from console.tui.live.run_place import RunPlace
 from console.tui.safe import one_line
 from console.tui.screens.question import Answer, Question
 
+AIM_S = 2.0
+"""How long the last number asked for counts as the present one, though the engine has not said so yet."""
 _NEEDS_ENGINE = frozenset({"run.pause", "run.faster", "run.slower", "run.stop", "case.stop", "case.retry"})
 
 
 class Steering(RunPlace):
     """The steering actions; a screen says which rollout is watched."""
+
+    _aim = (0, -AIM_S)
+    """How many conversations at once were asked for last, and when."""
 
     def watched_rollout(self) -> Rollout | None:
         """Return the rollout that the reader watches."""
@@ -53,8 +60,10 @@ class Steering(RunPlace):
 
     def _change_concurrency(self, by: int) -> None:
         status = self.feed.overview.status if self.feed else None
-        now = status.concurrency if status else 0
-        self._send(Command("concurrency", value=max(1, now + by)))
+        asked, at = self._aim
+        now = asked if time.monotonic() - at < AIM_S else status.concurrency if status else 0
+        self._aim = max(1, now + by), time.monotonic()
+        self._send(Command("concurrency", value=self._aim[0]))
 
     def action_case_stop(self) -> None:
         """Stop the watched conversation."""

@@ -5,13 +5,14 @@ from textual.content import Content
 from console.insight import figures
 from console.insight.loops import NOVELTY, SCORES, rounds_left
 from console.insight.rollout import Rollout, Track
-from console.tui.live.bars import spark
+from console.tui.live.bars import is_ascii, spark
 from console.tui.marks import MARKS
 
 MUTED = "$muted"
 SPARK_WIDTH = 24
 _FAR = 30
 """Rounds beyond which an estimate says nothing."""
+_WITHIN = 1.5
 
 
 def trend_lines(rollout: Rollout | None, *, live: bool) -> Content:
@@ -24,6 +25,30 @@ def trend_lines(rollout: Rollout | None, *, live: bool) -> Content:
         if name in rollout.tracks
     ]
     return Content("\n").join(found)
+
+
+def outlook_words(rollout: Rollout) -> Content:
+    """Return in a few words which score of a running loop will meet its threshold first, and when; empty if none."""
+    known = [(_left(track), name) for name, track in rollout.tracks.items() if name in SCORES]
+    falling = sorted((left, name) for left, name in known if left is not None)
+    if not falling or not rollout.is_running:
+        return Content.empty()
+    left, name = falling[0]
+    about = "~" if is_ascii() else "≈"
+    when = f"{about}{figures.plural(max(round(left), 1), 'round')} left"
+    return Content.styled(f"{name.replace('llm_', 'judge ')} {when}", _urgency(left))
+
+
+def _left(track: Track) -> float | None:
+    """Return how many rounds are left if the score goes on falling as it does; None when nobody can tell."""
+    if track.last is None or track.threshold is None or track.last <= track.threshold:
+        return None
+    left = rounds_left(track.values, track.threshold)
+    return None if left is None or left > _FAR else left
+
+
+def _urgency(left: float) -> str:
+    return "$undecided" if left < 3 else MUTED
 
 
 def _line(name: str, track: Track, *, goes_on: bool) -> Content:
@@ -48,11 +73,8 @@ def _standing(track: Track) -> Content:
 
 
 def _outlook(track: Track) -> Content:
-    """Return about how many rounds are left if the score goes on falling as it does; nothing when nobody can tell."""
-    if track.last is None or track.threshold is None or track.last <= track.threshold:
+    left = _left(track)
+    if left is None:
         return Content.empty()
-    left = rounds_left(track.values, track.threshold)
-    if left is None or left > _FAR:
-        return Content.empty()
-    words = "at the threshold within a round" if left < 1.5 else f"at this pace about {round(left)} rounds left"
-    return Content.styled(f"   {words}", "$undecided" if left < 3 else MUTED)
+    words = "at the threshold within a round" if left < _WITHIN else f"at this pace about {round(left)} rounds left"
+    return Content.styled(f"   {words}", _urgency(left))
