@@ -1,4 +1,4 @@
-"""Asking one case of a run anew, as a run of its own: the same model or another, the same opening or an edited one.
+"""Asking cases of a run anew, as a run of its own: the same model or another, the same opening or an edited one.
 
 The new run names the old one as its parent, so that neither trends nor leaderboards count it; the old run is untouched.
 """
@@ -13,7 +13,7 @@ from console.engine.plan import Plan
 def branch_plan(
     run: str,
     manifest: Manifest,
-    case: str,
+    cases: tuple[str, ...],
     *,
     model: str = "",
     edit: Edit | None = None,
@@ -26,21 +26,22 @@ def branch_plan(
     Args:
         run: name of the old run.
         manifest: its manifest; suite, options, mode and other roles are taken over.
-        case: id of the case.
+        cases: ids of the cases.
         model: name in models.toml; empty: the same model.
         edit: another opening; None: the suite's, or the old run's own edited one.
         models_path: the models file; None: the usual one.
         data_path: the data folder; None: the usual ones.
         runs_path: where the new run goes; None: the usual place.
     """
+    what = cases[0] if len(cases) == 1 else f"{len(cases)} cases"
     return Plan(
         model=model or manifest.model.name,
         suite=manifest.suite,
-        selection=Selection(ids=(case,)),
+        selection=Selection(ids=cases),
         options=manifest.setting.options,
         mode=manifest.setting.mode,
         roles={role: it.name for role, it in manifest.roles.items()},
-        name=f"{'edited' if edit else 'again'} {case} {model or manifest.model.name}",
+        name=f"{'edited' if edit else 'again'} {what} {model or manifest.model.name}",
         parent=run,
         edit=edit or manifest.setting.edit,
         models_path=models_path,

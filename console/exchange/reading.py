@@ -32,10 +32,23 @@ class RunReader:
         self.folder = folder
         self.side = Side(folder.manifest())
         self._index = JournalIndex(folder.journal_path)
+        self._seen = 0
         self.follow()
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the journal has changed since it was read."""
+        return self._size() != self._seen
+
+    def _size(self) -> int:
+        try:
+            return self.folder.journal_path.stat().st_size
+        except OSError:
+            return 0
 
     def follow(self) -> None:
         """Read what was written since."""
+        self._seen = self._size()
         for record in self._index.iter_all():
             self.side.apply(record)
 

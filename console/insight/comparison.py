@@ -186,6 +186,20 @@ def compare(a: Side, b: Side) -> RunComparison:
     )
 
 
+def bootstrapped(found: RunComparison) -> Difference:
+    """Return the difference once more with its bootstrap interval over cases, beside what `table` says of it."""
+    return paired_mean(_means(found.pairs, lambda pair: pair.change))
+
+
+def error_types(found: RunComparison) -> list[tuple[str, int, int]]:
+    """Return the recorded error types of the compared failures with counts in A and B, the largest change first."""
+    counted = [pair for pair in found.pairs if pair.fate is not Fate.LEFT_OUT]
+    counts_a, counts_b = (Counter(it.reason for it in side if it.reason) for side in
+                          ([pair.a for pair in counted], [pair.b for pair in counted]))  # fmt: skip
+    names = sorted(counts_a | counts_b, key=lambda it: (-abs(counts_b[it] - counts_a[it]), it))
+    return [(name, counts_a[name], counts_b[name]) for name in names]
+
+
 def _headline(a: Side, b: Side) -> str:
     for name in HEADLINES:
         if all(any(name in it.scores for it in side.rollouts.values()) for side in (a, b)):

@@ -51,6 +51,7 @@ class TextSearch:
     def __init__(self, path: Path, text: str) -> None:
         """Look at nothing yet; `text` is one line."""
         self.path = path
+        self.text = text
         self.offset = 0
         """Bytes looked through."""
         self._wanted = text.lower()

@@ -63,8 +63,21 @@ def _exports(where: str) -> tuple[Action, ...]:
         ("h", "html", "HTML page"),
         ("u", "junit", "JUnit"),
         ("i", "eval", "Inspect log"),
+        ("v", "verifiers", "verifiers folder"),
     )
     return (opener, *(_export(*form, where) for form in forms))
+
+
+def _steps(where: str, area: str, noun: str, group: str) -> tuple[Action, ...]:
+    following, previous = f"next {noun}", f"previous {noun}"
+    return (
+        Action("fail.next", ("n",), f"{area}: {following}", following, where, group, following, 90, pair="fail.prev"),
+        Action("fail.prev", ("N",), f"{area}: {previous}", previous, where, group, pair="fail.next"),
+    )
+
+
+def _branch(letter: str, what: str, meaning: str) -> Action:
+    return Action(f"branch.{what}", (letter,), f"Case: {meaning}", meaning, "review", "THIS CASE", menu="branch")
 
 
 def _tag(letter: str, what: str, meaning: str) -> Action:
@@ -78,6 +91,7 @@ _ALL = (
     Action("go.compare", ("4",), "Go: Compare", "Compare", "all", "EVERYWHERE"),
     Action("go.library", ("5",), "Go: Library", "Library", "all", "EVERYWHERE"),
     Action("go.board", ("B",), "Go: Leaderboard", "Leaderboard", "all", "EVERYWHERE"),
+    Action("go.trends", ("H",), "Go: Trends", "trends of each model", "all", "EVERYWHERE"),
     Action("run.new", ("L",), "Run: new", "new run", "all", "EVERYWHERE", "new run", 70),
     Action("palette", (":", "ctrl+p"), "Commands", "all commands", "all", "EVERYWHERE", palette=False),
     Action("jump", ("ctrl+t",), "Go: a run or a case", "find a run or case", "all", "EVERYWHERE"),
@@ -115,7 +129,7 @@ _TEXT = _moves("text", "first, last line", "last line; follow")
 
 _PANES = tuple(
     action
-    for where in ("home", "launch", "live", "review", "compare", "board", "library")
+    for where in ("home", "launch", "live", "review", "compare", "board", "library", "grid", "trends")
     for action in (
         _move("pane.next", ("tab", "l", "right"), "next, previous pane", where, "pane.prev"),
         _move("pane.prev", ("shift+tab", "h", "left"), "previous pane", where, "pane.next"),
@@ -157,6 +171,12 @@ _LIVE = (
     Action("run.faster", ("+", "="), "Run: more at once", "one more at once", "live", "STEER", "at once", 70,
            pair="run.slower"),
     Action("run.slower", ("-",), "Run: fewer at once", "one fewer at once", "live", "STEER", pair="run.faster"),
+    Action("replay.back", ("<",), "Replay: back", "back in a replay", "live", "REPLAY", "back", 68,
+           pair="replay.forward"),
+    Action("replay.forward", (">",), "Replay: forward", "forward in a replay", "live", "REPLAY", pair="replay.back"),
+    Action("replay.first", ("{",), "Replay: to the start", "start of a replay", "live", "REPLAY", "start", 62,
+           pair="replay.last"),
+    Action("replay.last", ("}",), "Replay: to the end", "end of a replay", "live", "REPLAY", pair="replay.first"),
     Action("case.stop", ("ctrl+k",), "Case: stop", "stop this one", "live", "STEER", "stop one", 45),
     Action("case.retry", ("r",), "Case: retry", "ask it again", "live", "STEER", "retry", 40),
     Action("run.stop", ("ctrl+x",), "Run: stop", "stop the run", "live", "STEER", "stop run", 75),
@@ -172,45 +192,40 @@ _LIVE = (
 )  # fmt: skip
 
 _REVIEW = (
-    Action("fail.next", ("n",), "Review: next failure", "next failure", "review", "FAILURES", "next failure", 90,
-           pair="fail.prev"),
-    Action("fail.prev", ("N",), "Review: previous failure", "previous failure", "review", "FAILURES",
-           pair="fail.next"),
+    *_steps("review", "Review", "failure", "FAILURES"),
     Action("group.next", ("]", "J"), "Review: next reason", "next reason", "review", "FAILURES",
            pair="group.prev"),
     Action("group.prev", ("[", "K"), "Review: previous reason", "previous reason", "review", "FAILURES",
            "next reason", 60, pair="group.next"),
-    Action("replay.back", ("<",), "Replay: back", "back in a replay", "live", "REPLAY", "back", 68,
-           pair="replay.forward"),
-    Action("replay.forward", (">",), "Replay: forward", "forward in a replay", "live", "REPLAY", pair="replay.back"),
-    Action("replay.first", ("{",), "Replay: to the start", "start of a replay", "live", "REPLAY", "start", 62,
-           pair="replay.last"),
-    Action("replay.last", ("}",), "Replay: to the end", "end of a replay", "live", "REPLAY", pair="replay.first"),
     Action("turn.prev", ("<",), "Review: previous turn", "previous turn", "review", "THIS CASE", pair="turn.next"),
     Action("turn.next", (">",), "Review: next turn", "next turn", "review", "THIS CASE", pair="turn.prev"),
     Action("find", ("/",), "Review: search", "search, or filter", "review", "FAILURES", "search", 40),
     Action("filter", ("f",), "Review: filter", "filter …", "review", "FAILURES", "filter", 65, opens_menu=True),
     Action("filter.fail", ("f",), "Filter: only failed", "only failed", "review", "FAILURES", menu="filter"),
-    Action("filter.unseen", ("n",), "Filter: not reviewed yet", "not reviewed yet", "review", "FAILURES",
-           menu="filter"),
-    Action("filter.disputed", ("d",), "Filter: only disputed", "only disputed", "review", "FAILURES", menu="filter"),
     Action("filter.all", ("a",), "Filter: everything", "everything", "review", "FAILURES", menu="filter"),
     Action("filter.broken", ("b",), "Filter: only broken", "only broken", "review", "FAILURES", menu="filter"),
     Action("filter.untagged", ("u",), "Filter: only untagged", "only untagged", "review", "FAILURES", menu="filter"),
+    Action("filter.unseen", ("n",), "Filter: not reviewed yet", "not reviewed yet", "review", "FAILURES",
+           menu="filter"),
+    Action("filter.disputed", ("d",), "Filter: only disputed", "only disputed", "review", "FAILURES", menu="filter"),
     Action("filter.reason", ("r",), "Filter: this reason", "only this reason", "review", "FAILURES", menu="filter"),
     Action("filter.category", ("c",), "Filter: this category", "only this category", "review", "FAILURES",
            menu="filter"),
-    Action("group.error", ("e",), "Group: by error type", "by error type", "review", "FAILURES", menu="group"),
-    Action("group.parameter", ("p",), "Group: by parameter", "by parameter", "review", "FAILURES", menu="group"),
     Action("filter.clear", ("F",), "Filter: clear", "clear the filter", "review", "FAILURES"),
     Action("group", ("o",), "Review: group by", "group by …", "review", "FAILURES", "group", 50, opens_menu=True),
     Action("group.reason", ("r",), "Group: by reason", "by reason", "review", "FAILURES", menu="group"),
+    Action("group.error", ("e",), "Group: by error type", "by error type", "review", "FAILURES", menu="group"),
+    Action("group.parameter", ("p",), "Group: by parameter", "by parameter", "review", "FAILURES", menu="group"),
     Action("group.category", ("c",), "Group: by category", "by category", "review", "FAILURES", menu="group"),
     Action("group.function", ("f",), "Group: by function", "by function", "review", "FAILURES", menu="group"),
     Action("group.tag", ("t",), "Group: by tag", "by tag", "review", "FAILURES", menu="group"),
     Action("group.none", ("n",), "Group: not at all", "not at all", "review", "FAILURES", menu="group"),
     Action("view.next", ("v",), "View: next", "next view", "review", "THIS CASE", "view", 55, pair="view.prev"),
     Action("view.prev", ("V",), "View: previous", "previous view", "review", "THIS CASE", pair="view.next"),
+    Action("view.talk", ("i",), "View: conversation", "conversation", "review", "THIS CASE", "talk", 33),
+    Action("view.truth", ("a",), "View: ground truth", "ground truth", "review", "THIS CASE", "truth", 34),
+    Action("view.tools", ("s",), "View: tool schemas", "tool schemas", "review", "THIS CASE", "tools", 32),
+    Action("view.raw", ("p",), "View: request and reply", "request and reply", "review", "THIS CASE", "raw", 31),
     Action("view.layout", ("d",), "View: side by side or stacked", "side by side, stacked", "review", "THIS CASE"),
     Action("view.wrap", ("w",), "View: wrap", "wrap long lines", "review", "THIS CASE"),
     Action("fold", ("x",), "View: fold", "fold, or open a block", "review", "THIS CASE"),
@@ -222,13 +237,22 @@ _REVIEW = (
     _tag("p", "prompt", "prompt or format"),
     _tag("f", "flaky", "flaky"),
     _tag("?", "unsure", "unsure"),
-    Action("review.done", ("space",), "Review: mark as reviewed", "reviewed, then next", "review", "SORT THEM OUT",
-           "reviewed", 62),
     _tag("0", "none", "remove the tag"),
     Action("tag.shown", ("T",), "Tag: everything shown", "tag everything shown", "review", "SORT THEM OUT",
            "tag all shown", 35),
+    Action("review.done", ("space",), "Review: mark as reviewed", "reviewed, then next", "review", "SORT THEM OUT",
+           "reviewed", 62),
     Action("note.add", ("c",), "Note: comment", "comment", "review", "SORT THEM OUT", "comment", 45),
+    Action("dispute", ("D",), "Note: dispute the ground truth", "dispute the ground truth", "review",
+           "SORT THEM OUT", "dispute", 38),
     Action("undo", ("u",), "Note: undo", "undo", "review", "SORT THEM OUT"),
+    Action("branch", ("A",), "Case: ask anew", "ask anew, compare …", "review", "THIS CASE", "ask anew", 47,
+           opens_menu=True, palette=False),
+    _branch("m", "model", "ask another model"),
+    _branch("e", "prompt", "edit the prompt"),
+    _branch("b", "both", "both: model and prompt"),
+    _branch("s", "same", "ask the same anew"),
+    Action("mark", ("m",), "Run: mark for compare", "mark; two compare", "review", "THIS CASE", "mark", 30),
     Action("run.again", ("r",), "Case: run again", "run it again", "review", "THIS CASE", "re-run", 48),
     Action("run.again.shown", ("R",), "Run: again for those shown", "re-run those shown", "review", "FAILURES"),
     *_exports("review"),
@@ -243,10 +267,7 @@ _REVIEW = (
 )  # fmt: skip
 
 _COMPARE = (
-    Action("fail.next", ("n",), "Compare: next change", "next change", "compare", "CHANGES", "next change", 90,
-           pair="fail.prev"),
-    Action("fail.prev", ("N",), "Compare: previous change", "previous change", "compare", "CHANGES",
-           pair="fail.next"),
+    *_steps("compare", "Compare", "change", "CHANGES"),
     Action("find", ("/",), "Compare: search", "search the list", "compare", "CHANGES", "search", 40),
     Action("filter", ("f",), "Compare: filter", "filter …", "compare", "CHANGES", "filter", 85, opens_menu=True),
     Action("filter.changed", ("c",), "Filter: lost and gained", "lost and gained", "compare", "CHANGES",
@@ -257,14 +278,17 @@ _COMPARE = (
     Action("filter.left", ("o",), "Filter: left out", "left out", "compare", "CHANGES", menu="filter"),
     Action("filter.all", ("a",), "Filter: every case", "every case", "compare", "CHANGES", menu="filter"),
     Action("filter.clear", ("F",), "Filter: clear", "clear the filter", "compare", "CHANGES"),
-    Action("dispute", ("D",), "Note: dispute the ground truth", "dispute the ground truth", "review",
-           "SORT THEM OUT", "dispute", 38),
     Action("compare.swap", ("b",), "Compare: swap A and B", "swap A and B", "compare", "RUNS", "swap A/B", 80),
     Action("compare.pick", ("p",), "Compare: other run", "another run as B", "compare", "RUNS", "other run",
            70),
     Action("open.a", ("a",), "Compare: open A in Review", "open A in Review", "compare", "CHANGES", "open A", 60),
     Action("view.next", ("v",), "View: next", "next view", "compare", "CHANGES",
            "view", 55),
+    Action("view.numbers", ("s",), "View: numbers", "by category and error type", "compare", "CHANGES", "numbers", 57),
+    Action("lost.again", ("R",), "Compare: ask the lost again", "ask the lost again", "compare", "CHANGES",
+           "re-run lost", 52),
+    Action("compare.add", ("+",), "Compare: lay a third run beside", "a third run beside", "compare", "RUNS",
+           "third run", 35),
     Action("reload", ("ctrl+r",), "Compare: read again", "read both runs again", "compare", "RUNS"),
     Action("export", ("E",), "Export: menu", "export …", "compare", "EXPORT", "export", 50, opens_menu=True,
            palette=False),
@@ -301,6 +325,21 @@ _LIBRARY = (
     _copy("j", "json", "case as JSON", "library"),
 )  # fmt: skip
 
+_GRID = (
+    Action("find", ("/",), "Grid: narrow", "narrow by words", "grid", "CASES", "narrow", 60),
+    Action(
+        "filter", ("f",), "Grid: what differs, or all", "what differs, or all", "grid", "CASES", "all/differing", 65
+    ),
+    Action("filter.clear", ("F",), "Grid: what differs", "what differs", "grid", "CASES"),
+    Action("reload", ("ctrl+r",), "Grid: read again", "read all runs again", "grid", "CASES"),
+)
+
+_TRENDS = (
+    Action("mark", ("m",), "Run: mark for compare", "mark; two compare", "trends", "RUNS", "mark", 60),
+    Action("reload", ("ctrl+r",), "Trends: look again", "read all runs again", "trends", "RUNS"),
+)
+
 ACTIONS: tuple[Action, ...] = (
     *_ALL, *_ROWS, *_TEXT, *_PANES, *_HOME, *_LAUNCH, *_LIVE, *_REVIEW, *_COMPARE, *_BOARD, *_LIBRARY,
+    *_GRID, *_TRENDS,
 )  # fmt: skip

@@ -42,7 +42,7 @@ def test_another_opening_is_sent_journaled_and_kept_apart(old: tuple[RunFolder, 
     after = [*first.messages[:-1], {"role": "user", "content": "Something else, please."}]
     edit = Edit(tuple(first.messages), tuple(after))
     case = first.key.case
-    plan = branch_plan(run.name, run.manifest(), case, model="sim/careful", edit=edit, runs_path=run.path.parent)
+    plan = branch_plan(run.name, run.manifest(), (case,), model="sim/careful", edit=edit, runs_path=run.path.parent)
     branch, prepared = start(plan)
     asked = [it for it in played(branch, prepared) if isinstance(it, Asked)]
     assert asked[0].messages == after
@@ -57,7 +57,7 @@ def test_an_opening_that_is_not_the_suites_breaks_the_case(old: tuple[RunFolder,
     run, records = old
     case = next(it for it in records if isinstance(it, Asked)).key.case
     edit = Edit(({"role": "user", "content": "never said"},), ({"role": "user", "content": "x"},))
-    branch, prepared = start(branch_plan(run.name, run.manifest(), case, edit=edit, runs_path=run.path.parent))
+    branch, prepared = start(branch_plan(run.name, run.manifest(), (case,), edit=edit, runs_path=run.path.parent))
     ended = next(it for it in played(branch, prepared) if isinstance(it, Finished))
     assert (ended.verdict.outcome, ended.verdict.reason) == (Outcome.BROKEN, "data")
 

@@ -75,13 +75,69 @@ async def test_views_follow_each_other(opened: Any, desk: Any, assert_frame: Any
     folder = plain_run(desk.root / "runs").folder
     async with opened((100, 40)) as (app, pilot):
         await review(app, pilot, folder)
-        for name in ("talk", "scores", "raw"):
+        for name in ("talk", "truth", "tools", "scores", "raw"):
             await pilot.press("v")
             await still(app, pilot)
             assert_frame(app, f"review-{name}-100x40")
-        await pilot.press("V", "V")
+        await pilot.press("V", "V", "V", "V")
         await still(app, pilot)
         assert_frame(app, "review-talk-100x40")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+async def test_every_view_is_one_key_away_and_the_same_key_goes_back(
+    size: tuple[int, int], opened: Any, desk: Any, assert_frame: Any
+) -> None:
+    recorder = Recorder(desk.root / "runs", cases=1)
+    truth = {"ground_truth": [{"get_weather": {"unit": ["celsius"]}}], "involved": ["weather"]}
+    key = recorder.start("live_simple_1-1-0", "live_simple", QUESTION, **truth)
+    tools = [{"type": "function", "function": {
+        "name": "get_weather", "description": "Tells the weather.",
+        "parameters": {"type": "object", "required": ["city"], "properties": {
+            "city": {"type": "string", "description": "Where."},
+            "unit": {"type": "string", "enum": ["celsius", "fahrenheit"], "default": "celsius"}}}}}]  # fmt: skip
+    recorder.ask(key, QUESTION, call_reply("get_weather", '{"city": "Lima"}'), tools=tools)
+    recorder.finish(key, Outcome.FAILED, "value_error:string", "unit", output=[{"get_weather": {"city": "Lima"}}])
+    folder = recorder.close()
+    async with opened(size) as (app, pilot):
+        await review(app, pilot, folder)
+        for letter, words in (("i", "[Talk]"), ("p", "[Raw]"), ("s", "get_weather(city, unit?)"),
+                              ("a", "ground_truth of the case")):  # fmt: skip
+            await pilot.press(letter)
+            await assert_until(pilot, lambda words=words: words in text_of(app))
+            if letter in "sa":
+                await still(app, pilot)
+                assert_frame(app, f"review-{'tools' if letter == 's' else 'truth'}-{size[0]}x{size[1]}")
+            await pilot.press(letter)
+            await assert_until(pilot, lambda: "EXPECTED" in text_of(app))
+
+
+async def test_words_are_found_in_every_text_of_all_cases(opened: Any, desk: Any) -> None:
+    recorder = plain_run(desk.root / "runs", close=False)
+    key = recorder.start("live_simple_99-0-0", "live_simple", QUESTION)
+    recorder.ask(key, "Where does the zebra cross?", call_reply("get_current_weather", "{}"))
+    recorder.finish(key, Outcome.FAILED, "value_error:string", "unit")
+    folder = recorder.close()
+    async with opened() as (app, pilot):
+        screen = await review(app, pilot, folder)
+        await pilot.press("slash")
+        await assert_until(pilot, lambda: "words of any text" in text_of(app))
+        await pilot.press(*"ZEBRA", "enter")
+        await assert_until(pilot, lambda: [it.key.case for it in screen.triage.order] == ["live_simple_99-0-0"])
+        await assert_until(pilot, lambda: "zebra" in text_of(app))
+        assert "failures · by reason · ZEBRA" in text_of(app)
+        await pilot.press("F")
+        await assert_until(pilot, lambda: len(screen.triage.order) == 8)
+
+
+async def test_a_text_that_is_in_another_view_of_the_case_is_gone_to(opened: Any, desk: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        await review(app, pilot, folder)
+        await pilot.press("tab", "slash")
+        await assert_until(pilot, lambda: "words of any text" in text_of(app))
+        await pilot.press(*"tool_calls", "enter")
+        await assert_until(pilot, lambda: "[Raw]" in text_of(app) and '"tool_calls"' in text_of(app))
 
 
 async def test_a_broken_case_says_what_happened_and_what_to_do(opened: Any, desk: Any, assert_frame: Any) -> None:

@@ -56,7 +56,7 @@ def run(args: BranchArguments) -> int:
     plan = branch_plan(
         reader.folder.name,
         reader.manifest,
-        rollout.key.case,
+        (rollout.key.case,),
         model=args.model,
         edit=edit,
         models_path=args.models,

@@ -27,8 +27,8 @@ def title(found: RunComparison, *, wide: bool) -> Content:
     )
 
 
-def checks(found: RunComparison, *, wide: bool) -> Content:
-    """Return whether data and prompts are the same."""
+def checks(found: RunComparison, *, wide: bool, live: tuple[bool, bool] = (False, False)) -> Content:
+    """Return whether data and prompts are the same, and which of A and B is being played."""
     parts = [_check("data", found.data)]
     if not wide and found.prompts.verdict is False and found.data.verdict:
         parts = [Content.styled(f"data {MARKS.passed}", "$pass")]
@@ -36,6 +36,13 @@ def checks(found: RunComparison, *, wide: bool) -> Content:
         parts.append(_check("prompts", found.prompts))
     if found.simulated:
         parts.insert(0, Content.styled("simulated", "$undecided"))
+    if playing := " ".join(name for name, on in zip("AB", live, strict=True) if on):
+        parts.insert(0, Content.styled(f"{MARKS.live} {playing} live", "bold $live"))
+    parts += [
+        Content.styled(f"{name} {'edited prompt' if side.manifest.setting.edit else 'branch'}", "$undecided")
+        for name, side in (("A", found.a), ("B", found.b))
+        if side.manifest.setting.edit or side.manifest.parent
+    ]
     return Content("   " if wide else "  ").join(parts)
 
 

@@ -23,30 +23,67 @@ class CompareDoor(TypeAhead):
     places: "Places"
     compared: tuple[Path, Path] | None = None
     """Folders of the two runs that Compare shows."""
-    _has_board = False
+    marked: "tuple[RunFolder, str] | None" = None
+    """The run that was marked for Compare, and the case it was marked at."""
+    _compare_mode = _grid_mode = ""
+    _has_board = _has_trends = False
 
     def say(self, text: Content, *, severity: Literal["information", "warning", "error"] = "information") -> None:
         """Show a toast; the app does."""
         raise RuntimeError(text.plain + severity)
 
-    def open_compare(self, a: RunFolder, b: RunFolder) -> None:
-        """Compare two runs."""
+    def mark_for_compare(self, run: RunFolder, case: str = "") -> None:
+        """Mark a run as A; the second run that is marked is compared with it."""
+        if self.marked is None:
+            self.marked = run, case
+            self.say(Content("Marked as A; m on another run compares it with this one."))
+            return
+        (first, at), self.marked = self.marked, None
+        if first.path == run.path:
+            self.say(Content("No longer marked for compare."))
+        else:
+            self.open_compare(first, run, case or at)
+
+    def open_compare(self, a: RunFolder, b: RunFolder, case: str = "") -> None:
+        """Compare two runs, with the cursor on a case if one is named."""
         from console.tui.screens.compare import CompareScreen
 
-        wanted = a.path, b.path
-        if self.compared == wanted:
-            self.switch_mode(_mode(wanted))
+        wanted, mode = (a.path, b.path), f"compare {a.path} {b.path} {case}"
+        before = self._compare_mode
+        if self.compared == wanted and (not case or mode == before):
+            self.switch_mode(before)
             return
-        before, self.compared = self.compared, wanted
-        cast(Any, self).add_mode(_mode(wanted), lambda: CompareScreen(a, b))
-        self.switch_mode(_mode(wanted))
-        if before is not None:
-            self.remove_mode(_mode(before))
+        self.compared, self._compare_mode = wanted, mode
+        cast(Any, self).add_mode(mode, lambda: CompareScreen(a, b, case))
+        self.switch_mode(mode)
+        if before:
+            self.remove_mode(before)
+
+    def open_grid(self, runs: "list[RunFolder]") -> None:
+        """Lay more than two runs side by side."""
+        from console.tui.screens.grid import GridScreen
+
+        mode = " ".join(["grid", *(str(run.path) for run in runs)])
+        before, self._grid_mode = self._grid_mode, mode
+        if before != mode:
+            cast(Any, self).add_mode(mode, lambda: GridScreen(runs))
+        self.switch_mode(mode)
+        if before not in ("", mode):
+            self.remove_mode(before)
+
+    def action_go_trends(self) -> None:
+        """Follow each model on each suite over its runs."""
+        from console.tui.screens.trends import TrendsScreen
+
+        if not self._has_trends:
+            self._has_trends = True
+            cast(Any, self).add_mode("trends", TrendsScreen)
+        self.switch_mode("trends")
 
     def action_go_compare(self) -> None:
         """Go back to the runs that are compared, or compare the newest two of one suite."""
         if self.compared is not None:
-            self.switch_mode(_mode(self.compared))
+            self.switch_mode(self._compare_mode)
             return
         found = newest_two(self.shelf.runs or [])
         if found is None:
@@ -103,14 +140,22 @@ class CompareDoor(TypeAhead):
         """Write the run as an Inspect log."""
         self._export("eval")
 
+    def action_export_verifiers(self) -> None:
+        """Write the run as a verifiers folder."""
+        self._export("verifiers")
+
     @work(thread=True, group="export")
     def export_run(self, run: RunFolder, form: str) -> None:
         """Write a run in a form to a file of the current folder, and say where."""
         from console.exchange.forms import export_file, form_of
+        from console.exchange.verifiers import export_run as export_verifiers
 
-        path = Path(f"{run.name}{form_of(form).extension}")
         try:
-            export_file(run, form_of(form), path, self.places.data)
+            if form == "verifiers":
+                path = export_verifiers(run, Path("outputs"))
+            else:
+                path = Path(f"{run.name}{form_of(form).extension}")
+                export_file(run, form_of(form), path, self.places.data)
         except (UsageError, OSError) as error:
             self.call_from_thread(self.say, literal(str(error), 400), severity="error")
             return
@@ -131,10 +176,6 @@ class CompareDoor(TypeAhead):
 def written(path: Path) -> Content:
     """Return what is said of a written file."""
     return Content.assemble("Written to ", one_line(str(path.resolve()), 200, "bold"))
-
-
-def _mode(paths: tuple[Path, Path]) -> str:
-    return f"compare {paths[0]} {paths[1]}"
 
 
 def newest_two(runs: "list[RunLine]") -> "tuple[RunLine, RunLine] | None":

@@ -4,15 +4,17 @@ Everything is read in a thread; what is folded of single cases is kept for the l
 """
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from console.core.comparison import Comparison
+from console.core.fault import UsageError
+from console.core.remark import Remark
 from console.core.run import Manifest
 from console.exchange.reading import RunReader, compared
 from console.insight.comparison import Pairing, RunComparison, compare
 from console.insight.conversation import Conversation
-from console.insight.rollout import Rollout
+from console.insight.rollout import Rollout, Slot
 from console.store.runs import RunFolder
 from console.suites.suite import Suite
 
@@ -66,6 +68,21 @@ class PairOfRuns:
         """Journal lines of either that could not be read."""
         return sum(reader.damages for reader in self._readers)
 
+    @property
+    def has_grown(self) -> bool:
+        """Whether one of the journals holds more than was read."""
+        return any(reader.is_behind for reader in self._readers)
+
+    @property
+    def live(self) -> tuple[bool, bool]:
+        """Whether A and B are being played."""
+        return self._readers[0].folder.is_live, self._readers[1].folder.is_live
+
+    @property
+    def remarks(self) -> tuple[Mapping[Slot, Remark], Mapping[Slot, Remark]]:
+        """What readers say of the cases of A and of B."""
+        return self._readers[0].remarks(), self._readers[1].remarks()
+
     def swap(self) -> None:
         """Make A of B and B of A."""
         self._readers = self._readers[::-1]
@@ -74,7 +91,11 @@ class PairOfRuns:
         self.comparison = compare(self._readers[0].side, self._readers[1].side)
 
     def both(self, pairing: Pairing) -> Both:
-        """Return a case in both runs, folded and compared."""
+        """Return a case in both runs, folded and compared.
+
+        Raises:
+            UsageError: a run folder is not there any more.
+        """
         kept = self._kept.get(pairing.slot)
         if kept is None:
             kept = Both(pairing, self._half(0, pairing.a), self._half(1, pairing.b))
@@ -85,5 +106,9 @@ class PairOfRuns:
 
     def _half(self, place: int, rollout: Rollout) -> Half:
         reader = self._readers[place]
-        conversation = reader.conversation(rollout)
+        try:
+            conversation = reader.conversation(rollout)
+        except OSError as error:
+            why = f"its journal cannot be read any more: {error.strerror}"
+            raise UsageError(why, where=reader.folder.name, cure="ctrl+r reads both runs again.") from None
         return Half(rollout, conversation, compared(self._suites[place], conversation, reader.manifest))

@@ -50,6 +50,9 @@ class CasePlace(RunPlace):
         """Whether this is a run of conversations whose turns are counted: cave-bench, by the names of its modes."""
         return self.feed is not None and self.feed.manifest.setting.mode in ("cave", "json")
 
+    is_searching = False
+    """Whether free text is being looked for."""
+
     # To be answered by the screen ------------------------------------------------------------------------------------
 
     def relist(self) -> None:

@@ -7,6 +7,8 @@ from console.tui.review.finding import Finding
 from console.tui.review.triage import FAILURES
 from console.tui.safe import literal
 
+UNSEEN = "!is:reviewed"
+"""What nobody has dealt with."""
 _SCOPES = {
     FAILURES: "failures",
     "": "everything",
@@ -77,7 +79,7 @@ class Choosing(Finding):
 
     def action_filter_unseen(self) -> None:
         """List only what nobody has dealt with."""
-        self._add("!is:reviewed")
+        self._add(UNSEEN)
 
     def action_filter_reason(self) -> None:
         """List only the current case's reason."""

@@ -12,7 +12,7 @@ from console.tui.live.loop_facts import accepted
 from console.tui.live.progress import outcome_counts, title_words
 from console.tui.live.rows import row_key, slot_of, state_mark
 from console.tui.marks import MARKS
-from console.tui.review.choosing import Choosing
+from console.tui.review.choosing import UNSEEN, Choosing
 from console.tui.review.head import counters, remark_sign
 from console.tui.review.triage import Head
 from console.tui.safe import one_line
@@ -195,6 +195,8 @@ class Listing(Choosing):
         if not feed.is_read:
             read = len(feed.overview.rollouts)
             return Content(f"reading {figures.plural(feed.manifest.cases, 'rollout')}, {figures.count(read)} so far")
+        if self.triage.narrow.text == UNSEEN:
+            return Content("Everything has been reviewed. F lists it again, E exports it.")
         if self.triage.narrow.text:
             words = one_line(self.triage.narrow.text, 100, "bold")
             return Content.assemble("Nothing matches ", words, ". F clears the filter.")
@@ -227,6 +229,7 @@ class Listing(Choosing):
         self.top_line.tell(title=title_words(feed.manifest, self.size.width), status=place)
         chosen = one_line(self.filter_mistake, 200, "$broken") if self.filter_mistake else None
         name = chosen or Content.assemble((f"{len(triage.order)}  ", "bold"), one_line(self.chosen_words(), 60, MUTED))
+        name = name.append_text("  searching all texts …", "$live") if self.is_searching else name
         damaged = f"{figures.plural(feed.damages, 'unreadable line')}  " if feed.damages else ""
         self.query_one("#list-caption", Caption).tell(
             name, Content.assemble((damaged, "$broken"), ("f filter  o group", MUTED))

@@ -12,11 +12,13 @@ from console.core.case import Key
 from console.core.fault import UsageError
 from console.insight.failures import GroupBy
 from console.store.runs import RunFolder
+from console.tui.blocks import Block
 from console.tui.live.caption import Caption, same, tell
 from console.tui.review import diff
 from console.tui.review.case_place import CasePlace
 from console.tui.review.diff import Layout
 from console.tui.review.head import more_lines, notice_lines, reason_line, remark_lines, spent, tabs
+from console.tui.review.material import tool_blocks, truth_blocks
 from console.tui.review.run_view import run_blocks
 from console.tui.review.sum_view import sum_blocks
 from console.tui.review.turn_view import CODE
@@ -25,6 +27,7 @@ from console.tui.review.views import (
     View,
     attempt_blocks,
     diff_blocks,
+    expected_text,
     raw_blocks,
     score_blocks,
     talk_blocks,
@@ -100,9 +103,11 @@ class Showing(CasePlace):
     def _draw_case_head(self, subject: Subject) -> None:
         rollout, head = subject.rollout, self.query_one("#head", Static)
         views = [view_name(view, loops=self.loops) for view in views_of(rollout, loops=self.loops, sums=self.sums)]
+        named, cost = tabs(views, view_name(self._view, loops=self.loops)), self._spent(subject)
         name = one_line(str(rollout.key), 60, "bold")
-        named = tabs(views, view_name(self._view, loops=self.loops))
-        self.query_one("#case-caption", Caption).tell(name.append("  ").append(named), self._spent(subject))
+        room = max(self.size.width - named.cell_length - cost.cell_length - 10, 12)
+        short = one_line(str(rollout.key), room, "bold")
+        self.query_one("#case-caption", Caption).tell(short.append("  ").append(named), cost)
         width = max((head.content_size.width or self.size.width) - 1, 20)
         shown = [reason_line(rollout, subject.comparison, width)]
         shown += notice_lines(rollout, self.feed.manifest.model, width) if self.feed is not None else []
@@ -111,7 +116,7 @@ class Showing(CasePlace):
             group = self.triage.group_of(rollout.slot)
             alike = group.count if group is not None and self.triage.by is GroupBy.REASON else 0
             shown += more_lines(rollout, subject.conversation.verdict, subject.comparison, alike, width)
-            self._entitle(head, name, self._spent(subject))
+            self._entitle(head, name, cost)
             keys = f"d {diff.fitting(self._style.layout, self._width()).value}   w wrap   x fold"
             hint = Content.styled(keys if self._view is View.DIFF else "v next view", MUTED)
             self._entitle(self.detail, named, hint)
@@ -140,26 +145,50 @@ class Showing(CasePlace):
         self.set_class(self.loops, "-loops")
         shown = subject.rollout.key, self._view
         apart = self.has_class("-wide") and self.has_class("-tall") and not self.loops
-        match self._view:
-            case View.DIFF:
-                blocks = diff_blocks(subject, self._width(), self._style, with_talk=not apart)
-            case View.TALK:
-                blocks = talk_blocks(subject)
-            case View.SCORES:
-                blocks = score_blocks(subject)
-            case View.RAW:
-                blocks = raw_blocks(subject)
-            case View.ATTEMPTS:
-                blocks = attempt_blocks(subject)
-            case View.RUN:
-                draw = sum_blocks if self.sums else run_blocks
-                blocks = draw(self.report(), list(self.listed_rollouts()), self._width())
+        blocks = self._blocks(self._view, subject, with_talk=not apart)
         self.detail.show(blocks, keep_place=shown == self._shown)
         self._shown = shown
         if apart and self._view is View.DIFF:
             self.query_one("#talk", Transcript).show(talk_blocks(subject))
-        if self._finding:
-            self.detail.find(self._finding)
+        words = self._finding or next(iter(self.triage.narrow.words), "")
+        if not self.detail.find(words) and words:
+            self._say_where(words, subject)
+
+    def _blocks(self, view: View, subject: Subject, *, with_talk: bool) -> list[Block]:
+        match view:
+            case View.DIFF:
+                return diff_blocks(subject, self._width(), self._style, with_talk=with_talk)
+            case View.TALK:
+                return talk_blocks(subject)
+            case View.TRUTH:
+                return truth_blocks(subject.conversation, subject.comparison, expected_text(subject.comparison))
+            case View.TOOLS:
+                return tool_blocks(subject.conversation)
+            case View.SCORES:
+                return score_blocks(subject)
+            case View.RAW:
+                return raw_blocks(subject)
+            case View.ATTEMPTS:
+                return attempt_blocks(subject)
+            case View.RUN:
+                draw = sum_blocks if self.sums else run_blocks
+                return draw(self.report(), list(self.listed_rollouts()), self._width())
+
+    def _holding(self, words: str, subject: Subject) -> View | None:
+        """Return the first other view of the case that holds a text."""
+        wanted = words.casefold()
+        for view in views_of(subject.rollout, loops=self.loops, sums=self.sums):
+            blocks = [] if view is self._view else self._blocks(view, subject, with_talk=True)
+            if any(wanted in line.plain.casefold() for block in blocks for line in block.logical):
+                return view
+        return None
+
+    def _say_where(self, words: str, subject: Subject) -> None:
+        view = self._holding(words, subject)
+        if view is not None:
+            where = Content.styled(f"found in {view_name(view, loops=self.loops)}, v goes there", "$live")
+            self._entitle(self.detail, self._titles.get(self.detail, (Content.empty(),))[0], where)
+            self.query_one("#case-caption", Caption).tell(one_line(str(subject.rollout.key), 40, "bold"), where)
 
     @on(CaseText.WidthChanged)
     def _lay_out_again(self) -> None:
@@ -180,15 +209,39 @@ class Showing(CasePlace):
         """Show the previous view."""
         self._turn_view(-1)
 
+    def action_view_talk(self) -> None:
+        """Show the conversation, or the difference again."""
+        self._toggle_view(View.TALK)
+
+    def action_view_truth(self) -> None:
+        """Show the ground truth, or the difference again."""
+        self._toggle_view(View.TRUTH)
+
+    def action_view_tools(self) -> None:
+        """Show the tool schemas, or the difference again."""
+        self._toggle_view(View.TOOLS)
+
+    def action_view_raw(self) -> None:
+        """Show requests and replies, or the difference again."""
+        self._toggle_view(View.RAW)
+
+    def _toggle_view(self, view: View) -> None:
+        rollout = self.rollout
+        if rollout is not None and view in views_of(rollout, loops=self.loops, sums=self.sums):
+            self._turn_to(View.DIFF if self._view is view else view)
+
+    def _turn_to(self, view: View) -> None:
+        self._view = view
+        self.set_class(view is View.DIFF, "-diff")
+        self.show_case()
+
     def _turn_view(self, by: int) -> None:
         rollout = self.rollout
         if rollout is None:
             return
         views = views_of(rollout, loops=self.loops, sums=self.sums)
         place = views.index(self._view) if self._view in views else 0
-        self._view = views[(place + by) % len(views)]
-        self.set_class(self._view is View.DIFF, "-diff")
-        self.show_case()
+        self._turn_to(views[(place + by) % len(views)])
 
     def _restyle(self, **changes: object) -> None:
         self._style = replace(self._style, **changes)  # pyright: ignore[reportArgumentType]
@@ -238,10 +291,16 @@ class Showing(CasePlace):
         """Whether places found in the text are being stepped through."""
         return bool(self._finding)
 
-    def find_in_text(self, text: str) -> None:
-        """Mark a text in the view; an empty one ends finding."""
+    def find_in_text(self, text: str, *, done: bool = False) -> None:
+        """Mark a text in the view; an empty one ends finding. When `done`, go to the view of the case that holds it."""
         self._finding = text
         self._say_hits(1, self.detail.find(text))
+        subject = self._subject_now
+        if text and done and subject is not None and not self.detail.find(text):
+            view = self._holding(text, subject)
+            if view is not None:
+                self._turn_to(view)
+                self._say_hits(1, self.detail.find(text))
 
     def step_found(self, by: int) -> bool:
         """Go to another place found; say whether there is a search at all."""

@@ -1,4 +1,7 @@
-"""The views of one case as blocks of a transcript: Diff, Talk, Scores, Raw and Attempts. Pure over what is given."""
+"""The views of one case as blocks of a transcript: Diff, Talk, Scores, Raw and Attempts. Pure over what is given.
+
+Truth and Tools are in `material`.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,6 +34,8 @@ class View(StrEnum):
 
     DIFF = "Diff"
     TALK = "Talk"
+    TRUTH = "Truth"
+    TOOLS = "Tools"
     SCORES = "Scores"
     RAW = "Raw"
     ATTEMPTS = "Attempts"
@@ -56,9 +61,9 @@ class Subject:
 
 
 def views_of(rollout: Rollout, *, loops: bool = False, sums: bool = False) -> tuple[View, ...]:
-    """Return the views a case has; a run of loops is summed up in one of them."""
+    """Return the views a case has; a run of loops is summed up in one, and has neither tools nor one right answer."""
     absent = {View.ATTEMPTS} if len(rollout.attempts) < 2 else set[View]()
-    absent |= set() if loops or sums else {View.RUN}
+    absent |= {View.TRUTH, View.TOOLS} if loops else set[View]() if sums else {View.RUN}
     return tuple(view for view in View if view not in absent)
 
 
@@ -152,7 +157,11 @@ def score_blocks(subject: Subject) -> list[Block]:
     verdict = conversation.verdict
     blocks: list[Block] = []
     if verdict is not None:
-        title = outcome_word(verdict.outcome, graded=subject.rollout.graded).append("  ").append(one_line(verdict.reason or "", 120, MUTED))
+        title = (
+            outcome_word(verdict.outcome, graded=subject.rollout.graded)
+            .append("  ")
+            .append(one_line(verdict.reason or "", 120, MUTED))
+        )
         blocks.append(Block("verdict", title, text="\n".join(verdict.messages)))
         named = [
             Content.assemble(one_line(name, 30, MUTED), f"  {figures.number(it)}")

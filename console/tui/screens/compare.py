@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
-from textual import events, on, work
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Horizontal, Vertical
@@ -16,23 +16,21 @@ from textual.content import Content
 from textual.widgets import Static
 
 from console.core.fault import UsageError
-from console.core.run import Manifest
 from console.exchange.comparison_table import change_words, comparison_csv, comparison_markdown, comparison_object
-from console.exchange.reading import find_suite
 from console.insight.comparison import Pairing
 from console.store.runs import RunFolder, slug
-from console.suites.suite import Suite
 from console.tui.actions import Action
 from console.tui.blocks import Block
 from console.tui.compare import figures
 from console.tui.compare.beside import beside_lines
 from console.tui.compare.changes import COLUMNS, SCOPES, Changes
 from console.tui.compare.pair import Half, PairOfRuns
+from console.tui.compare.pairing import PairPlace
+from console.tui.compare.tables import number_blocks
 from console.tui.keys import bindings_for
 from console.tui.live.caption import Caption
 from console.tui.live.talk import passage_block
 from console.tui.safe import literal, one_line
-from console.tui.screens.place import Place
 from console.tui.widgets.rows import Rows
 from console.tui.widgets.rule import Rule
 from console.tui.widgets.transcript import Transcript
@@ -41,10 +39,10 @@ MUTED = "$muted"
 TABLE_LINES = 7
 LIST_WIDTH = 60
 """Cells of the list where it stands beside the case."""
-VIEWS = ("Beside", "Talk A", "Talk B")
+VIEWS = ("Beside", "Talk A", "Talk B", "Numbers")
 
 
-class CompareScreen(Place):
+class CompareScreen(PairPlace):
     """Two runs; see the module."""
 
     where: ClassVar[str] = "compare"
@@ -70,13 +68,12 @@ class CompareScreen(Place):
     }
     """
 
-    def __init__(self, a: RunFolder, b: RunFolder) -> None:
-        """Compare two runs; nothing is read before the screen is mounted."""
-        super().__init__()
-        self._folders = a, b
-        self.pair: PairOfRuns | None = None
+    def __init__(self, a: RunFolder, b: RunFolder, case: str = "") -> None:
+        """Compare two runs, with the cursor on a case if one is named; nothing is read before the screen is mounted."""
+        super().__init__(a, b)
         self.changes = Changes()
         self.view = VIEWS[0]
+        self._wanted_case = case
 
     # Layout ----------------------------------------------------------------------------------------------------------
 
@@ -104,33 +101,20 @@ class CompareScreen(Place):
         """Lay everything out again for the new size."""
         self.call_after_refresh(self._draw_all)
 
-    # Reading ---------------------------------------------------------------------------------------------------------
-
-    def find_suite(self, manifest: Manifest) -> Suite | str:
-        """Open a run's suite, or say why not; called in a thread."""
-        return find_suite(manifest, self.console_app.places.data)
-
-    @work(thread=True, exclusive=True, group="compare")
-    def read(self) -> None:
-        """Read both runs to their present ends."""
-        try:
-            pair = PairOfRuns(*self._folders, self.find_suite)
-        except (UsageError, OSError) as error:
-            self.console_app.call_from_thread(self._refuse, str(error))
-            return
-        if self.is_running:
-            self.console_app.call_from_thread(self._take, pair)
-
-    def _refuse(self, why: str) -> None:
+    def refuse(self, why: str) -> None:
+        """Say why they cannot be shown."""
         self.query_one("#changes", Rows).show([], empty=literal(why, 400, "$broken"))
 
-    def _take(self, pair: PairOfRuns) -> None:
-        self.pair = pair
-        if pair.damages:
-            self.console_app.say(Content(f"{pair.damages} damaged journal lines were passed over."), severity="warning")
+    def take(self, pair: PairOfRuns) -> None:
+        """Show both runs as they are now; the cursor stays on its case."""
         if not pair.comparison.changes() and self.changes.scope == "changed":
             self.changes.scope = "all"
         self._draw_all()
+        if self._wanted_case:
+            at = next((key for key, it in self.changes.pairs.items() if it.slot[0] == self._wanted_case), "")
+            self._wanted_case = ""
+            if at:
+                self.rows.move_to(at)
 
     # Drawing ---------------------------------------------------------------------------------------------------------
 
@@ -148,7 +132,8 @@ class CompareScreen(Place):
         if self.pair is None or not self.is_mounted:
             return
         found, wide = self.pair.comparison, self.has_class("-wide")
-        self.top_line.tell(title=figures.title(found, wide=wide), status=figures.checks(found, wide=wide))
+        checks = figures.checks(found, wide=wide, live=self.pair.live)
+        self.top_line.tell(title=figures.title(found, wide=wide), status=checks)
         numbers, lost = self.query_one("#numbers", Static), self.query_one("#lost", Static)
         width = max((numbers.content_size.width or self.size.width) - 1, 40)
         if wide:
@@ -186,7 +171,11 @@ class CompareScreen(Place):
             beside.show([])
             caption.tell(Content.empty())
             return
-        both = self.pair.both(pairing)
+        try:
+            both = self.pair.both(pairing)
+        except UsageError as error:
+            beside.show([Block("gone", literal(str(error), 600, "$broken"))])
+            return
         width = self._room
         name = one_line(str(pairing.a.key), 50, "bold")
         place = list(self.changes.pairs).index(self.rows.cursor or "") + 1
@@ -197,6 +186,8 @@ class CompareScreen(Place):
             blocks = [Block("beside", body=tuple(beside_lines(both, width)), indent=0)]
             if self.pair.why:
                 blocks.append(Block("why", one_line(self.pair.why, 400, "$undecided")))
+        elif self.view == VIEWS[3]:
+            blocks = number_blocks(self.pair.comparison, self._disputed(), width)
         else:
             blocks = _talk(both.a if self.view == VIEWS[1] else both.b)
         beside.show(blocks)
@@ -205,6 +196,10 @@ class CompareScreen(Place):
                 talk = self.query_one(id, Transcript)
                 talk.border_title = Content.assemble(f"{letter} ", one_line(self._model(letter), 40))
                 talk.show(_talk(half))
+
+    def _disputed(self) -> list[int]:
+        assert self.pair is not None
+        return [sum(bool(it.dispute) for it in remarks.values()) for remarks in self.pair.remarks]
 
     @property
     def _room(self) -> int:
@@ -255,6 +250,11 @@ class CompareScreen(Place):
     def action_view_next(self) -> None:
         """Show the next view of the case."""
         self.view = VIEWS[(VIEWS.index(self.view) + 1) % len(VIEWS)]
+        self._show_case()
+
+    def action_view_numbers(self) -> None:
+        """Show every category and error type, or the case again."""
+        self.view = VIEWS[0] if self.view == VIEWS[3] else VIEWS[3]
         self._show_case()
 
     # What is listed --------------------------------------------------------------------------------------------------
@@ -311,34 +311,6 @@ class CompareScreen(Place):
     def key_words(self) -> Mapping[str, str]:
         """Name enter by where it leads."""
         return {"open": "open B in Review"}
-
-    def action_compare_swap(self) -> None:
-        """Make A of B and B of A."""
-        if self.pair is not None:
-            self.pair.swap()
-            self._folders = self.pair.folders
-            self._draw_all()
-
-    def action_reload(self) -> None:
-        """Read both runs again."""
-        self.read()
-
-    @work(exclusive=True, group="pick")
-    async def action_compare_pick(self) -> None:
-        """Pick another run for B."""
-        from console.tui.compare.chooser import RunChooser
-
-        a = self._folders[0]
-        first = self.console_app.shelf.find(a.path)
-        lines = [line for line in self.console_app.shelf.runs or () if line.summary and line.folder.path != a.path]
-        if first is not None and first.summary is not None:
-            suite = first.summary.suite
-            lines.sort(key=lambda line: line.summary is None or line.summary.suite != suite)
-        chosen = await self.console_app.push_screen_wait(
-            RunChooser(Content.assemble("Compare ", one_line(a.name, 60, "bold"), " with …"), lines)
-        )
-        if chosen is not None:
-            self.console_app.open_compare(a, chosen.folder)
 
     def _path(self, extension: str) -> Path:
         a, b = (slug(folder.name, 60) for folder in self._folders)

@@ -204,6 +204,9 @@ class HomeScreen(EditsModels):
         if len(marked) == 2:
             self.query_one(RunList).unmark()
             self.console_app.open_compare(marked[0].folder, marked[1].folder)
+        elif marked and self.console_app.marked is not None:
+            self.query_one(RunList).unmark()
+            self.console_app.mark_for_compare(marked[0].folder)
         elif marked:
             self.console_app.say(Content("Marked as A; m on another run compares it with this one."))
 

@@ -18,6 +18,7 @@ from console.tui.feed import Changes
 from console.tui.keys import bindings_for
 from console.tui.live.caption import Caption
 from console.tui.review.again import Again
+from console.tui.review.branching import Branching
 from console.tui.review.copying import Copying
 from console.tui.review.listing import ROWS, Listing
 from console.tui.review.showing import CaseText, Showing
@@ -30,12 +31,15 @@ RELIST_PAUSE_S = 0.3
 """Shortest time between two drawings of the list while the run is read or played."""
 
 
-class ReviewScreen(Listing, Showing, Sorting, Copying, Again):
+class ReviewScreen(Listing, Showing, Sorting, Copying, Again, Branching):
     """Steps through the failures of one run; see the module."""
 
     where: ClassVar[str] = "review"
     heading: ClassVar[str] = "Review"
     AUTO_FOCUS: ClassVar[str | None] = "#list"
+    find_hint: ClassVar[str] = (
+        "words of any text, or reason: error: func: model: cat: tag: is: time> cost> ; ! inverts"
+    )
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("review")
     DEFAULT_CSS = """
     ReviewScreen {
@@ -119,7 +123,7 @@ class ReviewScreen(Listing, Showing, Sorting, Copying, Again):
         if self._before_find is self.case_list or self._before_find is None:
             self.narrow_to(text, done=done)
             return
-        self.find_in_text(text)
+        self.find_in_text(text, done=done)
 
     def key_words(self) -> Mapping[str, str]:
         """Name keys by what they do at this moment."""

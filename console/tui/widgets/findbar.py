@@ -14,14 +14,15 @@ class FindBar(Input):
               &:focus { border: none; } &.-open { display: block; } }
     """
 
-    def __init__(self, typed: Callable[[str], None], entered: Callable[[str], None]) -> None:
+    def __init__(self, hint: str, typed: Callable[[str], None], entered: Callable[[str], None]) -> None:
         """Make a closed line.
 
         Args:
+            hint: what can be typed, shown while nothing is.
             typed: told every change while the line is open.
             entered: told the text when enter closes it.
         """
-        super().__init__(placeholder="type to narrow, enter keeps, esc clears", compact=True)
+        super().__init__(placeholder=hint, compact=True)
         self._typed, self._entered = typed, entered
 
     @property
