@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 import signal
 import subprocess
@@ -21,6 +22,8 @@ from console.store.runs import RunFolder
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 
+from server.faults import FAULTS as PLAYED  # noqa: E402
+from server.http1 import Exchange  # noqa: E402
 from server.openai_server import OpenAIServer, Scripted  # noqa: E402
 
 
@@ -203,3 +206,52 @@ def test_a_judge_that_is_not_served_is_said_before_the_first_call_however_a_run_
         )  # fmt: skip
     assert world.listed_before == 2
     assert again.stderr.count(doubt) == 1
+
+
+class Stormy(OpenAIServer):
+    """Its embeddings fail now and then, too."""
+
+    def _handle(self, exchange: Exchange) -> None:
+        if exchange.path.endswith("/embeddings"):
+            self.counts["embeddings asked"] += 1
+            if self.counts["embeddings asked"] % 9 == 0:
+                self.counts["embedding faults"] += 1
+                PLAYED["r500"](exchange)
+                return
+        super()._handle(exchange)
+
+
+def test_a_storm_and_a_kill_in_it_change_no_metric_and_no_count(tmp_path: Path, models: Path) -> None:
+    """With EVAL_CONSOLE_WHOLE=1 over all bundled questions, else over some of them."""
+    options = () if os.environ.get("EVAL_CONSOLE_WHOLE") else ("--limit", "12")
+    calm, stormy = World(), World(fault_every=7)
+    with OpenAIServer(calm) as server:
+        write_models(models, server.base_url)
+        done(run_arguments(models, tmp_path / "calm", *options))
+    turns = [len(output) for _, output in verdicts(tmp_path / "calm").values()]
+    assert calm.asked == {"model": sum(turns), "judge": sum(turns)}
+    stormy.kill_at = sum(calm.asked.values()) // 2
+    with Stormy(stormy) as server:
+        write_models(models, server.base_url)
+        command = run_arguments(models, tmp_path / "stormy", *options)
+        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL) as process:
+            assert stormy.reached.wait(60)
+            process.send_signal(signal.SIGKILL)
+            assert process.wait() == -signal.SIGKILL
+        [folder] = (tmp_path / "stormy").iterdir()
+        before = JournalReader(folder / "journal.jsonl").read_new()
+        sent = sum(stormy.asked.values())
+        lost = sent - sum(isinstance(record, Asked) for record in before)
+        embedded = server.counts["embeddings"] - sum(isinstance(record, Embedded) for record in before)
+        places = ("--models", str(models), "--runs", str(tmp_path / "stormy"))
+        done(console("resume", *places, "--yes", "--quiet", "--json"))
+        counts = Counter(server.counts)
+    assert stormy.faults > 10
+    assert counts["embedding faults"] > 5
+    assert verdicts(tmp_path / "stormy") == verdicts(tmp_path / "calm")
+    assert sum(stormy.asked.values()) == 2 * sum(turns) + lost, "each answer once, and once more what was in flight"
+    assert counts["embeddings"] == sum(turns) + embedded
+    accepted = sum(verdict.scores["reward"] for verdict, _ in verdicts(tmp_path / "stormy").values())
+    said = f"{len(turns)} loops, {accepted:.0f} accepted + {len(turns)} rejected, chat and judge {dict(stormy.asked)}"
+    print(f"{said}, embeddings {counts['embeddings']}; in flight at the kill {lost} calls, {embedded} embeddings;",
+          f"faults {stormy.faults} chat, {counts['embedding faults']} embeddings")  # fmt: skip
