@@ -88,7 +88,7 @@ class Command(msgspec.Struct, frozen=True, omit_defaults=True):
 
     do: str
     """`pause`, `resume`, `stop` (drain), `kill` (cancel in flight), `concurrency`, `stop_case`, `retry_case`,
-    `retry_now` (end a wait that a provider has asked for)."""
+    `retry_now` (end a wait that a provider has asked for), `state_only` (send the sender no text any more)."""
     key: Key | None = None
     value: int = 0
     text: str = ""

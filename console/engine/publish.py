@@ -32,6 +32,8 @@ class Publisher:
         """Prepare a socket at `path`; `status` is asked for the state, `obey` gets commands."""
         self._path, self._status, self._obey = path, status, obey
         self._watchers: set[asyncio.StreamWriter] = set()
+        self._readers: set[asyncio.StreamWriter] = set()
+        """Watchers that want the text too."""
         self._in_flight: dict[tuple[Key, int], tuple[Began, dict[str, list[str]]]] = {}
         self._fresh: dict[tuple[Key, int, str], list[str]] = {}
         self._flushed_at = 0.0
@@ -89,8 +91,8 @@ class Publisher:
     def began(self, frame: Began) -> None:
         """A call was sent."""
         self._in_flight[frame.key, frame.n] = (frame, {})
-        if self._watchers:
-            self._send(_encode(frame))
+        if self._readers:
+            self._send(_encode(frame), self._readers)
 
     def text(self, key: Key, n: int, kind: str, text: str) -> None:
         """New text of a call; sent with the next flush, the beginning of it at once."""
@@ -100,7 +102,7 @@ class Publisher:
             parts = flight[1].setdefault(kind, [])
             begins = len(parts) < BEGINNING and sum(map(len, parts)) < BEGINNING
             parts.append(text)
-        if self._watchers:
+        if self._readers:
             self._fresh.setdefault((key, n, kind), []).append(text)
             if begins and self._soon is None:
                 loop = asyncio.get_running_loop()
@@ -127,16 +129,27 @@ class Publisher:
         self._flush()
         self._welcome(writer)
         self._watchers.add(writer)
+        self._readers.add(writer)
         try:
             while line := await reader.readline():
                 with contextlib.suppress(msgspec.DecodeError, ValueError):
-                    self._obey(_decode(line))
+                    self._take(_decode(line), writer)
                 self._send_status()
         except (ConnectionError, asyncio.LimitOverrunError, ValueError):
             pass
         finally:
-            self._watchers.discard(writer)
+            self._let_go(writer)
             writer.close()
+
+    def _take(self, command: Command, writer: asyncio.StreamWriter) -> None:
+        if command.do == "state_only":
+            self._readers.discard(writer)
+        else:
+            self._obey(command)
+
+    def _let_go(self, writer: asyncio.StreamWriter) -> None:
+        self._watchers.discard(writer)
+        self._readers.discard(writer)
 
     def _welcome(self, writer: asyncio.StreamWriter) -> None:
         """Bring a new watcher up to date: state, calls in flight, and their text so far."""
@@ -169,7 +182,7 @@ class Publisher:
         if self._fresh:
             items = [Delta(key, n, "".join(parts), kind) for (key, n, kind), parts in self._fresh.items()]
             self._fresh.clear()
-            self._send(_encode(Deltas(items, begins)))
+            self._send(_encode(Deltas(items, begins)), self._readers)
 
     def _send_status(self) -> None:
         status = _encode(self._status())
@@ -177,10 +190,10 @@ class Publisher:
             self._last_status = status
             self._send(status)
 
-    def _send(self, frame: bytes) -> None:
-        for writer in list(self._watchers):
+    def _send(self, frame: bytes, to: set[asyncio.StreamWriter] | None = None) -> None:
+        for writer in list(self._watchers if to is None else to):
             if writer.transport.get_write_buffer_size() > BACKLOG_BYTES:
-                self._watchers.discard(writer)
+                self._let_go(writer)
                 writer.transport.abort()
             else:
                 writer.write(frame + b"\n")

@@ -194,6 +194,8 @@ _LIVE = (
 _REVIEW = (
     *_steps("review", "Review", "failure", "FAILURES"),
     Action("group.next", ("]", "J"), "Review: next reason", "next reason", "review", "FAILURES",
+    Action("run.next", ("]",), "Run: next", "next run", "live", "WATCH", "other run", 66, pair="run.prev"),
+    Action("run.prev", ("[",), "Run: previous", "previous run", "live", "WATCH", pair="run.next"),
            pair="group.prev"),
     Action("group.prev", ("[", "K"), "Review: previous reason", "previous reason", "review", "FAILURES",
            "next reason", 60, pair="group.next"),
@@ -204,6 +206,8 @@ _REVIEW = (
     Action("filter.fail", ("f",), "Filter: only failed", "only failed", "review", "FAILURES", menu="filter"),
     Action("filter.all", ("a",), "Filter: everything", "everything", "review", "FAILURES", menu="filter"),
     Action("filter.broken", ("b",), "Filter: only broken", "only broken", "review", "FAILURES", menu="filter"),
+    Action("wall", ("w",), "Live: wall", "more side by side", "live", "WATCH", "wall", 58),
+    Action("pin", ("m",), "Live: pin", "keep this one shown", "live", "WATCH", "pin", 42),
     Action("filter.untagged", ("u",), "Filter: only untagged", "only untagged", "review", "FAILURES", menu="filter"),
     Action("filter.unseen", ("n",), "Filter: not reviewed yet", "not reviewed yet", "review", "FAILURES",
            menu="filter"),

@@ -149,8 +149,8 @@ def loop_run(root: Path, loops: int = 5, turns: int = 6, *, close: bool = True, 
 class Engine:
     """Just enough of an engine: the lock, the journal and the socket."""
 
-    def __init__(self, root: Path, cases: int = 4) -> None:
-        self.recorder = Recorder(root, cases=cases, live=True)
+    def __init__(self, root: Path, cases: int = 4, **more: Any) -> None:
+        self.recorder = Recorder(root, cases=cases, live=True, **more)
         self.status = Status("running", 4)
         self.heard: list[Command] = []
         self.said: list[str] = []

@@ -92,8 +92,15 @@ def _loop_mean(overview: Overview) -> Content:
 
 
 def _at_once(overview: Overview) -> Content:
+    """Return how many may run at once, and why any of them waits for its turn."""
     status = overview.status
-    return Content.styled(f"{status.concurrency} at once" if status else "", MUTED)
+    if status is None:
+        return Content.empty()
+    words = Content.styled(f"{status.concurrency} at once", MUTED)
+    for endpoint in status.endpoints:
+        if endpoint.why:
+            return words.append(", ").append(one_line(f"{endpoint.waiting} wait: {endpoint.why}", 80, "$undecided"))
+    return words
 
 
 def _tokens(tally: Tally) -> str:

@@ -59,8 +59,8 @@ def key_name(key: Key, width: int = 80) -> Content:
     return one_line(str(key), width)
 
 
-def case_cells(rollout: Rollout, *, live: bool = True) -> tuple[Content, ...]:
-    """Return the cells of CASES."""
+def case_cells(rollout: Rollout, now: float, *, live: bool = True) -> tuple[Content, ...]:
+    """Return the cells of CASES as they are at a time, seconds since the epoch."""
     done = rollout.outcome is not None
     turn = f"{rollout.turn + 1}.{rollout.step + 1}"
     return (
@@ -68,12 +68,12 @@ def case_cells(rollout: Rollout, *, live: bool = True) -> tuple[Content, ...]:
         one_line(str(rollout.key), 120, MUTED if done else ""),
         Content.styled("" if done else turn, MUTED),
         _state_word(rollout, live),
-        _says(rollout),
+        _says(rollout, now),
     )
 
 
-def loop_cells(rollout: Rollout, *, live: bool = True) -> tuple[Content, ...]:
-    """Return the cells of LOOPS."""
+def loop_cells(rollout: Rollout, now: float, *, live: bool = True) -> tuple[Content, ...]:
+    """Return the cells of LOOPS as they are at a time."""
     novelty = rollout.tracks.get("novelty", Track())
     return (
         state_mark(rollout, live=live),
@@ -83,7 +83,7 @@ def loop_cells(rollout: Rollout, *, live: bool = True) -> tuple[Content, ...]:
         _last(rollout.tracks.get("coherence")),
         _last(novelty, falls=live and rollout.is_running),
         Content.styled(spark(novelty.values, SPARK_WIDTH, 1.0), "$live"),
-        _loop_says(rollout, live),
+        _loop_says(rollout, now, live),
     )
 
 
@@ -124,7 +124,7 @@ def _state_word(rollout: Rollout, live: bool) -> Content:
     return one_line(word, 20, "$undecided" if rollout.state == "waiting" else "")
 
 
-def _says(rollout: Rollout) -> Content:
+def _says(rollout: Rollout, now: float) -> Content:
     """Return why it waits, why it ended, or the end of what it says."""
     if rollout.why:
         return one_line(rollout.why, 200, "$undecided")
@@ -134,19 +134,19 @@ def _says(rollout: Rollout) -> Content:
         return one_line(reason_words(rollout.reason, rollout.outcome) if rollout.reason else "", 200, MUTED)
     said = rollout.says[-120:].replace("\n", " ").strip()
     if not said and rollout.since:
-        return Content.styled(f"{figures.duration(max(time.time() - rollout.since, 0))}", MUTED)
+        return Content.styled(f"{figures.duration(max(now - rollout.since, 0))}", MUTED)
     return one_line(said, 200)
 
 
-def _loop_says(rollout: Rollout, live: bool) -> Content:
+def _loop_says(rollout: Rollout, now: float, live: bool) -> Content:
     """Return what a loop does in words, else its own words; once it has ended, why."""
     if live and rollout.is_running and not rollout.why:
         word = _LOOP_WORDS.get(rollout.state)
         if word or not rollout.says:
-            spent = figures.duration(max(time.time() - rollout.since, 0)) if rollout.since and not word else ""
+            spent = figures.duration(max(now - rollout.since, 0)) if rollout.since and not word else ""
             return one_line(f"{word or rollout.state or 'begun'} {spent or f'round {rollout.turn + 1}'}", 60, MUTED)
         return one_line(answer_so_far(rollout.says)[-120:].replace("\n", " ").strip(), 200)
-    return _says(rollout)
+    return _says(rollout, now)
 
 
 def failure_cells(rollout: Rollout) -> tuple[Content, ...]:

@@ -41,6 +41,9 @@ class RunPlace(Place):
         super().__init__()
         self.run_folder = run
         self.feed: RunFeed | None = None
+        """What is shown: the run's feed, or a replay of it."""
+        self.whole_feed: RunFeed | None = None
+        """The run's own feed, kept while a replay is shown."""
         self.problem = Content.empty()
         """Why the run cannot be shown, if it cannot."""
         self._following: asyncio.Task[None] | None = None
@@ -73,19 +76,36 @@ class RunPlace(Place):
             self.console_app.say(literal(str(error)), severity="error")
             self.fed(Changes())
             return
+        self.whole_feed = feed
+        self.follow_feed(feed)
+
+    def follow_feed(self, feed: RunFeed) -> None:
+        """Show this feed from now on, from the beginning."""
         self.feed = feed
         feed.subscribe(self._take)
-        self.fed(Changes(slots=set(feed.overview.rollouts), status=True))
+        self.fed(Changes(slots=set(feed.overview.rollouts), status=True, rewound=True))
         self._following = asyncio.get_running_loop().create_task(self._follow(feed), name="follow")
 
-    def on_unmount(self) -> None:
-        """Let go of the feed."""
+    def let_go_of_feed(self) -> None:
+        """Show no feed any more."""
         if self._following is not None:
             self._following.cancel()
         if self.feed is not None:
             self.feed.unsubscribe(self._take)
-            self.console_app.feeds.close(self.feed)
             self.feed = None
+        self._pending = Changes()
+
+    def on_unmount(self) -> None:
+        """Let go of the feed."""
+        self.let_go_of_feed()
+        if self.whole_feed is not None:
+            self.console_app.feeds.close(self.whole_feed)
+            self.whole_feed = None
+
+    def wake(self) -> None:
+        """Turn at once, because the reader has asked for something."""
+        if self.feed is not None:
+            self._turn(self.feed)
 
     async def _follow(self, feed: RunFeed) -> None:
         """Turn for as long as the screen is there.

@@ -1,10 +1,13 @@
-"""The watched conversation of Live: it follows the cursor, and until the reader chooses, whatever is being said."""
+"""The watched conversations of Live: the first follows the cursor, and until the reader chooses, whatever is said.
 
-import time
+The other tiles of the wall show what runs besides; a pinned one stays as it is.
+"""
+
 from enum import StrEnum
 
 from textual import on
 from textual.content import Content
+from textual.widget import Widget
 from textual.widgets import Static
 
 from console.core.case import Key
@@ -12,13 +15,13 @@ from console.core.fault import UsageError
 from console.insight.rollout import Rollout, Slot
 from console.store.runs import RunFolder
 from console.tui.feed import Changes, RunFeed
-from console.tui.live.caption import Caption, tell
+from console.tui.live.caption import tell
 from console.tui.live.loop_pane import LoopTalk
 from console.tui.live.progress import watched_words
 from console.tui.live.rows import row_key, slot_of
 from console.tui.live.steering import Steering
-from console.tui.live.talk import Talk
 from console.tui.live.trend import trend_lines
+from console.tui.live.wall import Shape, Tile, Wall, shapes_for
 from console.tui.safe import literal
 from console.tui.widgets.rows import Rows
 from console.tui.widgets.transcript import Transcript
@@ -37,17 +40,16 @@ class Order(StrEnum):
 
 
 class Watching(Steering):
-    """Keeps `#watched` in step with the cursor of `#running`."""
+    """Keeps the wall in step with the cursor of `#running` and with what runs."""
 
     def __init__(self, run: RunFolder) -> None:
         """Watch nothing yet."""
         super().__init__(run)
         self.order = Order.RUNNING
-        self._talk: Talk | LoopTalk | None = None
         self.loops = False
         """Whether the run is one of loops."""
-        self._watched: Slot | None = None
-        self._pinned = False
+        self._held = False
+        """Whether the reader has chosen what the first tile shows."""
 
     @property
     def running_list(self) -> Rows:
@@ -55,82 +57,127 @@ class Watching(Steering):
         return self.query_one("#running", Rows)
 
     @property
+    def wall(self) -> Wall:
+        """The watched conversations."""
+        return self.query_one(Wall)
+
+    @property
+    def tile(self) -> Tile:
+        """The tile that keys act on: the one with the focus, else the one that follows the cursor."""
+        return self.wall.tile_of(self.focused) or self.wall.lead
+
+    @property
     def transcript(self) -> Transcript:
-        """The text of the watched conversation."""
-        return self.query_one("#watched", Transcript)
+        """The text that keys act on."""
+        return self.tile.transcript
 
     def find_rollout(self, slot: Slot) -> Rollout | None:
         """Return a rollout of the run."""
         return self.feed.overview.rollouts.get(slot) if self.feed is not None else None
 
+    def rollout_of(self, tile: Tile) -> Rollout | None:
+        """Return the rollout that a tile shows."""
+        return self.find_rollout(tile.slot) if tile.slot is not None else None
+
     def watched_rollout(self) -> Rollout | None:
-        """Return the rollout whose conversation is shown."""
-        return self.find_rollout(self._watched) if self._watched is not None else None
+        """Return the rollout whose conversation keys act on."""
+        return self.rollout_of(self.tile)
 
     # Watching --------------------------------------------------------------------------------------------------------
 
     def awaits(self, key: Key) -> bool:
         """Wait for what is watched whatever the line costs."""
-        rollout = self.watched_rollout()
-        return super().awaits(key) or (self.is_current and rollout is not None and rollout.key == key)
+        shown = any(tile.slot == (key.case, key.rollout) for tile in self.wall.tiles)
+        return super().awaits(key) or (self.is_current and shown)
 
     def draw_watched(self, feed: RunFeed, changes: Changes) -> None:
-        """Take over what is new in the watched conversation."""
-        rollout = self.watched_rollout()
-        if rollout is None:
-            cursor = self.running_list.cursor
-            if cursor is not None:
-                self._watch(slot_of(cursor))
-            return
-        shown = self._talk.conversation if self._talk else None
-        if self._talk is None or shown is None or shown.key != rollout.key or self._is_misshapen():
-            self._watch(rollout.slot)
-        elif rollout.key in changes.keys:
-            self._talk.update()
-        if not self._pinned and feed.is_live and rollout.ended_at and time.time() - rollout.ended_at > LINGER_S:
+        """Take over what is new in the watched conversations."""
+        lead = self.wall.lead
+        if self.rollout_of(lead) is None:
+            lead.slot = self._first_to_watch(feed)
+        if len(self.wall.tiles) > 1:
+            self._fill(feed)
+        for tile in self.wall.tiles:
+            self._draw_tile(feed, tile, changes)
+        rollout = self.rollout_of(lead)
+        if rollout is not None and not self._held and feed.is_live and self._has_lingered(feed, rollout):
             self._move_on(feed)
+
+    def _first_to_watch(self, feed: RunFeed) -> Slot | None:
+        """Return what the cursor is on, or where that is shown already, what else runs."""
+        cursor, shown = self.running_list.cursor, {tile.slot for tile in self.wall.tiles}
+        wanted = [*([slot_of(cursor)] if cursor is not None else []), *feed.overview.running]
+        return next((slot for slot in wanted if slot not in shown), wanted[0] if wanted else None)
+
+    def _fill(self, feed: RunFeed) -> None:
+        overview = feed.overview
+        lingering = {
+            tile.slot
+            for tile in self.wall.tiles
+            if (rollout := self.rollout_of(tile)) is not None and not self._has_lingered(feed, rollout)
+        }
+        keys = self.running_list.keys
+        cursor = self.running_list.cursor
+        start = list(keys).index(cursor) if cursor is not None and not feed.is_live else 0
+        ahead = [slot_of(key) for key in [*keys[start : start + 9], *keys[:9]]]
+        self.wall.fill(overview.running, ahead, lingering=[slot for slot in lingering if slot is not None])
+
+    def _has_lingered(self, feed: RunFeed, rollout: Rollout) -> bool:
+        return bool(rollout.ended_at) and feed.now() - rollout.ended_at > LINGER_S
+
+    def _draw_tile(self, feed: RunFeed, tile: Tile, changes: Changes) -> None:
+        rollout = self.rollout_of(tile)
+        if rollout is None:
+            if changes.rewound and tile.talk is not None:
+                tile.talk.show(None, follow=True)
+                tile.talk = None
+            return
+        shown = tile.conversation
+        misshapen = isinstance(tile.talk, LoopTalk) != self.loops
+        if tile.talk is None or shown is None or shown.key != rollout.key or misshapen or changes.rewound:
+            self._show(feed, tile, rollout)
+        elif rollout.key in changes.keys:
+            tile.talk.update()
+
+    def _show(self, feed: RunFeed, tile: Tile, rollout: Rollout) -> None:
+        try:
+            conversation = feed.conversation(rollout.key)
+        except UsageError as error:
+            self.console_app.say(literal(str(error)), severity="error")
+            return
+        compact = self.has_class("-narrow") or len(self.wall.tiles) > 2
+        tile.show(conversation, loops=self.loops, compact=compact)
+        self._draw_tile_caption(tile)
 
     def _move_on(self, feed: RunFeed) -> None:
         """Watch another conversation after one has ended, until the reader chooses one."""
-        following = next((it for it in feed.overview.running.values() if it.says), None)
+        shown = {tile.slot for tile in self.wall.tiles}
+        following = next((it for it in feed.overview.running.values() if it.says and it.slot not in shown), None)
         if following is not None and self.order is Order.RUNNING:
             self._watch(following.slot)
             self.running_list.move_to(row_key(following.slot))
 
     def _watch(self, slot: Slot) -> None:
-        self._watched = slot
-        rollout = self.watched_rollout()
-        if self.feed is None or rollout is None:
-            return
-        try:
-            conversation = self.feed.conversation(rollout.key)
-        except UsageError as error:
-            self.console_app.say(literal(str(error)), severity="error")
-            return
-        if self._talk is None or self._is_misshapen():
-            self._talk = LoopTalk(self.transcript) if self.loops else Talk(self.transcript)
-        self._talk.compact = self.has_class("-narrow")
-        self._talk.show(conversation, follow=True)
-        self.draw_caption()
-
-    def _is_misshapen(self) -> bool:
-        """Whether the text is drawn as another kind of conversation than it has turned out to be."""
-        return isinstance(self._talk, LoopTalk) != self.loops
+        lead = self.wall.lead
+        lead.slot = slot
+        if self.feed is not None and (rollout := self.rollout_of(lead)) is not None:
+            self._show(self.feed, lead, rollout)
+            self.draw_caption()
 
     @on(Rows.RowHighlighted, "#running, #failures")
     def _highlighted(self, event: Rows.RowHighlighted) -> None:
         """Follow the cursor of the list that has the focus."""
         if event.rows.has_focus or event.rows.id == "running":
             slot = slot_of(event.key)
-            if slot != self._watched:
-                self._pinned = self._watched is not None
+            if slot != self.wall.lead.slot:
+                self._held = self.wall.lead.slot is not None
                 self._watch(slot)
                 self.refresh_keys()
 
     @on(Rows.RowChosen, "#running")
     def _chosen(self, event: Rows.RowChosen) -> None:
-        self._pinned = True
-        self.transcript.focus()
+        self._held = True
+        self.wall.lead.transcript.focus()
         self.draw_caption()
 
     @on(Transcript.FollowChanged)
@@ -139,38 +186,91 @@ class Watching(Steering):
 
     def draw_caption(self) -> None:
         """Say what is watched, and whether it is followed."""
-        rollout = self.watched_rollout()
+        for tile in self.wall.tiles:
+            self._draw_tile_caption(tile)
+        if self.loops:
+            rollout = self.watched_rollout()
+            live = self.feed is not None and self.feed.is_live and rollout is not None and rollout.is_running
+            tell(self.query_one("#trend", Static), trend_lines(rollout, live=live))
+
+    def _draw_tile_caption(self, tile: Tile) -> None:
+        rollout = self.rollout_of(tile)
         run_is_live = self.feed is not None and self.feed.is_live
         live = run_is_live and rollout is not None and rollout.is_running
-        words = "following" if self._pinned else "following the run"
-        if not self.transcript.follow:
+        chosen = self._held or tile is not self.wall.lead
+        words = "following" if chosen else "following the run"
+        if not tile.transcript.follow:
             words = "frozen, space follows"
-        shown = live or (run_is_live and not self._pinned)
-        caption = self.query_one("#watched-caption", Caption)
-        caption.tell(watched_words(rollout, loops=self.loops), Content.styled(words if shown else "", "$muted"))
-        if self.loops:
-            tell(self.query_one("#trend", Static), trend_lines(rollout, live=live))
+        words = words if live or (run_is_live and not chosen) else ""
+        if tile.is_pinned:
+            words = f"pinned  {words}".strip()
+        if tile.is_mounted:
+            shown = watched_words(rollout, loops=self.loops)
+            tile.caption.tell(shown, Content.styled(words, "$live" if tile.is_pinned else "$muted"))
+
+    # The wall --------------------------------------------------------------------------------------------------------
+
+    def shapes(self) -> list[tuple[Shape, bool]]:
+        """Return the shapes of the wall that fit this terminal, and whether the list stays beside each."""
+        body = self.query_one("#live", Widget).size
+        beside = (body.width * 9 // 19, body.height) if self.has_class("-wide") else (body.width, body.height * 7 // 18)
+        return shapes_for(body.width, body.height, beside=beside)
+
+    async def action_wall(self) -> None:
+        """Show more conversations at once: two, four, nine, as many as fit, then one again."""
+        shapes = self.shapes()
+        places = [place for place, (shape, _) in enumerate(shapes) if shape == self.wall.shape]
+        await self.set_wall((places[0] + 1) % len(shapes) if places else 0)
+
+    async def set_wall(self, place: int) -> None:
+        """Take one of the shapes that fit."""
+        shapes = self.shapes()
+        shape, beside = shapes[min(place, len(shapes) - 1)]
+        was_alone = self.has_class("-wall")
+        await self.wall.lay_out(shape)
+        self.set_class(not beside, "-wall")
+        if was_alone is beside:
+            (self.running_list if beside else self.wall.lead.transcript).focus()
+        if self.feed is not None:
+            for tile in self.wall.tiles:
+                tile.talk = None
+            self.draw_watched(self.feed, Changes())
+        self.draw_caption()
+        self.refresh_keys()
+
+    def action_pin(self) -> None:
+        """Keep this conversation shown, whatever ends or begins, or let it go again."""
+        tile = self.tile
+        if tile.slot is None:
+            return
+        tile.is_pinned = not tile.is_pinned
+        if tile.is_pinned and len(self.wall.tiles) == 1:
+            self.console_app.say(Content("Pinned; w shows more conversations beside it."))
+        self.draw_caption()
+        if self.feed is not None:
+            self.draw_watched(self.feed, Changes())
 
     # Keys ------------------------------------------------------------------------------------------------------------
 
     def action_follow(self) -> None:
         """Freeze the text, or follow it; once a conversation has ended, go on with the others."""
-        rollout = self.watched_rollout()
-        if self.transcript.follow and self._pinned and rollout is not None and not rollout.is_running:
-            self._pinned = False
+        rollout, text = self.watched_rollout(), self.transcript
+        if text.follow and self._held and rollout is not None and not rollout.is_running:
+            self._held = False
         else:
-            self._pinned = self.transcript.follow
-            self.transcript.set_follow(not self.transcript.follow)
+            self._held = text.follow
+            text.set_follow(not text.follow)
         self.draw_caption()
 
     def action_fold(self) -> None:
         """Expand or fold the block at the top of the text; in loops, prompts and the judge's words."""
-        if isinstance(self._talk, LoopTalk):
-            self._talk.toggle()
+        tile = self.tile
+        if isinstance(tile.talk, LoopTalk):
+            tile.talk.toggle()
             return
-        block = self.transcript.block_at_top()
+        block = tile.transcript.block_at_top()
         if block is not None:
-            self.transcript.toggle_fold(block.key)
+            tile.transcript.toggle_fold(block.key)
 
     def action_copy_id(self) -> None:
         """Copy the case id."""
@@ -179,7 +279,7 @@ class Watching(Steering):
 
     def action_copy_actual(self) -> None:
         """Copy what the model answered last."""
-        conversation = self._talk.conversation if self._talk else None
+        conversation = self.tile.conversation
         if conversation is not None and conversation.exchanges:
             reply = conversation.exchanges[-1].asked.reply
             calls = [f"{call.name}({call.arguments})" for call in reply.tool_calls]

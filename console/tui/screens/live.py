@@ -13,7 +13,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
-from textual.widget import Widget
 from textual.widgets import Static
 
 from console.core.outcome import Outcome
@@ -40,10 +39,11 @@ from console.tui.live.rows import (
     row_key,
     slot_of,
 )
-from console.tui.live.watching import Order, Watching
+from console.tui.live.run_list import AmongRuns, RunsBeside
+from console.tui.live.wall import Wall
+from console.tui.live.watching import Order
 from console.tui.safe import literal
 from console.tui.widgets.rows import Rows
-from console.tui.widgets.transcript import Transcript
 
 _SEVERITY = {Outcome.BROKEN: 0, Outcome.UNDECIDED: 1, Outcome.FAILED: 2, None: 3, Outcome.PASSED: 4, Outcome.NOT_RUN: 5}
 SHOWN_FAILURES = 200
@@ -55,7 +55,7 @@ FIGURES_EVERY_S = 0.45
 """Figures that change all the time are drawn about twice a second, not with every token."""
 
 
-class LiveScreen(Watching):
+class LiveScreen(AmongRuns):
     """Watches one run; see the module."""
 
     where: ClassVar[str] = "live"
@@ -66,11 +66,16 @@ class LiveScreen(Watching):
     LiveScreen {
         #live { height: 1fr; layout: vertical; }
         #left, #right { width: 1fr; }
-        #progress { height: 1; }
+        #progress, #replay { height: 1; }
+        #replay { display: none; }
+        &.-replay #replay { display: block; }
         #notice { height: auto; max-height: 3; padding: 0 1; display: none; }
         #left { height: 11fr; } #right { height: 7fr; }
         #running { height: 7fr; } #failures { height: 3fr; } #problems { height: 5fr; display: none; }
-        #problems-caption { display: none; }
+        #problems-caption, #beside-caption, #beside { display: none; }
+        #beside { max-height: 5; }
+        &.-among #beside, &.-among.-narrow #beside-caption { display: block; }
+        &.-tall #beside { max-height: 12; }
         #facts { display: none; height: auto; max-height: 9; }
         #trend { display: none; height: auto; max-height: 5; text-wrap: nowrap; text-overflow: ellipsis; }
         &.-loops #facts { max-height: 16; }
@@ -86,6 +91,7 @@ class LiveScreen(Watching):
             &.-loops #failures { display: none; }
         }
         &.-wide.-tall #facts { display: block; }
+        &.-wall { #left { display: none; } #right { width: 1fr; height: 1fr; } #trend { display: none; } }
         &.-wide.-tall #failures { height: 12; }
     }
     """
@@ -106,10 +112,13 @@ class LiveScreen(Watching):
 
     def compose_body(self) -> ComposeResult:
         """Lay out progress, lists and the watched conversation."""
+        yield Static(id="replay")
+        yield Static(id="progress")
+        yield Static(id="notice")
         with Container(id="live"):
             with Vertical(id="left"):
-                yield Static(id="progress")
-                yield Static(id="notice")
+                yield Caption("beside", id="beside-caption")
+                yield RunsBeside()
                 yield Caption("running", id="running-caption")
                 yield Rows(CASES, id="running", classes="pane", empty=Content("reading the run …"))
                 yield Static(id="facts", classes="pane")
@@ -120,8 +129,7 @@ class LiveScreen(Watching):
                     PROBLEMS, id="problems", classes="pane", quiet=True, empty=Content("No waits, retries or errors.")
                 )
             with Vertical(id="right"):
-                yield Caption("watched", id="watched-caption")
-                yield Transcript(id="watched", classes="pane", follow=True)
+                yield Wall()
                 yield Static(id="trend", classes="pane")
 
     def on_mount(self) -> None:
@@ -136,10 +144,15 @@ class LiveScreen(Watching):
 
     def fed(self, changes: Changes) -> None:
         """Draw what changed, and only that."""
+        super().fed(changes)
         feed = self.feed
         if feed is None:
             self.running_list.show([], empty=self.problem)
             return
+        if changes.rewound:
+            self._lanes, self._shown_failures = Lanes(), []
+            self.query_one("#failures", Rows).show([])
+            self.running_list.touch()
         self._choose_shape(feed)
         now = time.monotonic()
         if feed.is_read or now - self._listed_at > LOADING_LIST_S:
@@ -154,6 +167,7 @@ class LiveScreen(Watching):
 
     def ticked(self) -> None:
         """Draw the figures of a live run, which change with time too."""
+        self.draw_replay()
         now = time.monotonic()
         if self._stale and now - self._rows_at > ROWS_EVERY_S:
             self._rows_at = now
@@ -213,7 +227,8 @@ class LiveScreen(Watching):
         if rollout is None:
             return ()
         live = self.feed is not None and self.feed.is_live
-        return loop_cells(rollout, live=live) if self.loops else case_cells(rollout, live=live)
+        now = self.feed.now() if self.feed is not None else 0.0
+        return loop_cells(rollout, now, live=live) if self.loops else case_cells(rollout, now, live=live)
 
     def _draw_failures(self, feed: RunFeed) -> None:
         latest = [rollout for rollout in reversed(feed.overview.failures) if rollout.is_failure]
@@ -247,13 +262,15 @@ class LiveScreen(Watching):
     # Figures ---------------------------------------------------------------------------------------------------------
 
     def _draw_figures(self, feed: RunFeed) -> None:
-        width = self.query_one("#left", Widget).size.width or self.size.width
+        width = self.size.width
         line = progress_line(feed.overview, feed.manifest, live=feed.is_live, width=width, loops=self.loops)
         if feed.damages:
             line = line.append_text(f"   {figures.plural(feed.damages, 'unreadable line')}", "$broken")
         tell(self.query_one("#progress", Static), line)
         self._draw_notice(notice_words(feed.overview, live=feed.is_live))
-        status = state_words(feed.overview, feed.manifest, live=feed.is_live)
+        status = state_words(feed.overview, feed.manifest, live=feed.is_live, now=feed.now())
+        if self.replay is not None:
+            status = Content.styled("  replay", "bold $undecided").append(status)
         if not same(status, self._status):
             self._status = status
             self.top_line.tell(title=title_words(feed.manifest, self.size.width), status=status)
@@ -303,8 +320,10 @@ class LiveScreen(Watching):
         failures = self.focused is not None and self.focused.id == "failures"
         words = {"open": "review" if failures else "watch", "run.pause": "go on" if paused else "pause"}
         if self.feed is None or not self.feed.is_live:
-            words |= dict.fromkeys(("run.pause", "run.faster", "run.stop", "case.stop", "case.retry", "follow"), "")
-        return words
+            words["follow"] = ""
+        if self.feed is None or not self.feed.is_live or self.replay is not None:
+            words |= dict.fromkeys(("run.stop", "case.stop", "case.retry"), "") | self.replay_words()
+        return words | self.run_words()
 
     def why_not(self, action: Action) -> str:
         """Say why a key cannot act now."""
@@ -337,7 +356,10 @@ class LiveScreen(Watching):
         if self.has_class("-problems"):
             self.action_problems()
             return True
-        if self.transcript.has_focus:
+        if self.has_class("-wall"):
+            self.run_worker(self.set_wall(0))
+            return True
+        if self.wall.tile_of(self.focused) is not None:
             self.running_list.focus()
             return True
         return False

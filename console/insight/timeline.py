@@ -1,0 +1,82 @@
+"""When everything in a run happened, so that it can be played back: one clock over all of its sessions. Pure.
+
+Records carry their own times. A model's call is journaled when it is answered; when it was sent follows from its
+latency. The time that nobody played, between two sessions, is left out.
+"""
+
+from array import array
+from bisect import bisect_left, bisect_right
+
+from console.core.case import Key
+from console.core.record import AnyRecord, Asked, Opened
+
+SESSION_GAP_S = 1.0
+"""What is left of the time between two sessions."""
+
+Place = tuple[int, int]
+"""Where a record stands in the journal, as its reader counts."""
+
+
+class Timeline:
+    """Times of all records of a run, in seconds from its beginning; add them in journal order, then call `settle`."""
+
+    def __init__(self) -> None:
+        """Start with nothing known."""
+        self._times = array("d")
+        self._epochs = array("d")
+        self._starts, self._lengths = array("Q"), array("Q")
+        self._sent: list[tuple[float, int]] = []
+        self._last_of: dict[Key, float] = {}
+        self._last_epoch = 0.0
+
+    def __len__(self) -> int:
+        """How many records there are."""
+        return len(self._times)
+
+    @property
+    def length_s(self) -> float:
+        """Time of the last record."""
+        return self._times[-1] if self._times else 0.0
+
+    def add(self, record: AnyRecord, place: Place) -> None:
+        """Take the next record into account; a clock that was set back stands still until it has caught up."""
+        gap = max(record.at - self._last_epoch, 0.0) if self._times else 0.0
+        now = self.length_s + (min(gap, SESSION_GAP_S) if isinstance(record, Opened) else gap)
+        self._last_epoch = max(record.at, self._last_epoch) if not isinstance(record, Opened) else record.at
+        key = getattr(record, "key", None)
+        if isinstance(record, Asked):
+            sent = max(now - record.reply.latency_s, self._last_of.get(record.key, 0.0))
+            self._sent.append((sent, len(self._times)))
+        if isinstance(key, Key):
+            self._last_of[key] = now
+        self._times.append(now)
+        self._epochs.append(record.at)
+        self._starts.append(place[0])
+        self._lengths.append(place[1])
+
+    def settle(self) -> None:
+        """Put calls into the order in which they were sent."""
+        self._sent.sort()
+        self._last_of.clear()
+
+    def time_of(self, number: int) -> float:
+        """Return when a record was written, in seconds from the beginning."""
+        return self._times[number]
+
+    def place_of(self, number: int) -> Place:
+        """Return where a record stands."""
+        return self._starts[number], self._lengths[number]
+
+    def epoch_at(self, time_s: float) -> float:
+        """Return what a clock on the wall showed at a time of the run, seconds since the epoch."""
+        place = max(bisect_right(self._times, time_s) - 1, 0)
+        return self._epochs[place] + time_s - self._times[place] if self._times else 0.0
+
+    def count_until(self, time_s: float) -> int:
+        """Return how many records there are up to a time."""
+        return bisect_right(self._times, time_s)
+
+    def sent_between(self, after_s: float, until_s: float) -> list[tuple[float, int]]:
+        """Return (when it was sent, number of its record) of the calls sent in (after, until]."""
+        first = bisect_right(self._sent, (after_s, len(self._times)))
+        return self._sent[first : bisect_left(self._sent, (until_s, len(self._times)))]

@@ -1,0 +1,249 @@
+"""The runs that are live beside the one on the screen: how far, how good, how fast, and why one waits. Enter switches.
+
+Counts come from the journals, as the shelf reads them; what only an engine knows comes from a connection that asks for
+its state and no text, so that ten runs cost no more than their figures.
+"""
+
+import asyncio
+import contextlib
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from textual import on
+from textual.content import Content
+
+from console.core.live import Command, Status
+from console.core.run import Summary
+from console.engine.attach import EngineLink
+from console.insight import figures
+from console.tui.actions import Action
+from console.tui.live.caption import Caption
+from console.tui.live.progress import outcome_counts
+from console.tui.live.replaying import Replaying
+from console.tui.marks import MARKS
+from console.tui.safe import one_line
+from console.tui.stock import RunLine
+from console.tui.widgets.rows import Column, Rows
+
+MUTED = "$muted"
+RETRY_S = 2.0
+"""How long after a refused connection it is tried again."""
+RUNS = (
+    Column("", 1),
+    Column("run", 14, 1),
+    Column("done", 7, right=True),
+    Column("score", 10),
+    Column("outcomes", 20, from_width=110),
+    Column("tok/s", 5, right=True, from_width=74),
+    Column("cost", 6, right=True),
+    Column("left", 6, right=True),
+    Column("state and waits", 9, 2),
+)
+
+
+def run_cells(line: RunLine, status: Status | None) -> tuple[Content, ...]:
+    """Return the cells of RUNS.
+
+    Args:
+        line: the run as its journal tells it.
+        status: what its engine says of itself; None: no engine, or it has not answered yet.
+    """
+    summary = line.summary
+    if summary is None:
+        mistake = one_line(line.mistake, 200, "$broken")
+        return (Content.styled(MARKS.broken, "$broken"), one_line(line.name, 60), *[Content.empty()] * 6, mistake)
+    tally = summary.tally
+    name = Content.assemble(one_line(summary.model, 30), (" / ", MUTED), one_line(line.label, 30))
+    cost = "free" if summary.simulated else figures.spent(tally)
+    return (
+        Content.styled(MARKS.running if line.is_live else MARKS.stopped, "$live" if line.is_live else MUTED),
+        name,
+        Content(f"{figures.count(tally.finished + tally.not_run)}/{figures.count(summary.planned)}"),
+        Content.styled(figures.score(tally.passed, tally.graded), "bold"),
+        outcome_counts(tally),
+        Content.styled(_speed(line, summary), MUTED),
+        Content(cost),
+        Content(_left(line, summary)),
+        state_and_waits(line, status),
+    )
+
+
+def _speed(line: RunLine, summary: Summary) -> str:
+    """Return output tokens a second over the run so far, of finished rollouts."""
+    if not line.is_live or not summary.seconds or not summary.tally.output_tokens:
+        return ""
+    return figures.count(summary.tally.output_tokens / summary.seconds)
+
+
+def _left(line: RunLine, summary: Summary) -> str:
+    """Return about how long it will take, if the rest is like what has ended."""
+    tally = summary.tally
+    left = summary.planned - tally.finished - tally.not_run
+    if not line.is_live or not tally.finished or left <= 0 or not summary.seconds:
+        return ""
+    return f"≈{figures.duration(summary.seconds / tally.finished * left)}"
+
+
+def state_and_waits(line: RunLine, status: Status | None) -> Content:
+    """Return what a run does, and why it waits where it does: message, limiter, or its place in the queue."""
+    if status is None or not line.is_live:
+        return one_line(line.state, 20, "$live" if line.is_live else MUTED)
+    if status.message:
+        return one_line(status.message, 200, "$broken")
+    for endpoint in status.endpoints:
+        if endpoint.why:
+            return one_line(f"{endpoint.waiting or endpoint.in_flight} wait: {endpoint.why}", 200, "$undecided")
+    flying = sum(endpoint.in_flight for endpoint in status.endpoints)
+    limit = sum(endpoint.limit for endpoint in status.endpoints)
+    if status.state != "running":
+        return one_line(status.state, 20, "$undecided")
+    return Content.styled(f"{flying} of {limit} in flight" if limit else "running", MUTED)
+
+
+class Glances:
+    """What the engines of several runs say of themselves, each over a connection without text."""
+
+    def __init__(self) -> None:
+        """Look at none."""
+        self.statuses: dict[Path, Status] = {}
+        self._looking: dict[Path, asyncio.Task[None]] = {}
+
+    def look_at(self, paths: Collection[Path]) -> None:
+        """Look at exactly these runs from now on."""
+        for path in [path for path in self._looking if path not in paths]:
+            self._looking.pop(path).cancel()
+            self.statuses.pop(path, None)
+        for path in paths:
+            if path not in self._looking:
+                self._looking[path] = asyncio.get_running_loop().create_task(self._look(path), name="glance")
+
+    async def _look(self, path: Path) -> None:
+        while True:
+            link = await EngineLink.connect(path)
+            if link is not None:
+                link.send(Command("state_only"))
+                with contextlib.suppress(OSError):
+                    try:
+                        async for frame in link.frames():
+                            if isinstance(frame, Status):
+                                self.statuses[path] = frame
+                    finally:
+                        link.close()
+                self.statuses.pop(path, None)
+            await asyncio.sleep(RETRY_S)
+
+
+class RunsBeside(Rows):
+    """The list of runs; shown as soon as there is more than one."""
+
+    def __init__(self) -> None:
+        """Show nothing yet."""
+        super().__init__(RUNS, id="beside", classes="pane", names=True, quiet=True)
+
+
+class AmongRuns(Replaying):
+    """Shows the runs beside this one and goes to them; see the module."""
+
+    _glances: Glances | None = None
+    _beside: dict[str, RunLine]
+
+    def on_mount(self) -> None:
+        """Follow the runs that the app knows of."""
+        self._beside, self._glances = {}, Glances()
+        self.console_app.shelf.changed.subscribe(self, self._take_runs)
+
+    def on_unmount(self) -> None:
+        """Look at no other run any more."""
+        if self._glances is not None:
+            self._glances.look_at(())
+
+    def on_screen_resume(self) -> None:
+        """Catch up with what began and ended meanwhile."""
+        self._take_runs("runs")
+
+    def on_screen_suspend(self) -> None:
+        """Ask the other engines nothing while nobody looks."""
+        if self._glances is not None:
+            self._glances.look_at(())
+
+    def runs_beside(self) -> Sequence[RunLine]:
+        """Return this run and what is live, waits, or was started from here, in the order of their names."""
+        started = {run.path for run in self.console_app.launched}
+        here = self.run_folder.path
+        found = [
+            line
+            for line in self.console_app.shelf.runs or ()
+            if line.is_live or line.state in ("queued", "starting") or line.folder.path == here
+            or line.folder.path in started
+        ]  # fmt: skip
+        return sorted(found, key=lambda line: line.name)
+
+    def _take_runs(self, what: str) -> None:
+        if what != "runs" or self._glances is None or not self.is_current:
+            return
+        lines = self.runs_beside()
+        alone = len(lines) < 2
+        self._beside = {} if alone else {str(line.folder.path): line for line in lines}
+        self._glances.look_at([] if alone else [line.folder.path for line in lines if line.is_live])
+        beside = self.query_one(RunsBeside)
+        if self.has_class("-among") == alone:
+            self.set_class(not alone, "-among")
+            self.refresh_keys()
+        if not alone:
+            before = beside.cursor
+            beside.styles.height = len(lines) + 1 + 2 * self.has_class("-wide")
+            beside.show(list(self._beside), draw=self._draw_run)
+            if before is None:
+                beside.move_to(str(self.run_folder.path))
+            live = sum(line.is_live for line in lines)
+            head = Content.assemble("Runs", (f"  {live} live, {len(lines) - live} not", MUTED))
+            self.query_one("#beside-caption", Caption).tell(head, Content.styled("enter watches  [ ] other run", MUTED))
+
+    def _draw_run(self, key: str) -> tuple[Content, ...]:
+        line = self._beside.get(key)
+        if line is None or self._glances is None:
+            return ()
+        mark, name, *rest = run_cells(line, self._glances.statuses.get(line.folder.path))
+        here = line.folder.path == self.run_folder.path
+        return (mark, name.stylize("bold") if here else name, *rest)
+
+    @on(Rows.RowChosen, "#beside")
+    def _run_chosen(self, event: Rows.RowChosen) -> None:
+        if (line := self._beside.get(event.key)) is not None:
+            self._go_to(line)
+
+    def action_run_next(self) -> None:
+        """Watch the next run."""
+        self._step(1)
+
+    def action_run_prev(self) -> None:
+        """Watch the previous run."""
+        self._step(-1)
+
+    def _step(self, by: int) -> None:
+        lines = [line for line in self._beside.values() if line.state != "queued"]
+        places = [place for place, line in enumerate(lines) if line.folder.path == self.run_folder.path]
+        if len(lines) < 2 or not places:
+            self.console_app.say(Content("No other run is live. L starts one."))
+        else:
+            self._go_to(lines[(places[0] + by) % len(lines)])
+
+    def _go_to(self, line: RunLine) -> None:
+        if line.state == "queued":
+            self.console_app.say(Content("This run waits in the queue; it can be watched once it is played."))
+        elif line.folder.path != self.run_folder.path:
+            self.console_app.open_live(line.folder)
+
+    def run_words(self) -> dict[str, str]:
+        """Name the keys of the list only where there is one."""
+        return {} if self._beside_is_shown else {"run.next": ""}
+
+    @property
+    def _beside_is_shown(self) -> bool:
+        return self._glances is not None and bool(self._beside)
+
+    def why_not_steer(self, action: Action) -> str:
+        """Return why an action cannot act now."""
+        if action.id in ("run.next", "run.prev") and not self._beside_is_shown:
+            return "no other run is live"
+        return super().why_not_steer(action)

@@ -1,0 +1,237 @@
+"""The wall, the list of runs and the replay: more on one screen, and the same screen for what is over."""
+
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from recorded import Engine, Recorder, plain_run
+from shown import assert_no_control_byte, assert_until, still, text_of
+from test_live_screen import watch
+
+from console.core.case import Key
+from console.core.chat import Reply
+from console.core.live import Activity, EndpointState, Status
+from console.core.outcome import Outcome
+from console.tui.live.wall import Wall, shapes_for
+from console.tui.widgets.rows import Rows
+
+SIZES = [(80, 24), (160, 45)]
+
+
+@asynccontextmanager
+async def talking(root: Path, count: int) -> AsyncIterator[tuple[Engine, list[Key]]]:
+    """An engine with conversations that have each said a word."""
+    async with Engine(root, cases=count) as engine:
+        keys = [engine.recorder.start(f"case-{n}", title="weather?") for n in range(count)]
+        engine.status = Status("running", count, [Activity(key, "streaming") for key in keys])
+        for n, key in enumerate(keys):
+            engine.begin(key, messages=[{"role": "user", "content": f"question {n}"}])
+            engine.publisher.text(key, 1, "text", f"word {n}")
+        yield engine, keys
+
+
+def shown(wall: Wall) -> list[str]:
+    return [tile.slot[0] if tile.slot else "" for tile in wall.tiles]
+
+
+# The wall ------------------------------------------------------------------------------------------------------------
+
+
+def test_as_many_tiles_as_the_terminal_has_room_for() -> None:
+    narrow = [shape for shape, _ in shapes_for(80, 20, beside=(80, 7))]
+    wide = shapes_for(160, 41, beside=(75, 41))
+    assert narrow == [(1, 1), (1, 2), (2, 2)]
+    assert wide == [((1, 1), True), ((1, 2), True), ((2, 2), False), ((3, 3), False)]
+    assert [shape for shape, _ in shapes_for(60, 12, beside=(60, 4))] == [(1, 1)]
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_wall_shows_several_conversations_and_w_goes_round(
+    size: tuple[int, int], opened: Any, desk: Any
+) -> None:
+    async with talking(desk.root / "runs", 12) as (engine, keys), opened(size) as (app, pilot):
+        screen = await watch(app, pilot, engine.recorder.folder)
+        for _ in range(2):
+            await pilot.press("w")
+        await assert_until(pilot, lambda: shown(screen.wall) == ["case-0", "case-1", "case-2", "case-3"])
+        await assert_until(pilot, lambda: all(f"word {n}" in text_of(app) for n in range(4)))
+        engine.publisher.text(keys[3], 1, "text", " and more")
+        await assert_until(pilot, lambda: "word 3 and more" in text_of(app))
+        if size == (160, 45):
+            await pilot.press("w")
+            await assert_until(pilot, lambda: "word 8" in text_of(app))
+        await pilot.press("escape")
+        await assert_until(pilot, lambda: len(screen.wall.tiles) == 1 and screen.running_list.has_focus)
+
+
+async def test_what_ends_gives_its_tile_to_the_next_but_a_pinned_one_stays(opened: Any, desk: Any) -> None:
+    async with talking(desk.root / "runs", 3) as (engine, keys), opened((160, 45)) as (app, pilot):
+        screen = await watch(app, pilot, engine.recorder.folder)
+        await pilot.press("m", "w")
+        await assert_until(pilot, lambda: shown(screen.wall) == ["case-0", "case-1"])
+        assert "pinned" in text_of(app)
+        for key in keys[:2]:
+            engine.recorder.finish(key, Outcome.PASSED)
+        await assert_until(pilot, lambda: shown(screen.wall) == ["case-0", "case-2"])
+        await pilot.press("j")
+        await assert_until(pilot, lambda: screen.running_list.cursor is not None)
+        assert shown(screen.wall)[0] == "case-0"
+
+
+async def test_keys_act_on_the_tile_that_has_the_focus(opened: Any, desk: Any) -> None:
+    async with talking(desk.root / "runs", 4) as (engine, keys), opened((160, 45)) as (app, pilot):
+        screen = await watch(app, pilot, engine.recorder.folder)
+        await pilot.press("w", "w")
+        await assert_until(pilot, lambda: shown(screen.wall) == [f"case-{n}" for n in range(4)])
+        screen.wall.tiles[2].transcript.focus()
+        await pilot.press("ctrl+k")
+        await assert_until(pilot, lambda: bool(engine.heard))
+        assert engine.heard[0].key == keys[2]
+        await pilot.press("z")
+        await still(app, pilot)
+        assert "word 2" in text_of(app)
+        assert "word 1" not in text_of(app)
+
+
+# Several runs --------------------------------------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def three_runs(root: Path) -> AsyncIterator[list[Engine]]:
+    """Three runs that are live; the second waits for its provider."""
+    engines: list[Engine] = []
+    for n, name in enumerate(("a-run", "b-run", "c-run")):
+        engine = Engine(root, cases=20, name=name)
+        why = "rate limited until 12:03:04" if n == 1 else ""
+        engine.status = Status("running", 4, [], [EndpointState("m", 4 - n, 4, 2 * n, None, why)])
+        await engine.__aenter__()
+        for case in range(4):
+            key = engine.recorder.start(f"case-{n}-{case}")
+            engine.recorder.finish(key, Outcome.PASSED if case % 2 else Outcome.FAILED, "value_error:string", "unit")
+        engine.recorder.start(f"case-{n}-open")
+        engines.append(engine)
+    yield engines
+    for engine in engines:
+        await engine.__aexit__()
+
+
+async def test_runs_beside_are_listed_with_what_holds_them_up(opened: Any, desk: Any) -> None:
+    async with three_runs(desk.root / "runs") as engines, opened((160, 45)) as (app, pilot):
+        await watch(app, pilot, engines[0].recorder.folder)
+        app.shelf.read_runs()
+        await assert_until(pilot, lambda: "Runs  3 live" in text_of(app))
+        beside = app.screen.query_one("#beside", Rows)
+        assert len(beside.keys) == 3
+        assert "4/20" in text_of(app)
+        assert ".500 ±" in text_of(app)
+        await assert_until(pilot, lambda: len(engines[1].publisher._watchers) == 1)
+        await assert_until(pilot, lambda: not engines[1].publisher._readers)
+        app.screen._take_runs("runs")
+        await assert_until(pilot, lambda: "2 wait: rate" in text_of(app))
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_brackets_and_enter_go_to_another_run(size: tuple[int, int], opened: Any, desk: Any) -> None:
+    async with three_runs(desk.root / "runs") as engines, opened(size) as (app, pilot):
+        await watch(app, pilot, engines[0].recorder.folder)
+        app.shelf.read_runs()
+        await assert_until(pilot, lambda: app.screen.has_class("-among"))
+        await pilot.press("]")
+        await assert_until(pilot, lambda: app.screen.run_folder.name == "b-run" and "case-1-open" in text_of(app))
+        await assert_until(pilot, lambda: app.screen.has_class("-among"))
+        beside = app.screen.query_one("#beside", Rows)
+        beside.focus()
+        await pilot.press("G", "enter")
+        await assert_until(pilot, lambda: app.screen.run_folder.name == "c-run" and "case-2-open" in text_of(app))
+
+
+async def test_a_run_alone_has_no_list_of_runs(opened: Any, desk: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        await watch(app, pilot, folder)
+        assert not app.screen.has_class("-among")
+        await pilot.press("]")
+        await assert_until(pilot, lambda: any("No other run is live" in text.plain for text in app.messages))
+
+
+# Replay --------------------------------------------------------------------------------------------------------------
+
+
+def told_run(root: Path) -> Recorder:
+    """Three conversations one after the other, of ten seconds each."""
+    recorder = Recorder(root, cases=3)
+    for n in range(3):
+        key = recorder.start(f"case-{n}")
+        recorder.tick(9.0)
+        recorder.ask(key, f"question {n}", Reply("one two three four five " * 20, latency_s=8.0))
+        recorder.finish(key, Outcome.FAILED if n == 1 else Outcome.PASSED, "value_error:string", "unit")
+    recorder.close()
+    return recorder
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_finished_run_is_replayed_with_a_clock(
+    size: tuple[int, int], opened: Any, desk: Any, assert_frame: Any
+) -> None:
+    folder = told_run(desk.root / "runs").folder
+    async with opened(size) as (app, pilot):
+        screen = await watch(app, pilot, folder)
+        assert "p replay" in text_of(app)
+        await pilot.press("p", "p")
+        await assert_until(pilot, lambda: screen.replay is not None and screen.replay.is_read)
+        replay = screen.replay
+        assert replay is not None
+        await assert_until(pilot, lambda: "REPLAY  ■ paused ×1" in text_of(app))
+        replay.seek(16.0)
+        screen.wake()
+        await assert_until(pilot, lambda: replay.time_s == 16.0 and "case-1" in text_of(app))
+        await still(app, pilot)
+        assert "case-2" not in text_of(app)
+        assert "one two three" in text_of(app)
+        assert_frame(app, f"live-replay-{size[0]}x{size[1]}")
+        await pilot.press("}")
+        await assert_until(pilot, lambda: "at the end, p plays again" in text_of(app) and "case-2" in text_of(app))
+        await pilot.press("<")
+        await assert_until(pilot, lambda: replay.time_s < replay.timeline.length_s)
+        await pilot.press("{")
+        await assert_until(pilot, lambda: replay.time_s == 0.0 and "case-1" not in text_of(app))
+        await pilot.press("+", "+", "+", "p")
+        await assert_until(pilot, lambda: "max" in text_of(app) and replay.is_at_end)
+        await pilot.press("escape")
+        await assert_until(pilot, lambda: screen.replay is None and "REPLAY" not in text_of(app))
+        assert "case-2" in text_of(app)
+
+
+async def test_a_replay_cannot_be_steered(opened: Any, desk: Any) -> None:
+    folder = told_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        screen = await watch(app, pilot, folder)
+        await pilot.press("p")
+        await assert_until(pilot, lambda: screen.replay is not None and screen.replay.is_read)
+        await pilot.press("ctrl+x")
+        await assert_until(pilot, lambda: any("No engine plays this run" in text.plain for text in app.messages))
+
+
+async def test_hostile_text_in_a_replay(opened: Any, desk: Any, all_hostile: Any) -> None:
+    recorder = Recorder(desk.root / "runs", cases=len(all_hostile))
+    for text in all_hostile:
+        key = recorder.start(f"id {text}", title=text)
+        recorder.tick(4.0)
+        recorder.ask(key, text, Reply(text * 9, latency_s=4.0, reasoning=text))
+        recorder.finish(key, Outcome.FAILED, f"r {text}", messages=[text])
+    async with opened((120, 40)) as (app, pilot):
+        screen = await watch(app, pilot, recorder.close())
+        await pilot.press("p", "p")
+        await assert_until(pilot, lambda: screen.replay is not None and screen.replay.is_read)
+        replay = screen.replay
+        assert replay is not None
+        for part in range(1, 6):
+            replay.seek(replay.timeline.length_s * part / 6)
+            screen.wake()
+            await still(app, pilot)
+            assert_no_control_byte(app)
