@@ -110,6 +110,11 @@ def _metric_row(metric: Metric, category: str = "") -> tuple[object, ...]:
     return (name, _shown(metric.value, metric), span, metric.count or "", metric.note)
 
 
+def metric_words(metric: Metric) -> str:
+    """Return a metric in words: `success rate 75.00%`."""
+    return f"{metric.name} {_shown(metric.value, metric)}"
+
+
 def _shown(value: float | None, metric: Metric) -> str:
     if value is None:
         return "N/A"

@@ -2,9 +2,9 @@
 
     cave_killable.py RUN_FOLDER BASE_URL SUITE_FOLDER MODE VICTIM POINT COUNT
 
-VICTIM is `engine`, `worker` or `nobody`. Points: `before cell` (a reply is there, its code is not run yet), `in cell`,
-`after cell` (its report is there, nothing of it is kept yet), `kept cell`, `before turn` (the turn is over, nothing of
-it is kept yet), `kept turn`; and in json mode `before call`, `after call`.
+VICTIM is `engine`, `worker`, `ctrl-c` (twice: stop, then at once) or `nobody`. Points: `before cell` (a reply is there,
+its code is not run yet), `in cell`, `after cell` (its report is there, nothing of it is kept yet), `kept cell`,
+`before turn` (the turn is over, nothing of it is kept yet), `kept turn`; in json mode `before call`, `after call`.
 """
 
 import asyncio
@@ -50,6 +50,10 @@ def arm(victim: str, point: str, count: int) -> None:  # noqa: C901 - one small 
         passed[0] += here == point
         if here == point and passed[0] == count:
             print("killed", flush=True)
+            if victim == "ctrl-c":
+                signal.raise_signal(signal.SIGINT)
+                asyncio.get_running_loop().call_later(0.05, signal.raise_signal, signal.SIGINT)
+                return
             os.kill(os.getpid() if victim == "engine" else workers[-1].pid, signal.SIGKILL)
 
     start, ask, cell, perform, call = (

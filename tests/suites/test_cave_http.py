@@ -79,6 +79,7 @@ POINTS = {
     "json": ["before call", "after call"],
 }
 KILLS = [(mode, victim, point) for victim in ("worker", "engine") for mode in POINTS for point in POINTS[mode]]
+KILLS += [("cave", "ctrl-c", "in cell"), ("json", "ctrl-c", "before call")]
 
 
 def play(run: Path, server: OpenAIServer, suite: Path, mode: str, victim: str = "nobody", point: str = "") -> int:
@@ -96,14 +97,14 @@ def results(run: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("mode", "victim", "point"), KILLS, ids=[" ".join(kill) for kill in KILLS])
 def test_no_finished_turn_is_lost(tmp_path: Path, mode: str, victim: str, point: str) -> None:
-    """A killed worker is replaced within the run; a killed engine's run is resumed. Either way nothing is missing."""
+    """A killed worker is replaced within the run; a killed or stopped run is resumed. Either way nothing is missing."""
     suite = write_suite(tmp_path, 2)
     player, run = Player(suite, mode), tmp_path / "runs" / "killed"
     run.parent.mkdir()
     with OpenAIServer(player.answer) as server:
         code = play(run, server, suite, mode, victim, point)
-        assert code == (-9 if victim == "engine" else 0)
-        if victim == "engine":
+        assert code == {"engine": -9, "ctrl-c": 1, "worker": 0}[victim]
+        if code:
             turns = [one for one in records(run) if isinstance(one, Noted) and one.kind == "turn"]
             assert play(run, server, suite, mode) == 0
             assert all(turn in records(run) for turn in turns)
@@ -111,4 +112,4 @@ def test_no_finished_turn_is_lost(tmp_path: Path, mode: str, victim: str, point:
     assert [outcome for outcome, _ in ended.values()] == [Outcome.PASSED] * 2
     assert [len(output["turns"]) for _, output in ended.values()] == [3, 3]
     paid_twice = player.asked - Counter(player.asked.keys())
-    assert paid_twice.total() <= (2 if victim == "engine" else 0), paid_twice
+    assert paid_twice.total() <= (2 if code else 0), paid_twice

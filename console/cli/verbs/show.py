@@ -4,7 +4,7 @@ import argparse
 
 import msgspec
 
-from console.cli.ending import show_report
+from console.cli.ending import metric_words, show_report
 from console.cli.exitcode import Exit
 from console.cli.history import History, Played, open_suite, read_history, report_of
 from console.cli.output import Output
@@ -62,21 +62,24 @@ def _show_case(args: Arguments, history: History, case: str) -> int:
         cure = f"Did you mean {close}?" if close else f"`eval-console show {history.folder.name} --json` lists them."
         raise UsageError(f"the run has no case {case!r}", where=history.folder.name, cure=cure)
     output = args.output
+    report = None if output.machine else _report(args, history)
     for played in found:
         if output.machine:
             output.data(_as_json(args, history, played))
             continue
         show_case(output, played, history.manifest, compare(args, history, played))
-        _show_turns(output, played)
+        _show_turns(output, played, report)
         show_transcript(output, _conversation(history, played))
     return Exit.OK
 
 
-def _show_turns(output: Output, played: Played) -> None:
-    """Write the numbers of each turn, where the suite's verdict has them."""
+def _show_turns(output: Output, played: Played, report: Report | None) -> None:
+    """Write the numbers of a conversation and of each of its turns, where the suite's verdict has them."""
     turns = turn_sums(played.finished.verdict.detail) if played.finished is not None else []
     if not turns:
         return
+    for metric in report.cases.get(played.case.id, ()) if report is not None else ():
+        output.text(f"  {metric_words(metric)}", "faint")
     words = [turn.wrong for turn in turns]
     rows = [
         (number, "success" if turn.success else turn.reason, turn.expected_calls, turn.actual_calls, turn.steps,
