@@ -3,6 +3,7 @@
 
 import asyncio
 import os
+import signal
 import sys
 from pathlib import Path
 from typing import Any
@@ -112,6 +113,26 @@ async def test_cancelling_a_call_ends_the_worker() -> None:
         await task
     assert worker.is_lost
     assert not Path(f"/proc/{worker.pid}").exists()
+
+
+async def test_who_was_shot_is_told_from_who_ended_itself() -> None:
+    worker = await started()
+    os.kill(worker.pid, signal.SIGKILL)
+    with pytest.raises(WorkerLost, match="signal 9") as caught:
+        await run(worker, "1")
+    assert (caught.value.cause, caught.value.was_shot) == ("died", True)
+    for code, was_shot in (("os.kill(os.getpid(), 9)", True), ("os._exit(9)", False)):
+        worker = await started()
+        with pytest.raises(WorkerLost) as caught:
+            await run(worker, f"import os\n{code}")
+        assert (caught.value.cause, caught.value.was_shot) == ("died", was_shot)
+
+
+async def test_used_up_processor_time_is_named() -> None:
+    worker = await started(limits=Limits(cpu_s=3, call_s=100))
+    with pytest.raises(WorkerLost, match="processor time used up") as caught:
+        await run(worker, "while True: pass")
+    assert not caught.value.was_shot
 
 
 async def test_a_program_that_does_not_load() -> None:

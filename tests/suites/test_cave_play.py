@@ -365,6 +365,18 @@ async def test_code_that_ends_its_worker_fails_this_and_later_turns(tmp_path: Pa
     assert verdict.messages[1].startswith("turn 3: Not played")
 
 
+@cave_mode
+async def test_code_that_kills_its_own_worker_is_not_forgiven_and_asked_for_once(tmp_path: Path) -> None:
+    suite, case = scenario(tmp_path, {"query": "w"}, {"query": "x"})
+    codes = ["add(1)", "import os\nos.kill(os.getpid(), 9)"]
+    stage = MemoryStage(lambda turn, step, messages: cell(codes[turn]) if step == 0 else "ok")
+    output = await suite.play(case, stage, setting("cave"))
+    verdict = suite.score(case, output, setting("cave"))
+    assert (verdict.outcome, verdict.reason) == (Outcome.FAILED, "sandbox_died")
+    assert [turn["success"] for turn in verdict.detail["turns"]] == [True, False]
+    assert len(stage.asked) == 3
+
+
 FORGERIES = {
     "an answer of its own": "{'result': {'calls': 'x'}}",
     "a question without messages": "{'ask': 'model', 'data': {}}",
