@@ -78,9 +78,9 @@ def suite_sheet(line: SuiteLine, checksum: Checksum | None) -> list[Block]:
 
 
 def _category(name: str, cases: int, modes: str, scored: bool) -> Content:
-    note = modes if scored else f"{modes}  played, not in the total"
+    note = one_line(f"  {modes}" if scored else f"  {modes}  played, not in the total", 80, _MUTED)
     return Content.assemble(
-        lines.fit(one_line(name, 60), 26), lines.fit_text(figures.count(cases), 7, right=True), (f"  {note}", _MUTED)
+        lines.fit(one_line(name, 60), 26), lines.fit_text(figures.count(cases), 7, right=True), note
     )
 
 
@@ -94,7 +94,7 @@ def _origin(line: SuiteLine) -> Content:
 def _checksum(checksum: Checksum | None) -> list[Content]:
     if checksum is None or not checksum.digest:
         return [Content.styled("reckoning …", _MUTED)]
-    short = Content(f"{checksum.digest[:12]}{MARKS.cut}  ")
+    short = one_line(checksum.digest, 13).append("  ")
     if checksum.is_changed:
         return [short, Content.styled(f"{MARKS.changed} changed since it was pulled", "bold $fail")]
     if checksum.expected:

@@ -16,6 +16,8 @@ PLACES = (
 )
 """Key, name and id of the places, in order."""
 _WIDE = 120
+_TITLE_ROOM = 15
+"""Cells that what the place shows must have beside the places; with fewer, the places make room for it."""
 
 
 class TopLine(Widget):
@@ -33,6 +35,7 @@ class TopLine(Widget):
         self._title = Content.empty()
         self._status = Content.empty()
         self._badge = Content.empty()
+        self._has_places = True
 
     def tell(
         self, *, title: Content | None = None, status: Content | None = None, badge: Content | None = None
@@ -54,13 +57,15 @@ class TopLine(Widget):
         width = self.size.width
         if self.size.height < 2:
             return self._short(width)
-        if width < _WIDE and self._title:
-            left = Content.assemble(" ", ("console", "bold $focus"), "   ", (self.heading, "bold"), "   ", self._title)
-        else:
-            left = self._places()
-            left = left.append("   ").append(self._title) if self._title else left
         parts = [part for part in (self._status, self._badge) if part]
         right = Content("   ").join([*parts, Content.empty()]) if parts else Content.empty()
+        left = self._places()
+        room = width - right.cell_length
+        self._has_places = not self._title or (width >= _WIDE and left.cell_length + _TITLE_ROOM <= room)
+        if not self._has_places:
+            left = Content.assemble(" ", ("console", "bold $focus"), "   ", (self.heading, "bold"), "   ", self._title)
+        elif self._title:
+            left = left.append("   ").append(self._title)
         first = lines.spread(left, right, width)
         second = Content.styled(MARKS.rule * width, "$line") if width < _WIDE else Content(" " * width)
         return Content("\n").join([first, second])
@@ -74,7 +79,7 @@ class TopLine(Widget):
 
     def on_click(self, event: events.Click) -> None:
         """Go to the place that was clicked."""
-        if event.y == 0 and (self.size.width >= _WIDE or not self._title):
+        if event.y == 0 and self._has_places and self.size.height > 1:
             start = len(" console ")
             for key, name, place in PLACES:
                 start, begin = start + len(f"[{key} {name}]"), start

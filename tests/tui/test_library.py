@@ -1,0 +1,98 @@
+"""Library: what is in the box, read only: suites with their files' state, categories, cases; models with their keys."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from shown import assert_until, still, text_of
+
+from console.tui.library.sheets import Ping
+from console.tui.screens import library
+from console.tui.screens.launch import LaunchScreen
+from console.tui.themes import ANSI, LIGHT
+
+SIZES = [(80, 24), (160, 45)]
+
+
+async def open_library(app: Any, pilot: Any) -> None:
+    await pilot.press("5")
+    await assert_until(pilot, lambda: "SUITES" in text_of(app) and "reckoning" not in text_of(app))
+    await still(app, pilot)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_suites_and_models(size: tuple[int, int], opened: Any, desk: Any, assert_frame: Any) -> None:
+    desk.usual_runs()
+    async with opened(size) as (app, pilot):
+        await open_library(app, pilot)
+        name = f"{size[0]}x{size[1]}"
+        app.screen.query_one("#sheet").show([])  # the folder of a test is called differently every time
+        await still(app, pilot)
+        assert_frame(app, f"library-suites-{name}")
+        await pilot.press("G", *["k"] * 4)
+        await still(app, pilot)
+        assert_frame(app, f"library-model-{name}")
+
+
+@pytest.mark.parametrize("theme", [LIGHT, ANSI])
+async def test_other_themes_show_the_same_text(theme: str, opened: Any, desk: Any, assert_frame: Any) -> None:
+    async with opened((80, 24), theme) as (app, pilot):
+        await open_library(app, pilot)
+        await pilot.press("x", "j", "enter")
+        await assert_until(pilot, lambda: "what-1" in text_of(app))
+        await still(app, pilot)
+        assert_frame(app, "library-cases-80x24")
+
+
+async def test_cases_are_read_narrowed_and_left_again(opened: Any, desk: Any, assert_frame: Any) -> None:
+    async with opened((80, 24)) as (app, pilot):
+        await open_library(app, pilot)
+        await pilot.press("x", "j", "enter")
+        await assert_until(pilot, lambda: "what-1" in text_of(app))
+        await still(app, pilot)
+        assert_frame(app, "library-cases-80x24")
+        await pilot.press("slash", *"bench", "enter")
+        await assert_until(pilot, lambda: "1 of 3" in text_of(app))
+        assert "What makes a good bench?" in text_of(app)
+        await pilot.press("escape")
+        await assert_until(pilot, lambda: "SUITES" in text_of(app))
+
+
+async def test_a_changed_suite_is_marked(opened: Any, desk: Any) -> None:
+    toml = desk.root / "data" / "small-talk" / "suite.toml"
+    toml.write_text('origin = "pulled"\n' + toml.read_text(encoding="utf-8"), encoding="utf-8")
+    async with opened((80, 24)) as (app, pilot):
+        await pilot.press("5")
+        await assert_until(pilot, lambda: "≠ changed since it was pulled" in text_of(app))
+        assert "≠  small-talk" in text_of(app)
+        assert "eval-console pull aidanbench" in text_of(app)
+
+
+async def test_a_ping_shows_its_answer(opened: Any, desk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(library, "ping", lambda name, models: Ping(0.0, 0.41, True, f"{name} answers", ""))
+    async with opened((80, 24)) as (app, pilot):
+        await open_library(app, pilot)
+        await pilot.press("G", *["k"] * 5, "p")
+        await assert_until(pilot, lambda: "gpt-x answers" in text_of(app))
+        assert "0.41 s" in text_of(app)
+        assert "sk-desk" not in text_of(app)
+
+
+async def test_a_new_run_starts_with_what_is_under_the_cursor(opened: Any, desk: Any) -> None:
+    async with opened((80, 24)) as (app, pilot):
+        await open_library(app, pilot)
+        await pilot.press("L")
+        await assert_until(pilot, lambda: isinstance(app.screen, LaunchScreen))
+        await assert_until(pilot, lambda: "[x]  small-talk" in text_of(app))
+        assert "[x]  gpt-x" not in text_of(app)
+
+
+async def test_what_is_missing_says_which_command_brings_it(opened: Any, desk: Any) -> None:
+    async with opened((80, 24)) as (app, pilot):
+        await open_library(app, pilot)
+        await pilot.press("j")
+        await assert_until(pilot, lambda: "not here yet" in text_of(app))
+        assert "eval-console pull bfcl" in text_of(app)
