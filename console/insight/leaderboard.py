@@ -31,6 +31,14 @@ BFCL_COLUMNS = (
 """In the order of the official summary table."""
 BFCL_GROUPS = ("overall", "non_live", "live", "multi_turn", "agentic", "relevance", "all_irrelevance")
 """The columns that sum up others."""
+BFCL_TABLES = {
+    "non live": ("simple", *names.NON_LIVE[:6]),
+    "live": names.LIVE[:4],
+    "multi turn": names.MULTI_TURN,
+    "agentic": ("web_search", *names.WEB_SEARCH, "memory", *names.MEMORY),
+    "relevance": ("relevance", "irrelevance", "live_irrelevance"),
+}
+"""What is behind the sums, by official table."""
 _COLUMN_OF = {"irrelevance": "all_irrelevance"}
 """Columns of sums that are called like a category of their own."""
 

@@ -74,10 +74,18 @@ def more_lines(
         others = f"{alike - 1} other" + ("s" if alike > 2 else "")
         found.append(_named("same reason", f"{others} in this list", width))
     if comparison and comparison.hint:
-        found.append(_named("would pass", comparison.hint, width, "$pass"))
+        name, style = hint_face(verdict)
+        found.append(_named(name, comparison.hint, width, style))
     if verdict is not None and verdict.official:
         found.append(_named("officially", verdict.official, width))
     return found
+
+
+def hint_face(verdict: Verdict | None) -> tuple[str, str]:
+    """Return what a comparison's hint is called, and its style: of an entry that no output can pass it says why."""
+    if verdict is not None and "known_bad" in verdict.detail:
+        return "known bad", "$undecided"
+    return "would pass", "$pass"
 
 
 def notice_lines(rollout: Rollout, model: ModelFacts, width: int) -> list[Content]:

@@ -17,7 +17,7 @@ from console.tui.live.caption import Caption, same, tell
 from console.tui.review import diff
 from console.tui.review.case_place import CasePlace
 from console.tui.review.diff import Layout
-from console.tui.review.head import more_lines, notice_lines, reason_line, remark_lines, spent, tabs
+from console.tui.review.head import hint_face, more_lines, notice_lines, reason_line, remark_lines, spent, tabs
 from console.tui.review.material import tool_blocks, truth_blocks
 from console.tui.review.run_view import run_blocks
 from console.tui.review.sum_view import sum_blocks
@@ -122,7 +122,8 @@ class Showing(CasePlace):
             self._entitle(self.detail, named, hint)
             self._entitle(self.query_one("#talk", Transcript), Content("Talk"), Content.empty())
         if not self.has_class("-wide") and subject.comparison and subject.comparison.hint:
-            shown.append(Content.assemble(("   would pass  ", MUTED), one_line(subject.comparison.hint, 300, "$pass")))
+            name, style = hint_face(subject.conversation.verdict)
+            shown.append(Content.assemble((f"   {name:<12}", MUTED), one_line(subject.comparison.hint, 300, style)))
         shown += remarks
         tell(head, Content("\n").join(shown))
 

@@ -17,7 +17,16 @@ from textual.widgets import Static
 from console.core.fault import UsageError
 from console.exchange.reading import RunReader
 from console.insight import figures
-from console.insight.leaderboard import BFCL_COLUMNS, BFCL_GROUPS, Board, BoardRow, Cell, leaderboards, with_interval
+from console.insight.leaderboard import (
+    BFCL_COLUMNS,
+    BFCL_GROUPS,
+    BFCL_TABLES,
+    Board,
+    BoardRow,
+    Cell,
+    leaderboards,
+    with_interval,
+)
 from console.insight.trends import KnownRun
 from console.store.runs import RunFolder
 from console.tui import faces, lines
@@ -275,11 +284,14 @@ def _about(board: Board, row: BoardRow, width: int, height: int) -> list[Content
     """Return what is known of a row: its runs, when, cost, and what is incomplete."""
     cost = "simulated" if row.simulated else figures.money(row.cost_usd, at_least=bool(row.cost_unknown))
     when = faces.when(row.at, time.time(), wide=True)
-    names = Content.styled(", ", MUTED).join([one_line(name, 60) for name in row.runs])
+    runs = Content.styled(", ", MUTED).join([one_line(name, 60) for name in row.runs])
     made = [
         Content.assemble(one_line(row.model, 40, "bold"), (f"  {row.mode}  {when}  {cost}", MUTED)),
-        Content.assemble((f"{figures.plural(len(row.runs), 'run')}  ", MUTED), names),
+        Content.assemble((f"{figures.plural(len(row.runs), 'run')}  ", MUTED), runs),
     ]
+    if board.columns == BFCL_COLUMNS:
+        made += _official(row)
+        return [lines.fit(line, width) for line in made[:height]]
     cells = [row.cells[name] for name in board.columns if row.cells[name].value is not None]
     missing = [name for name in board.columns if row.cells[name].value is None]
     if len(cells) > 1 and cells[0].low is not None and cells[0].high is not None:
@@ -294,3 +306,25 @@ def _about(board: Board, row: BoardRow, width: int, height: int) -> list[Content
     if missing:
         made.append(Content.styled(f"N/A: {', '.join(missing)}", MUTED))
     return [lines.fit(line, width) for line in made[:height]]
+
+
+def _official(row: BoardRow) -> list[Content]:
+    """Return what the first number lacks, and every category as the official tables have them."""
+    note = row.cells["overall"].note
+    made = [Content.styled(f"* overall: {note}; missing ones count as 0", "$undecided")] if note else []
+    judged = sum("failed inferences" in cell.note for cell in row.cells.values())
+    if judged:
+        said = f"* {figures.plural(judged, 'number')} with failed inferences, judged as answers"
+        made.append(Content.styled(said, "$undecided"))
+    for family, columns in BFCL_TABLES.items():
+        cells = [Content.styled(f"{_short(name, family)} ", MUTED).append(_cell(row.cells[name])) for name in columns]
+        made.append(Content.styled(lines.fit_text(family, 11), "bold").append(Content("  ").join(cells)))
+    return made
+
+
+def _short(column: str, family: str) -> str:
+    """Return a column without what the name of its table says already."""
+    said = {"non live": "simple_", "live": "live_", "multi turn": "multi_turn_"}.get(family, "")
+    if family == "agentic":
+        said = "web_search_" if column.startswith("web_search_") else "memory_"
+    return column.removeprefix(said).replace("parallel_multiple", "par. multiple").replace("_", " ")

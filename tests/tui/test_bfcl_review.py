@@ -1,0 +1,54 @@
+"""What Review says of BFCL: whole paths into a state, what is wrong of a turn, and entries that nothing can pass."""
+
+from console.core.comparison import Comparison, Mark, Pair, Row
+from console.core.outcome import Outcome, Verdict
+from console.insight.leaderboard import BFCL_COLUMNS, Board, BoardRow, Cell
+from console.tui.review import diff
+from console.tui.review.head import hint_face
+from console.tui.review.turn_view import _title
+from console.tui.screens.leaderboard import _about
+
+PATH = "workspace.document.drafts.a_report_with_a_long_name.pdf"
+
+
+def test_the_attribute_that_differs_is_never_cut() -> None:
+    row = Row(Mark.DIFFERS, PATH, ("'old'",), "'new'", decisive=True)
+    pair = Pair(Mark.DIFFERS, "GorillaFileSystem.root", "GorillaFileSystem.root", (row,), kind="state")
+    for width in (76, 100, 156):
+        shown = [line.plain for line in diff.pair_lines([pair], width, diff.Style())]
+        assert any(PATH in line for line in shown), width
+        assert any("'old'" in line for line in shown)
+        assert any("'new'" in line for line in shown)
+        assert max(map(len, shown)) <= width
+
+
+def test_a_turn_says_what_was_wrong_without_counting_what_is_only_listed_when_wrong() -> None:
+    pairs = [
+        Pair(Mark.DIFFERS, "A.x", "A.x", kind="state"),
+        Pair(Mark.DIFFERS, "A.y", "A.y", kind="state"),
+        Pair(Mark.MISSING, "results of the turn", kind="result"),
+    ]
+    title = _title(1, Mark.DIFFERS, pairs).plain
+    assert "state ✗" in title
+    assert "results ✗" in title
+    assert " of " not in title
+
+
+def test_an_entry_that_no_output_can_pass_is_called_known_bad() -> None:
+    hint = "no output can pass this entry: a required parameter has no acceptable value"
+    bad = Verdict(Outcome.FAILED, "type_error:simple", detail={"known_bad": hint})
+    assert hint_face(bad)[0] == "known bad"
+    assert hint_face(Verdict(Outcome.FAILED, "type_error:simple"))[0] == "would pass"
+    assert Comparison("wrong", hint=hint).hint == hint
+
+
+def test_a_model_shows_every_category_and_what_its_first_number_lacks() -> None:
+    cells = dict.fromkeys(BFCL_COLUMNS, Cell(None, note="N/A"))
+    cells |= {"overall": Cell(0.1, 0.05, 0.15, 10, note="incomplete: 1 of 21 categories are whole")}
+    cells |= {"memory_kv": Cell(0.5, 0.4, 0.6, 10, note="2 failed inferences judged as answers")}
+    row = BoardRow("m", "prompt", False, 1.0, ("r",), cells, 0.0, 0)
+    shown = "\n".join(line.plain for line in _about(Board("bfcl", BFCL_COLUMNS, (row,)), row, 156, 12))
+    assert "* overall: incomplete: 1 of 21 categories are whole; missing ones count as 0" in shown
+    assert "1 number with failed inferences" in shown
+    assert "kv .500* ±.100" in shown
+    assert "vector N/A" in shown
