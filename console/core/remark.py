@@ -1,5 +1,7 @@
 """What readers say of one rollout: kept beside the results, changing none of them."""
 
+from collections.abc import Iterable
+
 import msgspec
 
 
@@ -23,3 +25,14 @@ class Remark(msgspec.Struct, frozen=True):
 
 
 UNREMARKED = Remark()
+
+
+def remark_counts(remarks: Iterable[Remark]) -> str:
+    """Return how many cases readers dispute, tagged and have dealt with; empty when nobody said anything."""
+    listed = list(remarks)
+    counts = {
+        "disputed": sum(bool(it.dispute) for it in listed),
+        "tagged": sum(bool(it.tag) for it in listed),
+        "reviewed": sum(it.is_seen for it in listed),
+    }
+    return ", ".join(f"{count} {word}" for word, count in counts.items() if count)

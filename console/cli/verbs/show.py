@@ -14,9 +14,12 @@ from console.config.paths import find_runs_root
 from console.core.comparison import Comparison
 from console.core.fault import UsageError
 from console.core.nearest import nearest
+from console.core.remark import UNREMARKED, remark_counts
+from console.exchange.document import remarks_of
 from console.insight.conversation import Conversation
 from console.insight.turn_sums import turn_sums
 from console.store.journal import JournalReader
+from console.store.notes import Notes
 from console.store.runs import find_run
 from console.suites.suite import Report
 
@@ -43,6 +46,9 @@ def run(args: ShowArguments) -> int:
     if case:
         return _show_case(args, history, case)
     show_report(args.output, history, _report(args, history))
+    said = remark_counts(Notes(history.folder.path).remarks().values())
+    if said and not args.json:
+        args.output.text(f"readers: {said}; no score is changed by that", "doubt")
     return Exit.OK
 
 
@@ -68,6 +74,9 @@ def _show_case(args: Arguments, history: History, case: str) -> int:
             output.data(_as_json(args, history, played))
             continue
         show_case(output, played, history.manifest, compare(args, history, played))
+        said = remarks_of(Notes(history.folder.path).remarks().get((played.key.case, played.key.rollout), UNREMARKED))
+        for kind, text in said.items():
+            output.text(f"  {kind.replace('_', ' ')}: {text}", "doubt")
         _show_turns(output, played, report)
         show_transcript(output, _conversation(history, played))
     return Exit.OK

@@ -230,6 +230,9 @@ class Listing(Choosing):
         chosen = one_line(self.filter_mistake, 200, "$broken") if self.filter_mistake else None
         name = chosen or Content.assemble((f"{len(triage.order)}  ", "bold"), one_line(self.chosen_words(), 60, MUTED))
         name = name.append_text("  searching all texts …", "$live") if self.is_searching else name
+        origin = "edited prompt, " if feed.manifest.setting.edit else ""
+        origin += f"branch of {feed.manifest.parent}" if feed.manifest.parent else ""
+        name = name.append("  ").append(one_line(origin, 60, "$undecided")) if origin else name
         damaged = f"{figures.plural(feed.damages, 'unreadable line')}  " if feed.damages else ""
         self.query_one("#list-caption", Caption).tell(
             name, Content.assemble((damaged, "$broken"), ("f filter  o group", MUTED))

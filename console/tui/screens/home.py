@@ -10,6 +10,8 @@ from textual.content import Content
 from textual.widgets import Static
 
 from console.core.fault import UsageError
+from console.core.remark import remark_counts
+from console.store.notes import Notes
 from console.store.runs import RunFolder
 from console.tui import faces
 from console.tui.actions import Action
@@ -106,6 +108,8 @@ class HomeScreen(EditsModels):
     def _show_about(self) -> None:
         about, line = self.query_one("#about", Static), self.query_one(RunList).line
         text = faces.about_run(line, max(about.size.width, 40)) if line else []
+        if line and (said := remark_counts(Notes(line.folder.path).remarks().values())):
+            text.append(Content.styled(said, "$undecided"))
         about.update(Content("\n").join(text) if text else Content.styled("No run is under the cursor.", "$muted"))
         self.refresh_keys()
 

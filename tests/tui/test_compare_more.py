@@ -1,0 +1,159 @@
+"""Compare beyond two finished runs: growing ones, ones that vanish, more than two, trends, and asking again."""
+
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from recorded import QUESTION, Recorder, call_reply
+from shown import assert_until, still, text_of
+from test_compare_screen import CallSuite, play
+
+from console.core.case import Key
+from console.core.outcome import Outcome
+from console.core.run import ModelFacts
+from console.engine import launch
+from console.engine.plan import Plan
+from console.store.notes import Note, Notes
+from console.store.runs import RunFolder
+from console.tui.compare import pairing
+from console.tui.review.case_place import CasePlace
+from console.tui.screens.compare import CompareScreen
+from console.tui.screens.grid import GridScreen
+from console.tui.screens.trends import TrendsScreen
+from console.tui.widgets.rows import Rows
+
+SIZES = [(80, 24), (160, 45)]
+
+
+@pytest.fixture(autouse=True)
+def calls(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lay recorded calls side by side, and look for growth often."""
+    monkeypatch.setattr(CompareScreen, "find_suite", lambda self, manifest: CallSuite())
+    monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: CallSuite())
+    monkeypatch.setattr(pairing, "LOOK_EVERY_S", 0.05)
+
+
+@pytest.fixture
+def two(desk: Any) -> tuple[RunFolder, RunFolder]:
+    runs = desk.root / "runs"
+    return play(runs, "0116-0904-bfcl-gpt-w", "gpt-w", 0), play(runs, "0117-1420-bfcl-gpt-x", "gpt-x", 1)
+
+
+async def read(app: Any, pilot: Any) -> CompareScreen:
+    await assert_until(pilot, lambda: isinstance(app.screen, CompareScreen) and app.screen.pair is not None)
+    await still(app, pilot)
+    return app.screen
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_numbers_are_one_key_away(size: Any, opened: Any, two: Any, assert_frame: Any) -> None:
+    Notes(two[1].path).add(Note(Key("live_multiple_131-52"), "dispute", "wrong"))
+    async with opened(size) as (app, pilot):
+        app.open_compare(*two)
+        await read(app, pilot)
+        await pilot.press("s", "tab", "z")
+        await assert_until(pilot, lambda: "by error type" in text_of(app))
+        shown = text_of(app)
+        assert "exact McNemar" in shown
+        assert "bootstrap 95%" in shown
+        assert "0 disputed in A, 1 in B" in shown
+        await still(app, pilot)
+        assert_frame(app, f"compare-numbers-{size[0]}x{size[1]}")
+
+
+async def test_a_run_that_grows_is_followed(opened: Any, desk: Any, two: Any) -> None:
+    model = ModelFacts("gpt-y")
+    growing = Recorder(desk.root / "runs", cases=3, name="0118-live", suite="bfcl", live=True, model=model)
+    async with opened() as (app, pilot):
+        app.open_compare(two[0], growing.folder)
+        screen = await read(app, pilot)
+        assert "● B live" in text_of(app)
+        key = growing.start("live_multiple_131-52", "live_multiple", QUESTION)
+        growing.ask(key, QUESTION, call_reply("get_current_weather", "{}"))
+        growing.finish(key, Outcome.FAILED, "value_error:string", "unit", output={"unit": "'kelvin'"})
+        await assert_until(pilot, lambda: len(screen.pair.comparison.pairs) == 1 and "kelvin" in text_of(app))
+        growing.close()
+        await assert_until(pilot, lambda: "● B live" not in text_of(app))
+
+
+async def test_a_folder_that_vanishes_meanwhile_is_said(opened: Any, two: Any) -> None:
+    async with opened() as (app, pilot):
+        app.open_compare(*two)
+        await read(app, pilot)
+        shutil.rmtree(two[1].path)
+        await pilot.press("n")
+        await assert_until(pilot, lambda: "cannot be read any more" in text_of(app))
+        await pilot.press("ctrl+r")
+        await assert_until(pilot, lambda: "this is not a run folder" in text_of(app))
+
+
+async def test_the_lost_are_asked_again_as_a_run_of_their_own(
+    opened: Any, two: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plans: list[Plan] = []
+
+    def spawn(plan: Plan) -> RunFolder:
+        plans.append(plan)
+        return two[0]
+
+    monkeypatch.setattr(launch, "spawn", spawn)
+    async with opened() as (app, pilot):
+        app.open_compare(*two)
+        await read(app, pilot)
+        await pilot.press("R")
+        await assert_until(pilot, lambda: "the 3 lost again?" in text_of(app))
+        await pilot.press("y")
+        await assert_until(pilot, lambda: bool(plans))
+        assert plans[0].parent == two[1].name
+        assert set(plans[0].selection.ids) == {"live_multiple_131-52", "live_multiple_140-58", "live_simple_77-40-0"}
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_three_runs_are_a_grid_that_leads_to_pairs(
+    size: Any, opened: Any, desk: Any, two: Any, assert_frame: Any
+) -> None:
+    third = play(desk.root / "runs", "0118-0900-bfcl-gpt-y", "gpt-y", 0)
+    async with opened(size) as (app, pilot):
+        app.open_grid([*two, third])
+        await assert_until(pilot, lambda: isinstance(app.screen, GridScreen) and app.screen.grid is not None)
+        await assert_until(pilot, lambda: "4 of 9 differ" in text_of(app))
+        await still(app, pilot)
+        assert_frame(app, f"compare-grid-{size[0]}x{size[1]}")
+        await pilot.press("f")
+        await assert_until(pilot, lambda: "live_simple_90-45-0" in text_of(app))
+        await pilot.press("f", "enter")
+        screen = await read(app, pilot)
+        assert screen.pair.folders[0].path == two[0].path
+        assert screen.current.slot[0] == "live_multiple_131-52"
+
+
+async def test_a_third_run_is_added_from_compare(opened: Any, desk: Any, two: Any) -> None:
+    play(desk.root / "runs", "0118-0900-bfcl-gpt-y", "gpt-y", 0)
+    async with opened() as (app, pilot):
+        app.open_compare(*two)
+        await read(app, pilot)
+        await pilot.press("+")
+        await assert_until(pilot, lambda: "Lay beside A and B" in text_of(app))
+        await pilot.press("enter")
+        await assert_until(pilot, lambda: isinstance(app.screen, GridScreen) and len(app.screen.runs) == 3)
+        assert "3 runs" in text_of(app)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_trends_follow_a_model_and_lead_to_its_runs(size: Any, opened: Any, desk: Any, assert_frame: Any) -> None:
+    desk.run("2025-01-15T0900-a", passed=3, failed=7, age_days=2)
+    desk.run("2025-01-16T0900-b", passed=6, failed=4, age_days=1)
+    async with opened(size) as (app, pilot):
+        await pilot.press("H")
+        await assert_until(pilot, lambda: isinstance(app.screen, TrendsScreen) and "+.300" in text_of(app))
+        await still(app, pilot)
+        assert_frame(app, f"trends-{size[0]}x{size[1]}")
+        await pilot.press("enter")
+        await assert_until(pilot, lambda: app.screen.query_one("#points", Rows).has_focus)
+        await pilot.press("m", "j", "m")
+        screen = await read(app, pilot)
+        assert {it.name for it in screen.pair.folders} == {"2025-01-15T0900-a", "2025-01-16T0900-b"}

@@ -1,0 +1,113 @@
+"""Asking a case anew from Review: another model, an edited prompt, as a run of its own that opens in Compare."""
+
+import contextlib
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+from recorded import WeatherSuite, plain_run
+from shown import assert_until, text_of
+from test_review_screen import review
+
+from console.engine import launch
+from console.engine.plan import Plan
+from console.store.runs import RunFolder
+from console.tui.app import ConsoleApp
+from console.tui.review.case_place import CasePlace
+from console.tui.screens.compare import CompareScreen
+
+
+@pytest.fixture
+def planned(monkeypatch: pytest.MonkeyPatch, desk: Any) -> list[Plan]:
+    """Take plans instead of starting engines; the branch that is shown is another recorded run."""
+    plans: list[Plan] = []
+
+    def spawn(plan: Plan) -> RunFolder:
+        plans.append(plan)
+        return plain_run(desk.root / "runs", name="0118-branch").folder
+
+    monkeypatch.setattr(launch, "spawn", spawn)
+    monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: WeatherSuite())
+    monkeypatch.setattr(CompareScreen, "find_suite", lambda self, manifest: WeatherSuite())
+    monkeypatch.setattr(ConsoleApp, "suspend", lambda self: contextlib.nullcontext())
+    return plans
+
+
+def editor(desk: Any, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    path = desk.root / "editor"
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    monkeypatch.setenv("VISUAL", str(path))
+
+
+async def test_an_edited_prompt_is_asked_as_a_branch_and_compared(
+    opened: Any, desk: Any, planned: list[Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    editor(desk, monkeypatch, 'echo "In Kelvin, please." >> "$1"')
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        await review(app, pilot, folder)
+        await pilot.press("A")
+        await assert_until(pilot, lambda: "edit the prompt" in text_of(app))
+        await pilot.press("e")
+        await assert_until(pilot, lambda: "about $0.00" in text_of(app))
+        await pilot.press("y")
+        await assert_until(pilot, lambda: isinstance(app.screen, CompareScreen) and app.screen.pair is not None)
+        (plan,) = planned
+        assert (plan.parent, plan.selection.ids, plan.model) == (folder.name, ("live_multiple_118-41",), "gpt-x")
+        assert plan.edit is not None
+        assert plan.edit.before[-1]["content"] + "\nIn Kelvin, please." == plan.edit.after[-1]["content"]
+        assert app.screen.pair.folders[0].path == folder.path
+
+
+async def test_a_prompt_left_as_it_was_asks_nothing(
+    opened: Any, desk: Any, planned: list[Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    editor(desk, monkeypatch, "true")
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        await review(app, pilot, folder)
+        await pilot.press("A", "e")
+        await assert_until(pilot, lambda: any("left as it was" in it.plain for it in app.messages))
+        assert not planned
+
+
+async def test_a_prompt_that_cannot_be_read_is_refused(
+    opened: Any, desk: Any, planned: list[Plan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    editor(desk, monkeypatch, 'echo nonsense > "$1"')
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        await review(app, pilot, folder)
+        await pilot.press("A", "e")
+        await assert_until(pilot, lambda: any("does not begin with" in it.plain for it in app.messages))
+        assert not planned
+
+
+async def test_another_model_is_chosen_from_those_that_are_ready(opened: Any, desk: Any, planned: list[Plan]) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    async with opened() as (app, pilot):
+        await review(app, pilot, folder)
+        await pilot.press("A", "m")
+        await assert_until(pilot, lambda: "sim/careful" in text_of(app))
+        assert "claude-y" not in text_of(app)
+        await pilot.press("enter")
+        await assert_until(pilot, lambda: bool(planned))
+        assert planned[0].model.startswith("sim/")
+        assert planned[0].edit is None
+
+
+async def test_two_marks_open_compare(opened: Any, desk: Any, planned: list[Plan]) -> None:
+    first = plain_run(desk.root / "runs").folder
+    second = plain_run(desk.root / "runs", name="0119-other").folder
+    async with opened() as (app, pilot):
+        await review(app, pilot, first)
+        await pilot.press("m")
+        assert "Marked as A" in app.messages[-1].plain
+        await review(app, pilot, second)
+        await pilot.press("m")
+        await assert_until(pilot, lambda: isinstance(app.screen, CompareScreen) and app.screen.pair is not None)
+        assert [it.path for it in app.screen.pair.folders] == [first.path, second.path]
