@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -141,18 +142,44 @@ def test_local_datasets(suite: AidanBenchSuite, tmp_path: Path, name: str, text:
         suite.cases(Selection(), setting(dataset=str(path)))
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.jsonl", '{"question": "One?"}\n{"question"\n', "line 2 is not JSON"),
+        ("a.json", "[" * 100_000, "is damaged"),
+        ("a.json", '{"question": "One?"}', "must hold a list of objects"),
+        ("a.csv", "id,questions\n1,One?\n", "Did you mean to rename 'questions'"),
+        ("a.txt", "One?", "is in no form that can be read"),
+        ("a.parquet", "rubbish", "a.parquet"),
+    ],
+)
+def test_a_bad_dataset_is_named_with_its_trouble(
+    name: str, content: str, said: str, suite: AidanBenchSuite, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(UsageError) as caught:
+        suite.settle({"dataset": str(tmp_path / name)}, {})
+    assert said in str(caught.value)
+
+
+def test_a_package_that_is_missing_is_named_with_its_extra(
+    suite: AidanBenchSuite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow.parquet", None)
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    (tmp_path / "a.parquet").write_bytes(b"")
+    for name in (str(tmp_path / "a.parquet"), "someone/questions"):
+        with pytest.raises(UsageError, match=r"is needed to read this dataset") as caught:
+            suite.settle({"dataset": name}, {})
+        assert "eval-console[datasets]" in str(caught.value)
+
+
 def test_parquet_when_it_can_be_read(suite: AidanBenchSuite, tmp_path: Path) -> None:
     arrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "d.parquet"
     parquet.write_table(arrow.table({"question": ["One?", "Two?"], "n": [1, 2]}), path)
     assert [case.title for case in suite.cases(Selection(), setting(dataset=str(path)))] == ["One?", "Two?"]
-
-
-def test_a_hub_name_needs_the_optional_package(suite: AidanBenchSuite, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "datasets", None)
-    with pytest.raises(UsageError, match=r"eval-console\[datasets\]"):
-        suite.cases(Selection(), setting(dataset="some/questions"))
 
 
 def test_settled_options_hold_the_questions_and_the_chosen_models(suite: AidanBenchSuite, tmp_path: Path) -> None:

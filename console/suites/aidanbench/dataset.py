@@ -98,7 +98,7 @@ def read_list(path: Path) -> list[str]:
     text = _read(path)
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         if text.lstrip().startswith(("[", "{")):
             raise UsageError("begins like JSON but is not", where=str(path)) from None
         value = [line for line in text.splitlines() if line.strip()]
@@ -141,7 +141,7 @@ def _rows(text: str, place: Path) -> Iterator[Mapping[str, Any]]:
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise UsageError(f"is not JSON: {error}", where=f"{place}:{number}") from error
         if not isinstance(row, dict):
             raise UsageError("must be an object with `question`", where=f"{place}:{number}")

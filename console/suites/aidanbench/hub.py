@@ -30,13 +30,16 @@ def read_dataset(name: str, split: str) -> list[str]:
     """
     path = Path(name).expanduser()
     read = _READERS.get(path.suffix.lower())
+    if read is None and path.exists():
+        raise UsageError("is in no form that can be read", where=str(path), cure=f"Known: {', '.join(_READERS)}.")
     if read is None:
         return _questions(_hub(name, split), name)
     try:
         return _questions(read(path), str(path))
     except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from error
-    except (ValueError, csv.Error) as error:
+        reason = error.strerror or "there is no such file"
+        raise UsageError(f"cannot be read: {reason}", where=str(path), cure="Check the path.") from error
+    except (ValueError, RecursionError, csv.Error) as error:
         raise UsageError(f"is damaged: {error}", where=str(path)) from error
 
 
@@ -48,9 +51,7 @@ def _questions(rows: Iterable[object], where: str) -> list[str]:
         fields = cast(Row, row)
         value = fields.get(FIELD)
         if FIELD not in fields:
-            close = nearest(FIELD, [str(name) for name in fields])
-            cure = f"Did you mean to rename {close!r}?" if close else f"Fields: {', '.join(map(str, fields))}."
-            raise UsageError(f"has no field `{FIELD}`", where=f"{where}: row {number}", cure=cure)
+            raise _without_field([str(name) for name in fields], f"{where}: row {number}")
         if not isinstance(value, str) or not value.strip():
             raise UsageError(f"`{FIELD}` is no text: {value!r}", where=f"{where}: row {number}")
         out.append(value.strip())
@@ -59,10 +60,19 @@ def _questions(rows: Iterable[object], where: str) -> list[str]:
     return out
 
 
+def _without_field(fields: list[str], where: str) -> UsageError:
+    close = nearest(FIELD, fields)
+    cure = f"Did you mean to rename {close!r}?" if close else f"Fields: {', '.join(fields)}."
+    return UsageError(f"has no field `{FIELD}`", where=where, cure=cure)
+
+
 def _jsonl(path: Path) -> Iterator[object]:
-    for line in path.read_text(encoding="utf-8-sig").split("\n"):
+    for number, line in enumerate(path.read_text(encoding="utf-8-sig").split("\n"), 1):
         if line.strip():
-            yield json.loads(line)
+            try:
+                yield json.loads(line)
+            except json.JSONDecodeError as error:
+                raise ValueError(f"line {number} is not JSON: {error.msg}") from error
 
 
 def _json(path: Path) -> Iterable[object]:
@@ -79,6 +89,9 @@ def _csv(path: Path) -> Iterable[object]:
 
 def _parquet(path: Path) -> Iterable[object]:
     reader = _optional("pyarrow.parquet", "pyarrow", str(path))
+    fields = reader.read_schema(path).names
+    if FIELD not in fields:
+        raise _without_field(fields, str(path))
     return reader.read_table(path, columns=[FIELD]).to_pylist()
 
 
