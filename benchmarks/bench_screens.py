@@ -79,7 +79,9 @@ Path(out).write_text(json.dumps(marks | {
 class Terminal:
     """The app in a pty; `wait` reads until some bytes have come and says when."""
 
-    def __init__(self, place: str, run: Path, size: tuple[int, int] = (160, 45), wanted: str = "") -> None:
+    def __init__(
+        self, place: str, run: Path, size: tuple[int, int] = (160, 45), wanted: str = "", *, probe: bool = True
+    ) -> None:
         self.result = Path(tempfile.mkstemp(suffix=".json")[1])
         environment = os.environ | {"PYTHONPATH": str(ROOT), "TERM": "xterm-256color", "COLORTERM": "truecolor"}
         if not probe:  # measuring the lag of the loop wakes it a hundred times a second, which is not idle

@@ -247,7 +247,8 @@ async def test_the_end_of_a_run_is_seen_and_steering_is_then_refused(opened: Any
         await engine.end()
         await assert_until(pilot, lambda: "finished" in frame(app))
         assert "p pause" not in frame(app)
-        await pilot.press("p")
+        assert "p replay" in frame(app)
+        await pilot.press("+")
         await assert_until(pilot, lambda: any("No engine plays this run" in text.plain for text in app.messages))
 
 

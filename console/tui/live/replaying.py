@@ -10,8 +10,9 @@ from console.insight import figures
 from console.tui.actions import Action
 from console.tui.feed import Changes
 from console.tui.live.caption import tell
+from console.tui.live.orders import Order
 from console.tui.live.replay import SPEEDS, Replay
-from console.tui.live.watching import Order, Watching
+from console.tui.live.watching import Watching
 from console.tui.marks import MARKS
 from console.tui.safe import literal
 

@@ -3,8 +3,6 @@
 The other tiles of the wall show what runs besides; a pinned one stays as it is.
 """
 
-from enum import StrEnum
-
 from textual import on
 from textual.content import Content
 from textual.widget import Widget
@@ -17,6 +15,7 @@ from console.store.runs import RunFolder
 from console.tui.feed import Changes, RunFeed
 from console.tui.live.caption import tell
 from console.tui.live.loop_pane import LoopTalk
+from console.tui.live.orders import Order
 from console.tui.live.progress import watched_words
 from console.tui.live.rows import row_key, slot_of
 from console.tui.live.steering import Steering
@@ -28,15 +27,6 @@ from console.tui.widgets.transcript import Transcript
 
 LINGER_S = 1.5
 """How long an ended conversation stays in view before the next one is watched."""
-
-
-class Order(StrEnum):
-    """What the list shows, and how it is sorted."""
-
-    RUNNING = "running now"
-    RUN = "all, in the order of the run"
-    CLOSEST = "closest to stopping"
-    WORST = "worst first"
 
 
 class Watching(Steering):

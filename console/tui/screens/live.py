@@ -5,8 +5,8 @@ loop, with its scores against their thresholds). The detail follows the cursor; 
 """
 
 import time
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -15,10 +15,9 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from console.core.outcome import Outcome
 from console.insight import figures
 from console.insight.loops import NOVELTY
-from console.insight.rollout import Rollout, Slot
+from console.insight.rollout import Slot
 from console.store.runs import RunFolder
 from console.tui.actions import Action
 from console.tui.feed import Changes, RunFeed
@@ -26,6 +25,7 @@ from console.tui.keys import bindings_for
 from console.tui.live.caption import Caption, same, tell
 from console.tui.live.lanes import Lanes
 from console.tui.live.loop_facts import ending_lines, length_lines
+from console.tui.live.orders import SORT, Order
 from console.tui.live.progress import facts_lines, is_starting, notice_words, progress_line, state_words, title_words
 from console.tui.live.rows import (
     CASES,
@@ -41,11 +41,9 @@ from console.tui.live.rows import (
 )
 from console.tui.live.run_list import AmongRuns, RunsBeside
 from console.tui.live.wall import Wall
-from console.tui.live.watching import Order
 from console.tui.safe import literal
 from console.tui.widgets.rows import Rows
 
-_SEVERITY = {Outcome.BROKEN: 0, Outcome.UNDECIDED: 1, Outcome.FAILED: 2, None: 3, Outcome.PASSED: 4, Outcome.NOT_RUN: 5}
 SHOWN_FAILURES = 200
 LOADING_LIST_S = 0.3
 """While a large run is read, its growing list is drawn this often."""
@@ -123,10 +121,22 @@ class LiveScreen(AmongRuns):
                 yield Rows(CASES, id="running", classes="pane", empty=Content("reading the run …"))
                 yield Static(id="facts", classes="pane")
                 yield Caption("failures", id="failures-caption")
-                yield Rows(FAILURES, id="failures", classes="pane", quiet=True, empty=Content("No failure so far."))
+                yield Rows(
+                    FAILURES,
+                    id="failures",
+                    classes="pane",
+                    quiet=True,
+                    newest_first=True,
+                    empty=Content("No failure so far."),
+                )
                 yield Caption("problems", id="problems-caption")
                 yield Rows(
-                    PROBLEMS, id="problems", classes="pane", quiet=True, empty=Content("No waits, retries or errors.")
+                    PROBLEMS,
+                    id="problems",
+                    classes="pane",
+                    quiet=True,
+                    newest_first=True,
+                    empty=Content("No waits, retries or errors."),
                 )
             with Vertical(id="right"):
                 yield Wall()
@@ -220,7 +230,7 @@ class LiveScreen(AmongRuns):
             spare = max((status.concurrency if status else 0) - len(overview.running), 0)
             self._lanes.update(overview.running, held=held, spare=spare)
             return [row_key(slot) for slot in self._lanes.slots if slot in overview.rollouts]
-        return [row_key(it.slot) for it in sorted(overview.rollouts.values(), key=_SORT[self.order])]
+        return [row_key(it.slot) for it in sorted(overview.rollouts.values(), key=SORT[self.order])]
 
     def _draw_row(self, key: str) -> tuple[Content, ...]:
         rollout = self.find_rollout(slot_of(key))
@@ -323,6 +333,8 @@ class LiveScreen(AmongRuns):
             words["follow"] = ""
         if self.feed is None or not self.feed.is_live or self.replay is not None:
             words |= dict.fromkeys(("run.stop", "case.stop", "case.retry"), "") | self.replay_words()
+        else:
+            words |= dict.fromkeys(("replay.back", "replay.first"), "")
         return words | self.run_words()
 
     def why_not(self, action: Action) -> str:
@@ -371,20 +383,3 @@ class LiveScreen(AmongRuns):
     def action_copy_command(self) -> None:
         """Copy the shell command that watches this run."""
         self.console_app.copy(f"eval-console watch {self.run_folder.name}", "the command")
-
-
-def _distance_to_end(rollout: Rollout) -> tuple[bool, float]:
-    """Return how near a loop is to its nearest threshold, ended ones last."""
-    gaps = [
-        (track.last - track.threshold) / (100.0 if track.threshold > 1 else 1.0)
-        for track in rollout.tracks.values()
-        if track.last is not None and track.threshold is not None
-    ]
-    return not rollout.is_running, min(gaps, default=1.0)
-
-
-_SORT: dict[Order, Callable[[Rollout], Any]] = {
-    Order.RUN: lambda rollout: rollout.order,
-    Order.WORST: lambda rollout: (_SEVERITY[rollout.outcome], rollout.order),
-    Order.CLOSEST: _distance_to_end,
-}
