@@ -13,14 +13,13 @@ from typing import Any, cast
 from console.core.case import Case, Key, Setting
 from console.core.fault import FaultKind, UsageError
 from console.core.outcome import Outcome, Verdict
-from console.core.record import AnyRecord, Closed, Finished, Opened, Started
+from console.core.record import AnyRecord, Finished, Started
 from console.core.run import Manifest, ModelFacts, Selection
 from console.exchange.bfcl_layout import PREFIX, Line, read_lines
 from console.exchange.bfcl_results import is_error, speaks_natively
 from console.exchange.bfcl_scores import check_ids
-from console.store.journal import JournalWriter
-from console.store.lock import RunLock
-from console.store.runs import RunFolder, create_run, new_run_id
+from console.exchange.imported_run import write_run
+from console.store.runs import RunFolder, new_run_id
 from console.suites.bfcl.categories import ALL, is_prerequisite
 from console.suites.suite import Suite
 
@@ -51,8 +50,7 @@ def import_results(path: Path, suite: Suite, runs_root: Path, *, mode: str | Non
         check_ids(found, cases, files[category], partial=True)
         judged += [(cases[line["id"]], line) for line in found]
     manifest = _manifest(model, suite, setting, judged)
-    records = list(_records(suite, setting, judged, manifest.at))
-    return _written(manifest, records, runs_root)
+    return write_run(manifest, _records(suite, setting, judged, manifest.at), runs_root)
 
 
 def _files(path: Path) -> tuple[str, dict[str, Path]]:
@@ -103,7 +101,6 @@ def _manifest(model: str, suite: Suite, setting: Setting, judged: list[tuple[Cas
 
 
 def _records(suite: Suite, setting: Setting, judged: list[tuple[Case, Line]], at: float) -> Iterator[AnyRecord]:
-    yield Opened(at=at, pid=0)
     for case, line in judged:
         key = Key(case.id)
         yield Started(at=at, key=key, case=case)
@@ -116,7 +113,6 @@ def _records(suite: Suite, setting: Setting, judged: list[tuple[Case, Line]], at
             input_tokens=int(sum(_numbers(line.get("input_token_count")))),
             output_tokens=int(sum(_numbers(line.get("output_token_count")))),
         )
-    yield Closed(at=at, reason="completed")
 
 
 def _verdict(suite: Suite, setting: Setting, case: Case, line: Line) -> Verdict:
@@ -132,16 +128,3 @@ def _numbers(value: Any) -> list[float]:
     if isinstance(value, list):
         return [number for item in cast("list[Any]", value) for number in _numbers(item)]
     return [float(value)] if isinstance(value, int | float) and not isinstance(value, bool) else []
-
-
-def _written(manifest: Manifest, records: list[AnyRecord], runs_root: Path) -> RunFolder:
-    run = create_run(runs_root, manifest)
-    with RunLock(run.lock_path):
-        journal = JournalWriter(run.journal_path)
-        try:
-            for record in records:
-                journal.append(record)
-        finally:
-            journal.close()
-    run.summary()
-    return run

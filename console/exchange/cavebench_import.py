@@ -15,12 +15,11 @@ import msgspec
 from console.core.case import Case, Key, Setting
 from console.core.fault import UsageError
 from console.core.outcome import Outcome, Verdict
-from console.core.record import AnyRecord, Closed, Finished, Opened, Started
+from console.core.record import AnyRecord, Finished, Started
 from console.core.run import Manifest, ModelFacts
 from console.exchange.cavebench_results import FORMAT
-from console.store.journal import JournalWriter
-from console.store.lock import RunLock
-from console.store.runs import RunFolder, create_run, new_run_id
+from console.exchange.imported_run import write_run
+from console.store.runs import RunFolder, new_run_id
 from console.suites.cavebench.judge import judge
 from console.suites.cavebench.options import mode_of
 from console.suites.cavebench.wire import encode
@@ -92,17 +91,7 @@ def import_results(path: Path, runs_root: Path) -> RunFolder:
     """
     scenarios = read_results(path)
     manifest = _manifest(path, scenarios)
-    records = list(_records(scenarios, manifest))
-    run = create_run(runs_root, manifest)
-    with RunLock(run.lock_path):
-        journal = JournalWriter(run.journal_path)
-        try:
-            for record in records:
-                journal.append(record)
-        finally:
-            journal.close()
-    run.summary()
-    return run
+    return write_run(manifest, _records(scenarios, manifest), runs_root)
 
 
 def read_results(path: Path) -> dict[str, PeerScenario]:
@@ -127,7 +116,6 @@ def read_results(path: Path) -> dict[str, PeerScenario]:
 
 
 def _records(scenarios: dict[str, PeerScenario], manifest: Manifest) -> Iterator[AnyRecord]:
-    yield Opened(at=manifest.at, pid=0)
     taken: set[str] = set()
     for name, scenario in scenarios.items():
         for number, conversation in enumerate(scenario.conversations, start=1):
@@ -142,7 +130,6 @@ def _records(scenarios: dict[str, PeerScenario], manifest: Manifest) -> Iterator
             verdict = _beside_official(judge(case, output, "compatible"), conversation)
             calls = sum(turn.metrics.steps for turn in conversation.turns)
             yield Finished(at=manifest.at, key=key, verdict=verdict, output=output, calls=calls)
-    yield Closed(at=manifest.at, reason="completed")
 
 
 def _case(scenario: str, number: int, conversation: PeerConversation) -> Case:

@@ -19,13 +19,12 @@ from console.core.case import Case, Key, Setting
 from console.core.chat import Reply
 from console.core.fault import UsageError
 from console.core.outcome import Outcome, Verdict
-from console.core.record import AnyRecord, Asked, Closed, Finished, Opened, Started
+from console.core.record import AnyRecord, Asked, Finished, Started
 from console.core.request import Thread, digest
 from console.core.run import Manifest, ModelFacts
+from console.exchange.imported_run import write_run
 from console.exchange.verifiers import ENVIRONMENT, NAMES, Row, read_results
-from console.store.journal import JournalWriter
-from console.store.lock import RunLock
-from console.store.runs import RunFolder, create_run, new_run_id
+from console.store.runs import RunFolder, new_run_id
 from console.suites.aidanbench.options import read_options
 from console.suites.aidanbench.score import score_loop
 
@@ -42,17 +41,7 @@ def import_results(path: Path, runs_root: Path) -> RunFolder:
     """
     metadata, rows = read_results(path)
     manifest = _manifest(metadata, rows)
-    records = list(_records(rows, manifest))
-    run = create_run(runs_root, manifest)
-    with RunLock(run.lock_path):
-        journal = JournalWriter(run.journal_path)
-        try:
-            for record in records:
-                journal.append(record)
-        finally:
-            journal.close()
-    run.summary()
-    return run
+    return write_run(manifest, _records(rows, manifest), runs_root)
 
 
 def _manifest(metadata: Mapping[str, Any], rows: Sequence[Row]) -> Manifest:
@@ -95,7 +84,6 @@ def _options(ours: Mapping[str, Any]) -> dict[str, Any]:
 
 def _records(rows: Sequence[Row], manifest: Manifest) -> Iterator[AnyRecord]:
     at = manifest.at
-    yield Opened(at=at, pid=0)
     seen: Counter[str] = Counter()
     numbers: dict[str, int] = {}
     for row in rows:
@@ -110,7 +98,6 @@ def _records(rows: Sequence[Row], manifest: Manifest) -> Iterator[AnyRecord]:
         output = _table(row.get(ENVIRONMENT)).get("turns") or None
         verdict = _verdict(row, output, manifest.setting)
         yield Finished(at=at, key=key, verdict=verdict, output=output, calls=len(calls))
-    yield Closed(at=at, reason="completed")
 
 
 def _case(row: Row, question: str, number: int) -> Case:
