@@ -13,11 +13,11 @@ from pathlib import Path
 from console.core.case import Setting
 from console.core.fault import Fault, UsageError
 from console.core.nearest import nearest
-from console.exchange.bfcl_layout import Line, folder_name, score_path, write_lines
+from console.exchange.bfcl_layout import Line, folder_name, result_path, score_path, write_lines
 from console.exchange.bfcl_records import Recorder
 from console.exchange.bfcl_results import is_error
 from console.suites.bfcl.aggregate import spread
-from console.suites.bfcl.categories import FORMAT_SENSITIVITY, is_prerequisite, sort_key
+from console.suites.bfcl.categories import ALL, FORMAT_SENSITIVITY, is_prerequisite, sort_key
 from console.suites.bfcl.marking import Mark, mark_outputs
 from console.suites.bfcl.suite import BfclSuite
 
@@ -136,7 +136,10 @@ def check_ids(lines: list[Line], known: Collection[str], path: Path, *, partial:
             )
     doubled = [name for name, count in Counter(ids).items() if count > 1]
     if doubled:
-        raise UsageError(f"{len(doubled)} ids stand there twice, such as {doubled[0]!r}", where=str(path))
+        told = f"the id {doubled[0]!r} stands" if len(doubled) == 1 else f"{len(doubled)} ids stand"
+        example = "" if len(doubled) == 1 else f", such as {doubled[0]!r}"
+        cure = "Keep one line of each: which of them counts cannot be known."
+        raise UsageError(f"{told} there twice{example}", where=str(path), cure=cure)
     if len(lines) < len(known) and not partial:
         raise UsageError(
             f"holds {len(lines)} of {len(known)} entries",
@@ -152,6 +155,21 @@ def models_in(root: Path) -> list[str]:
         if next(folder.rglob("BFCL_v4_*_result.json"), None) is not None:
             found.append(folder.name)
     return found
+
+
+def passed_over(root: Path) -> list[str]:
+    """Name what lies among results and is not read: folders without any, and result files in no place of v4."""
+    told: list[str] = []
+    models = set(models_in(root))
+    for folder in _folders(root):
+        if folder.name not in models and not folder.name.startswith("."):
+            told.append(f"{folder}: holds no result file of v4")
+            continue
+        places = {result_path(root, folder.name, category) for category in ALL}
+        for path in sorted(folder.rglob("BFCL_v*_result.json")):
+            if path not in places and "_prereq_" not in path.name:
+                told.append(f"{path}: is not read: no category of v4 has its results there")
+    return told
 
 
 def _folders(root: Path) -> Iterable[Path]:

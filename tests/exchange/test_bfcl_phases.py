@@ -190,6 +190,21 @@ def test_ids_that_do_not_fit_are_named(console, tmp_path, lines, words):
         assert word in err
 
 
+def test_what_lies_among_results_and_is_not_read_is_named(console, tmp_path):
+    good = results(n0=RIGHT)
+    (tmp_path / "result" / "notes").mkdir()
+    old = good.with_name("BFCL_v3_simple_result.json")
+    old.write_text(good.read_text())
+    astray = good.parent.parent / "live" / good.name
+    astray.parent.mkdir()
+    astray.write_text(good.read_text())
+    code, data, err = evaluate(console, "--partial-eval")
+    assert code == 0
+    assert len(data["scores"]) == 1
+    for named in (old.name, f"live/{good.name}", "result/notes"):
+        assert named in err
+
+
 def test_nothing_to_evaluate_and_unknown_names(console):
     code, _, err = evaluate(console)
     assert (code, "no result file" in err) == (2, True)

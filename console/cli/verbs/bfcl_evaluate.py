@@ -17,7 +17,7 @@ from console.exchange.bfcl_columns import load_columns
 from console.exchange.bfcl_layout import Line, folder_name, project_root, read_lines, result_path
 from console.exchange.bfcl_leaderboard import Price, Spending, write_tables
 from console.exchange.bfcl_results import speaks_natively
-from console.exchange.bfcl_scores import CategoryScore, models_in, score_category, write_score
+from console.exchange.bfcl_scores import CategoryScore, models_in, passed_over, score_category, write_score
 from console.suites.bfcl.categories import resolve
 from console.suites.bfcl.suite import BfclSuite
 from console.suites.catalog import Catalog
@@ -82,7 +82,7 @@ def _evaluate(args: EvaluateArguments) -> int:
             scores.append(score)
             if not output.machine:
                 output.text(_line(score))
-    for text in refused:
+    for text in (*refused, *passed_over(result_root)):
         output.warn(text)
     if not scores and not refused:
         chosen = ", ".join(split(args.test_category)) or "any category"
@@ -133,8 +133,8 @@ def _write_summary(args: EvaluateArguments, suite: BfclSuite, scores: list[Categ
     if scores:
         columns = load_columns(suite.entry.folder / "bfcl_eval" / "constants" / "column_headers.py")
         entries = {category.name: category.cases for category in suite.categories()}
-        standings, passed_over = write_tables(score_root, columns, entries, spending, _prices(args))
-        for text in passed_over:
+        standings, strange = write_tables(score_root, columns, entries, spending, _prices(args))
+        for text in strange:
             output.warn(text)
         overall = {model: standing.overall.value for model, standing in standings.items()}
     if output.machine:
