@@ -59,7 +59,13 @@ class Changes:
         """Return the cells of a row."""
         pair = self.pairs[key]
         _, why = change_words(pair)
-        return (one_line(str(pair.a.key), 120), *(self._mark(pair, side) for side in "ab"), one_line(why, 200, MUTED))
+        return (one_line(self._name(pair), 120), *(self._mark(pair, side) for side in "ab"), one_line(why, 200, MUTED))
+
+    def _name(self, pair: Pairing) -> str:
+        """A loop is called by its question, as everywhere; other cases by their id."""
+        if not self._headline or not pair.a.title:
+            return str(pair.a.key)
+        return pair.a.title + (f" #{pair.a.key.rollout + 1}" if pair.a.key.rollout else "")
 
     def _mark(self, pair: Pairing, side: str) -> Content:
         rollout = pair.a if side == "a" else pair.b
