@@ -8,6 +8,7 @@ import msgspec
 
 from console.config.paths import find_data_roots
 from console.core.case import Case, Key
+from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.core.record import Finished, Started
 from console.core.run import Manifest, Summary
@@ -90,7 +91,7 @@ def read_history(folder: RunFolder) -> History:
 
 def keep_overview(folder: RunFolder) -> None:
     """After playing: keep what came of a long run, so that whoever opens it need not read its journal."""
-    with contextlib.suppress(OSError):
+    with contextlib.suppress(OSError, UsageError):
         if folder.journal_path.stat().st_size >= KEPT_FROM_BYTES:
             read_overview(folder)
 
