@@ -18,7 +18,9 @@ HOSTILE = '=cmd|"/c calc"!A1 <script>\x1b[2J\u202e</testsuite> | `x` \ud800\ufff
 
 def rollout(number, outcome, reason="", message=""):
     key = Key(f"case {number}")
-    return Rollout(key, number, "live", "title", outcome, reason, message=message, seconds=1.5, input_tokens=3)
+    return Rollout(
+        key, number, "live", "title", outcome=outcome, reason=reason, message=message, seconds=1.5, input_tokens=3
+    )
 
 
 ROLLOUTS = [
