@@ -29,20 +29,22 @@ def title(found: RunComparison, *, wide: bool) -> Content:
 
 def checks(found: RunComparison, *, wide: bool, live: tuple[bool, bool] = (False, False)) -> Content:
     """Return whether data and prompts are the same, and which of A and B is being played."""
+    origins = [
+        Content.styled(f"{name} {'edited prompt' if side.manifest.setting.edit else 'branch'}", "$undecided")
+        for name, side in (("A", found.a), ("B", found.b))
+        if side.manifest.setting.edit or side.manifest.parent
+    ]
+    other_prompts = found.prompts.verdict is False
     parts = [_check("data", found.data)]
-    if not wide and found.prompts.verdict is False and found.data.verdict:
+    if not wide and other_prompts and found.data.verdict:
         parts = [Content.styled(f"data {MARKS.passed}", "$pass")]
-    if wide or found.prompts.verdict is False:
+    if wide or (other_prompts and not origins):
         parts.append(_check("prompts", found.prompts))
     if found.simulated:
         parts.insert(0, Content.styled("simulated", "$undecided"))
     if playing := " ".join(name for name, on in zip("AB", live, strict=True) if on):
         parts.insert(0, Content.styled(f"{MARKS.live} {playing} live", "bold $live"))
-    parts += [
-        Content.styled(f"{name} {'edited prompt' if side.manifest.setting.edit else 'branch'}", "$undecided")
-        for name, side in (("A", found.a), ("B", found.b))
-        if side.manifest.setting.edit or side.manifest.parent
-    ]
+    parts += origins
     return Content("   " if wide else "  ").join(parts)
 
 

@@ -152,6 +152,8 @@ class CompareDoor(TypeAhead):
 
         try:
             if form == "verifiers":
+                if "aidanbench_score" not in run.summary().scores:
+                    raise UsageError("holds no AidanBench loop", where=run.name, cure="Choose another form.")
                 path = export_verifiers(run, Path("outputs"))
             else:
                 path = Path(f"{run.name}{form_of(form).extension}")

@@ -12,6 +12,7 @@ from console.core.case import Key
 from console.core.fault import UsageError
 from console.insight.failures import GroupBy
 from console.store.runs import RunFolder
+from console.tui import lines
 from console.tui.blocks import Block
 from console.tui.live.caption import Caption, same, tell
 from console.tui.review import diff
@@ -123,7 +124,8 @@ class Showing(CasePlace):
             self._entitle(self.query_one("#talk", Transcript), Content("Talk"), Content.empty())
         if not self.has_class("-wide") and subject.comparison and subject.comparison.hint:
             name, style = hint_face(subject.conversation.verdict)
-            shown.append(Content.assemble((f"   {name:<12}", MUTED), one_line(subject.comparison.hint, 300, style)))
+            line = Content.assemble((f"   {name:<12}", MUTED), one_line(subject.comparison.hint, 300, style))
+            shown.append(lines.fit(line, width))
         shown += remarks
         tell(head, Content("\n").join(shown))
 

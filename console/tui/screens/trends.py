@@ -127,10 +127,10 @@ class TrendsScreen(Place):
         show = figures.number if trend.score else figures.rate
         last = next((value for value in reversed(values) if value is not None), None)
         bars = figures.sparkline(values, 40, None if trend.score else 1.0) if len(values) > 1 else ""
-        mark = "  simulated" if trend.simulated else ""
-        return (one_line(trend.model, 60, "bold").append_text(mark, MUTED), one_line(trend.suite, 40),
+        mark = "simulated" if trend.simulated else ""
+        return (one_line(trend.model, 60, "bold"), one_line(trend.suite, 40),
                 Content(str(len(values))), Content("—" if last is None else show(last)),
-                Content.styled(bars, "$pass"))  # fmt: skip
+                Content.assemble((bars, "$pass"), "  " if bars and mark else "", (mark, "$undecided")))  # fmt: skip
 
     def _draw_point(self, key: str) -> Face:
         point = self._points[key]
