@@ -12,6 +12,8 @@ class Feeds:
     def __init__(self) -> None:
         """Open none."""
         self._open: dict[Path, tuple[RunFeed, int]] = {}
+        self.places: dict[Path, tuple[str, str]] = {}
+        """Order and cursor of the list of each run that was watched, to be found again on coming back."""
 
     def open(self, folder: RunFolder) -> RunFeed:
         """Return the feed of a run, started; must be called in the app's loop.

@@ -150,6 +150,23 @@ async def test_brackets_and_enter_go_to_another_run(size: tuple[int, int], opene
         await assert_until(pilot, lambda: app.screen.run_folder.name == "c-run" and "case-2-open" in text_of(app))
 
 
+async def test_coming_back_to_a_run_keeps_the_place(opened: Any, desk: Any) -> None:
+    folder = plain_run(desk.root / "runs").folder
+    other = plain_run(desk.root / "runs", name="other").folder
+    async with opened() as (app, pilot):
+        screen = await watch(app, pilot, folder)
+        await pilot.press("o", "j", "j")
+        await assert_until(pilot, lambda: screen.running_list.cursor == "0/live_simple_2-0-0")
+        kept = screen.running_list.cursor
+        await watch(app, pilot, other)
+        back = await watch(app, pilot, folder)
+        assert back is not screen
+        await assert_until(pilot, lambda: back.running_list.cursor == kept and back.order is screen.order)
+        watched = back.watched_rollout()
+        assert watched is not None
+        assert str(watched.key.case) in (kept or "")
+
+
 async def test_a_run_alone_has_no_list_of_runs(opened: Any, desk: Any) -> None:
     folder = plain_run(desk.root / "runs").folder
     async with opened() as (app, pilot):

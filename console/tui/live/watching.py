@@ -38,6 +38,8 @@ class Watching(Steering):
         self.order = Order.RUNNING
         self.loops = False
         """Whether the run is one of loops."""
+        self._is_back = False
+        """Whether the place in the list, if the run was watched before, was found again."""
         self._held = False
         """Whether the reader has chosen what the first tile shows."""
 
@@ -82,6 +84,9 @@ class Watching(Steering):
 
     def draw_watched(self, feed: RunFeed, changes: Changes) -> None:
         """Take over what is new in the watched conversations."""
+        if feed.is_read and not self._is_back:
+            self._is_back = True
+            self._come_back()
         lead = self.wall.lead
         if self.rollout_of(lead) is None:
             lead.slot = self._first_to_watch(feed)
@@ -92,6 +97,19 @@ class Watching(Steering):
         rollout = self.rollout_of(lead)
         if rollout is not None and not self._held and feed.is_live and self._has_lingered(feed, rollout):
             self._move_on(feed)
+
+    def on_screen_suspend(self) -> None:
+        """Remember the place in the list."""
+        if self._is_back and self.running_list.cursor is not None:
+            self.console_app.feeds.places[self.run_folder.path] = self.order.value, self.running_list.cursor
+
+    def _come_back(self) -> None:
+        """Go to the place in the list where the reader left this run."""
+        order, cursor = self.console_app.feeds.places.get(self.run_folder.path, ("", ""))
+        if cursor:
+            self.order = Order(order)
+            self.fed(Changes())
+            self.running_list.move_to(cursor)
 
     def _first_to_watch(self, feed: RunFeed) -> Slot | None:
         """Return what the cursor is on, or where that is shown already, what else runs."""

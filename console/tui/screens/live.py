@@ -169,7 +169,7 @@ class LiveScreen(AmongRuns):
             self._listed_at = now
             self._draw_lists(feed, changes)
         self.draw_watched(feed, changes)
-        if not feed.is_live:
+        if not feed.is_live or (self.replay is not None and not self.replay.is_playing):
             self._draw_figures(feed)
         if changes.status or changes.settled or self._was_live != feed.is_live:
             self._was_live = feed.is_live
