@@ -4,18 +4,14 @@ Serves 127.0.0.1 only, at an address with a secret in it, so that neither anothe
 same browser can drive the app. The page loads nothing from elsewhere. Needs the extra `serve` (textual-serve).
 """
 
-import html
 import os
 import secrets
 import shlex
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from console.core.fault import UsageError
 from console.tui.stock import Places
-
-if TYPE_CHECKING:
-    from aiohttp import web
 
 HOST = "127.0.0.1"
 DRIVER = "TEXTUAL_DRIVER"
@@ -82,8 +78,7 @@ def _command(places: Places, options: list[str]) -> str:
 
 
 def _server(command: str, port: int) -> Any:
-    from aiohttp import web
-    from textual_serve.server import Server
+    from textual_serve.server import Server, web  # its own web framework: the app itself speaks no HTTP
 
     class Loopback(Server):
         """Serves one page and one socket, both at a secret address."""
@@ -93,11 +88,11 @@ def _server(command: str, port: int) -> Any:
         def initialize_logging(self) -> None:
             """Log nothing: what goes over the socket is nobody's business."""
 
-        async def on_startup(self, app: "web.Application") -> None:
+        async def on_startup(self, app: Any) -> None:
             """Say where the app is."""
             print(f"eval-console is at {self.public_url}/{self.secret}   ctrl+c ends it", flush=True)  # noqa: T201
 
-        async def _make_app(self) -> "web.Application":
+        async def _make_app(self) -> Any:
             app = web.Application()
             app.add_routes(
                 [
@@ -109,14 +104,14 @@ def _server(command: str, port: int) -> Any:
             app.on_startup.append(self.on_startup)
             return app
 
-        async def handle_index(self, request: "web.Request") -> "web.Response":
+        async def handle_index(self, request: Any) -> Any:
             """Give the page."""
             address = f"ws://{HOST}:{port}/{self.secret}/ws"
             headers = {"Content-Security-Policy": f"{_POLICY}; connect-src ws://{HOST}:{port}",
                        "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}  # fmt: skip
-            return web.Response(text=_PAGE % html.escape(address), content_type="text/html", headers=headers)
+            return web.Response(text=_PAGE % address, content_type="text/html", headers=headers)
 
-        async def handle_websocket(self, request: "web.Request") -> Any:
+        async def handle_websocket(self, request: Any) -> Any:
             """Refuse pages of other origins; browsers always say where a page is from."""
             if request.headers.get("Origin", self.public_url) != self.public_url:
                 raise web.HTTPForbidden(text="another page must not drive the app")

@@ -136,7 +136,8 @@ def test_the_readers_own_keys(tmp_path: Path) -> None:
     path.write_text('run.new = "N"\n"cursor.down" = ["j", "ctrl+n"]\n"run.nwe" = "x"\nhelp = 3\n', encoding="utf-8")
     keys = load_key_map(path)
     assert keys.own == {"run.new": ("N",), "cursor.down": ("j", "ctrl+n")}
-    assert len(keys.mistakes) == 2
+    assert len(keys.mistakes) == 3
+    assert "N is both run.new and fail.prev" in keys.mistakes[2]
     assert "did you mean run.new?" in keys.mistakes[0]
     new = find_action("run.new", "all")
     assert new is not None

@@ -15,7 +15,6 @@ Frame = Callable[[ConsoleApp], str]
     ("keys", "name"),
     [
         (("question_mark",), "home-help"),
-        (("question_mark", "slash", *"sort"), "home-help-found"),
         (("colon",), "home-palette"),
         (("colon", *"go"), "home-palette-narrowed"),
         (("y",), "home-menu"),
@@ -32,6 +31,13 @@ async def test_sheets(size: str, keys: tuple[str, ...], name: str, opened: Any, 
         app.clear_notifications()
         await pilot.pause()
         assert_frame(app, f"{name}-{size}")
+
+
+async def test_help_finds_a_key_by_a_word(opened: Any, assert_frame: Check) -> None:
+    async with opened((80, 24)) as (app, pilot):
+        await pilot.press("question_mark", "slash", *"sort")
+        await pilot.pause()
+        assert_frame(app, "home-help-found-80x24")
 
 
 @pytest.mark.parametrize("key", ["question_mark", "colon", "y", "slash"])
@@ -74,8 +80,8 @@ async def test_keys_typed_at_once_reach_where_they_were_meant(opened: Any) -> No
             app.post_message(events.Key(key, key if len(key) == 1 else None))
         for _ in range(100):
             await pilot.pause(0.02)
-            if app.screen.where == "launch" and app.screen._form.texts:
+            if app.screen.where == "launch" and app.screen.form.texts:
                 break
-        assert app.screen._form.models == ["sim/careful"]
-        assert list(app.screen._form.suites) == ["small-talk"]
-        assert app.screen._form.texts == {"cases": "7"}
+        assert app.screen.form.models == ["sim/careful"]
+        assert list(app.screen.form.suites) == ["small-talk"]
+        assert app.screen.form.texts == {"cases": "7"}

@@ -4,11 +4,9 @@ With --ping, asks the server of one model which models it serves, which costs no
 """
 
 import argparse
-import asyncio
 import time
 from typing import Any
 
-from console.cli.checkup import GOOD, look_at_endpoint
 from console.cli.exitcode import Exit
 from console.cli.output import Output
 from console.cli.parser import Arguments
@@ -77,6 +75,10 @@ def _answer(model: ModelConfig) -> tuple[bool, str, str]:
         return False, state.text, "Set the variable, or name another with api_key_env."
     if model.provider != "openai":
         return False, "only a paid question would tell: litellm has no list of models", "Try three cases of a new run."
+    import asyncio  # only a ping needs these
+
+    from console.cli.checkup import GOOD, look_at_endpoint
+
     found = asyncio.run(look_at_endpoint(model))
     return found.state == GOOD, found.text, found.cure
 

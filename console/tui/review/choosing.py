@@ -100,6 +100,12 @@ class Choosing(Finding):
         self.triage.scope, self.triage.narrow = read_filter(self.triage.home), Filter()
         self.relist()
 
+    def group_as_before(self) -> None:
+        """Group as the reader did when the app was last open."""
+        by = self.console_app.memory.text("review.by")
+        if by in {one.value for one in GroupBy}:
+            self.triage.regroup(GroupBy(by))
+
     def _group(self, by: GroupBy) -> None:
         self.triage.regroup(by)
         self.console_app.memory.keep("review.by", by.value)

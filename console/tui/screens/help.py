@@ -104,7 +104,7 @@ class HelpPane(Transcript, can_focus=False):
         self._beside = place
         self._keys_in_use = key_map
         self.border_title = Content("Help")
-        self.border_subtitle = Content("? closes")
+        self.border_subtitle = Content(": finds a key   ? closes")
 
     def on_mount(self) -> None:
         """Show the keys from the start."""

@@ -7,7 +7,7 @@ key line uses now, why an action cannot act now, and what to do with the text of
 """
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import events
 from textual.app import ComposeResult
@@ -150,7 +150,7 @@ class Place(Screen[None]):
             actions = [action for action in here if not action.menu]
             self.query_one(KeyLine).tell(actions, self.console_app.key_map, self.key_words(), self.why_not)
             for help_pane in self.query("HelpPane"):
-                help_pane.refresh_keys()
+                cast(Any, help_pane).refresh_keys()
 
     def sync_help(self) -> None:
         """Show or remove the help beside the place, as the reader wants it and the width allows."""

@@ -78,6 +78,7 @@ class ReviewScreen(Listing, Showing, Sorting, Copying, Again, Branching):
     def on_mount(self) -> None:
         """Show where one is before anything is read."""
         self.add_class("-diff")
+        self.group_as_before()
         self.top_line.tell(title=literal(self.run_folder.name))
 
     # What is new -----------------------------------------------------------------------------------------------------
