@@ -1,11 +1,10 @@
 """From a preset to plans: one run for each model and suite, each with its own part of ids, categories and options."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from console.config.paths import find_data_roots, find_runs_root
+from console.config.paths import Places, find_data_roots, find_runs_root
 from console.config.preset import Preset
 from console.core.case import Setting
 from console.core.fault import UsageError
@@ -17,31 +16,24 @@ from console.store.runs import RunFolder, find_run
 from console.suites.catalog import Catalog
 
 
-@dataclass(frozen=True, slots=True)
-class Where:
-    """Where models, data and runs are, as named by a person; None means the usual places."""
-
-    models: Path | None = None
-    data: Path | None = None
-    runs: Path | None = None
-
-
-def plans_of(preset: Preset, where: Where) -> list[Plan]:
+def plans_of(preset: Preset, places: Places) -> list[Plan]:
     """Return one plan for each suite and model, the models of one suite beside each other.
 
     Raises:
         UsageError: something needed is missing, a file of ids cannot be read, or a run or id is not known. `where` of
             the error is the option of `run` that must be mended.
     """
-    former = find_run(find_runs_root(where.runs), preset.only_failed_of) if preset.only_failed_of else None
+    former = find_run(find_runs_root(places.runs), preset.only_failed_of) if preset.only_failed_of else None
     preset = _filled_from(preset, former) if former else preset
     if not preset.models:
         raise UsageError("is needed", where="-m", cure="Name a model with -m NAME; `eval-console models` lists them.")
     if not preset.suites:
         raise UsageError("is needed", where="-s", cure="Name a suite with -s NAME; `eval-console suites` lists them.")
+    if former and preset.ids:
+        raise UsageError("exclude each other", where="--ids and --only-failed-of", cure="Give one of them.")
     ids = failed_ids(former) if former else read_ids(preset.ids)
-    shares = _shared_out(ids, preset, where) if ids and len(preset.suites) > 1 else dict.fromkeys(preset.suites, ids)
-    options, roles = _options(preset, where), _roles(preset, where)
+    shares = _shared_out(ids, preset, places) if ids and len(preset.suites) > 1 else dict.fromkeys(preset.suites, ids)
+    options, roles = _options(preset, places), _roles(preset, places)
     several = len(preset.models) * len(preset.suites) > 1
     return [
         Plan(
@@ -58,9 +50,9 @@ def plans_of(preset: Preset, where: Where) -> list[Plan]:
             budget=preset.budget,
             name=f"{preset.name} {model} {suite}" if preset.name and several else preset.name,
             parent=former.name if former else "",
-            models_path=where.models,
-            data_path=where.data,
-            runs_path=where.runs,
+            models_path=places.models,
+            data_path=places.data,
+            runs_path=places.runs,
         )
         for suite in preset.suites
         for model in preset.models
@@ -133,13 +125,13 @@ def _filled_from(preset: Preset, former: RunFolder) -> Preset:
     )
 
 
-def _shared_out(ids: tuple[str, ...], preset: Preset, where: Where) -> dict[str, tuple[str, ...]]:
+def _shared_out(ids: tuple[str, ...], preset: Preset, places: Places) -> dict[str, tuple[str, ...]]:
     """Return which of the ids each suite has.
 
     Raises:
         UsageError: an id that no suite has, or a suite that has none of them.
     """
-    catalog, left = Catalog(find_data_roots(where.data)), dict.fromkeys(ids)
+    catalog, left = Catalog(find_data_roots(places.data)), dict.fromkeys(ids)
     shares: dict[str, tuple[str, ...]] = {}
     known: list[str] = []
     for name, parts in preset.suites.items():
@@ -157,7 +149,7 @@ def _shared_out(ids: tuple[str, ...], preset: Preset, where: Where) -> dict[str,
     return shares
 
 
-def _options(preset: Preset, where: Where) -> dict[str, dict[str, Any]]:
+def _options(preset: Preset, places: Places) -> dict[str, dict[str, Any]]:
     """Return each suite's own options: those named with it, and of the others those it knows.
 
     Raises:
@@ -166,7 +158,7 @@ def _options(preset: Preset, where: Where) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {suite: {} for suite in preset.suites}
     if not preset.options:
         return found
-    catalog, only = Catalog(find_data_roots(where.data)), len(found) == 1
+    catalog, only = Catalog(find_data_roots(places.data)), len(found) == 1
     known = {suite: {option.name for option in catalog.open(suite).options} for suite in found} if not only else {}
     for word, value in preset.options.items():
         suite, slash, name = word.rpartition("/")
@@ -180,7 +172,7 @@ def _options(preset: Preset, where: Where) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _roles(preset: Preset, where: Where) -> dict[str, dict[str, str]]:
+def _roles(preset: Preset, places: Places) -> dict[str, dict[str, str]]:
     """Return the role models of each suite: of several suites, each takes those it has a use for.
 
     Raises:
@@ -188,7 +180,7 @@ def _roles(preset: Preset, where: Where) -> dict[str, dict[str, str]]:
     """
     if len(preset.suites) == 1 or not preset.roles:
         return dict.fromkeys(preset.suites, preset.roles)
-    catalog = Catalog(find_data_roots(where.data))
+    catalog = Catalog(find_data_roots(places.data))
     found: dict[str, dict[str, str]] = {}
     for name in preset.suites:
         suite = catalog.open(name)

@@ -108,10 +108,10 @@ def _select(suite: Suite, selection: Selection, setting: Setting) -> list[Case]:
     try:
         return suite.cases(selection, setting)
     except UsageError as error:
-        if error.where or not (selection.ids or selection.categories):
+        if not any(one in error.message for one in selection.ids):
             raise
-        where = "--ids" if any(one in error.message for one in selection.ids) else "--category"
-        raise UsageError(error.message, where=where, cure=error.cure) from None
+        message = f"{error.where}: {error.message}" if error.where else error.message
+        raise UsageError(message, where="--ids", cure=error.cure) from None
 
 
 def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> Prepared:

@@ -124,12 +124,12 @@ class RunDoor(CompareDoor):
         model, suite = self.screen.run_offer if isinstance(self.screen, Place) else ("", "")
         self.open_form(model=model, suite=suite)
 
-    def open_form(self, *, model: str = "", suite: str = "") -> None:
+    def open_form(self, *, model: str = "", suite: str = "", failed_of: str = "") -> None:
         """Open the form for a new run, with a model or suite selected already."""
         from console.tui.screens.launch import LaunchScreen
 
         if not isinstance(self.screen, LaunchScreen):
-            self.push_screen(LaunchScreen(model=model, suite=suite))
+            self.push_screen(LaunchScreen(model=model, suite=suite, failed_of=failed_of))
 
     def take_launched(self, runs: Sequence[RunFolder]) -> None:
         """Take up runs that were started from here just now."""

@@ -40,6 +40,7 @@ RUNS_WIDE = (
     Column("cost", 9, right=True),
 )
 _STATE_WORDS = {
+    "queued": "waits in the queue",
     "starting": "starting",
     "running": "running",
     "completed": "finished",
@@ -69,7 +70,9 @@ def run_wide(line: RunLine, now: float) -> Face:
         Content.styled(figures.count(tally.failed), "$fail" if tally.failed else MUTED),
         Content.styled(figures.count(tally.broken + tally.undecided), "$broken" if tally.broken else MUTED),
         Content.styled(figures.count(line.left), "$live" if line.is_live else MUTED),
-        Content(figures.score(tally.passed, tally.graded)),
+        Content.styled(f"queued {line.place}", "$live")
+        if line.is_queued
+        else Content(figures.score(tally.passed, tally.graded)),
         _cost(line.summary),
     )
 
@@ -99,6 +102,8 @@ def _state_mark(line: RunLine) -> Content:
         return Content.styled(MARKS.running, "bold $live")
     if line.state in ("completed",):
         return Content(" ")
+    if line.is_queued:
+        return Content.styled(MARKS.not_ready, "$live")
     style = "$broken" if line.state in ("halted", "damaged") else MUTED
     return Content.styled(MARKS.broken if line.state in ("halted", "damaged") else MARKS.stopped, style)
 
@@ -110,6 +115,8 @@ def _damage(line: RunLine) -> Content:
 
 def _result(line: RunLine) -> Content:
     tally = line.tally
+    if line.is_queued:
+        return Content.styled(f"queued, place {line.place}", "$live")
     parts = [
         (MARKS.passed, tally.passed, "$pass"),
         (MARKS.failed, tally.failed, "$fail"),

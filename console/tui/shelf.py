@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from textual.signal import Signal
 
 from console.core.fault import UsageError
+from console.store.run_queue import RunQueue
 from console.store.runs import RunFolder
 from console.tui import stock
 from console.tui.stock import Models, Places, RunLine, RunWatch, Suites
@@ -46,6 +47,8 @@ class Shelf:
         self.runs_mistake = ""
         self.runs_root: Path | None = None
         self._watches: dict[Path, RunWatch] = {}
+        self.is_stranded = False
+        """Whether runs wait in the queue that nobody plays."""
         self._looking = False
         self._stamp = 0.0
         self._reading = 0
@@ -123,6 +126,11 @@ class Shelf:
         """Runs that an engine plays now."""
         return [line for line in self.runs or () if line.is_live]
 
+    @property
+    def queued(self) -> list[RunLine]:
+        """Runs that wait in the queue, the next one first."""
+        return sorted((line for line in self.runs or () if line.is_queued), key=lambda line: line.place)
+
     def find(self, path: Path) -> RunLine | None:
         """Return the line of a run folder."""
         return next((line for line in self.runs or () if line.folder.path == path), None)
@@ -138,7 +146,7 @@ class Shelf:
         """Look for news of live runs and for new runs, in a thread; does nothing while the last look is under way."""
         if self._looking or not self.runs_complete:
             return
-        for line in self.live:
+        for line in [*self.live, *self.queued]:
             self._watches.setdefault(line.folder.path, RunWatch(line.folder))
         self._looking = True
         self.in_thread(partial(self._look, list(self._watches.values())))
@@ -149,10 +157,18 @@ class Shelf:
             stamp = self.runs_root.stat().st_mtime if self.runs_root else self._stamp
         except OSError:
             stamp = self._stamp
-        self.hand_over(self._take_news, news, stamp)
+        self.hand_over(self._take_news, news, stamp, self._strands())
 
-    def _take_news(self, news: list[RunLine], stamp: float) -> None:
+    def _strands(self) -> bool:
+        """Look whether somebody plays the queue."""
+        queue = RunQueue(self.runs_root) if self.runs_root else None
+        return bool(queue is not None and queue.names() and not queue.is_played and not queue.is_waking)
+
+    def _take_news(self, news: list[RunLine], stamp: float, stranded: bool) -> None:
         self._looking = False
+        if stranded != self.is_stranded:
+            self.is_stranded = stranded
+            self.changed.publish("runs")
         by_path = {line.folder.path: line for line in news}
         for path, line in by_path.items():
             self._conclude(path, line)
@@ -167,7 +183,7 @@ class Shelf:
         """Stop following a run that ended; one whose engine is still coming up is given time."""
         before, watch = self.find(path), self._watches[path]
         was_live = before is not None and before.is_live
-        if not line.is_live and (was_live or time.time() - watch.since > GRACE_S):
+        if not line.is_live and not line.is_queued and (was_live or time.time() - watch.since > GRACE_S):
             del self._watches[path]
             if was_live or line.state == "completed":
                 self._app.run_ended(line)

@@ -10,9 +10,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from console.config.paths import Places
 from console.core.fault import UsageError
 from console.core.run import Manifest, Summary, Tally
 from console.core.tally import RunFold
+from console.store.run_queue import RunQueue
 from console.store.runs import RunFolder, list_runs
 
 if TYPE_CHECKING:
@@ -29,15 +31,6 @@ PULLS = {
     "cavebench": "cave-bench, the official scenarios",
 }
 """Suites that `eval-console pull` can bring, by name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Places:
-    """Where models, data and runs are, as given on the command line; None means the usual places."""
-
-    models: Path | None = None
-    data: Path | None = None
-    runs: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +110,8 @@ class RunLine:
     folder: RunFolder
     summary: Summary | None = None
     mistake: str = ""
+    place: int = 0
+    """Its place in the queue of runs, from 1; 0: it does not wait there."""
 
     @property
     def name(self) -> str:
@@ -132,6 +127,11 @@ class RunLine:
     def is_live(self) -> bool:
         """Whether an engine plays it."""
         return self.state == "running"
+
+    @property
+    def is_queued(self) -> bool:
+        """Whether it waits in the queue of runs."""
+        return self.state == "queued"
 
     @property
     def can_resume(self) -> bool:
@@ -192,9 +192,12 @@ class RunWatch:
             self._manifest = self._manifest or self.folder.manifest()
             for record in self._reader.iter_all():
                 self._fold.apply(record)
+            live = self.folder.is_live
+            if not live and not self._fold.sessions:
+                return read_run(self.folder)
             summary = self._fold.summary(
                 self._manifest,
-                live=self.folder.is_live,
+                live=live,
                 now=now,
                 damaged=len(self._reader.damages),
                 journal_bytes=self._reader.offset,
@@ -293,7 +296,8 @@ def read_runs(root: Path, batch: int = 40) -> Iterator[list[RunLine]]:
 def read_run(folder: RunFolder) -> RunLine:
     """Read one run."""
     try:
-        return RunLine(folder, folder.summary())
+        summary = folder.summary()
+        return RunLine(folder, summary, place=_place_of(folder) if summary.state == "queued" else 0)
     except (UsageError, OSError) as error:
         return RunLine(folder, mistake=str(error))
 
@@ -316,6 +320,12 @@ def read_case_lines(folder: RunFolder) -> list[CaseLine]:
     except (UsageError, OSError):
         return list(found.values())
     return list(found.values())
+
+
+def _place_of(folder: RunFolder) -> int:
+    """Return the place of a run in the queue, from 1; 0 when it is no longer there."""
+    names = RunQueue(folder.path.parent).names()
+    return names.index(folder.name) + 1 if folder.name in names else 0
 
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from console.config.preset import Preset
 from console.core.fault import UsageError
 from console.core.run import Budget, Selection
 from console.engine.forecast import Forecast, RunForecast, foresee
-from console.engine.matrix import Where, plans_of, read_ids
+from console.config.paths import Places
+from console.engine.matrix import plans_of, read_ids
 from console.engine.plan import Plan
 
 MODELS = """\
@@ -30,10 +31,10 @@ BFCL, AIDAN = "bfcl-starter", "aidan-starter"
 
 
 @pytest.fixture
-def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Where:
+def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
     monkeypatch.setenv("MATRIX_KEY", "sk-matrix-0123456789")
     (tmp_path / "models.toml").write_text(MODELS)
-    return Where(models=tmp_path / "models.toml", runs=tmp_path / "runs")
+    return Places(models=tmp_path / "models.toml", runs=tmp_path / "runs")
 
 
 def test_one_plan_for_each_model_and_suite(where):
@@ -123,7 +124,7 @@ def console_run(where, tmp_path, monkeypatch) -> tuple[str, tuple[str, ...]]:
     return run.name, tuple(failed)
 
 
-def forecast(preset: Preset, where: Where) -> Forecast:
+def forecast(preset: Preset, where: Places) -> Forecast:
     found = foresee(plans_of(preset, where))
     assert found is not None
     return found

@@ -1,31 +1,40 @@
 """The form for a new run: choosing, setting, foreseeing, asking, starting."""
 
+import dataclasses
 from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tui.shown import assert_until, text_of
 
+from console.config.paths import Places
+from console.config.preset import Preset
 from console.core.run import Budget, Selection
-from console.engine.plan import Plan
 from console.suites.suite import Option
 from console.tui.app import ConsoleApp
-from console.tui.launch.field import money, option_field, run_name, whole
-from console.tui.launch.form import command_of, must_ask
-from console.tui.stock import ModelLine
+from console.tui.launch.field import money, option_field, run_name, time_limit, whole
+from console.tui.launch.fields import FieldList
+from console.tui.launch.form import Form, command_of
+from console.tui.stock import Models, Suites
+from console.tui.themes import ANSI, DARK, LIGHT
 
 Check = Callable[[ConsoleApp, str], None]
 Frame = Callable[[ConsoleApp], str]
+THEMES = {"dark": DARK, "light": LIGHT, "no-colour": ANSI}
 SIZES = {"80x24": (80, 24), "160x45": (160, 45)}
 
 
 async def rest(app: ConsoleApp, pilot: Any, settle: Any) -> None:
-    """Wait until the forecast has been worked out."""
-    for _ in range(100):
-        await pilot.pause(0.05)
-        await settle(app, pilot)
-        if app.screen._forecast is not None:
-            return
-    raise AssertionError("no forecast")
+    """Wait until the forecast has been worked out and drawn."""
+    await assert_until(pilot, lambda: app.screen.forecast is not None)
+    await settle(app, pilot)
+
+
+async def fill(pilot: Any) -> None:
+    """Choose sim/careful and the category `what` of the suite, and two cases of it."""
+    await pilot.press("L", "j", "j", "space", "tab", "space", "j", "space", "tab", "2", "enter")
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -39,7 +48,7 @@ async def test_the_empty_form(size: str, opened: Any, assert_frame: Check) -> No
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_filled_form(size: str, opened: Any, assert_frame: Check, settle: Any) -> None:
     async with opened(SIZES[size]) as (app, pilot):
-        await pilot.press("L", "j", "j", "space", "tab", "space", "j", "space", "tab", "2", "enter")
+        await fill(pilot)
         await rest(app, pilot, settle)
         assert_frame(app, f"launch-filled-{size}")
 
@@ -55,14 +64,14 @@ async def test_selecting_models_suites_and_categories(opened: Any, frame: Frame)
     async with opened() as (app, pilot):
         await pilot.press("L", "space", "j", "space")
         await pilot.pause()
-        assert app.screen._form.models == ["gpt-x"]
+        assert app.screen.form.models == ["gpt-x"]
         assert "DESK_KEY_THAT_IS_NOT_SET is not set" in app.messages[-1].plain
         await pilot.press("tab", "space", "j", "space", "j", "space")
-        assert app.screen._form.suites == {"small-talk": {"what", "why"}}
+        assert app.screen.form.suites == {"small-talk": {"what", "why"}}
         await pilot.press("space")
-        assert app.screen._form.suites == {"small-talk": {"what"}}
+        assert app.screen.form.suites == {"small-talk": {"what"}}
         await pilot.press("g", "space")
-        assert app.screen._form.suites == {}
+        assert app.screen.form.suites == {}
 
 
 async def test_a_model_chosen_at_home_is_ticked(opened: Any, frame: Frame) -> None:
@@ -71,7 +80,7 @@ async def test_a_model_chosen_at_home_is_ticked(opened: Any, frame: Frame) -> No
         await pilot.press("enter")
         await pilot.pause()
         assert app.screen.where == "launch"
-        assert app.screen._form.models == ["gpt-x"]
+        assert app.screen.form.models == ["gpt-x"]
 
 
 async def test_filter_narrows_both_lists(opened: Any, frame: Frame) -> None:
@@ -89,33 +98,37 @@ async def test_filter_narrows_both_lists(opened: Any, frame: Frame) -> None:
 
 async def test_a_field_is_edited_in_place_and_says_what_does_not_fit(opened: Any, frame: Frame) -> None:
     async with opened() as (app, pilot):
-        await pilot.press("L", "tab", "tab", "j", "j", "0")
+        await pilot.press("L", "tab", "tab", "j", "j", "j", "j", "0")
         await pilot.pause()
-        assert "✗ a whole number from 1 on" in frame(app)
+        shown = frame(app).split("\n")
+        place = next(number for number, text in enumerate(shown) if text.startswith("> repeats"))
+        assert shown[place + 1].startswith("  ✗ a whole number from 1 on")
         await pilot.press("backspace", "3", "enter")
         await pilot.pause()
-        assert app.screen._form.texts["repeats"] == "3"
+        assert app.screen.form.texts["repeats"] == "3"
         await pilot.press("9", "escape")
-        assert app.screen._form.texts["repeats"] == "3"
-        await pilot.press("j", "j", "space", "space")
-        assert app.screen._form.texts["mode"] == "prompt"
+        assert app.screen.form.texts["repeats"] == "3"
+        await pilot.press("j", "j", "j", "j", "space", "space")
+        assert app.screen.form.texts["mode"] == "prompt"
         await pilot.press("G", "space")
-        assert app.screen.query_one("#launch-fields").is_editing or app.screen._form.texts
+        assert app.screen.query_one("#launch-fields").is_editing or app.screen.form.texts
 
 
 async def test_suite_options_and_roles_become_fields(opened: Any) -> None:
     async with opened() as (app, pilot):
         await pilot.press("L", "tab", "space")
         await pilot.pause()
-        ids = [one.id for one in app.screen._fields]
+        ids = [one.id for one in app.screen.fields]
         assert {"role:judge", "role:embedding", "option:small-talk:protocol", "name"} <= set(ids)
 
 
 async def test_letters_go_into_a_text_field_and_not_to_their_actions(opened: Any) -> None:
     async with opened() as (app, pilot):
-        await pilot.press("L", "tab", "tab", "G", "space", *"jqL:?1", "enter")
+        await pilot.press("L", "tab", "tab")
+        app.screen.query_one(FieldList).move_to("name")
+        await pilot.press("space", *"jqL:?1", "enter")
         assert app.screen.where == "launch"
-        assert app.screen._form.texts["name"] == "jqL:?1"
+        assert app.screen.form.texts["name"] == "jqL:?1"
 
 
 async def test_enter_without_choices_says_what_is_missing(opened: Any) -> None:
@@ -131,7 +144,7 @@ async def test_what_cannot_start_is_refused_with_its_cure(opened: Any, settle: A
     async with opened() as (app, pilot):
         await pilot.press("L", "space", "tab", "space")
         await rest(app, pilot, settle)
-        assert "OPENAI_API_KEY" in app.screen._forecast.refusals[0]
+        assert "OPENAI_API_KEY" in app.screen.refusals[0][0]
         assert "✗" in frame(app)
         await pilot.press("enter")
         await pilot.pause()
@@ -142,13 +155,13 @@ async def test_what_cannot_start_is_refused_with_its_cure(opened: Any, settle: A
 async def test_money_at_stake_is_asked_about_once(opened: Any, settle: Any, frame: Frame, desk: Any) -> None:
     async with opened() as (app, pilot):
         await pilot.press("L", "space", "tab", "space")
-        app.screen._form.texts |= {"role:judge": "sim/judge", "role:embedding": "sim/embedding", "stop_when": "never"}
-        app.screen._changed()
+        app.screen.form.texts |= {"role:judge": "sim/judge", "role:embedding": "sim/embedding", "stop_when": "never"}
+        app.screen.changed()
         await rest(app, pilot, settle)
-        assert app.screen._forecast.refusals == []
+        assert app.screen.forecast.refusals == []
         await pilot.press("enter")
         await pilot.pause()
-        assert "There is no stop limit" in frame(app)
+        assert "no limit stops it" in frame(app)
         await pilot.press("escape")
         await settle(app, pilot)
         assert app.screen.where == "launch"
@@ -168,24 +181,49 @@ async def test_one_run_starts_for_each_model_and_live_opens(opened: Any, settle:
 
 async def test_the_same_command_for_the_shell(opened: Any, settle: Any) -> None:
     async with opened() as (app, pilot):
-        await pilot.press("L", "j", "j", "space", "tab", "space", "j", "space", "tab", "2", "enter", "y", "c")
+        await fill(pilot)
+        await pilot.press("y", "c")
         await pilot.pause()
         assert app.clipboard.startswith(
-            "eval-console run -m sim/careful -s small-talk --category what --sample 2 --seed 0 --max-cost 5"
+            "eval-console run -m sim/careful -s small-talk/what --sample 2 --seed 0 --max-cost 5 --models"
         )
 
 
-def test_the_command_line_reads_what_is_copied() -> None:
-    from console.cli.parser import parse
-    from console.cli.selection import preset_of
-    from console.engine.matrix import Where, plans_of
+WHOLE = Preset(
+    ("gpt [/x]", "other"), {"s p": ("a", "b"), "t": ()}, 5, 3, ("@ids.txt", "x-1"), "former", 2, 4, "fc",
+    {"judge": "j", "embedding": "e"}, {"t/k": [1, "x"], "s p/t": "plain", "u": "1"}, Budget(1.5, 7, 600.0, 2), True,
+    "na me",
+)  # fmt: skip
 
-    plan = Plan("gpt [/x]", "s p", Selection(("a", "b"), limit=5, seed=3), {"k": [1, "x"], "t": "plain"}, "fc",
-                {"judge": "j"}, 2, 4, Budget(cost_usd=1.5), "na me")  # fmt: skip
+
+@pytest.mark.parametrize("preset", [WHOLE, Preset(("m",), {"s": ()}, limit=5), Preset(("m",), {"s": ()})])
+def test_the_command_line_reads_what_is_copied(preset: Preset) -> None:
     import shlex
 
-    read = preset_of(parse(shlex.split(command_of(plan))[1:]))  # pyright: ignore[reportArgumentType]
-    assert plans_of(read, Where()) == [plan]
+    from console.cli.parser import parse
+    from console.cli.selection import preset_of
+
+    read = preset_of(parse(shlex.split(command_of(preset, Places()))[1:]))  # pyright: ignore[reportArgumentType]
+    assert {**asdict(read), "ids": set(read.ids)} == {**asdict(preset), "ids": set(preset.ids)}
+
+
+def test_a_preset_goes_into_the_form_and_comes_out_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ids.txt").write_text("x-1")
+    form = Form(options={"t": (Option("k", "json", None, ""),), "s p": (Option("t", "text", "d", ""),)},
+                roles={"t": ("judge", "embedding")})  # fmt: skip
+    preset = dataclasses.replace(WHOLE, only_failed_of="", options={"t/k": [1, "x"], "s p/t": "plain"}, roles={})
+    form.take(preset)
+    found = form.preset(form.fields(Models(), []), Suites())
+    assert dataclasses.replace(found, ids=preset.ids) == preset
+    assert form.texts["ids"] == "@ids.txt, x-1"
+
+
+@pytest.mark.parametrize(("text", "value"), [("10m", 600.0), ("90", 90.0), ("never", None), ("", None)])
+def test_time_limits_are_read(text: str, value: float | None) -> None:
+    assert time_limit(text) == value
+    with pytest.raises(ValueError, match="or never"):
+        time_limit("soon")
 
 
 @pytest.mark.parametrize(
@@ -252,26 +290,181 @@ def test_suite_options_that_do_not_fit_are_refused(option: Option, text: str) ->
     assert option_field("s", option, named=False).mistake_in(text)
 
 
-def line(price: float | None, *, simulated: bool = False) -> ModelLine:
-    return ModelLine("m", "m", True, "", simulated, "openai", "", "prompt", 8, price, price, 1)
-
-
-def test_when_enter_asks_once_more() -> None:
-    capped, open_ended = Plan("m", "s", budget=Budget(cost_usd=5.0)), Plan("m", "s")
-    assert must_ask([capped], [line(1.0)], 4.99) == ""
-    assert "$5.01" in must_ask([capped], [line(1.0)], 5.01)
-    assert "no stop limit" in must_ask([open_ended], [line(1.0)], 0.01)
-    assert must_ask([capped], [line(None)], None) == ""
-    assert "up to $10.00" in must_ask([capped, capped], [line(None)], None)
-    assert must_ask([open_ended], [line(0.0)], 0.0) == ""
-    assert must_ask([open_ended], [line(None, simulated=True)], 0.0) == ""
-
-
 async def test_typing_replaces_a_default_that_is_edited(opened: Any) -> None:
     async with opened() as (app, pilot):
         await pilot.press("L", "tab", "tab", "space", "2", "4")
-        assert app.screen._form.texts["cases"] == "24"
+        assert app.screen.form.texts["cases"] == "24"
         await pilot.press("enter", "space", "end", "0")
-        assert app.screen._form.texts["cases"] == "240"
+        assert app.screen.form.texts["cases"] == "240"
         await pilot.press("enter", "space", "backspace")
-        assert app.screen._form.texts["cases"] == ""
+        assert app.screen.form.texts["cases"] == ""
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_mistake_stands_under_its_field_while_it_is_typed(
+    size: str, theme: str, opened: Any, assert_frame: Check, settle: Any
+) -> None:
+    async with opened(SIZES[size], THEMES[theme]) as (app, pilot):
+        await fill(pilot)
+        await rest(app, pilot, settle)
+        await pilot.press("j", "j", "space", *"why-99")
+        await rest(app, pilot, settle)
+        assert_frame(app, f"launch-mistake-{size}")
+        assert (
+            app.screen.form.refused["ids"] == "small-talk: no question has 'why-99' among its ids. Did you mean why-3?"
+        )
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_matrix_is_foreseen_run_by_run(
+    size: str, opened: Any, assert_frame: Check, settle: Any, desk: Any
+) -> None:
+    desk.write_suite("more-talk")
+    desk.write_models(MATRIX)
+    async with opened(SIZES[size]) as (app, pilot):
+        await pilot.press("L", "space", "j", "space", "tab", "space", "j", "j", "j", "space", "tab", "3", "enter")
+        app.screen.form.texts |= {"role:judge": "sim/judge", "role:embedding": "sim/embedding"}
+        app.screen.changed()
+        await rest(app, pilot, settle)
+        assert_frame(app, f"launch-matrix-{size}")
+        assert [run.unpriced for run in app.screen.forecast.runs] == [(), ("free-z",), (), ("free-z",)]
+
+
+MATRIX = """\
+[gpt-x]
+model_id = "gpt-x-1"
+api_key_env = "DESK_KEY"
+price = { in = 1.25, out = 10.0 }
+
+[free-z]
+model_id = "z"
+base_url = "http://127.0.0.1:1/v1"
+"""
+
+
+async def test_three_cases_are_tried_for_real_and_shown_in_place(
+    opened: Any, settle: Any, desk: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVAL_CONSOLE_SIM_PACE", "flat")
+    async with opened((160, 45)) as (app, pilot):
+        await pilot.press("L", "j", "j", "space", "tab", "space")
+        await rest(app, pilot, settle)
+        await pilot.press("t")
+        await assert_until(pilot, lambda: bool(app.screen.trials) and not app.screen.is_trying)
+        (trial,) = app.screen.trials
+        assert trial.tally.finished == 3
+        assert "TRIED FOR REAL" in text_of(app)
+        assert trial.folder.path.parent == desk.root / "runs" / ".try"
+        assert app.shelf.runs == []
+        await pilot.press("v")
+        await assert_until(pilot, lambda: app.screen.where == "review")
+        assert app.screen.run_folder.path == trial.folder.path
+
+
+async def test_a_preset_is_saved_and_fills_the_form_in_again(opened: Any, settle: Any, tmp_path: Path) -> None:
+    async with opened() as (app, pilot):
+        await fill(pilot)
+        await rest(app, pilot, settle)
+        await pilot.press("w", *"small", "enter")
+        await settle(app, pilot)
+        path = tmp_path / "eval-console" / "presets.toml"
+        assert 'suites = ["small-talk/what"]' in path.read_text()
+        await pilot.press("escape", "L")
+        assert app.screen.form.models == []
+        await pilot.press("p", "enter")
+        await assert_until(pilot, lambda: app.screen.where == "launch" and app.screen.form.models == ["sim/careful"])
+        assert app.screen.form.suites == {"small-talk": {"what"}}
+        assert app.screen.form.texts["cases"] == "2"
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_presets_and_their_mistakes_are_listed(size: str, opened: Any, assert_frame: Check, desk: Any) -> None:
+    (desk.root / "presets.toml").write_text(
+        '[nightly]\nmodels = ["gpt-x", "sim/careful"]\nsuites = ["small-talk/what"]\nsample = 2\n\n'
+        '[gone]\nmodels = ["[/x]"]\nsuites = ["nowhere"]\n\n[bad]\nlimit = "many"\n'
+    )
+    async with opened(SIZES[size]) as (app, pilot):
+        await pilot.press("L", "p", "G")
+        await assert_until(pilot, lambda: "presets.toml:11" in text_of(app))
+        assert_frame(app, f"launch-presets-{size}")
+        await pilot.press("k", "enter")
+        await assert_until(pilot, lambda: app.screen.where == "launch")
+        await assert_until(pilot, lambda: bool(app.messages))
+        assert "names what is not here: [/x], nowhere" in app.messages[-1].plain
+        assert app.screen.form.models == []
+
+
+async def test_the_name_of_a_preset_is_judged_while_it_is_typed(opened: Any, settle: Any) -> None:
+    async with opened() as (app, pilot):
+        await fill(pilot)
+        await pilot.press("w", *("x" * 61))
+        await assert_until(pilot, lambda: "at most 60 printable characters" in text_of(app))
+        await pilot.press("enter")
+        assert "Save as preset" in text_of(app)
+        await pilot.press("escape")
+        await assert_until(pilot, lambda: app.screen.where == "launch")
+
+
+async def test_queued_runs_wait_on_home_and_can_be_moved_and_taken_out(
+    opened: Any, settle: Any, desk: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from console.engine import runner
+
+    monkeypatch.setattr(runner, "detach", lambda *_: None)
+    async with opened() as (app, pilot):
+        for _ in range(3):
+            await fill(pilot)
+            await rest(app, pilot, settle)
+            app.screen.form.texts["start"] = "queued"
+            app.screen.changed()
+            await rest(app, pilot, settle)
+            await pilot.press("enter")
+            await assert_until(pilot, lambda: app.screen.where != "launch")
+            await pilot.press("1")
+            await assert_until(pilot, lambda: app.screen.where == "home")
+        first, second, third = [line.name for line in app.shelf.queued]
+        await pilot.press("tab", "g")
+        await assert_until(pilot, lambda: "queued, place 3" in text_of(app))
+        assert app.screen.line.name == third
+        await pilot.press("[")
+        await assert_until(pilot, lambda: [line.name for line in app.shelf.queued] == [first, third, second])
+        await pilot.press("D", "y")
+        await assert_until(pilot, lambda: [line.name for line in app.shelf.queued] == [first, second])
+        assert (desk.root / "runs" / ".trash" / third).is_dir()
+
+
+async def test_only_the_failed_cases_of_a_run_from_home(opened: Any, desk: Any, settle: Any) -> None:
+    desk.run("2025-01-17T1320-a", model="sim/hasty", passed=1, failed=2, simulated=True)
+    async with opened() as (app, pilot):
+        await pilot.press("tab", "a")
+        await rest(app, pilot, settle)
+        assert app.screen.form.texts["failed_of"] == "2025-01-17T1320-a"
+        assert app.screen.form.models == ["sim/hasty"]
+        assert app.screen.forecast.cases == 2
+
+
+async def test_a_click_ticks_and_edits_and_never_starts(opened: Any, settle: Any) -> None:
+    async with opened() as (app, pilot):
+        await pilot.press("L")
+        await pilot.click("#launch-models", offset=(4, 2))
+        await assert_until(pilot, lambda: app.screen.form.models == ["sim/careful"])
+        await pilot.click("#launch-models", offset=(4, 2))
+        await assert_until(pilot, lambda: app.screen.form.models == [])
+        await pilot.click("#launch-suites", offset=(4, 0))
+        await assert_until(pilot, lambda: list(app.screen.form.suites) == ["small-talk"])
+        await pilot.click("#launch-fields", offset=(4, 4))
+        await assert_until(pilot, lambda: app.screen.query_one(FieldList).is_editing)
+        assert app.screen.where == "launch"
+
+
+async def test_enter_waits_for_what_it_will_cost(opened: Any, settle: Any, desk: Any) -> None:
+    """Enter right after the last choice asks by the real amount, not by an unknown one."""
+    async with opened() as (app, pilot):
+        await pilot.press("L", "space", "tab", "space")
+        app.screen.form.texts |= {"role:judge": "sim/judge", "role:embedding": "sim/embedding", "stop_when": "never"}
+        app.screen.changed()
+        assert app.screen.forecast is None
+        await pilot.press("enter")
+        await assert_until(pilot, lambda: "no limit stops it" in text_of(app))
+        assert "about $" in text_of(app)

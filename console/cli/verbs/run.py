@@ -13,11 +13,11 @@ from console.cli.history import read_history
 from console.cli.output import Output
 from console.cli.playing import play
 from console.cli.selection import PresetArguments, add_preset_arguments, preset_of
+from console.config.paths import Places
 from console.config.preset_file import save_preset
 from console.core.fault import UsageError
 from console.engine.forecast import Forecast, RunForecast, forecast_of
 from console.engine.launch import enqueue, spawn
-from console.config.paths import Places
 from console.engine.matrix import plans_of
 from console.engine.plan import Prepared, prepare
 from console.engine.preflight import doubts_about_roles

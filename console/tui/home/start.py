@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from textual.content import Content
 
+from console.insight import figures
 from console.tui.safe import one_line
 from console.tui.stock import RunLine
 from console.tui.widgets.rows import Column, Face
@@ -32,14 +33,20 @@ class StartList(Section):
         """The newest run that can be resumed."""
         self.failed: RunLine | None = None
         """The newest run with failures."""
+        self.queued: list[RunLine] = []
+        """Runs that wait, the next one first."""
+        self._stranded = False
         self._starting = False
 
-    def offer(self, runs: list[RunLine], *, wide: bool) -> None:
-        """Take up the runs and show what can be done with them."""
+    def offer(self, runs: list[RunLine], *, wide: bool, stranded: bool = False) -> None:
+        """Take up the runs and show what can be done with them; `stranded`: nobody plays those that wait."""
+        self.queued = sorted((line for line in runs if line.is_queued), key=lambda line: line.place)
+        self._stranded = stranded
         self.resumable = next((line for line in runs if line.can_resume), None)
         self.failed = next((line for line in runs if line.tally.failed + line.tally.broken and not line.is_live), None)
         self.label("Start")
         keys = ["demo", "more", "gap", "new"] if wide else ["demo", "new"]
+        keys += ["queue"] * bool(self.queued or stranded)
         keys += ["resume"] * (self.resumable is not None) + ["failures"] * (self.failed is not None)
         self.show(keys, fixed=self.FIXED)
 
@@ -59,10 +66,18 @@ class StartList(Section):
                 return Content.empty()
             case "new":
                 return Content("New run"), _muted(Content("pick models, suites and limits")), _key("L")
+            case "queue":
+                return Content("Queue"), self._queue_words(), Content.empty()
             case "resume":
                 return Content("Resume a run"), _muted(_resume_words(self.resumable)), _key("r")
             case _:
                 return Content("Last failures"), _muted(_failure_words(self.failed)), _key("3")
+
+    def _queue_words(self) -> Content:
+        waits = f"{figures.plural(len(self.queued), 'run')} {'waits' if len(self.queued) == 1 else 'wait'}"
+        if self._stranded:
+            return Content.styled(f"{waits}, nobody plays them: enter goes on", "$fail")
+        return _muted(Content.assemble(f"{waits}, next: ", _who(self.queued[0])) if self.queued else Content(waits))
 
 
 def _resume_words(line: RunLine | None) -> Content:

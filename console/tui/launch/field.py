@@ -2,11 +2,14 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from console.config.preset import read_time
+from console.core.nearest import nearest
 from console.suites.suite import Option
+from console.tui.stock import RunLine
 
 Read = Callable[[str], Any]
 """Turns the text into a value, or raises ValueError with a sentence of ours."""
@@ -21,6 +24,8 @@ class Field:
     default: str
     """The text it starts with."""
     meaning: str
+    flag: str
+    """The same option of `run`."""
     read: Read = field(default=str)
     choices: tuple[str, ...] = ()
     """Space goes through these; other texts are refused."""
@@ -42,7 +47,7 @@ class Field:
             ValueError: it does not fit, with a sentence of ours.
         """
         if self.choices and text not in self.choices:
-            raise ValueError(f"one of: {', '.join(self.choices)}")
+            raise ValueError(f"one of: {', '.join(choice or 'nothing' for choice in self.choices)}")
         return self.read(text.strip())
 
     def next_choice(self, text: str, step: int = 1) -> str:
@@ -76,11 +81,59 @@ def money(text: str) -> float | None:
     return float(match[1])
 
 
+def time_limit(text: str) -> float | None:
+    """Read a time in seconds; `never` and nothing mean no limit."""
+    if text.lower() in ("never", ""):
+        return None
+    try:
+        return read_time(text)
+    except ValueError as error:
+        raise ValueError(f"{error}, or never") from None
+
+
 def run_name(text: str) -> str:
     """Read a name for runs: nothing, or something a folder can be called."""
     if len(text) > 60 or not text.isprintable():
         raise ValueError("at most 60 printable characters")
     return text
+
+
+def ids(is_file: Callable[[str], bool]) -> Read:
+    """Return a reader of case ids between commas, `@FILE` among them; `is_file` says whether there is such a file."""
+
+    def read(text: str) -> tuple[str, ...]:
+        words = tuple(word for part in text.split(",") if (word := part.strip()))
+        for word in words:
+            if word.startswith("@") and not is_file(word[1:]):
+                raise ValueError(f"there is no file {word[1:] or 'of that name'}; @ids.txt holds one id a line")
+        return words
+
+    return read
+
+
+def failed_run(lines: Sequence[RunLine], suites: Sequence[str]) -> Read:
+    """Return a reader of the name of a run with failed cases of the chosen suite, or a unique part of its name."""
+
+    def read(text: str) -> str:
+        if not text:
+            return ""
+        names = [line.name for line in lines]
+        found = [line for line in lines if text in (line.name, "latest")] or [
+            line for line in lines if text in line.name
+        ]
+        if not found:
+            close = nearest(text, names)
+            raise ValueError("no run has that in its name" + (f"; did you mean {close}?" if close else ""))
+        if len(found) > 1 and text != "latest":
+            raise ValueError(f"{len(found)} runs have that in their name; give more of it")
+        summary = found[0].summary
+        if summary is None or not summary.tally.failed:
+            raise ValueError("that run has no failed case")
+        if any(suite != summary.suite for suite in suites):
+            raise ValueError(f"it played {summary.suite}: choose that suite only")
+        return found[0].name
+
+    return read
 
 
 def option_field(suite: str, option: Option, *, named: bool) -> Field:
@@ -89,15 +142,15 @@ def option_field(suite: str, option: Option, *, named: bool) -> Field:
     Args:
         suite: the suite it belongs to.
         option: what the suite offers.
-        named: whether the label must say which suite is meant.
+        named: whether the command line must be told which suite is meant.
     """
-    label = f"{suite} {option.name}" if named else option.name
     choices = ("true", "false") if option.kind == "bool" else option.choices
     return Field(
         f"option:{suite}:{option.name}",
-        label,
+        option.name,
         text_of(option.default),
         option.meaning,
+        f"--option {suite}/{option.name}=" if named else f"--option {option.name}=",
         _option_reader(option),
         choices,
         digits=option.kind in ("int", "float"),

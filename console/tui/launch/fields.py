@@ -1,7 +1,7 @@
 """`FieldList`: the settings of the form, edited in place.
 
 Digits start editing a number at once; space edits a text or goes through the choices of a field; enter, tab and the
-arrows end editing, escape takes it back. A text that does not fit says why beside the field.
+arrows end editing, escape takes it back. A text that does not fit says why under the field, while it is typed.
 """
 
 from collections.abc import Sequence
@@ -10,18 +10,23 @@ from textual import events
 from textual.content import Content
 from textual.message import Message
 
+from console.tui import columns, lines
 from console.tui.launch.field import Field
 from console.tui.launch.form import Form
+from console.tui.launch.picking import Picking
 from console.tui.marks import MARKS
 from console.tui.safe import one_line
 from console.tui.widgets.rows import Column, Face
-from console.tui.widgets.section import Section
 
-_COLUMNS = (Column("", 12, 1), Column("", 14, 2), Column("", 24, 4))
+_COLUMNS = (Column("", 12, 1), Column("", 14, 2), Column("", 24, 4, from_width=44))
+_MISTAKE = "mistake "
+"""Begins the key of the row under a field that says what is wrong with it."""
+_SUITE = "suite "
+"""Begins the key of the heading above the options of one of several suites."""
 _ENDS = ("enter", "tab", "shift+tab", "up", "down")
 
 
-class FieldList(Section):
+class FieldList(Picking):
     """The settings; see the module."""
 
     class FieldChanged(Message):
@@ -53,8 +58,21 @@ class FieldList(Section):
         if self._edited not in self._fields:
             self._edited = None
             self._selected = False
-        self.label("Settings", "digits or space edit")
-        self.show(list(self._fields))
+        changed = sum(id in self._form.texts for id in self._fields)
+        self.label("Settings", "digits or space edit", f"{changed} changed" if changed else "")
+        self._show_rows()
+
+    def _show_rows(self) -> None:
+        """List the fields, a mistake below its field."""
+        keys: list[str] = []
+        for id, one in self._fields.items():
+            suite = id.split(":")[1] if id.startswith("option:") and len(self._form.suites) > 1 else ""
+            if suite and _SUITE + suite not in keys:
+                keys.append(_SUITE + suite)
+            keys += [id, _MISTAKE + id] if self._form.mistake_in(one) else [id]
+        self.show(keys, fixed=frozenset(key for key in keys if key.startswith((_MISTAKE, _SUITE))))
+        if self._edited is not None and _MISTAKE + self._edited in keys:
+            self._bring_into_view(keys.index(_MISTAKE + self._edited))
 
     def act(self) -> None:
         """Edit the field under the cursor, or go to its next choice."""
@@ -130,19 +148,34 @@ class FieldList(Section):
     def _set(self, one: Field, text: str) -> None:
         self._selected = False
         self._form.set_text(one, text)
-        self.touch(one.id)
+        self._form.refused.pop(one.id, None)
+        self._show_rows()
         self.post_message(self.FieldChanged())
 
     def _face(self, key: str) -> Face:
+        if key.startswith(_MISTAKE):
+            return self._mistake_face(self._fields[key.removeprefix(_MISTAKE)])
+        if key.startswith(_SUITE):
+            return Content.assemble(("  options of ", "$muted"), one_line(key.removeprefix(_SUITE), 60, "bold $muted"))
         one = self._fields[key]
         text, edited = self._form.text(one), key == self._edited
-        label = one_line(one.label, 40, "bold" if edited else "")
-        value = one_line(text, 60, "bold" if text != one.default else "")
+        wrong = bool(self._form.mistake_in(one))
+        label = one_line(one.label, 40, "bold" if edited or wrong else "")
+        value = one_line(text, 60, "bold $fail" if wrong else "bold" if text != one.default else "")
         if edited:
-            shown = value.stylize("reverse") if self._selected else value
-            value = Content.assemble(shown, ("▏", "bold $focus"))
-        elif not text:
+            return self._edited_face(label, text, wrong=wrong)
+        if not text:
             value = Content.styled("—", "$muted")
-        problem = one.mistake_in(text)
-        note = one_line(f"{MARKS.failed} {problem}", 120, "$fail") if problem else one_line(one.meaning, 200, "$muted")
-        return label, value, note
+        return label, value, one_line(one.meaning, 200, "$muted")
+
+    def _edited_face(self, label: Content, text: str, *, wrong: bool) -> Content:
+        """Return a row that is typed into: the end of the text is in view, and the meaning makes room for it."""
+        name = lines.fit(label, columns.lay_out(_COLUMNS, self.room - 2)[0][2])
+        room = max(self.room - name.cell_length - 8, 8)
+        style = "reverse" if self._selected else "bold $fail" if wrong else "bold"
+        shown = one_line(text if len(text) <= room else MARKS.cut + text[-room:], room + 1, style)
+        return Content.assemble(name, "  ", shown, ("▏", "bold $focus"))
+
+    def _mistake_face(self, one: Field) -> Content:
+        problem = self._form.mistake_in(one)
+        return Content.assemble((f"  {MARKS.failed} ", "bold $fail"), one_line(problem, 200, "$fail"))

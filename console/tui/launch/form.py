@@ -1,4 +1,4 @@
-"""What the reader has chosen so far, and the plans that follow from it. Pure: knows neither screen nor disk.
+"""What the reader has chosen so far, and the preset that it amounts to. Pure: knows neither screen nor disk.
 
 Nothing ticked under a suite means all of its categories. One run is started for each model and suite.
 """
@@ -6,28 +6,16 @@ Nothing ticked under a suite means all of its categories. One run is started for
 import json
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from console.core.run import Budget, Selection
-from console.engine.plan import Plan
+from console.config.paths import Places
+from console.config.preset import ROLES, Preset, suite_words
+from console.core.run import Budget
 from console.suites.suite import Option
-from console.tui.launch.field import Field, money, option_field, run_name, whole
-from console.tui.stock import ModelLine, Models, Places, Suites
-
-ASK_ABOVE_USD = 5.0
-"""Estimated price from which Enter asks once more."""
-_AUTO = "as models.toml says"
-_GENERAL = (
-    Field("cases", "cases", "all", "how many of each suite, or all", whole(none=("all",)), digits=True),
-    Field("seed", "seed", "0", "draws the cases; empty takes the first ones", whole(0, none=("first",)), digits=True),
-    Field("repeats", "repeats", "1", "times each case is played", whole(), digits=True),
-    Field("at_once", "at once", "", "conversations in flight; empty: as models.toml says", whole(none=("auto",)),
-          digits=True),
-    Field("mode", "mode", _AUTO, "native tools (fc) or tools in the prompt", str, (_AUTO, "fc", "prompt")),
-    Field("stop_when", "stop when", "5.00", "US dollars spent by a run, or never", money, digits=True),
-)  # fmt: skip
-_NAME = Field("name", "name", "", "empty: time, model and suite", run_name)
+from console.tui.launch.field import Field, option_field, text_of
+from console.tui.launch.settings import AUTO, QUEUED, settings
+from console.tui.stock import Models, RunLine, Suites
 
 
 @dataclass(slots=True)
@@ -42,6 +30,8 @@ class Form:
     """Options by suite, as far as they are known."""
     roles: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """Roles needed by suite, as far as they are known."""
+    refused: dict[str, str] = field(default_factory=dict[str, str])
+    """What the checks of a start have said of a field, by its id; forgotten with the next change."""
 
     # Choosing --------------------------------------------------------------------------------------------------------
 
@@ -66,10 +56,10 @@ class Form:
 
     # Fields ----------------------------------------------------------------------------------------------------------
 
-    def fields(self, models: Models) -> list[Field]:
+    def fields(self, models: Models, runs: Sequence[RunLine]) -> list[Field]:
         """Return the fields that matter for what is chosen."""
         roles = list(dict.fromkeys(role for suite in self.suites for role in self.roles.get(suite, ())))
-        found = [*_GENERAL, *(_role_field(role, models) for role in roles), _NAME]
+        found = settings(models, runs, list(self.suites), roles)
         for suite in self.suites:
             known = self.options.get(suite, ())
             found += [option_field(suite, option, named=len(self.suites) > 1) for option in known]
@@ -86,8 +76,12 @@ class Form:
         else:
             self.texts[one.id] = text
 
+    def mistake_in(self, one: Field) -> str:
+        """Return what is wrong with a field, or nothing. May hold foreign text."""
+        return one.mistake_in(self.text(one)) or self.refused.get(one.id, "")
+
     def mistakes(self, fields: Sequence[Field]) -> list[str]:
-        """Return what must be mended before anything can start."""
+        """Return what must be mended before anything can start. May hold foreign text."""
         found = [] if self.models else ["choose a model: space"]
         found += [] if self.suites else ["choose a suite: space"]
         for one in fields:
@@ -95,36 +89,53 @@ class Form:
                 found.append(f"{one.label}: {problem}")
         return found
 
-    # Plans -----------------------------------------------------------------------------------------------------------
+    # Presets ---------------------------------------------------------------------------------------------------------
 
-    def plans(self, fields: Sequence[Field], suites: Suites, places: Places) -> list[Plan]:
-        """Return one plan for each model and suite; every field must be without mistakes."""
+    def preset(self, fields: Sequence[Field], suites: Suites) -> Preset:
+        """Return what the form amounts to; every field must be without mistakes."""
         values = {one.id: one.value_of(self.text(one)) for one in fields}
-        limit, seed = values["cases"], values["seed"]
-        whole_plan = Plan(
-            "",
-            "",
-            mode=None if values["mode"] == _AUTO else values["mode"],
+        return Preset(
+            models=tuple(self.models),
+            suites={suite: self._ticked(suite, suites) for suite in self.suites},
+            limit=values["cases"],
+            seed=values["seed"] if values["cases"] is not None else None,
+            ids=values["ids"],
+            only_failed_of=values["failed_of"],
             rollouts=values["repeats"],
             concurrency=values["at_once"],
-            budget=Budget(cost_usd=values["stop_when"]),
+            mode=None if values["mode"] == AUTO else values["mode"],
+            roles={id.removeprefix("role:"): name for id, name in values.items() if id.startswith("role:") and name},
+            options=self._changed_options(values),
+            budget=Budget(values["stop_when"], values["max_tokens"], values["max_time"], values["max_errors"]),
+            queue=values["start"] == QUEUED,
             name=values["name"],
-            roles={id.removeprefix("role:"): value for id, value in values.items() if id.startswith("role:") and value},
-            models_path=places.models,
-            data_path=places.data,
-            runs_path=places.runs,
         )
-        return [
-            replace(
-                whole_plan,
-                model=model,
-                suite=suite,
-                selection=Selection(self._ticked(suite, suites), limit=limit, seed=None if limit is None else seed),
-                options=self._changed_options(suite, values),
-            )
-            for suite in self.suites
-            for model in self.models
-        ]
+
+    def take(self, preset: Preset) -> None:
+        """Fill the form in with what a preset says; the rest goes back to its default."""
+        self.models = list(preset.models)
+        self.suites = {suite: set(parts) for suite, parts in preset.suites.items()}
+        budget = preset.budget
+        texts: dict[str, Any] = {
+            "cases": preset.limit,
+            "seed": "first" if preset.limit is not None and preset.seed is None else preset.seed,
+            "ids": ", ".join(preset.ids),
+            "failed_of": preset.only_failed_of,
+            "repeats": preset.rollouts if preset.rollouts != 1 else None,
+            "at_once": preset.concurrency,
+            "stop_when": "never" if budget.cost_usd is None else f"{budget.cost_usd:.2f}",
+            "start": QUEUED if preset.queue else None,
+            "mode": preset.mode,
+            "name": preset.name,
+            "max_time": None if budget.seconds is None else str(budget.seconds).removesuffix(".0"),
+            "max_tokens": budget.tokens,
+            "max_errors": budget.errors,
+            **{f"role:{role}": name for role, name in preset.roles.items()},
+        }
+        for word, value in preset.options.items():
+            suite, slash, name = word.rpartition("/")
+            texts |= {f"option:{one}:{name}": value for one in ([suite] if slash else preset.suites)}
+        self.texts = {id: text for id, value in texts.items() if (text := text_of(value))}
 
     def _ticked(self, suite: str, suites: Suites) -> tuple[str, ...]:
         """Return the ticked categories in the suite's order."""
@@ -132,51 +143,55 @@ class Form:
         known = [category.name for category in line.categories] if line else sorted(ticked)
         return tuple(name for name in known if name in ticked)
 
-    def _changed_options(self, suite: str, values: dict[str, Any]) -> dict[str, Any]:
-        start = f"option:{suite}:"
-        return {id[len(start) :]: values[id] for id in self.texts if id.startswith(start) and id in values}
+    def _changed_options(self, values: dict[str, Any]) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for id in self.texts:
+            kind, _, rest = id.partition(":")
+            if kind == "option" and id in values:
+                suite, _, name = rest.rpartition(":")
+                found[f"{suite}/{name}" if len(self.suites) > 1 else name] = values[id]
+        return found
 
 
-def _role_field(role: str, models: Models) -> Field:
-    names = tuple(line.name for line in models.lines if line.ready)
-    known = ("", f"sim/{role}", *names) if role in ("judge", "embedding") else ("", *names)
-    return Field(f"role:{role}", role, "", "the model that plays this role; empty: as the suite says", str, known)
+def command_of(preset: Preset, places: Places) -> str:
+    """Return the shell command that starts the same runs."""
+    budget, drawn = preset.budget, preset.limit is not None and preset.seed is not None
+    pairs: list[tuple[str, Any]] = [
+        *(("-m", name) for name in preset.models),
+        *(("-s", word) for word in suite_words(preset.suites)),
+        ("--sample" if drawn else "-n", preset.limit),
+        ("--seed", preset.seed if drawn else None),
+        ("--ids", ",".join(one for one in preset.ids if not one.startswith("@")) or None),
+        *(("--ids", one) for one in preset.ids if one.startswith("@")),
+        ("--only-failed-of", preset.only_failed_of or None),
+        ("-r", preset.rollouts if preset.rollouts != 1 else None),
+        ("-c", preset.concurrency),
+        ("--mode", preset.mode),
+        ("--max-cost", budget.cost_usd),
+        ("--max-time", budget.seconds),
+        ("--max-tokens", budget.tokens),
+        ("--max-errors", budget.errors),
+        *((f"--{role}", preset.roles[role]) for role in ROLES if role in preset.roles),
+        *(("--option", f"{name}={_option_text(value)}") for name, value in preset.options.items()),
+        ("--name", preset.name or None),
+        ("--models", places.models),
+        ("--data", places.data),
+        ("--runs", places.runs),
+    ]
+    words = [part for flag, value in pairs if value is not None for part in (flag, _word(value))]
+    return shlex.join(["eval-console", "run", *words, *(["--queue"] if preset.queue else [])])
 
 
-def command_of(plan: Plan) -> str:
-    """Return the shell command that starts the same run."""
-    words = ["eval-console", "run", "-m", plan.model, "-s", plan.suite]
-    if plan.selection.categories:
-        words += ["--category", ",".join(plan.selection.categories)]
-    if plan.selection.limit is not None and plan.selection.seed is None:
-        words += ["-n", str(plan.selection.limit)]
-    elif plan.selection.limit is not None:
-        words += ["--sample", str(plan.selection.limit), "--seed", str(plan.selection.seed)]
-    words += ["-r", str(plan.rollouts)] if plan.rollouts != 1 else []
-    words += ["-c", str(plan.concurrency)] if plan.concurrency is not None else []
-    words += ["--mode", plan.mode] if plan.mode else []
-    words += ["--max-cost", f"{plan.budget.cost_usd:g}"] if plan.budget.cost_usd is not None else []
-    for role, model in plan.roles.items():
-        words += [f"--{role}", model]
-    for name, value in plan.options.items():
-        words += ["--option", f"{name}={value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"]
-    words += ["--name", plan.name] if plan.name else []
-    for flag, path in (("--models", plan.models_path), ("--data", plan.data_path), ("--runs", plan.runs_path)):
-        words += [flag, str(path)] if path is not None else []
-    return shlex.join(words)
+def _word(value: Any) -> str:
+    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
-def must_ask(plans: Sequence[Plan], models: Sequence[ModelLine], cost_usd: float | None) -> str:
-    """Return why Enter should ask once more before it starts, or nothing; `cost_usd` None means not known."""
-    priced = [line.name for line in models if line.is_priced]
-    if not priced:
-        return ""
-    if cost_usd is not None and cost_usd > ASK_ABOVE_USD:
-        return f"This is estimated at ${cost_usd:,.2f}."
-    if any(plan.budget.cost_usd is None for plan in plans):
-        return "There is no stop limit, and a model that costs money is asked."
-    if cost_usd is None:
-        caps = sum(plan.budget.cost_usd or 0.0 for plan in plans)
-        if caps > ASK_ABOVE_USD:
-            return f"The price is not known; all runs together may spend up to ${caps:,.2f}."
-    return ""
+def _option_text(value: Any) -> str:
+    """Return an option as the command line reads it: a text that JSON would read as something else is quoted."""
+    if not isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    try:
+        json.loads(value)
+    except (ValueError, RecursionError):
+        return value
+    return json.dumps(value, ensure_ascii=False)

@@ -5,17 +5,17 @@ from textual.content import Content
 from console.insight import figures
 from console.tui import faces
 from console.tui.launch.form import Form
+from console.tui.launch.picking import Picking
 from console.tui.marks import MARKS
 from console.tui.safe import one_line
 from console.tui.stock import ModelLine, Models, SuiteLine, Suites
 from console.tui.widgets.rows import Column, Face
-from console.tui.widgets.section import Section
 
 _MODELS = (Column("", 3), Column("", 10, 2), Column("", 10, 3))
 _SUITES = (Column("", 3), Column("", 12, 3), Column("", 14, 1, right=True))
 
 
-class ModelChoice(Section):
+class ModelChoice(Picking):
     """Models to tick; those without a key say what is missing."""
 
     def __init__(self, form: Form) -> None:
@@ -47,7 +47,7 @@ def _model_note(line: ModelLine) -> Content:
     return Content.styled("ready", "$muted")
 
 
-class SuiteChoice(Section):
+class SuiteChoice(Picking):
     """Suites to tick; under a chosen one, its categories."""
 
     def __init__(self, form: Form) -> None:

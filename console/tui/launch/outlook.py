@@ -4,53 +4,69 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
+from console.engine.forecast import Forecast, RunForecast
 from console.insight import figures
-from console.tui.launch.forecast import Forecast
+from console.tui import lines
+from console.tui.launch.trial import Trial
 from console.tui.marks import MARKS
 from console.tui.safe import one_line
 
+_MOST_RUNS = 12
+"""Runs that the box lists one by one."""
 
-def outlook(mistakes: Sequence[str], forecast: Forecast | None, *, wide: bool, models: int) -> list[Content]:
+
+def outlook(
+    mistakes: Sequence[str],
+    refusals: Sequence[tuple[str, str]],
+    forecast: Forecast | None,
+    trials: Sequence[Trial],
+    *,
+    width: int,
+    wide: bool,
+) -> list[Content]:
     """Return the lines.
 
     Args:
         mistakes: what must be mended in the form; foreign parts (option names) are cleaned here.
+        refusals: what the checks of a start refuse, each with its cure; foreign text.
         forecast: what was worked out; None while it is not known.
+        trials: the cases that were tried for real, if any.
+        width: cells of a line.
         wide: whether there is a box of its own, so that the lines may be many.
-        models: how many models are chosen.
     """
     if mistakes:
         return [Content.assemble((f"{MARKS.not_ready} ", "$muted"), one_line(mistake, 200)) for mistake in mistakes]
     if forecast is None:
         return [Content.styled("working out what this will take …", "$muted")]
-    if forecast.refusals:
-        return _refusals(forecast)
-    parts = [_size(forecast, models), _tokens(forecast), _price(forecast)]
-    lines = parts if wide else [parts[0].append("    ").append(parts[2]), parts[1]]
-    lines.append(_checks("\n" if wide else "   "))
-    lines += [
-        Content.assemble((f"{MARKS.broken} ", "$fail"), one_line(text, 200, "$muted")) for text in forecast.warnings
-    ]
+    if refusals:
+        return _refusals(refusals)
     if wide:
-        lines += _first_case(forecast)
-    return lines
+        return [*_matrix(forecast, width), Content.empty(), *_sums(forecast, width), *_protocols(forecast, width),
+                *_tried(trials, width), *_warnings(forecast)]  # fmt: skip
+    if trials:
+        return trial_lines(trials, width)
+    parts = [_size(forecast).append("   ").append(_price(forecast)), _tokens(forecast), _checks("   ")]
+    return [*parts, *_protocols(forecast, width), *_warnings(forecast)]
 
 
-def _refusals(forecast: Forecast) -> list[Content]:
+def _refusals(refusals: Sequence[tuple[str, str]]) -> list[Content]:
     found: list[Content] = []
-    for text in forecast.refusals:
-        head, _, cure = text.partition("\n")
+    for head, cure in refusals:
         found.append(Content.assemble((f"{MARKS.failed} ", "bold $fail"), one_line(head, 200)))
-        if cure.strip():
-            found.append(Content("  ").append(one_line(cure.strip(), 200, "$muted")))
+        found += [one_line(cure, 200, "$muted")] if cure else []
     return found
 
 
-def _size(forecast: Forecast, models: int) -> Content:
-    cases = figures.plural(forecast.cases, "case")
-    runs = f" in {forecast.runs} runs" if forecast.runs > 1 else ""
-    of = f" for {models} models" if models > 1 else ""
-    return Content.assemble((cases, "bold"), f"{of}{runs}, about {figures.plural(round(forecast.calls), 'request')}")
+def _warnings(forecast: Forecast) -> list[Content]:
+    return [
+        Content.assemble((f"{MARKS.broken} ", "$fail"), one_line(text, 200, "$muted")) for text in forecast.warnings
+    ]
+
+
+def _size(forecast: Forecast) -> Content:
+    runs = f" in {len(forecast.runs)} runs" if len(forecast.runs) > 1 else ""
+    calls = figures.plural(round(forecast.calls), "request")
+    return Content.assemble((figures.plural(forecast.cases, "case"), "bold"), f"{runs}, about {calls}")
 
 
 def _tokens(forecast: Forecast) -> Content:
@@ -61,20 +77,99 @@ def _tokens(forecast: Forecast) -> Content:
 
 
 def _price(forecast: Forecast) -> Content:
-    if forecast.simulated and forecast.cost_usd == 0:
+    if all(run.simulated for run in forecast.runs):
         return Content.styled("simulated, free", "italic $muted")
-    if forecast.cost_usd is None:
-        return Content.styled("price unknown: models.toml names none", "$fail")
-    return Content.assemble("about ", (figures.money(forecast.cost_usd), "bold"))
+    if forecast.is_free:
+        return Content.styled("free", "$muted")
+    if not forecast.unpriced:
+        return Content.assemble("about ", (figures.money(forecast.cost_usd), "bold"))
+    known = figures.money(forecast.cost_usd, at_least=True) if forecast.cost_usd else "price unknown"
+    names = ", ".join(forecast.unpriced)
+    return Content.assemble((known, "bold $fail"), ("; no price for ", "$muted"), one_line(names, 40, "$muted"))
+
+
+def _protocols(forecast: Forecast, width: int) -> list[Content]:
+    """Return what the runs would take by each protocol, where their suite offers several."""
+    names = dict.fromkeys(name for run in forecast.runs for name in run.protocols)
+    found: list[Content] = []
+    for name in names:
+        other = Forecast([run.protocols[name] for run in forecast.runs if name in run.protocols])
+        words = Content.assemble((f"{name}  ".ljust(13), "$muted"), figures.plural(round(other.calls), "request"))
+        words = Content("  ").join([words, _tokens(other), _price(other)])
+        found.append(lines.fit(words, width) if words.cell_length > width else words)
+    return found
 
 
 def _checks(gap: str) -> Content:
-    """What `prepare` has looked at, which is all that can be known without asking the model."""
+    """What a start has looked at, which is all that can be known without asking the model."""
     words = ("keys found", "cases read", "options fit")
     return Content(gap).join([Content.assemble((f"{MARKS.passed} ", "$pass"), (word, "$muted")) for word in words])
 
 
-def _first_case(forecast: Forecast) -> list[Content]:
-    id, title = forecast.first_case
-    found = [Content.empty(), Content.styled("first case", "$muted"), one_line(id, 120)]
-    return [*found, one_line(title, 600, "$muted")] if title else found
+# The box -------------------------------------------------------------------------------------------------------------
+
+
+def _matrix(forecast: Forecast, width: int) -> list[Content]:
+    """Return one line for each run, under names of columns."""
+    room = max(width - 19, 12)
+    longest = max((len(run.model) for run in forecast.runs), default=0)
+    first = max(min(max((len(run.suite) for run in forecast.runs), default=0), room - longest), room // 2)
+    head = _row(Content("suite"), Content("model"), "cases", Content("cost"), (first, room - first))
+    rows = [_run(run, (first, room - first)) for run in forecast.runs[:_MOST_RUNS]]
+    left = len(forecast.runs) - len(rows)
+    more = [Content.styled(f"and {left} more", "$muted")] if left else []
+    return [head.stylize_before("$muted"), *rows, *more]
+
+
+def _run(run: RunForecast, widths: tuple[int, int]) -> Content:
+    if run.unpriced:
+        known = figures.money(run.cost_usd, at_least=True) if run.cost_usd else "unknown"
+        cost = Content.styled(known, "$fail")
+    else:
+        cost = Content.styled("free", "$muted") if not run.cost_usd else Content(figures.money(run.cost_usd))
+    times = f"{figures.count(run.cases)}" + (f"×{run.rollouts}" if run.rollouts > 1 else "")
+    return _row(one_line(run.suite, 60), one_line(run.model, 60), times, cost, widths)
+
+
+def _row(suite: Content, model: Content, cases: str, cost: Content, widths: tuple[int, int]) -> Content:
+    return Content.assemble(
+        lines.fit(suite, widths[0]), " ", lines.fit(model, widths[1]), " ",
+        lines.fit_text(cases, 8, right=True), lines.fit(cost, 9, right=True),
+    )  # fmt: skip
+
+
+def _sums(forecast: Forecast, width: int) -> list[Content]:
+    together = [_size(forecast), _tokens(forecast), _price(forecast)]
+    return [*together, Content.empty(), *[_checks("   ")]] if width >= 46 else [*together, _checks("\n")]
+
+
+def _tried(trials: Sequence[Trial], width: int) -> list[Content]:
+    if not trials:
+        return [
+            Content.empty(),
+            Content.assemble(("t", "bold $focus"), (" tries three cases of each for real", "$muted")),
+        ]
+    return [Content.empty(), Content.styled("TRIED FOR REAL", "bold"), *trial_lines(trials, width)]
+
+
+def trial_lines(trials: Sequence[Trial], width: int) -> list[Content]:
+    """Return one line for each run that was tried: what came of it, and what it took."""
+    return [_trial(trial, width) for trial in trials]
+
+
+def _trial(trial: Trial, width: int) -> Content:
+    tally = trial.tally
+    who = Content.assemble(one_line(trial.model, 24), " ", one_line(trial.suite, 24, "$muted"))
+    counts = [(MARKS.passed, tally.passed, "$pass"), (MARKS.failed, tally.failed, "$fail"),
+              (MARKS.broken, tally.broken, "$broken"), (MARKS.undecided, tally.undecided, "$undecided")]  # fmt: skip
+    if trial.problem:
+        said = Content.assemble((f"{MARKS.broken} ", "bold $broken"), one_line(trial.problem, 200))
+    elif not trial.is_over:
+        said = Content.styled(f"{MARKS.running} {tally.finished} of {trial.planned}", "$live")
+    else:
+        shown = [Content.styled(f"{mark} {count}", style) for mark, count, style in counts if count]
+        cost = "" if trial.simulated else f"  {figures.money(tally.cost_usd, at_least=tally.cost_unknown > 0)}"
+        said = Content(" ").join(shown or [Content.styled("nothing was played", "$muted")])
+        said = Content.assemble(said, (f"  {figures.duration(trial.seconds)}{cost}", "$muted"))
+    name = lines.fit(who, max(min(width // 2, 36), 12))
+    return Content.assemble(name, "  ", said)

@@ -15,8 +15,8 @@ from console.store.notes import Notes
 from console.store.runs import RunFolder
 from console.tui import faces
 from console.tui.actions import Action
-from console.tui.home.editing import EditsModels
 from console.tui.home.offers import ModelList, SuiteList
+from console.tui.home.queueing import Queueing
 from console.tui.home.runs import RunList
 from console.tui.home.start import DEMO, DEMO_CATEGORIES, DEMO_SUITE, StartList
 from console.tui.keys import bindings_for
@@ -27,7 +27,7 @@ from console.tui.widgets.rows import Rows
 WIDE = 120
 
 
-class HomeScreen(EditsModels):
+class HomeScreen(Queueing):
     """Start, runs, models and suites; see the module."""
 
     where = "home"
@@ -96,7 +96,8 @@ class HomeScreen(EditsModels):
         if not self.query("#suites"):
             return
         if what in ("", "runs"):
-            self.query_one(StartList).offer(shelf.runs or [], wide=wide and self.size.height >= 30)
+            start = self.query_one(StartList)
+            start.offer(shelf.runs or [], wide=wide and self.size.height >= 30, stranded=shelf.is_stranded)
             self.query_one(RunList).offer(shelf)
             self._show_about()
         if what in ("", "models"):
@@ -123,7 +124,7 @@ class HomeScreen(EditsModels):
             and self.query_one(RunList).line is None
         ):
             return "there is no run"
-        return ""
+        return self.why_not_queue(action.id)
 
     # Choosing --------------------------------------------------------------------------------------------------------
 
@@ -137,6 +138,12 @@ class HomeScreen(EditsModels):
                 self._resume(start.resumable)
             case "failures" if start.failed is not None:
                 self.console_app.open_review(start.failed.folder)
+            case "queue" if self.is_stranded:
+                self.action_queue_go()
+            case "queue" if start.queued:
+                runs = self.query_one(RunList)
+                runs.move_to(str(start.queued[0].folder.path))
+                runs.focus()
             case _:
                 self.console_app.action_run_new()
 
@@ -147,6 +154,8 @@ class HomeScreen(EditsModels):
             self.console_app.say(literal(line.mistake, 400), severity="error")
         elif line.is_live:
             self.console_app.open_live(line.folder)
+        elif line.is_queued:
+            self.console_app.say(Content(f"It waits in the queue, place {line.place}. [ ] move it, D takes it out."))
         else:
             self.console_app.open_review(line.folder)
 
@@ -170,6 +179,7 @@ class HomeScreen(EditsModels):
         """Narrow the runs."""
         runs = self.query_one(RunList)
         runs.words = text
+        self.console_app.memory.keep("home.words", text)
         self._show_all("runs")
         if done:
             runs.focus()
@@ -179,7 +189,6 @@ class HomeScreen(EditsModels):
         self.clear_find()
 
     def action_sort(self) -> None:
-        self.console_app.memory.keep("home.words", text)
         """Sort the runs another way."""
         runs = self.query_one(RunList)
         runs.next_order()
@@ -248,8 +257,8 @@ class HomeScreen(EditsModels):
     @work(thread=True, exclusive=True, group="launch")
     def _play_on(self, run: RunFolder) -> None:
         """Start an engine on a run that stopped, and watch it."""
-        from console.engine.process import spawn_engine
         from console.engine.plan import reopen
+        from console.engine.process import spawn_engine
 
         places = self.console_app.places
         try:
