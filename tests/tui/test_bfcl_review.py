@@ -1,8 +1,11 @@
 """What Review says of BFCL: whole paths into a state, what is wrong of a turn, and entries that nothing can pass."""
 
+from console.core.case import Key
 from console.core.comparison import Comparison, Mark, Pair, Row
 from console.core.outcome import Outcome, Verdict
 from console.insight.leaderboard import BFCL_COLUMNS, Board, BoardRow, Cell
+from console.insight.rollout import Rollout
+from console.tui.live.progress import watched_words
 from console.tui.review import diff
 from console.tui.review.head import hint_face
 from console.tui.review.turn_view import _title
@@ -52,3 +55,10 @@ def test_a_model_shows_every_category_and_what_its_first_number_lacks() -> None:
     assert "1 number with failed inferences" in shown
     assert "kv .500* ±.100" in shown
     assert "vector N/A" in shown
+
+
+def test_the_watched_conversation_says_turn_and_step() -> None:
+    rollout = Rollout(Key("multi_turn_base_1"), 0, turn=1, step=2, state="asking")
+    assert "turn 2, step 3" in watched_words(rollout).plain
+    assert "turn" not in watched_words(Rollout(Key("simple_python_1"), 0)).plain.replace("multi_turn", "")
+    assert "round 2" in watched_words(rollout, loops=True).plain

@@ -190,6 +190,13 @@ def _endpoint(state: EndpointState) -> Content:
     return line.append("  ").append(one_line(state.why, 100, "$undecided")) if state.why else line
 
 
+def _where(rollout: Rollout, *, loops: bool) -> str:
+    """Return `round 3`, or `turn 2, step 3`; nothing at the first step of the first turn, which may be all there is."""
+    if loops or not rollout.is_running:
+        return f"{'round' if loops else 'turn'} {rollout.turn + 1}" if rollout.turn else ""
+    return f"turn {rollout.turn + 1}, step {rollout.step + 1}" if rollout.turn or rollout.step else ""
+
+
 def watched_words(rollout: Rollout | None, *, loops: bool = False) -> Content:
     """Return what the watched conversation is and does, for its caption; a loop is called by its question."""
     if rollout is None:
@@ -198,8 +205,7 @@ def watched_words(rollout: Rollout | None, *, loops: bool = False) -> Content:
     if loops:
         again = f" #{rollout.key.rollout + 1}" if rollout.key.rollout else ""
         name = one_line(f"{rollout.order + 1}  {rollout.title or rollout.key}", 40, "bold").append(again)
-    turn = "round" if loops else "turn"
-    where = Content.styled(f"{turn} {rollout.turn + 1}" if rollout.turn else "", MUTED)
+    where = Content.styled(_where(rollout, loops=loops), MUTED)
     if rollout.outcome is not None:
         spent = figures.duration(rollout.seconds) if rollout.seconds else ""
         word = reason_words(rollout.reason) if loops and rollout.reason else rollout.ending

@@ -104,6 +104,10 @@ def score_line(name: str, value: float | None, threshold: float | None) -> Conte
     return parts.append_text(words, MUTED if over else "$fail")
 
 
+_NOTE_WORDS = {"running code": "what was executed"}
+"""What was done, for notes that are kept under what is being done."""
+
+
 def _note(passage: Passage, key: str, gap: bool) -> Block:
     code = CODE_NOTES.get(passage.head)
     if code is not None and isinstance(passage.data, dict):
@@ -111,7 +115,8 @@ def _note(passage: Passage, key: str, gap: bool) -> Block:
     known = _NOTES.get(passage.head)
     if known is not None and isinstance(passage.data, dict):
         return Block(key, known(cast(dict[str, Any], passage.data)), gap=gap and passage.head != "nearest")
-    block = Block(key, one_line(passage.head.replace("_", " "), 200, MUTED), text=passage.text, style=MUTED, gap=gap)
+    word = _NOTE_WORDS.get(passage.head) or passage.head.replace("_", " ")
+    block = Block(key, one_line(word, 200, MUTED), text=passage.text, style=MUTED, gap=gap)
     block.folded = passage.text.count("\n") >= LONG_LINES or len(passage.text) > 600
     return block
 
