@@ -564,7 +564,7 @@ async def test_again_goes_to_the_live_engine(opened: Any, desk: Any) -> None:
 
 async def test_again_for_all_names_the_price_first(opened: Any, desk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     spawned: list[dict[str, Any]] = []
-    monkeypatch.setattr("console.engine.launch.spawn_engine", lambda run, **more: spawned.append(more))
+    monkeypatch.setattr("console.engine.process.spawn_engine", lambda run, **more: spawned.append(more))
     folder = plain_run(desk.root / "runs").folder
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
