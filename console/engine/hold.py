@@ -1,8 +1,8 @@
 """Waits of the whole run: a provider asks for one until a time it names or a person says now; a person for a pause.
 
-Of a provider's wait both clocks are watched, because neither is enough: the wall clock may be set back while a run waits, and the monotonic
-one stands still while the machine sleeps. Whichever says first that the time has come is believed; at worst the
-provider refuses once more.
+Of a provider's wait both clocks are watched, because neither is enough: the wall clock may be set back while a run
+waits, and the monotonic one stands still while the machine sleeps. Whichever says first that the time has come is
+believed; at worst the provider refuses once more.
 """
 
 import asyncio
