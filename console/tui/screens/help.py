@@ -94,7 +94,7 @@ class HelpPane(Transcript, can_focus=False):
     """The same beside a place that has room for it, while the keys are tried."""
 
     DEFAULT_CSS = """
-    HelpPane { dock: right; width: 46; height: 1fr; margin: 2 0; padding: 0 1; border: round $focus;
+    HelpPane { dock: right; width: 46; height: 1fr; padding: 0 1; border: round $focus;
                border-title-color: $focus; border-title-style: bold; border-subtitle-color: $muted; }
     """
 
@@ -106,9 +106,9 @@ class HelpPane(Transcript, can_focus=False):
         self.border_title = Content("Help")
         self.border_subtitle = Content(": finds a key   ? closes")
 
-    def on_mount(self) -> None:
-        """Show the keys from the start."""
-        self.refresh_keys()
+    def on_show(self, event: events.Show) -> None:
+        """Show the keys once the width is known."""
+        self.call_after_refresh(self.refresh_keys)
 
     def refresh_keys(self) -> None:
         """Show the keys of the pane that has the focus now."""

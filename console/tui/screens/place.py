@@ -159,7 +159,7 @@ class Place(Screen[None]):
         if wanted and not shown:
             from console.tui.screens.help import HelpPane
 
-            self.mount(HelpPane(self, self.console_app.key_map))
+            self.query_one(".body").mount(HelpPane(self, self.console_app.key_map))
         elif shown and not wanted:
             shown.remove()
 
