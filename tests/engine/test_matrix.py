@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from console.config.paths import Places
 from console.config.preset import Preset
 from console.core.fault import UsageError
 from console.core.run import Budget, Selection
 from console.engine.forecast import Forecast, RunForecast, foresee
-from console.config.paths import Places
 from console.engine.matrix import plans_of, read_ids
 from console.engine.plan import Plan
 
