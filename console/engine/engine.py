@@ -345,15 +345,13 @@ class Engine:
 
     def status(self) -> Status:
         """Return the engine's state for watchers."""
+        why = self._ending[1] if self._ending else ""
         return Status(
             state=self._shown_state(),
             concurrency=self.concurrency,
             activities=self._roster.activities,
             endpoints=self._endpoints.states(),
-            message=self._held.why
-            or self.ledger.why
-            or (self._ending[1] if self._ending else "")
-            or self._cautions.text,
+            message=self._held.why or self.ledger.why or why or self._cautions.text,
         )
 
     def _shown_state(self) -> str:
