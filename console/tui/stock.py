@@ -213,9 +213,9 @@ def read_models(places: Places) -> Models:
     from console.config.paths import find_models_file
 
     try:
-        book = load_models(find_models_file(places.models))
+        book = load_models(find_models_file(places.models), places.data)
     except UsageError as error:
-        book = load_models(None)
+        book = load_models(None, places.data)
         return Models(mistakes=[str(error)], lines=_lines_of(book, key_state), book=book)
     return Models(_lines_of(book, key_state), [str(one) for one in book.mistakes], list(book.warnings), book.path, book)
 
@@ -302,6 +302,12 @@ def read_run(folder: RunFolder) -> RunLine:
         return RunLine(folder, mistake=str(error))
 
 
+def _place_of(folder: RunFolder) -> int:
+    """Return the place of a run in the queue, from 1; 0 when it is no longer there."""
+    names = RunQueue(folder.path.parent).names()
+    return names.index(folder.name) + 1 if folder.name in names else 0
+
+
 def read_case_lines(folder: RunFolder) -> list[CaseLine]:
     """Read which cases a run holds and how each ended; what cannot be read is left out."""
     from console.core.record import Finished, Started
@@ -320,12 +326,6 @@ def read_case_lines(folder: RunFolder) -> list[CaseLine]:
     except (UsageError, OSError):
         return list(found.values())
     return list(found.values())
-
-
-def _place_of(folder: RunFolder) -> int:
-    """Return the place of a run in the queue, from 1; 0 when it is no longer there."""
-    names = RunQueue(folder.path.parent).names()
-    return names.index(folder.name) + 1 if folder.name in names else 0
 
 
 if TYPE_CHECKING:

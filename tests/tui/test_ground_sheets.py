@@ -15,7 +15,6 @@ Frame = Callable[[ConsoleApp], str]
     ("keys", "name"),
     [
         (("question_mark",), "home-help"),
-        (("question_mark", "slash", *"sort"), "home-help-found"),
         (("colon",), "home-palette"),
         (("colon", *"go"), "home-palette-narrowed"),
         (("y",), "home-menu"),
@@ -32,6 +31,13 @@ async def test_sheets(size: str, keys: tuple[str, ...], name: str, opened: Any, 
         app.clear_notifications()
         await pilot.pause()
         assert_frame(app, f"{name}-{size}")
+
+
+async def test_help_finds_a_key_by_a_word(opened: Any, assert_frame: Check) -> None:
+    async with opened((80, 24)) as (app, pilot):
+        await pilot.press("question_mark", "slash", *"sort")
+        await pilot.pause()
+        assert_frame(app, "home-help-found-80x24")
 
 
 @pytest.mark.parametrize("key", ["question_mark", "colon", "y", "slash"])
