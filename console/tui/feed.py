@@ -97,6 +97,7 @@ class RunFeed:
         self.is_read = False
         """Whether the journal was read to its end once."""
         self.is_live = folder.is_live
+        self._seen_live = self.is_live
         self._index = JournalIndex(folder.journal_path)
         self._pieces: deque[list[AnyRecord]] = deque()
         self._room = threading.Semaphore(PIECES_AHEAD)
@@ -267,6 +268,8 @@ class RunFeed:
                 self.beginnings.shown()
             if read_until > 0 and not self.is_read:
                 self.is_read = changes.settled = True
+        changes.status |= self._seen_live != self.is_live
+        self._seen_live = self.is_live
         changes.slots = self.overview.take_changes()
         if changes:
             for subscriber in list(self._subscribers):
@@ -324,8 +327,7 @@ class RunFeed:
                 changes.keys.add(activity.key)
 
     def _take_delta(self, delta: Delta, changes: Changes) -> None:
-        flight = self._flights.get((delta.key, delta.n))
-        if flight is not None:
+        if (flight := self._flights.get((delta.key, delta.n))) is not None:
             flight[1].append(delta)
             if len(flight[1]) <= BEGINNING:
                 changes.begun.add((delta.key.case, delta.key.rollout))
@@ -355,8 +357,7 @@ class RunFeed:
         """
         kept = self._kept.get(key)
         if kept is None:
-            kept = self._fold(key)
-            self._kept[key] = kept
+            kept = self._kept[key] = self._fold(key)
             while len(self._kept) > KEPT:
                 self._kept.popitem(last=False)
         self._kept.move_to_end(key)

@@ -105,7 +105,7 @@ def test_the_app_sends_no_foreign_byte(console, home: Path, hostile: Path) -> No
         app.until("Review", "1 of ")
         for _ in range(len(ATTACKS)):
             app.press("n")
-        app.press("v", "v", "v")
+        app.press("p")
         app.until("[Raw]")
         app.press("1")
         app.until("Try the demo")

@@ -67,7 +67,7 @@ def arm(victim: str, point: str, count: int) -> None:  # noqa: C901 - one small 
     async def asking(self: Any, question: Any) -> Any:
         answer = await ask(self, question)
         reached("before cell")
-        asyncio.get_running_loop().call_later(0.05, reached, "in cell")
+        asyncio.get_running_loop().call_later(0.001, reached, "in cell")
         return answer
 
     async def executed(self: Any, report: Any) -> Any:

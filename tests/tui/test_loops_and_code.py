@@ -9,7 +9,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 from loop_runs import ANSWERS, CodeSuite, LoopSuite, brick_run, code_run, take_round
 from recorded import Engine
-from shown import assert_until, still, text_of
+from shown import assert_no_control_byte, assert_until, still, text_of
 from test_live_screen import watch
 
 from console.core.case import Key
@@ -221,34 +221,28 @@ async def test_a_weak_sandbox_is_named_and_effects_stay_backstage(opened: Any, d
 # Hostile text --------------------------------------------------------------------------------------------------------
 
 
-async def test_hostile_text_in_a_loop(hostile: str, opened: Any, desk: Any, loop_suite: None, frame: Any) -> None:
+async def test_hostile_text_in_a_loop(hostile: str, opened: Any, desk: Any, loop_suite: None) -> None:
     folder = brick_run(desk.root / "runs", text=hostile).folder
     async with opened((120, 40)) as (app, pilot):
         await watch(app, pilot, folder)
         await pilot.press("x")
         await still(app, pilot)
-        _is_clean(frame(app))
+        assert_no_control_byte(app)
         await review(app, pilot, folder)
-        _is_clean(frame(app))
+        assert_no_control_byte(app)
         await pilot.press("V")
         await still(app, pilot)
-        _is_clean(frame(app))
+        assert_no_control_byte(app)
 
 
-async def test_hostile_text_in_code(hostile: str, opened: Any, desk: Any, frame: Any, monkeypatch: Any) -> None:
+async def test_hostile_text_in_code(hostile: str, opened: Any, desk: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: CodeSuite(hostile))
     folder = code_run(desk.root / "runs", text=hostile).folder
     async with opened((120, 40)) as (app, pilot):
         await watch(app, pilot, folder)
-        _is_clean(frame(app))
+        assert_no_control_byte(app)
         await review(app, pilot, folder)
-        _is_clean(frame(app))
-
-
-def _is_clean(text: str) -> None:
-    assert not any(
-        (ord(it) < 0x20 and it != "\n") or 0x7F <= ord(it) < 0xA0 or ord(it) in (0x202E, 0x2066) for it in text
-    )
+        assert_no_control_byte(app)
 
 
 # Following a run -----------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from console.insight.passage import show_json, show_json_lines
 from console.tui import faces, lines
 from console.tui.blocks import Block
 from console.tui.marks import MARKS
-from console.tui.safe import literal, one_line
+from console.tui.safe import one_line
 from console.tui.stock import PULLS, ModelLine, RunLine, SuiteLine
 
 _MUTED = "$muted"
@@ -64,7 +64,7 @@ def suite_sheet(line: SuiteLine, checksum: Checksum | None) -> list[Block]:
         fact("from", _origin(line)),
         fact("licence", one_line(entry.source.get("licence", "not stated"), 120)),
         fact("results", "comparable with published ones" if entry.comparable else "not comparable with published ones"),
-        fact("files", literal(str(entry.folder), 400)),
+        fact("files", one_line(str(entry.folder), 400)),
         fact("sha256", *_checksum(checksum)),
     ]
     blocks = [Block("suite", one_line(line.name, 200, "bold"), body=about)]

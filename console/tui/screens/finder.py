@@ -3,21 +3,16 @@
 from functools import partial
 from typing import ClassVar, NamedTuple
 
-from textual import on
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import ModalScreen
-from textual.widgets import Input
 
 from console.core.outcome import Outcome
 from console.store.runs import RunFolder
 from console.tui.marks import MARKS, OUTCOME_STYLES
 from console.tui.safe import one_line
+from console.tui.screens.narrowing import NarrowingSheet
 from console.tui.shelf import Shelf
 from console.tui.stock import CaseLine, read_case_lines
-from console.tui.widgets.rows import Column, Rows
+from console.tui.widgets.rows import Column
 
 
 class Found(NamedTuple):
@@ -27,21 +22,15 @@ class Found(NamedTuple):
     case: str = ""
 
 
-class Finder(ModalScreen[Found | None]):
+class Finder(NarrowingSheet[Found]):
     """Answers with a run or a case, or None."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", show=False),
-        Binding("down,ctrl+n", "step(1)", show=False, priority=True),
-        Binding("up,ctrl+p", "step(-1)", show=False, priority=True),
-    ]
+    hint: ClassVar[str] = "a word of a run, or of a case"
+    nothing: ClassVar[str] = "Nothing here has these words."
+    columns: ClassVar[tuple[Column, ...]] = (Column("", 1), Column("name", 26, 2), Column("about", 20, 3))
     DEFAULT_CSS = """
-    Finder { align: center top; background: $background 40%; }
-    Finder > Vertical { width: 96; max-width: 95%; height: auto; max-height: 80%; margin-top: 2; background: $panel;
-                        border: round $focus; }
-    Finder Input { border: none; height: 1; background: $panel; padding: 0 1; margin-bottom: 1; }
-    Finder Rows { height: 20; background: $panel; }
-    Finder Rows > .rows--cursor-away { background: $cursor; color: $cursor-text; text-style: bold; }
+    Finder > Vertical { width: 96; }
+    Finder Rows { height: 20; }
     Place.-compact Finder { align: left top; }
     """
 
@@ -52,18 +41,10 @@ class Finder(ModalScreen[Found | None]):
         self._run = run
         self._cases: list[CaseLine] = []
         self._found: dict[str, Found] = {}
-        self._is_read = run is None
-
-    def compose(self) -> ComposeResult:
-        """Lay out the input and the list."""
-        with Vertical():
-            yield Input(placeholder="a word of a run, or of a case", compact=True)
-            columns = [Column("", 1), Column("name", 26, 2), Column("about", 20, 3)]
-            yield Rows(columns, draw=self._draw, empty=Content("Nothing here has these words."))
 
     def on_mount(self) -> None:
         """Show the runs at once, and the cases when they are read."""
-        self._narrow("")
+        super().on_mount()
         if self._run is not None:
             self._shelf.in_thread(partial(self._read, self._run))
 
@@ -71,32 +52,13 @@ class Finder(ModalScreen[Found | None]):
         self._shelf.hand_over(self._take, read_case_lines(run))
 
     def _take(self, cases: list[CaseLine]) -> None:
-        self._cases, self._is_read = cases, True
+        self._cases = cases
         if self.is_mounted:
-            self._narrow(self.query_one(Input).value)
+            self.narrow()
 
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        self._narrow(event.value)
-
-    @on(Input.Submitted)
-    def _entered(self) -> None:
-        self._choose(self.query_one(Rows).cursor)
-
-    @on(Rows.RowChosen)
-    def _clicked(self, event: Rows.RowChosen) -> None:
-        self._choose(event.key)
-
-    def action_step(self, step: int) -> None:
-        """Move through the list while the input keeps the focus."""
-        self.query_one(Rows).move_by(step)
-
-    def _choose(self, key: str | None) -> None:
-        if key is not None:
-            self.dismiss(self._found[key])
-
-    def _narrow(self, words: str) -> None:
-        wanted = words.lower().split()
+    def narrowed(self, text: str) -> list[str]:
+        """Return the runs, and cases, that have all the words typed."""
+        wanted = text.lower().split()
         self._found = {}
         for line in self._shelf.runs or ():
             model = line.summary.model if line.summary else ""
@@ -105,12 +67,14 @@ class Finder(ModalScreen[Found | None]):
         for place, case in enumerate(self._cases):
             if self._run is not None and _has(wanted, f"{case.id} {case.category} {case.title}"):
                 self._found[f"c {place}"] = Found(self._run, case.id)
-        rows = self.query_one(Rows)
-        rows.show(list(self._found))
-        if self._found:
-            rows.move_to(next(iter(self._found)))
+        return list(self._found)
 
-    def _draw(self, key: str) -> tuple[Content, ...]:
+    def answer(self, key: str) -> Found | None:
+        """Return where to jump."""
+        return self._found[key]
+
+    def draw_row(self, key: str) -> tuple[Content, ...]:
+        """Return a run's or a case's line."""
         if key.startswith("c "):
             case = self._cases[int(key[2:])]
             outcome = case.outcome or Outcome.NOT_RUN

@@ -190,6 +190,7 @@ class LiveScreen(AmongRuns):
                 self._second = int(now)
                 waiting = (it.slot for it in self.feed.overview.running.values() if not it.says or it.why)
                 self.running_list.touch(*map(row_key, waiting))
+                self.draw_watched(self.feed, Changes())  # what has ended gives way after a while, news or none
 
     def _choose_shape(self, feed: RunFeed) -> None:
         loops = NOVELTY in feed.overview.track_names or "embedding" in feed.manifest.roles
