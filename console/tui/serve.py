@@ -4,6 +4,7 @@ Serves 127.0.0.1 only, at an address with a secret in it, so that neither anothe
 same browser can drive the app. The page loads nothing from elsewhere. Needs the extra `serve` (textual-serve).
 """
 
+import asyncio
 import os
 import secrets
 import shlex
@@ -89,7 +90,11 @@ def _server(command: str, port: int) -> Any:
             """Log nothing: what goes over the socket is nobody's business."""
 
         async def on_startup(self, app: Any) -> None:
-            """Say where the app is."""
+            """Say where the app is, once it can be reached; this is called before."""
+            self._telling = asyncio.get_running_loop().create_task(self._tell())
+
+        async def _tell(self) -> None:
+            await _reachable(port)
             print(f"eval-console is at {self.public_url}/{self.secret}   ctrl+c ends it", flush=True)  # noqa: T201
 
         async def _make_app(self) -> Any:
@@ -118,3 +123,15 @@ def _server(command: str, port: int) -> Any:
             return await super().handle_websocket(request)
 
     return Loopback(command, host=HOST, port=port, title="eval-console")
+
+
+async def _reachable(port: int) -> None:
+    """Wait until the server takes connections."""
+    while True:
+        try:
+            _, writer = await asyncio.open_connection(HOST, port)
+        except OSError:
+            await asyncio.sleep(0.01)
+        else:
+            writer.close()
+            return
