@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from console.config.model import ModelConfig
 from console.core.case import Setting
 from console.core.fault import UsageError
 from console.core.run import ModelFacts
@@ -49,6 +50,8 @@ class Forecast:
     refusals: list[UsageError] = field(default_factory=list[UsageError])
     """Why some of them cannot start. May hold foreign text."""
     warnings: list[str] = field(default_factory=list[str])
+    models: list[Mapping[str, ModelConfig]] = field(default_factory=list[Mapping[str, ModelConfig]])
+    """The models of each run by role."""
 
     @property
     def cases(self) -> int:
@@ -121,6 +124,7 @@ def foresee(plans: Sequence[Plan], is_stale: Callable[[], bool] = never) -> Fore
                 total.refusals.append(error)
         else:
             total.runs.append(forecast_of(prepared))
+            total.models.append(prepared.models)
             total.warnings += [warning for warning in prepared.warnings if warning not in total.warnings]
     return total
 

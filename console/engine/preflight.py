@@ -2,8 +2,8 @@
 
 A judge that its provider has retired would otherwise be noticed at the first answer, after a paid call of the model.
 Lists of servers can be incomplete, so what is found here is said and never forbids the run. `run` asks before it
-starts; the engine asks again whenever it opens a run (resumed, retried, started by the app, in the background), and
-tells those who watch.
+starts, the form for a new run while it is filled in; the engine asks again whenever it opens a run (resumed, retried,
+in the background), and tells those who watch.
 """
 
 import asyncio
@@ -12,7 +12,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from console.config.model import ModelConfig
 from console.config.models import public_address
 from console.core.fault import Fault
-from console.core.nearest import nearest
+
+Who = tuple[str, str | None, str]
+"""A model in a role: the role, the address, the model's id there."""
 
 
 def doubts_about_roles(runs: Iterable[Mapping[str, ModelConfig]]) -> list[str]:
@@ -23,9 +25,22 @@ def doubts_about_roles(runs: Iterable[Mapping[str, ModelConfig]]) -> list[str]:
     Args:
         runs: the models of each run by role; a model with the same role in several runs is asked for once.
     """
-    asked = [pair for models in runs for pair in _askable(models)]
-    different = {(role, model.base_url, model.model_id): (role, model) for role, model in asked}
-    return [doubt for doubt in asyncio.run(_ask_all(different.values())) if doubt] if different else []
+    return [doubt for doubt in doubts_about(askable(runs)).values() if doubt]
+
+
+def askable(runs: Iterable[Mapping[str, ModelConfig]]) -> dict[Who, ModelConfig]:
+    """Return the models that play another role than `model` and have a server to ask, each once."""
+    pairs = (pair for models in runs for pair in _askable(models))
+    return {(role, model.base_url, model.model_id): model for role, model in pairs}
+
+
+def doubts_about(asked: Mapping[Who, ModelConfig]) -> dict[Who, str]:
+    """Ask each server whether it serves the model; an empty sentence says that nothing is in doubt.
+
+    Takes at most about ten seconds; must not be called from a running event loop.
+    """
+    pairs = [(who[0], model) for who, model in asked.items()]
+    return dict(zip(asked, asyncio.run(_ask_all(pairs)), strict=True)) if asked else {}
 
 
 class Cautions:
@@ -72,7 +87,7 @@ async def _ask_all(asked: Iterable[tuple[str, ModelConfig]]) -> list[str]:
 
 
 async def _doubt(role: str, model: ModelConfig) -> str:
-    from console.llm.served import served_models
+    from console.llm.served import served_models, served_words
 
     place = public_address(model.base_url) or "its provider"
     try:
@@ -83,6 +98,5 @@ async def _doubt(role: str, model: ModelConfig) -> str:
         return f"the {role} {model.name} may not answer: {place} says {fault.message} ({fault.kind.value})"
     if not served or model.model_id in served:
         return ""
-    close = nearest(model.model_id, served)
-    hint = f"did you mean {close}?" if close else f"it lists {len(served)} others"
-    return f"the {role} {model.model_id} is not among the models that {place} serves; {hint} (--{role} NAME)"
+    words = served_words(model.model_id, served)
+    return f"the {role} {model.model_id} is not served by {place}; {words} (--{role} NAME)"

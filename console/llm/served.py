@@ -1,6 +1,7 @@
 """Which models a server says it serves."""
 
 import json
+from collections.abc import Sequence
 from typing import Any, cast
 
 from console.config.model import Limits, ModelConfig
@@ -12,7 +13,7 @@ from console.llm.wire import Refusal, Wire, judged, read
 
 _LISTING = Limits(timeout_s=10.0)
 _HINT = Limits(timeout_s=3.0)
-_SHOWN = 8
+_SHOWN = 5
 
 
 async def served_models(model: ModelConfig) -> list[str]:
@@ -37,10 +38,15 @@ async def hint_of_served(wire: Wire, model_id: str) -> str:
         ids = await _listed(wire, _HINT)
     except Fault:
         return ""
-    close = nearest(model_id, ids)
-    shown = [close] if close else ids[:_SHOWN]
-    more = f" and {len(ids) - len(shown)} more" if len(ids) > len(shown) else ""
-    return f"; it serves {', '.join(shown)}{more}" if shown else ""
+    return f"; {served_words(model_id, ids)}" if ids else ""
+
+
+def served_words(model_id: str, served: Sequence[str]) -> str:
+    """Say what a server serves beside a model that it does not: the nearest id, or some of them."""
+    close = nearest(model_id, served)
+    shown = [close] if close else served[:_SHOWN]
+    more = f" and {len(served) - len(shown)} more" if len(served) > len(shown) else ""
+    return f"it serves {', '.join(shown)}{more}"
 
 
 async def _listed(wire: Wire, limits: Limits) -> list[str]:

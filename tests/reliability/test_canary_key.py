@@ -122,7 +122,7 @@ def test_no_secret_reaches_a_file_or_a_screen(console, home: Path, server: OpenA
         run("show", f"{name}#simple_python_1")
     roles = ("--judge", "inline", "--embedding", "sim/embedding", "--dry-run")
     run("run", "-m", "sim/hasty", "-s", "aidan-starter", *roles)
-    assert "not among the models that" in said[-1]
+    assert "is not served by" in said[-1]
     for command in (("models",), ("models", "--json"), ("doctor",), ("runs", "--json"), ("suites",)):
         run(*command)
     assert any("[redacted]" in text for text in said), "what the server quoted is shown, without the secrets"

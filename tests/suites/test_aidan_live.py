@@ -183,7 +183,7 @@ def test_a_judge_that_is_not_served_is_said_before_the_first_call_however_a_run_
     tmp_path: Path, models: Path
 ) -> None:
     world = Heard()
-    doubt = "the judge grader is not among the models that"
+    doubt = "the judge grader is not served by"
     with OpenAIServer(world, models=("tested", "vectors")) as server:
         world.counts = server.counts
         write_models(models, server.base_url)

@@ -343,6 +343,36 @@ base_url = "http://127.0.0.1:1/v1"
 """
 
 
+@pytest.mark.parametrize("size", SIZES)
+async def test_a_judge_that_is_not_served_is_said_before_the_start(
+    size: str, opened: Any, assert_frame: Check, settle: Any, desk: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+
+    async def served(model: Any) -> list[str]:
+        asked.append(model.name)
+        return ["o4-mini", "vectors", "\x1b[31m"]
+
+    monkeypatch.setattr("console.llm.served.served_models", served)
+    desk.write_models('[old]\nmodel_id = "o1"\nbase_url = "http://127.0.0.1:1/v1"\n'
+                      '[vectors]\nmodel_id = "vectors"\nbase_url = "http://127.0.0.1:1/v1"\n')  # fmt: skip
+    async with opened(SIZES[size]) as (app, pilot):
+        await pilot.press("L", "j", "j", "space", "tab", "space")
+        app.screen.form.texts |= {"role:judge": "old", "role:embedding": "vectors", "cases": "2"}
+        app.screen.changed()
+        await rest(app, pilot, settle)
+        await assert_until(pilot, lambda: bool(app.screen.doubts))
+        await settle(app, pilot)
+        assert_frame(app, f"launch-doubt-{size}")
+        app.screen.changed()
+        await rest(app, pilot, settle)
+        assert sorted(asked) == ["old", "vectors"]
+        await pilot.press("enter")
+        await assert_until(pilot, lambda: "Start 1 run?" in text_of(app))
+        assert "the judge o1 is not served by" in text_of(app)
+        await pilot.press("escape")
+
+
 async def test_three_cases_are_tried_for_real_and_shown_in_place(
     opened: Any, settle: Any, desk: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,6 +4,7 @@ The forecast is worked out in a thread, one at a time, once typing rests; what i
 """
 
 import asyncio
+from functools import cached_property
 from typing import ClassVar
 
 from console.config.preset import Preset
@@ -11,6 +12,7 @@ from console.core.fault import UsageError
 from console.engine.forecast import Forecast, foresee
 from console.engine.matrix import plans_of
 from console.suites.suite import Option
+from console.tui.launch.asking import Asking
 from console.tui.launch.field import Field
 from console.tui.launch.fields import FieldList
 from console.tui.launch.form import Form
@@ -73,6 +75,20 @@ class Drafting(Place):
             (f"{where}: {one.message}" if where else one.message, one.cure)
             for where, one in zip(places, found, strict=True)
         ]
+
+    @cached_property
+    def asking(self) -> Asking:
+        """What is served of the models of other roles."""
+        return Asking(self.console_app.shelf, self._take_doubts)
+
+    @property
+    def doubts(self) -> list[str]:
+        """Why judge or embedding may not answer, as far as their servers have said. Foreign text."""
+        return self.asking.doubts(self.forecast.models) if self.forecast else []
+
+    def _take_doubts(self) -> None:
+        if self.is_running and self.is_mounted:
+            self.show_outlook()
 
     # To be answered by the screen ------------------------------------------------------------------------------------
 
@@ -152,6 +168,7 @@ class Drafting(Place):
             self._start_forecast()
             return
         self.forecast = forecast
+        self.asking.ask(forecast.models)
         self.form.refused = {
             id: refusal.message + (f". {refusal.cure}" if refusal.cure.startswith("Did you mean") else "")
             for refusal in forecast.refusals

@@ -20,6 +20,7 @@ def outlook(
     refusals: Sequence[tuple[str, str]],
     forecast: Forecast | None,
     trials: Sequence[Trial],
+    doubts: Sequence[str] = (),
     *,
     width: int,
     wide: bool,
@@ -31,6 +32,7 @@ def outlook(
         refusals: what the checks of a start refuse, each with its cure; foreign text.
         forecast: what was worked out; None while it is not known.
         trials: the cases that were tried for real, if any.
+        doubts: why judge or embedding may not answer; foreign text.
         width: cells of a line.
         wide: whether there is a box of its own, so that the lines may be many.
     """
@@ -42,11 +44,12 @@ def outlook(
         return _refusals(refusals)
     if wide:
         return [*_matrix(forecast, width), Content.empty(), *_sums(forecast, width), *_protocols(forecast, width),
-                *_tried(trials, width), *_warnings(forecast)]  # fmt: skip
+                *_notices(doubts), *_tried(trials, width), *_notices(forecast.warnings)]  # fmt: skip
     if trials:
         return trial_lines(trials, width)
-    parts = [_size(forecast).append("   ").append(_price(forecast)), _tokens(forecast), _checks("   ")]
-    return [*parts, *_protocols(forecast, width), *_warnings(forecast)]
+    size, protocols = _size(forecast).append("   ").append(_price(forecast)), _protocols(forecast, width)
+    found = [size, *(protocols or [_tokens(forecast)])]  # that of the chosen protocol names the tokens, too
+    return [*found, *(_notices(doubts) or [_checks("   ")]), *_notices(forecast.warnings)]
 
 
 def _refusals(refusals: Sequence[tuple[str, str]]) -> list[Content]:
@@ -57,10 +60,8 @@ def _refusals(refusals: Sequence[tuple[str, str]]) -> list[Content]:
     return found
 
 
-def _warnings(forecast: Forecast) -> list[Content]:
-    return [
-        Content.assemble((f"{MARKS.broken} ", "$fail"), one_line(text, 200, "$muted")) for text in forecast.warnings
-    ]
+def _notices(texts: Sequence[str]) -> list[Content]:
+    return [Content.assemble((f"{MARKS.broken} ", "$fail"), one_line(text, 300, "$muted")) for text in texts]
 
 
 def _size(forecast: Forecast) -> Content:
@@ -91,13 +92,23 @@ def _price(forecast: Forecast) -> Content:
 def _protocols(forecast: Forecast, width: int) -> list[Content]:
     """Return what the runs would take by each protocol, where their suite offers several."""
     names = dict.fromkeys(name for run in forecast.runs for name in run.protocols)
+    first = max(map(len, names), default=0) + 2
     found: list[Content] = []
     for name in names:
         other = Forecast([run.protocols[name] for run in forecast.runs if name in run.protocols])
-        words = Content.assemble((f"{name}  ".ljust(13), "$muted"), figures.plural(round(other.calls), "request"))
-        words = Content("  ").join([words, _tokens(other), _price(other)])
-        found.append(lines.fit(words, width) if words.cell_length > width else words)
+        calls = figures.plural(round(other.calls), "request")
+        words = Content.assemble((name.ljust(first), "$muted"), _known(other), (f"  {calls}", "$muted"))
+        together = Content.assemble(words, "  ", _tokens(other))
+        found += [together] if together.cell_length <= width else [words, Content("  ").append(_tokens(other))]
     return found
+
+
+def _known(forecast: Forecast) -> Content:
+    """Return a price in a word."""
+    if forecast.unpriced:
+        known = figures.money(forecast.cost_usd, at_least=True) if forecast.cost_usd else "price unknown"
+        return Content.styled(known, "$fail")
+    return Content.styled("free", "$muted") if not forecast.cost_usd else Content(figures.money(forecast.cost_usd))
 
 
 def _checks(gap: str) -> Content:

@@ -43,17 +43,17 @@ class LaunchScreen(Keeping, Trying):
     LaunchScreen .choices > Vertical { width: 1fr; }
     LaunchScreen .settings { height: 1fr; }
     LaunchScreen #launch-fields { height: 1fr; }
-    LaunchScreen .outlooks { height: 4; }
-    LaunchScreen #outlook { height: 4; padding: 0 1; }
+    LaunchScreen .outlooks, LaunchScreen #outlook { height: auto; min-height: 4; max-height: 8; }
+    LaunchScreen #outlook { padding: 0 1; }
     LaunchScreen #about-field, LaunchScreen #preview { display: none; }
     LaunchScreen.-wide {
         .form { layout: horizontal; }
         .choices { layout: vertical; width: 5fr; height: 1fr; }
         .settings { width: 6fr; }
-        .outlooks { width: 5fr; height: 1fr; }
+        .outlooks { width: 5fr; height: 1fr; max-height: 100%; }
         #about-field { display: block; height: 6; padding: 0 1; border: round $line; border-title-style: bold;
                        border-title-color: $foreground; }
-        #outlook { height: auto; min-height: 12; border: round $line; border-title-style: bold;
+        #outlook { height: auto; min-height: 12; max-height: 100%; border: round $line; border-title-style: bold;
                    border-title-color: $foreground; }
         #preview { display: block; height: 1fr; }
     }
@@ -154,7 +154,8 @@ class LaunchScreen(Keeping, Trying):
         self.changed()
 
     def action_launch_check(self) -> None:
-        """Look again for keys, data and models."""
+        """Look again for keys, data and models, and ask again what is served."""
+        self.asking.forget()
         self.console_app.shelf.read_all()
 
     @on(FieldList.FieldChanged)
@@ -169,7 +170,7 @@ class LaunchScreen(Keeping, Trying):
             return
         pane, wide = self.query_one("#outlook", Static), self.size.width >= WIDE
         width = (pane.size.width or self.size.width) - 2
-        found = outlook(self.mistakes, self.refusals, self.forecast, self.trials, width=width, wide=wide)
+        found = outlook(self.mistakes, self.refusals, self.forecast, self.trials, self.doubts, width=width, wide=wide)
         if self._starting:
             found = [Content.styled("starting …", "bold $live")]
         pane.update(Content("\n").join([*([] if wide else [self._outlook_title()]), *found]))
@@ -232,10 +233,10 @@ class LaunchScreen(Keeping, Trying):
     @work(exclusive=True, group="ask")
     async def _ask_and_start(self, preset: Preset) -> None:
         forecast = self.forecast
-        if forecast is not None and forecast.stake:
-            question = Content.assemble(
-                one_line(forecast.stake, 300, "bold"), f"\nStart {figures.plural(len(forecast.runs), 'run')}?"
-            )
+        at_stake = [*self.doubts, *([forecast.stake] if forecast and forecast.stake else [])]
+        if forecast is not None and at_stake:
+            said = Content("\n").join(one_line(text, 300, "bold") for text in at_stake)
+            question = Content.assemble(said, f"\nStart {figures.plural(len(forecast.runs), 'run')}?")
             if await self.console_app.push_screen_wait(Question(question, [Answer("y", "start")])) != "y":
                 return
         self._starting = True
