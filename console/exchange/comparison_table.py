@@ -218,7 +218,7 @@ def p_words(p: float) -> str:
 
 def change_words(pair: Pairing) -> tuple[str, str]:
     """Return how a pair changed, and why; parts are foreign text."""
-    if pair.a.outcome is pair.b.outcome and pair.change:
+    if pair.is_scored and pair.change:
         why = sentence(pair.b.reason, pair.b.subject, pair.b.outcome)
         return "more" if pair.change > 0 else "fewer", f"{signed(pair.change, number)}, {why}"
     if pair.fate is Fate.GAINED and pair.a.reason and pair.b.reason != pair.a.reason:

@@ -43,6 +43,8 @@ class Pairing:
     fate: Fate
     change: float = 0.0
     """B minus A: of the headline score, or of passing (-1, 0, 1)."""
+    is_scored: bool = False
+    """Whether the headline score is what is compared."""
 
     @property
     def slot(self) -> Slot:
@@ -212,7 +214,7 @@ def _pair(a: Rollout, b: Rollout, headline: str) -> Pairing:
         return Pairing(a, b, Fate.LEFT_OUT)
     if headline:
         change = b.scores[headline] - a.scores[headline]
-        return Pairing(a, b, Fate.GAINED if change > 0 else Fate.LOST if change < 0 else Fate.BOTH, change)
+        return Pairing(a, b, Fate.GAINED if change > 0 else Fate.LOST if change < 0 else Fate.BOTH, change, True)
     passed_a, passed_b = a.outcome is Outcome.PASSED, b.outcome is Outcome.PASSED
     fates = {(True, True): Fate.BOTH, (True, False): Fate.LOST, (False, True): Fate.GAINED}
     return Pairing(a, b, fates.get((passed_a, passed_b), Fate.NEITHER), float(passed_b - passed_a))

@@ -9,6 +9,7 @@ from console.core.chat import Reply
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Asked, Finished, Started
 from console.core.run import Manifest, ModelFacts
+from console.insight.by_case import by_case
 from console.insight.comparison import Fate, compare
 from console.insight.grid import grid
 from console.insight.paired import paired_mean, sign_flip
@@ -169,3 +170,18 @@ def test_what_only_prepares_others_is_not_compared():
     assert [pair.slot[0] for pair in found.pairs] == ["x"]
     assert (found.only_a, found.only_b) == (0, 0)
     assert [row.slot[0] for row in grid([a, b]).rows] == ["x"]
+
+
+def test_scores_are_compared_case_by_case_over_the_rollouts_that_count():
+    a, b = side("a"), side("b")
+    for made, scores in ((a, {"q1": (4, 6), "q2": (9, None), "q3": (1, 1), "q4": (None,)}),
+                         (b, {"q1": (8, 0), "q2": (2, 5), "q3": (3, 5), "q4": (1,)})):  # fmt: skip
+        for case, counts in scores.items():
+            for rollout, count in enumerate(counts):
+                more = {} if count is None else {"scores": {"aidanbench_score": float(count)}}
+                play(made, case, "b" if count is None else "p", rollout, **more)
+    found = [(it.case, it.a, it.b, it.change, it.rollouts) for it in by_case(compare(a, b))]
+    assert found == [
+        ("q2", 9.0, 2.0, -7.0, 1), ("q1", 5.0, 4.0, -1.0, 2), ("q3", 1.0, 4.0, 3.0, 2), ("q4", None, None, None, 0),
+    ]  # fmt: skip
+    assert by_case(compare(side("a", c="p"), side("b", c="f"))) == []

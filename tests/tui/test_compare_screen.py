@@ -288,6 +288,23 @@ async def test_loops_are_compared_by_their_answers(opened: Any, desk: Any, settl
         assert_frame(app, "compare-loops-80x24")
 
 
+@pytest.mark.parametrize("size", SIZES)
+async def test_questions_are_drawn_as_dots(
+    size: tuple[int, int], opened: Any, desk: Any, settle: Any, frame: Any, assert_frame: Any
+) -> None:
+    a = loops(desk.root / "runs", "0116-aidan", "sim/a", (5, 9, 4, 7, 3))
+    b = loops(desk.root / "runs", "0117-aidan", "sim/b", (9, 12, 3, 7, 0))
+    async with opened(size) as (app, pilot):
+        app.open_compare(a, b)
+        await settle(app, pilot)
+        await pilot.press("s", "tab", "z")
+        await settle(app, pilot)
+        drawn = [line for line in frame(app).split("\n") if "What is" in line and "●" in line]
+        order = [line.split("What is ")[1][0] for line in drawn]
+        assert order == ["4", "2", "3", "1", "0"]
+        assert_frame(app, f"compare-questions-{size[0]}x{size[1]}")
+
+
 # Ways in -------------------------------------------------------------------------------------------------------------
 
 

@@ -5,12 +5,15 @@ from textual.content import Content
 from console.core.outcome import Outcome
 from console.exchange.comparison_table import change_words
 from console.insight.comparison import Fate, Pairing, RunComparison
+from console.tui.compare.dots import dots
 from console.tui.live.rows import row_key
 from console.tui.marks import MARKS, OUTCOME_STYLES
 from console.tui.safe import one_line
 from console.tui.widgets.rows import Column
 
 MUTED = "$muted"
+DOTS = 9
+"""Cells of the line of dots in a row."""
 COLUMNS = (Column("case", 22, 3), Column("A", 3), Column("B", 3), Column("why", 16, 4))
 SCOPES: dict[str, tuple[Fate, ...]] = {
     "changed": (Fate.LOST, Fate.GAINED),
@@ -34,6 +37,8 @@ class Changes:
         self.pairs: dict[str, Pairing] = {}
         """What is listed, by row key, in order."""
         self._headline = ""
+        self._most = 0.0
+        """The highest score of either run."""
 
     def take(self, found: RunComparison) -> None:
         """List the pairs of the scope: what was lost first, then what was gained, then the others."""
@@ -41,6 +46,8 @@ class Changes:
         changed = [pair for pair in found.changes() if pair.fate in wanted]
         others = [pair for pair in found.pairs if pair.fate in wanted and not pair.is_change]
         self._headline = found.headline
+        scores = (side.scores.get(found.headline, 0.0) for pair in found.pairs for side in (pair.a, pair.b))
+        self._most = max(scores, default=0.0)
         self.pairs = {row_key(pair.slot): pair for pair in (*changed, *others) if self._keeps(pair)}
 
     def _keeps(self, pair: Pairing) -> bool:
@@ -58,8 +65,11 @@ class Changes:
     def draw(self, key: str) -> tuple[Content, ...]:
         """Return the cells of a row."""
         pair = self.pairs[key]
-        _, why = change_words(pair)
-        return (one_line(self._name(pair), 120), *(self._mark(pair, side) for side in "ab"), one_line(why, 200, MUTED))
+        why = one_line(change_words(pair)[1], 200, MUTED)
+        if pair.is_scored:
+            a, b = (side.scores[self._headline] for side in (pair.a, pair.b))
+            why = Content.assemble(dots(a, b, self._most, DOTS), " ", why)
+        return (one_line(self._name(pair), 120), *(self._mark(pair, side) for side in "ab"), why)
 
     def _name(self, pair: Pairing) -> str:
         """A loop is called by its question, as everywhere; other cases by their id."""

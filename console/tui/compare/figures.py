@@ -59,8 +59,9 @@ def _check(name: str, it: Sameness) -> Content:
 def head_lines(found: RunComparison, width: int) -> list[Content]:
     """Return two lines for narrow screens: both runs with their scores, and the difference."""
     half = (width - 2) // 2
-    runs = [lines.fit(_run(found, name, side), half) for name, side in (("A", found.a), ("B", found.b))]
-    return [Content(" ").append(runs[0]).append(runs[1]), Content(" ").append(lines.fit(difference(found), width - 1))]
+    a, b = _run(found, "A", found.a), _run(found, "B", found.b)
+    runs = Content.assemble(" ", lines.fit(a, half - 2), "  ", lines.fit(b, half))
+    return [runs, Content(" ").append(lines.fit(difference(found), width - 1))]
 
 
 def _run(found: RunComparison, name: str, side: Side) -> Content:

@@ -6,9 +6,11 @@ from textual.content import Content
 
 from console.exchange.comparison_table import p_words, signed
 from console.insight import figures
+from console.insight.by_case import by_case
 from console.insight.comparison import RunComparison, Table, bootstrapped, error_types
 from console.tui import lines
 from console.tui.blocks import Block
+from console.tui.compare.dots import dot_lines
 from console.tui.safe import one_line
 
 MUTED = "$muted"
@@ -26,6 +28,8 @@ def number_blocks(found: RunComparison, disputed: Sequence[int], width: int) -> 
     if any(disputed):
         words = f"{disputed[0]} disputed in A, {disputed[1]} in B; the numbers count them as they were graded"
         blocks.append(Block("disputed", Content.styled(words, "$undecided")))
+    if cases := by_case(found):
+        blocks.append(Block("cases", _title("question by question"), body=tuple(dot_lines(cases, width - 3))))
     rows = [("all", found.table), *(list(found.categories.items()) if len(found.categories) > 1 else [])]
     blocks.append(Block("categories", _title("by category"), body=tuple(_category_lines(rows, found.headline, width))))
     kinds = error_types(found)

@@ -1,0 +1,51 @@
+"""A comparison of scores case by case: the means of A and of B over the rollouts that both have. Pure."""
+
+import math
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from console.insight.comparison import Fate, Pairing, RunComparison
+
+
+@dataclass(frozen=True, slots=True)
+class CasePair:
+    """One case in both runs."""
+
+    case: str
+    title: str
+    """Foreign, like the case's id."""
+    a: float | None
+    """Mean headline score of A over the rollouts that count; None: none does."""
+    b: float | None
+    rollouts: int
+    """How many count."""
+
+    @property
+    def change(self) -> float | None:
+        """B minus A."""
+        return None if self.a is None or self.b is None else self.b - self.a
+
+
+def by_case(found: RunComparison) -> list[CasePair]:
+    """Return every case of a comparison of scores: the largest loss first, the largest gain last, then those without.
+
+    A comparison of passing has none.
+    """
+    if not found.headline:
+        return []
+    cases: dict[str, list[Pairing]] = defaultdict(list)
+    for pair in found.pairs:
+        cases[pair.a.key.case].append(pair)
+    listed = [_case(found.headline, pairs) for pairs in cases.values()]
+    return sorted(listed, key=lambda it: math.inf if it.change is None else it.change)
+
+
+def _case(headline: str, pairs: Sequence[Pairing]) -> CasePair:
+    counted = [pair for pair in pairs if pair.fate is not Fate.LEFT_OUT]
+    means = [
+        math.fsum(it.scores[headline] for it in side) / len(side) if side else None
+        for side in ([pair.a for pair in counted], [pair.b for pair in counted])
+    ]
+    first = pairs[0].a
+    return CasePair(first.key.case, first.title, means[0], means[1], len(counted))
