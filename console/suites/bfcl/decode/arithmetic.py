@@ -7,25 +7,41 @@ mean the same.
 """
 
 import ast
-import json
 import operator
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 
-_BITS = 200_000
-"""Largest integer result; enough for `10**5000`, far from `10**10**10`."""
-_ITEMS = 1_000_000
-"""Longest text or list a repetition may make."""
+from console.suites.bfcl.decode.bounds import (
+    Refused,
+    bound,
+    dumped,
+    guard_format,
+    guard_method,
+    guard_power,
+    guard_product,
+    guard_shift,
+    guard_sum,
+    guard_widths,
+    power,
+    ranged,
+    rounded,
+    summed,
+    text_of,
+    weight,
+)
+
+__all__ = ["Refused", "fold"]
+
 _NODES = 2_000
 """Largest expression."""
-_WIDE_FORMAT = re.compile(r"%[^%a-zA-Z]*(?:\d{4}|\*)")
-_NAMES: dict[str, Any] = {"MAXIMUM_STEP_LIMIT": 20}
-"""A constant that happens to be visible where the official scorer evaluates."""
-
-
-class Refused(Exception):
-    """The expression is outside of what is folded."""
+_NAMES: dict[str, Any] = {
+    "MAXIMUM_STEP_LIMIT": 20,
+    "LOCAL_SERVER_PORT": 1053,
+    "LOCAL_SERVER_MAX_CONCURRENT_REQUEST": 100,
+    "H100_X8_PRICE_PER_HOUR": 23.92,
+    "TYPE_CHECKING": False,
+}
+"""Constants that happen to be visible where the official scorer evaluates."""
 
 
 def fold(node: ast.expr) -> Any:
@@ -37,130 +53,146 @@ def fold(node: ast.expr) -> Any:
     """
     if sum(1 for _ in ast.walk(node)) > _NODES:
         raise Refused("the expression is too large")
-    return _fold(node)
+    return _Folding().value(node)
 
 
-def _fold(node: ast.AST) -> Any:
-    rule = _RULES.get(type(node))
-    if rule is None:
-        raise Refused(f"an expression holds {type(node).__name__}")
-    return rule(node)
+class _Folding:
+    """The values of one expression, and of the names that it makes itself."""
 
+    def __init__(self) -> None:
+        self._made: dict[str, Any] = {}
+        self._spent = 0
 
-def _binary(node: ast.BinOp) -> Any:
-    left, right = _fold(node.left), _fold(node.right)
-    guard = _GUARDS.get(type(node.op))
-    if guard is not None:
-        guard(left, right)
-    return getattr(operator, _BINARY[type(node.op)])(left, right)
+    def value(self, node: ast.AST) -> Any:
+        rule = _RULES.get(type(node))
+        if rule is None:
+            raise Refused(f"an expression holds {type(node).__name__}")
+        return rule(self, node)
 
+    def binary(self, node: ast.BinOp) -> Any:
+        left, right = self.value(node.left), self.value(node.right)
+        guard = _GUARDS.get(type(node.op))
+        if guard is not None:
+            guard(left, right)
+        return getattr(operator, _BINARY[type(node.op)])(left, right)
 
-def _guard_power(base: Any, exponent: Any) -> None:
-    if isinstance(base, int) and isinstance(exponent, int) and abs(base) > 1:
-        _bound(base.bit_length() * max(exponent, 0), _BITS)
+    def unary(self, node: ast.UnaryOp) -> Any:
+        return _UNARY[type(node.op)](self.value(node.operand))
 
+    def boolean(self, node: ast.BoolOp) -> Any:
+        value: Any = None
+        stops_at = isinstance(node.op, ast.Or)
+        for part in node.values:
+            value = self.value(part)
+            if bool(value) is stops_at:
+                break
+        return value
 
-def _guard_shift(value: Any, by: Any) -> None:
-    if isinstance(value, int) and isinstance(by, int):
-        _bound(value.bit_length() + max(by, 0), _BITS)
+    def compare(self, node: ast.Compare) -> Any:
+        left, result = self.value(node.left), True
+        for op, part in zip(node.ops, node.comparators, strict=True):
+            right = self.value(part)
+            result = _COMPARE[type(op)](left, right)
+            if not result:
+                break
+            left = right
+        return result
 
+    def choice(self, node: ast.IfExp) -> Any:
+        return self.value(node.body if self.value(node.test) else node.orelse)
 
-def _guard_product(left: Any, right: Any) -> None:
-    if isinstance(left, int) and isinstance(right, int):
-        _bound(left.bit_length() + right.bit_length(), _BITS)
-        return
-    for sequence, times in ((left, right), (right, left)):
-        if isinstance(sequence, str | bytes | list | tuple) and isinstance(times, int):
-            _bound(len(cast(str, sequence)) * times, _ITEMS)
+    def items(self, parts: list[ast.expr]) -> list[Any]:
+        return [self.value(part) for part in parts]
 
+    def dictionary(self, node: ast.Dict) -> Any:
+        if None in node.keys:
+            raise Refused("a dictionary unpacked into another")
+        pairs = zip(node.keys, node.values, strict=True)
+        return {self.value(cast(ast.expr, key)): self.value(value) for key, value in pairs}
 
-def _guard_format(left: Any, right: Any) -> None:
-    text = left.decode("latin-1") if isinstance(left, bytes) else left
-    if isinstance(text, str) and _WIDE_FORMAT.search(text):
-        raise Refused("a wide text format")
-
-
-def _bound(size: int, limit: int) -> None:
-    if size > limit:
-        raise Refused("the result is too large")
-
-
-def _unary(node: ast.UnaryOp) -> Any:
-    return _UNARY[type(node.op)](_fold(node.operand))
-
-
-def _boolean(node: ast.BoolOp) -> Any:
-    value: Any = None
-    stops_at = isinstance(node.op, ast.Or)
-    for part in node.values:
-        value = _fold(part)
-        if bool(value) is stops_at:
-            break
-    return value
-
-
-def _compare(node: ast.Compare) -> Any:
-    left, result = _fold(node.left), True
-    for op, part in zip(node.ops, node.comparators, strict=True):
-        right = _fold(part)
-        result = _COMPARE[type(op)](left, right)
-        if not result:
-            break
-        left = right
-    return result
-
-
-def _dict(node: ast.Dict) -> Any:
-    if None in node.keys:
-        raise Refused("a dictionary unpacked into another")
-    return {_fold(cast(ast.expr, key)): _fold(value) for key, value in zip(node.keys, node.values, strict=True)}
-
-
-def _name(node: ast.Name) -> Any:
-    if node.id not in _NAMES:
+    def name(self, node: ast.Name) -> Any:
+        for known in (self._made, _NAMES, _TYPES):
+            if node.id in known:
+                return known[node.id]
         raise Refused(f"an expression holds the unknown name {node.id}")
-    return _NAMES[node.id]
 
+    def assigned(self, node: ast.NamedExpr) -> Any:
+        self._made[node.target.id] = value = self.value(node.value)
+        return value
 
-def _call(node: ast.Call) -> Any:
-    arguments = [_fold(argument) for argument in node.args]
-    if any(keyword.arg is None for keyword in node.keywords):
-        raise Refused("unpacked keywords")
-    keywords = {cast(str, keyword.arg): _fold(keyword.value) for keyword in node.keywords}
-    match node.func:
-        case ast.Name(id=name) if name in _FUNCTIONS:
-            return _FUNCTIONS[name](*arguments, **keywords)
-        case ast.Attribute(value=ast.Name(id="json"), attr="dumps") if not keywords:
-            return json.dumps(*arguments)
-        case ast.Attribute(value=owner, attr=method):
-            value = _fold(owner)
-            if method in _METHODS.get(type(value).__name__, ()):
-                return getattr(value, method)(*arguments, **keywords)
-        case _:
-            pass
-    raise Refused("a call of something not allowed")
+    def call(self, node: ast.Call) -> Any:
+        arguments = self.items(node.args)
+        if any(keyword.arg is None for keyword in node.keywords):
+            raise Refused("unpacked keywords")
+        keywords = {cast(str, keyword.arg): self.value(keyword.value) for keyword in node.keywords}
+        match node.func:
+            case ast.Name(id=name) if name in _FUNCTIONS and name not in self._made:
+                return _FUNCTIONS[name](*arguments, **keywords)
+            case ast.Attribute(value=ast.Name(id="json"), attr="dumps") if not keywords:
+                return dumped(*arguments)
+            case ast.Attribute(value=owner, attr=method):
+                value = self.value(owner)
+                if method in _METHODS.get(type(value).__name__, ()):
+                    guard_method(value, method, arguments, keywords)
+                    return getattr(value, method)(*arguments, **keywords)
+            case _:
+                pass
+        raise Refused("a call of something not allowed")
 
+    def formatted(self, node: ast.JoinedStr) -> str:
+        made = [self.formatted_part(part) for part in node.values]
+        bound(sum(map(len, made)))
+        return "".join(made)
 
-def _power(base: Any, exponent: Any, modulus: Any = None) -> Any:
-    _guard_power(base, 0 if modulus is not None else exponent)
-    return cast(Any, pow(base, exponent, modulus))
+    def formatted_part(self, part: ast.expr) -> str:
+        if not isinstance(part, ast.FormattedValue):
+            return str(self.value(part))
+        value = self.value(part.value)
+        if part.conversion != -1:
+            value = {ord("r"): repr, ord("a"): ascii}.get(part.conversion, str)(value)
+        how = self.formatted(part.format_spec) if isinstance(part.format_spec, ast.JoinedStr) else ""
+        guard_widths(how)
+        return format(value, how)
 
+    def subscript(self, node: ast.Subscript) -> Any:
+        return self.value(node.value)[self.value(node.slice)]
 
-def _formatted(node: ast.JoinedStr) -> str:
-    return "".join(_formatted_part(part) for part in node.values)
+    def slice(self, node: ast.Slice) -> slice:
+        return slice(*(None if part is None else self.value(part) for part in (node.lower, node.upper, node.step)))
 
+    def listed(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> list[Any]:
+        made: list[Any] = []
+        for _ in self._rounds(node.generators):
+            made.append(self.value(node.elt))
+            self._spend(weight(made[-1]))
+        return made
 
-def _formatted_part(part: ast.expr) -> str:
-    if not isinstance(part, ast.FormattedValue):
-        return str(_fold(part))
-    if part.format_spec is not None:
-        raise Refused("a format specification")
-    value = _fold(part.value)
-    return {ord("r"): repr, ord("a"): ascii}.get(part.conversion, str)(value)
+    def mapped(self, node: ast.DictComp) -> dict[Any, Any]:
+        made: dict[Any, Any] = {}
+        for _ in self._rounds(node.generators):
+            key, value = self.value(node.key), self.value(node.value)
+            made[key] = value
+            self._spend(weight(key) + weight(value))
+        return made
 
+    def _rounds(self, loops: list[ast.comprehension]) -> Iterator[None]:
+        if not loops:
+            yield None
+            return
+        target = loops[0].target
+        if not isinstance(target, ast.Name) or loops[0].is_async:
+            raise Refused("a loop over more than one name")
+        outer = dict(self._made)
+        for item in self.value(loops[0].iter):
+            self._spend(10)
+            self._made[target.id] = item
+            if all(self.value(test) for test in loops[0].ifs):
+                yield from self._rounds(loops[1:])
+        self._made = outer
 
-def _slice(node: ast.Slice) -> slice:
-    return slice(*(None if part is None else _fold(part) for part in (node.lower, node.upper, node.step)))
+    def _spend(self, cost: int) -> None:
+        self._spent += cost
+        bound(self._spent)
 
 
 _BINARY: dict[type[ast.operator], str] = {
@@ -180,10 +212,11 @@ _BINARY: dict[type[ast.operator], str] = {
 }
 """Operators to their names in the standard module `operator`."""
 _GUARDS: dict[type[ast.operator], Callable[[Any, Any], None]] = {
-    ast.Pow: _guard_power,
-    ast.LShift: _guard_shift,
-    ast.Mult: _guard_product,
-    ast.Mod: _guard_format,
+    ast.Add: guard_sum,
+    ast.Pow: guard_power,
+    ast.LShift: guard_shift,
+    ast.Mult: guard_product,
+    ast.Mod: guard_format,
 }
 _UNARY: dict[type[ast.unaryop], Callable[[Any], Any]] = {
     ast.UAdd: operator.pos,
@@ -203,59 +236,69 @@ _COMPARE: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.In: lambda left, right: left in right,
     ast.NotIn: lambda left, right: left not in right,
 }
-_RULES: dict[type[ast.AST], Callable[[Any], Any]] = {
-    ast.Constant: lambda node: node.value,
-    ast.BinOp: _binary,
-    ast.UnaryOp: _unary,
-    ast.BoolOp: _boolean,
-    ast.Compare: _compare,
-    ast.IfExp: lambda node: _fold(node.body if _fold(node.test) else node.orelse),
-    ast.List: lambda node: [_fold(part) for part in node.elts],
-    ast.Tuple: lambda node: tuple(_fold(part) for part in node.elts),
-    ast.Set: lambda node: {_fold(part) for part in node.elts},
-    ast.Dict: _dict,
-    ast.Name: _name,
-    ast.Call: _call,
-    ast.JoinedStr: _formatted,
-    ast.Subscript: lambda node: _fold(node.value)[_fold(node.slice)],
-    ast.Slice: _slice,
+_RULES: dict[type[ast.AST], Callable[[_Folding, Any], Any]] = {
+    ast.Constant: lambda _, node: node.value,
+    ast.BinOp: _Folding.binary,
+    ast.UnaryOp: _Folding.unary,
+    ast.BoolOp: _Folding.boolean,
+    ast.Compare: _Folding.compare,
+    ast.IfExp: _Folding.choice,
+    ast.List: lambda at, node: at.items(node.elts),
+    ast.Tuple: lambda at, node: tuple(at.items(node.elts)),
+    ast.Set: lambda at, node: set(at.items(node.elts)),
+    ast.Dict: _Folding.dictionary,
+    ast.Name: _Folding.name,
+    ast.NamedExpr: _Folding.assigned,
+    ast.Call: _Folding.call,
+    ast.JoinedStr: _Folding.formatted,
+    ast.Subscript: _Folding.subscript,
+    ast.Slice: _Folding.slice,
+    ast.ListComp: _Folding.listed,
+    ast.GeneratorExp: lambda at, node: iter(at.listed(node)),
+    ast.SetComp: lambda at, node: set(at.listed(node)),
+    ast.DictComp: _Folding.mapped,
 }
+
+
+def _mapped_by(kind: Any, items: Any) -> Any:
+    """Return `map` of a type; functions are no values here."""
+    return map(kind, items)
+
+
+_TYPES: dict[str, Any] = {it.__name__: it for it in (bool, complex, dict, float, frozenset, int, list, set, str, tuple)}
+"""Types as values, such as the second argument of `isinstance`; their methods are not offered."""
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "abs": abs,
-    "all": all,
-    "any": any,
-    "ascii": ascii,
-    "bin": bin,
-    "bool": bool,
-    "chr": chr,
-    "complex": complex,
-    "dict": dict,
-    "divmod": divmod,
-    "float": float,
-    "hex": hex,
-    "int": int,
-    "len": len,
-    "list": list,
-    "max": max,
-    "min": min,
-    "oct": oct,
-    "ord": ord,
-    "pow": _power,
-    "repr": repr,
-    "round": round,
-    "set": set,
-    "sorted": sorted,
-    "str": str,
-    "sum": sum,
-    "tuple": tuple,
+    **_TYPES,
+    **{
+        it.__name__: it
+        for it in (
+            *(abs, all, any, ascii, bin, chr, divmod, enumerate, hex, isinstance, len, max, min, oct, ord, repr),
+            *(reversed, sorted, zip),
+        )
+    },
+    "map": _mapped_by,
+    "pow": power,
+    "range": ranged,
+    "round": rounded,
+    "str": text_of,
+    "sum": summed,
 }
 _METHODS: dict[str, frozenset[str]] = {
     "str": frozenset(
-        ("capitalize", "casefold", "count", "endswith", "find", "index", "isalpha", "isdigit", "isnumeric")
-    )
-    | frozenset(("join", "lower", "lstrip", "rstrip", "split", "startswith", "strip", "swapcase", "title", "upper")),
+        (
+            *("capitalize", "casefold", "center", "count", "encode", "endswith", "find", "format", "index"),
+            *("isalnum", "isalpha", "isdecimal", "isdigit", "islower", "isnumeric", "isspace", "istitle", "isupper"),
+            *("join", "ljust", "lower", "lstrip", "partition", "removeprefix", "removesuffix", "replace", "rfind"),
+            *("rjust", "rpartition", "rsplit", "rstrip", "split", "splitlines", "startswith", "strip", "swapcase"),
+            *("title", "upper", "zfill"),
+        )
+    ),
+    "bytes": frozenset(("decode", "hex")),
+    **dict.fromkeys(("int", "bool"), frozenset(("bit_length", "conjugate"))),
+    "float": frozenset(("as_integer_ratio", "conjugate", "hex", "is_integer")),
     "list": frozenset(("copy", "count", "index")),
     "tuple": frozenset(("count", "index")),
-    "dict": frozenset(("copy", "get")),
+    "dict": frozenset(("copy", "get", "items", "keys", "values")),
+    "set": frozenset(("copy", "difference", "intersection", "issubset", "issuperset", "union")),
 }
-"""By type: methods that cannot make anything large."""
+"""By type: methods that cannot make anything large, or are guarded."""
