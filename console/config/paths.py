@@ -4,8 +4,9 @@ Finding never creates anything, and a place the user names must exist: a mistype
 """
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from console.core.fault import UsageError
 
@@ -13,8 +14,7 @@ _APP = "eval-console"
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(msgspec.Struct, frozen=True):
     """Where models, data and runs are, as named by a person; None means the usual places."""
 
     models: Path | None = None
@@ -22,8 +22,7 @@ class Places:
     runs: Path | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DataRoots:
+class DataRoots(msgspec.Struct, frozen=True):
     """Folders of dataset folders. Later ones win when two hold the same name."""
 
     bundled: Path

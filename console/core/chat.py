@@ -1,7 +1,6 @@
 """What is asked of a model and what it answers, in the OpenAI chat form that all adapters share."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any, NotRequired, TypedDict
 
 import msgspec
@@ -96,13 +95,12 @@ class Cue(msgspec.Struct, frozen=True):
     wrong: tuple[Utterance, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ChatRequest:
+class ChatRequest(msgspec.Struct, frozen=True):
     """One question to a model, before an adapter adds what it was configured with."""
 
     messages: list[Message]
-    tools: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
-    params: dict[str, Any] = field(default_factory=dict[str, Any])
+    tools: list[dict[str, Any]] = msgspec.field(default_factory=list[dict[str, Any]])
+    params: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
     """Overrides of the model's own parameters, such as temperature; JSON values."""
     seed: str = ""
     """Names this call within the run; makes the simulated models deterministic. Never sent."""

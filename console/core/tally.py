@@ -1,6 +1,5 @@
 """Fold journal records into counts: the one place where a run's numbers come from, live, in lists and offline."""
 
-from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -21,19 +20,18 @@ _COUNTED = {
 }
 
 
-@dataclass(slots=True)
-class RunFold:
+class RunFold(msgspec.Struct):
     """Counts over the latest attempt of every rollout; apply records in journal order. Starts with nothing known."""
 
-    tally: Tally = field(default_factory=Tally)
-    categories: dict[str, Tally] = field(default_factory=dict[str, Tally])
-    reasons: dict[str, int] = field(default_factory=dict[str, int])
-    cut: dict[str, int] = field(default_factory=dict[str, int])
-    served: dict[str, int] = field(default_factory=dict[str, int])
-    latest: dict[tuple[str, int], Finished] = field(default_factory=dict[tuple[str, int], Finished])
-    unfinished: dict[tuple[str, int], Key] = field(default_factory=dict[tuple[str, int], Key])
-    category_of: dict[str, str] = field(default_factory=dict[str, str])
-    ungraded: set[str] = field(default_factory=set[str])
+    tally: Tally = msgspec.field(default_factory=Tally)
+    categories: dict[str, Tally] = msgspec.field(default_factory=dict[str, Tally])
+    reasons: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+    cut: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+    served: dict[str, int] = msgspec.field(default_factory=dict[str, int])
+    latest: dict[tuple[str, int], Finished] = msgspec.field(default_factory=dict[tuple[str, int], Finished])
+    unfinished: dict[tuple[str, int], Key] = msgspec.field(default_factory=dict[tuple[str, int], Key])
+    category_of: dict[str, str] = msgspec.field(default_factory=dict[str, str])
+    ungraded: set[str] = msgspec.field(default_factory=set[str])
     sessions: int = 0
     closed: Closed | None = None
     first_at: float = 0.0
@@ -41,7 +39,7 @@ class RunFold:
     seconds: float = 0.0
     """Time that engines spent on the run: pauses between sessions do not count, nor does a clock that is set."""
     _previous_at: float = 0.0
-    _score_sums: dict[str, tuple[float, int]] = field(default_factory=dict[str, tuple[float, int]])
+    _score_sums: dict[str, tuple[float, int]] = msgspec.field(default_factory=dict[str, tuple[float, int]])
 
     def apply(self, record: AnyRecord) -> None:
         """Take one record into account."""

@@ -31,9 +31,9 @@ class _Snapshot(msgspec.Struct, array_like=True):
 def layout() -> int:
     """Return what says whether bytes were made by a program that folds as this one does: its version and fields."""
     names: list[str] = [__version__]
-    for kind in (_Snapshot, Finished, Steered, Tally):
+    for kind in (_Snapshot, Finished, Steered, Tally, RunFold):
         names += kind.__struct_fields__
-    for kind in (RunFold, Rollout, Problem, Confinement):
+    for kind in (Rollout, Problem, Confinement):
         names += kind.__dataclass_fields__
     return crc32(" ".join(names).encode())
 

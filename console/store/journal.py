@@ -6,9 +6,10 @@ records together); a torn tail of a killed writer is set aside on open, never de
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+
+import msgspec
 
 from console.core.fault import Fault, FaultKind, UsageError
 from console.core.record import AnyRecord
@@ -17,8 +18,7 @@ from console.store.line import BadLine, decode, encode
 _PIECE_BYTES = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Damage:
+class Damage(msgspec.Struct, frozen=True):
     """A part of a journal that could not be read."""
 
     line: int

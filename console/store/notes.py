@@ -3,7 +3,6 @@
 A dispute says that a case's ground truth is wrong, and why. It changes no outcome and no score by itself.
 """
 
-import getpass
 import os
 import time
 from pathlib import Path
@@ -100,6 +99,8 @@ def _read(line: bytes) -> Note | None:
 
 
 def _reader() -> str:
+    import getpass  # here, as reading notes needs none
+
     try:
         return getpass.getuser()
     except (OSError, KeyError):

@@ -1,14 +1,18 @@
 """The interval that stands beside every rate. Pure."""
 
 import math
+from typing import TYPE_CHECKING
 
-from console.suites.suite import Metric
+if TYPE_CHECKING:
+    from console.suites.suite import Metric
 
 Z95 = 1.959963984540054
 
 
-def rate(name: str, right: float, count: int, note: str = "") -> Metric:
+def rate(name: str, right: float, count: int, note: str = "") -> "Metric":
     """Return a rate with its 95 % Wilson interval; None when nothing was counted."""
+    from console.suites.suite import Metric  # here, as the first frame needs intervals and no suite
+
     if count == 0:
         return Metric(name, None, note=note)
     low, high = wilson(right, count)

@@ -1,7 +1,6 @@
 """The suite protocol: one benchmark format over one dataset folder. The engine and all views know suites only by it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -14,8 +13,7 @@ from console.core.run import Selection
 from console.suites.stage import Stage
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(msgspec.Struct, frozen=True):
     """One option of a suite: validated before the first paid call, shown as a field in the launch form."""
 
     name: str
@@ -26,8 +24,7 @@ class Option:
     choices: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Category:
+class Category(msgspec.Struct, frozen=True):
     """One dataset category (one score file in BFCL's terms)."""
 
     name: str
@@ -37,8 +34,7 @@ class Category:
     scored: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class SuiteEntry:
+class SuiteEntry(msgspec.Struct, frozen=True):
     """One line of the catalogue: a folder with a suite.toml."""
 
     name: str
@@ -50,18 +46,17 @@ class SuiteEntry:
     """`bundled`, `pulled` or `user`."""
     comparable: bool = False
     """Whether results may be called comparable with published ones."""
-    source: dict[str, str] = field(default_factory=dict[str, str])
+    source: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     """Name, version, digest and licence of the data."""
 
 
-@dataclass(frozen=True, slots=True)
-class Estimate:
+class Estimate(msgspec.Struct, frozen=True):
     """What one case will cost, before anything is paid; expected values, not bounds."""
 
     calls: float
     input_tokens: float
     output_tokens: float
-    roles: dict[str, "Estimate"] = field(default_factory=dict[str, "Estimate"])
+    roles: dict[str, "Estimate"] = msgspec.field(default_factory=dict[str, "Estimate"])
     """What the other roles add (`judge`, `embedding`): not contained in the numbers above, which are the model's."""
 
 
@@ -101,8 +96,7 @@ class Report(msgspec.Struct, frozen=True, omit_defaults=True):
     """How rollouts ended, most frequent first, where that is more than passed and failed."""
 
 
-@dataclass(frozen=True, slots=True)
-class RoleModel:
+class RoleModel(msgspec.Struct, frozen=True):
     """The model that a suite's options name for a role: an entry of models.toml, or an id with address and key."""
 
     model: str

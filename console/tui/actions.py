@@ -5,11 +5,10 @@ or app named by `where`. Grammar: a number is a place, a letter a verb, a capita
 backwards, `/` narrows, `:` does anything, escape is one step back, `?` tells what can be done here.
 """
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(msgspec.Struct, frozen=True):
     """One thing a reader can do."""
 
     id: str

@@ -33,6 +33,7 @@ from console.tui.safe import Sieve, one_line
 from console.tui.screens.place import ROOM_FOR_HELP, Place
 from console.tui.shelf import LOOK_EVERY_S, Shelf
 from console.tui.stock import Places, RunLine
+from console.tui.styling import StyledApp
 from console.tui.themes import DARK, DARK_ROLES, NAMES, themes
 from console.tui.widgets.keyline import KeyLine
 from console.tui.widgets.topline import TopLine
@@ -56,7 +57,7 @@ def _library() -> Screen[Any]:
     return LibraryScreen()
 
 
-class ConsoleApp(RunDoor):
+class ConsoleApp(RunDoor, StyledApp):
     """The app; see the module."""
 
     TITLE = "eval-console"

@@ -1,8 +1,8 @@
 """Columns of a list: which are shown at a width, how wide each is, and one row laid out in them. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+import msgspec
 from textual.content import Content
 
 from console.tui import lines
@@ -11,8 +11,7 @@ GAP = "  "
 """What stands between two columns."""
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(msgspec.Struct, frozen=True):
     """One column: its heading (our words), least width in cells, share of the spare room, alignment."""
 
     name: str

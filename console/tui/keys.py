@@ -4,13 +4,12 @@ The reader's keys come from `keys.toml` in the config folder, by action id: `"ru
 A mistake there is reported with its cure and never stops the app.
 """
 
-import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
+import msgspec
 from textual.binding import Binding, BindingType
 
 from console.core.nearest import nearest
@@ -58,12 +57,11 @@ def find_action(id: str, *places: str) -> Action | None:
     return None
 
 
-@dataclass(slots=True)
-class KeyMap:
+class KeyMap(msgspec.Struct):
     """Which keys are in use: the defaults, with the reader's own over them."""
 
-    own: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    mistakes: list[str] = field(default_factory=list[str])
+    own: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict[str, tuple[str, ...]])
+    mistakes: list[str] = msgspec.field(default_factory=list[str])
 
     def keys_of(self, action: Action) -> tuple[str, ...]:
         """Return an action's keys in Textual's names."""
@@ -96,10 +94,12 @@ def name_of_key(key: str) -> str:
 def load_key_map(path: Path) -> KeyMap:
     """Read the reader's keys; a missing file means the defaults."""
     key_map = KeyMap()
+    if not path.exists():
+        return key_map
+    import tomllib  # here, as most readers have no keys of their own
+
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return key_map
     except (OSError, ValueError) as error:
         key_map.mistakes.append(f"{path.name} cannot be read: {error}")
         return key_map

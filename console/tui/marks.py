@@ -1,12 +1,11 @@
 """Marks that go with every word for an outcome or a state, in a pretty and in a plain ASCII form."""
 
-from dataclasses import dataclass
+import msgspec
 
 from console.core.outcome import Outcome
 
 
-@dataclass(slots=True)
-class Marks:
+class Marks(msgspec.Struct):
     """One sign for each state. `MARKS` is the set in use; `use_ascii` changes it before the app starts."""
 
     passed: str = "✓"

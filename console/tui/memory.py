@@ -4,9 +4,10 @@ Lives in the state folder and may be deleted at any time. A damaged or foreign f
 be written costs the memory and nothing else.
 """
 
-import json
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
+
+import msgspec
 
 from console.store.atomic import write_atomically
 
@@ -41,8 +42,8 @@ class Memory:
             return
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            write_atomically(self._path, json.dumps(self._kept, indent=1).encode())
-        except OSError:
+            write_atomically(self._path, msgspec.json.format(msgspec.json.encode(self._kept), indent=1))
+        except (OSError, ValueError):
             self._path = None
 
 
@@ -50,7 +51,6 @@ def _read(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {}
     try:
-        found = json.loads(path.read_bytes())
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
     except (OSError, ValueError, RecursionError):
         return {}
-    return dict(cast("dict[str, Any]", found)) if isinstance(found, dict) else {}

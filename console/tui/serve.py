@@ -6,8 +6,6 @@ same browser can drive the app. The page loads nothing from elsewhere. Needs the
 
 import asyncio
 import os
-import secrets
-import shlex
 import sys
 from typing import Any
 
@@ -75,10 +73,14 @@ def serve(places: Places, options: list[str], port: int) -> int:
 def _command(places: Places, options: list[str]) -> str:
     named = (("--models", places.models), ("--data", places.data), ("--runs", places.runs))
     paths = [part for name, path in named if path is not None for part in (name, str(path.absolute()))]
+    import shlex
+
     return shlex.join([sys.executable, "-m", "console", *paths, *options])
 
 
 def _server(command: str, port: int) -> Any:
+    import secrets  # here, as every start asks whether it is served
+
     from textual_serve.server import Server, web  # its own web framework: the app itself speaks no HTTP
 
     class Loopback(Server):

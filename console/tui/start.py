@@ -3,8 +3,9 @@
 import gc
 import os
 import sys
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from console.config.paths import state_dir
 from console.core.fault import UsageError
@@ -17,11 +18,10 @@ HEADLESS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(msgspec.Struct, frozen=True):
     """How to open the app."""
 
-    places: Places = field(default_factory=Places)
+    places: Places = msgspec.field(default_factory=Places)
     run: str = ""
     """Open this run at once: in Live while an engine plays it, else in Review."""
     case: str = ""

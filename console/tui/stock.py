@@ -6,9 +6,10 @@ Nothing here imports Textual or a model client.
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from console.config.paths import Places
 from console.core.fault import UsageError
@@ -33,8 +34,7 @@ PULLS = {
 """Suites that `eval-console pull` can bring, by name."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelLine:
+class ModelLine(msgspec.Struct, frozen=True):
     """One model as lists show it. Names are foreign text."""
 
     name: str
@@ -56,13 +56,12 @@ class ModelLine:
         return not self.simulated and (self.price_in is None or self.price_in > 0 or bool(self.price_out))
 
 
-@dataclass(slots=True)
-class Models:
+class Models(msgspec.Struct):
     """All models, and what is wrong with the file."""
 
-    lines: list[ModelLine] = field(default_factory=list[ModelLine])
-    mistakes: list[str] = field(default_factory=list[str])
-    warnings: list[str] = field(default_factory=list[str])
+    lines: list[ModelLine] = msgspec.field(default_factory=list[ModelLine])
+    mistakes: list[str] = msgspec.field(default_factory=list[str])
+    warnings: list[str] = msgspec.field(default_factory=list[str])
     path: Path | None = None
     book: "ModelBook | None" = None
 
@@ -71,8 +70,7 @@ class Models:
         return next((line for line in self.lines if line.name == name), None)
 
 
-@dataclass(frozen=True, slots=True)
-class SuiteLine:
+class SuiteLine(msgspec.Struct, frozen=True):
     """One suite as lists show it, or why it cannot be opened. Names and titles are foreign text."""
 
     entry: "SuiteEntry"
@@ -90,12 +88,11 @@ class SuiteLine:
         return sum(category.cases for category in self.categories)
 
 
-@dataclass(slots=True)
-class Suites:
+class Suites(msgspec.Struct):
     """All suites, and what was passed over while looking for them."""
 
-    lines: list[SuiteLine] = field(default_factory=list[SuiteLine])
-    warnings: list[str] = field(default_factory=list[str])
+    lines: list[SuiteLine] = msgspec.field(default_factory=list[SuiteLine])
+    warnings: list[str] = msgspec.field(default_factory=list[str])
     catalog: "Catalog | None" = None
 
     def find(self, name: str) -> SuiteLine | None:
@@ -103,8 +100,7 @@ class Suites:
         return next((line for line in self.lines if line.name == name), None)
 
 
-@dataclass(frozen=True, slots=True)
-class RunLine:
+class RunLine(msgspec.Struct, frozen=True):
     """One run as lists show it, or why it cannot be read."""
 
     folder: RunFolder
@@ -162,8 +158,7 @@ class RunLine:
         return self.tally.passed / self.tally.graded if self.tally.graded else -1.0
 
 
-@dataclass(frozen=True, slots=True)
-class CaseLine:
+class CaseLine(msgspec.Struct, frozen=True):
     """One case of a run as it is found again. Everything but the outcome is foreign text."""
 
     id: str
@@ -322,7 +317,7 @@ def read_case_lines(folder: RunFolder) -> list[CaseLine]:
                     case = record.case
                     found.setdefault(case.id, CaseLine(case.id, case.category, case.title, None))
                 elif isinstance(record, Finished) and (line := found.get(record.key.case)) is not None:
-                    found[line.id] = replace(line, outcome=record.verdict.outcome)
+                    found[line.id] = msgspec.structs.replace(line, outcome=record.verdict.outcome)
     except (UsageError, OSError):
         return list(found.values())
     return list(found.values())

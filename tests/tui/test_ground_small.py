@@ -1,6 +1,5 @@
 """Little room and poor terminals: one pane at a time from 40×10 up, one sentence below, and ASCII alone if asked."""
 
-import dataclasses
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -109,8 +108,8 @@ def ascii_marks() -> Iterator[None]:
     """Use ASCII marks for one test."""
     MARKS.use_ascii()
     yield
-    for item in dataclasses.fields(Marks):
-        setattr(MARKS, item.name, item.default)
+    for name in Marks.__struct_fields__:
+        setattr(MARKS, name, getattr(Marks(), name))
 
 
 @pytest.mark.timeout(400)

@@ -56,7 +56,6 @@ class GridScreen(Place):
 
     def on_mount(self) -> None:
         """Begin to read."""
-        super().on_mount()
         self.top_line.tell(title=Content(f"{len(self.runs)} runs"))
         self.action_reload()
 

@@ -1,6 +1,5 @@
 """Home: what can I run, what did I run? Opens with the cursor on the line that needs no key."""
 
-import shlex
 from typing import ClassVar
 
 from textual import events, on, work
@@ -68,7 +67,6 @@ class HomeScreen(Queueing):
 
     def on_mount(self) -> None:
         """Subscribe to the shelf and show what is there already."""
-        super().on_mount()
         self.query_one("#about", Static).border_title = Content("This run")
         runs, memory = self.query_one(RunList), self.console_app.memory
         runs.order, runs.words = memory.text("home.order"), memory.text("home.words")
@@ -77,12 +75,10 @@ class HomeScreen(Queueing):
 
     def on_resize(self, event: events.Resize) -> None:
         """Choose the columns that fit."""
-        super().on_resize(event)
         self._show_all()
 
     def on_screen_resume(self) -> None:
         """Catch up with what changed meanwhile."""
-        super().on_screen_resume()
         self._show_all()
 
     def _take_news(self, what: str) -> None:
@@ -235,6 +231,8 @@ class HomeScreen(Queueing):
 
     def action_copy_command(self) -> None:
         """Copy the shell command that shows the run under the cursor."""
+        import shlex
+
         if (line := self.query_one(RunList).line) is not None:
             self.console_app.copy(f"eval-console show {shlex.quote(line.name)}", "a shell command")
 

@@ -84,19 +84,16 @@ class LeaderboardScreen(Place):
 
     def on_mount(self) -> None:
         """Read once the frame is painted, and again whenever runs or suites change."""
-        super().on_mount()
         self.query_one("#row", Static).border_title = Content("This model")
         self.console_app.shelf.changed.subscribe(self, self._take_news)
         self.call_after_refresh(self._reread)
 
     def on_screen_resume(self) -> None:
         """Catch up with what changed meanwhile."""
-        super().on_screen_resume()
         self._reread()
 
     def on_resize(self, event: events.Resize) -> None:
         """Choose the columns that fit."""
-        super().on_resize(event)
         self.call_after_refresh(self._draw)
 
     def _take_news(self, what: str) -> None:

@@ -71,13 +71,11 @@ class LibraryScreen(EditsModels):
 
     def on_mount(self) -> None:
         """Subscribe to the shelf and show what is there already."""
-        super().on_mount()
         self.console_app.shelf.changed.subscribe(self, self._take_news)
         self._show_all()
 
     def on_screen_resume(self) -> None:
         """Catch up with what changed meanwhile."""
-        super().on_screen_resume()
         self._show_all()
 
     def _take_news(self, what: str) -> None:

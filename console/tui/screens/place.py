@@ -9,7 +9,7 @@ key line uses now, why an action cannot act now, and what to do with the text of
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
@@ -80,13 +80,26 @@ class Place(Screen[None]):
 
     # Composition -----------------------------------------------------------------------------------------------------
 
+    def _compositor_refresh(self) -> None:
+        """Draw nothing while drawing is held back: Textual draws it all, shows it to nobody and counts it as shown."""
+        if not cast(Any, self.app)._batch_count:
+            cast(Any, super())._compositor_refresh()
+
     def compose(self) -> ComposeResult:
         """Lay out top line, body and key line; the find bar comes when it is first opened."""
+        self._take_size()
         yield TopLine(self.where, self.heading)
         with Vertical(classes="body"):
             yield from self.compose_body()
         yield KeyLine()
         yield Static(classes="too-small")
+
+    def _take_size(self) -> None:
+        """Take the classes of the terminal's size while the screen is empty: later, everything in it is styled anew."""
+        app, find = self.console_app, cast(Any, self)._get_breakpoint_classes
+        fitting = find(app.size.width, app.HORIZONTAL_BREAKPOINTS) | find(app.size.height, app.VERTICAL_BREAKPOINTS)
+        self.update_classes(dict.fromkeys(fitting, True), update=False)
+        cast(Any, app.stylesheet).apply(self)
 
     @property
     def top_line(self) -> TopLine:
@@ -97,6 +110,11 @@ class Place(Screen[None]):
         """Show keys and badge from the start."""
         self.top_line.tell(badge=self.console_app.badge)
         self.refresh_keys()
+
+    @on(events.ScreenResume)
+    def _keep_styles(self, event: events.ScreenResume) -> None:
+        """Everything was styled a moment ago, as it was mounted, if the screen is shown for the first time."""
+        event.refresh_styles, self._was_shown = self._was_shown, True
 
     def on_screen_resume(self) -> None:
         """Catch up with what changed while another screen was shown."""
@@ -224,6 +242,7 @@ class Place(Screen[None]):
         self.find_changed(text, done=True)
         self.refresh_keys()
 
+    _was_shown = False
     _find_bar: "FindBar | None" = None
     _before_find: Widget | None = None
     _before_small: Widget | None = None

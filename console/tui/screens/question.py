@@ -1,9 +1,9 @@
 """One question with a few answers, each on a key; asked only when something could be lost or paid for."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
+import msgspec
 from textual import events
 from textual.app import ComposeResult
 from textual.content import Content
@@ -11,8 +11,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """One possible answer; `key` is also what the question returns."""
 
     key: str

@@ -53,13 +53,11 @@ class TrendsScreen(Place):
 
     def on_mount(self) -> None:
         """Read once the frame is painted, and again whenever runs change."""
-        super().on_mount()
         self.console_app.shelf.changed.subscribe(self, self._take_news)
         self.call_after_refresh(self._reread)
 
     def on_screen_resume(self) -> None:
         """Catch up with what changed meanwhile."""
-        super().on_screen_resume()
         self._reread()
 
     def _take_news(self, what: str) -> None:

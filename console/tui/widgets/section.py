@@ -36,9 +36,8 @@ class Section(Rows):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         """Make an empty list without a title; arguments are those of `Rows`."""
-        super().__init__(*args, **options)
+        super().__init__(*args, classes="pane", **options)
         self.title_line = TitleLine()
-        self.add_class("pane")
 
     def label(self, title: str, number: Content | str = "", aside: Content | str = "") -> None:
         """Change the title.
