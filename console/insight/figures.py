@@ -1,8 +1,10 @@
 """Numbers as a reader sees them: rounded, with the interval that belongs to them, and never more than is known."""
 
-from console.core.run import Tally
+from console.core.run import Summary, Tally
 from console.suites.rates import wilson
 
+_ANSWERS = "aidanbench_score"
+"""AidanBench's score of a loop: its accepted answers."""
 _BARS = "▁▂▃▄▅▆▇█"
 _EIGHTHS = "▏▎▍▌▋▊▉"
 
@@ -13,6 +15,23 @@ def score(passed: int, graded: int) -> str:
         return "—"
     low, high = wilson(passed, graded)
     return f"{rate(passed / graded)} ±{rate((high - low) / 2)}"
+
+
+def headline(*summaries: Summary) -> str:
+    """Return the figure that runs of one suite are known by, taken together.
+
+    That is their pass rate; of creativity loops, which nobody passes or fails, the mean of accepted answers per loop.
+    """
+    loops = [summary for summary in summaries if is_of_loops(summary)]
+    if loops:
+        answers = sum(summary.scores[_ANSWERS] * summary.tally.finished for summary in loops)
+        return f"mean {number(answers / max(sum(summary.tally.finished for summary in loops), 1))}"
+    return score(sum(one.tally.passed for one in summaries), sum(one.tally.graded for one in summaries))
+
+
+def is_of_loops(summary: Summary) -> bool:
+    """Whether a run's finished rollouts are creativity loops, which are counted by answers and not by passes."""
+    return _ANSWERS in summary.scores
 
 
 def rate(value: float) -> str:

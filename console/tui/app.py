@@ -29,6 +29,7 @@ from console.tui.memory import Memory
 from console.tui.notice import NOTICE, ring
 from console.tui.painting import CompositorUpdate, Painted
 from console.tui.plain import Typewriter
+from console.tui.run_states import state_word
 from console.tui.safe import Sieve, one_line
 from console.tui.screens.place import ROOM_FOR_HELP, Place
 from console.tui.shelf import LOOK_EVERY_S, Shelf
@@ -171,7 +172,7 @@ class ConsoleApp(RunDoor, StyledApp):
         """Announce that a live run came to its end."""
         tally = line.tally
         counts = f"{MARKS.passed} {tally.passed} {MARKS.failed} {tally.failed} {MARKS.broken} {tally.broken}"
-        self.say(Content.assemble(one_line(line.label, 30), f" {line.state}: {counts}"))
+        self.say(Content.assemble(one_line(line.label, 30), f" {state_word(line.state).plain}: {counts}"))
         shown: RunFolder | None = getattr(self.screen, "run_folder", None)
         is_watched = self.app_focus and shown is not None and shown.path == line.folder.path
         if self._driver is not None and not is_watched and self.memory.switch(NOTICE, True):

@@ -114,6 +114,13 @@ class RunDoor(CompareDoor):
         else:
             self.say(otherwise)
 
+    @property
+    def next_review(self) -> Path | None:
+        """The run that Review opens from a place that shows no run."""
+        if (known := self._modes_of.get("review")) is not None:
+            return known[1]
+        return next((line.folder.path for line in self._last_first()), None)
+
     def _last_first(self) -> list[RunLine]:
         """Return all runs, the one that was looked at last before the others."""
         last = self.memory.text("run")

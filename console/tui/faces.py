@@ -10,6 +10,7 @@ from console.core.run import Summary
 from console.insight import figures
 from console.insight.reasons import reason_words
 from console.tui.marks import MARKS
+from console.tui.run_states import state_word
 from console.tui.safe import one_line
 from console.tui.stock import ModelLine, RunLine, SuiteLine
 from console.tui.widgets.rows import Column, Face
@@ -39,17 +40,6 @@ RUNS_WIDE = (
     Column("score", 11),
     Column("cost", 9, right=True),
 )
-_STATE_WORDS = {
-    "queued": "waits in the queue",
-    "starting": "starting",
-    "running": "running",
-    "completed": "finished",
-    "interrupted": "interrupted",
-    "stopped": "stopped",
-    "budget": "stopped at its cap",
-    "halted": "halted",
-    "damaged": "damaged",
-}
 
 
 def run_narrow(line: RunLine, now: float) -> Face:
@@ -70,9 +60,7 @@ def run_wide(line: RunLine, now: float) -> Face:
         Content.styled(figures.count(tally.failed), "$fail" if tally.failed else MUTED),
         Content.styled(figures.count(tally.broken + tally.undecided), "$broken" if tally.broken else MUTED),
         Content.styled(figures.count(line.left), "$live" if line.is_live else MUTED),
-        Content.styled(f"queued {line.place}", "$live")
-        if line.is_queued
-        else Content(figures.score(tally.passed, tally.graded)),
+        Content.styled(f"queued {line.place}", "$live") if line.is_queued else Content(figures.headline(line.summary)),
         _cost(line.summary),
     )
 
@@ -128,6 +116,8 @@ def _result(line: RunLine) -> Content:
         for place, (mark, count, style) in enumerate(parts)
         if count or not place
     ]
+    if line.summary is not None and figures.is_of_loops(line.summary):
+        cells[0] = Content.styled(figures.headline(line.summary), "$pass")
     if tally.prepared:
         cells.append(Content.styled(f"{MARKS.prepared} {tally.prepared}", MUTED))
     if line.left:
@@ -149,11 +139,10 @@ def about_run(line: RunLine, width: int) -> list[Content]:
     if line.summary is None:
         return [Content.styled(name.plain, "bold"), one_line(line.mistake, width, "$broken")]
     summary, tally = line.summary, line.tally
-    state = Content.styled(_STATE_WORDS.get(summary.state, "unknown"), "$live" if line.is_live else MUTED)
-    head = Content.assemble((name.plain, "bold"), "  ", state)
+    head = Content.assemble((name.plain, "bold"), "  ", state_word(summary.state))
     counts = Content.assemble(
         _result(line), (f" of {figures.plural(summary.planned, 'rollout')}   score ", MUTED),
-        figures.score(tally.passed, tally.graded),
+        figures.headline(summary),
     )  # fmt: skip
     spent = Content.assemble(
         (figures.count(tally.input_tokens), ""), (" tokens in  ", MUTED), (figures.count(tally.output_tokens), ""),

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from terminal.tmux import Terminal
 
+from console.store.lock import read_holder
 from console.store.runs import RunFolder, list_runs
 
 Open = Callable[..., Terminal]
@@ -50,9 +51,13 @@ def test_a_newcomer_finds_the_first_failure(tmp_path: Path, terminal: Open, size
     app.until_gone("only untagged")
     app.press("1")
     app.until("Try the demo", "Last failures")
+    runs = list_runs(tmp_path / "runs")
+    wait_until_ended(runs)
+    app.until_gone("●")
     app.press("q")
     app.until("exit 0", "icanon")
-    assert all(run.summary().simulated for run in list_runs(tmp_path / "runs"))
+    assert {run.summary().suite for run in runs} == {"bfcl-starter", "aidan-starter", "cave-starter"}
+    assert all(run.summary().simulated for run in runs)
 
 
 def test_closing_the_terminal_does_not_end_a_run(tmp_path: Path, terminal: Open) -> None:
@@ -62,8 +67,14 @@ def test_closing_the_terminal_does_not_end_a_run(tmp_path: Path, terminal: Open)
     app.until("running", "streaming")
     runs = list_runs(tmp_path / "runs")
     app.close()
-    wait_until_ended(runs)
-    assert {run.summary().state for run in runs} == {"completed"}
+    short = [run for run in runs if run.manifest().suite == "bfcl-starter"]
+    wait_until_ended(short)
+    assert {run.summary().state for run in short} == {"completed"}
+    for run in list_runs(tmp_path / "runs"):
+        holder = read_holder(run.lock_path)
+        if run.is_live and holder is not None:
+            os.kill(holder.pid, signal.SIGTERM)  # the loops would go on for most of a minute
+    wait_until_ended(list_runs(tmp_path / "runs"))
     again = terminal()
     again.until("bfcl-starter", "✓")
     again.press("3")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from textual.widgets import Static
+from tui.shown import assert_until
 
 from console.tui.app import ConsoleApp
 from console.tui.home.runs import RunList
@@ -239,14 +240,13 @@ async def test_the_demo_starts_engines_and_goes_to_live(
 ) -> None:
     from console.tui.screens import home
 
-    monkeypatch.setattr(home, "DEMO_SUITE", "small-talk")
-    monkeypatch.setattr(home, "DEMO_CATEGORIES", ())
-    monkeypatch.setattr(home, "DEMO", (("sim/hasty", 1),))
+    monkeypatch.setattr(home, "DEMO", (("sim/hasty", "small-talk", (), 1), ("sim/careful", "small-talk", (), 1)))
     async with opened() as (app, pilot):
         await pilot.press("enter")
         await settle(app, pilot)
         assert app.screen.where == "live"
-        assert len(app.launched) == 1
+        await assert_until(pilot, lambda: len(app.launched) == 2)
+        assert app.screen.run_folder.path == app.launched[0].path
         assert "demo" in app.launched[0].name
         manifest = app.launched[0].manifest()
         assert manifest.simulated

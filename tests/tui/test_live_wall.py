@@ -132,7 +132,7 @@ async def test_runs_beside_are_listed_with_what_holds_them_up(opened: Any, desk:
         await assert_until(pilot, lambda: len(engines[1].publisher._watchers) == 1)
         await assert_until(pilot, lambda: not engines[1].publisher._readers)
         app.screen._take_runs("runs")
-        await assert_until(pilot, lambda: "2 wait: rate" in text_of(app))
+        await assert_until(pilot, lambda: "rate limit" in text_of(app))
 
 
 @pytest.mark.parametrize("size", SIZES)

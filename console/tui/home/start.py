@@ -1,23 +1,29 @@
 """The first list of Home: what a newcomer and a returning reader most likely want next."""
 
+from pathlib import Path
 from typing import ClassVar
 
 from textual.content import Content
 
 from console.insight import figures
+from console.tui.run_states import state_word
 from console.tui.safe import one_line
 from console.tui.stock import RunLine
 from console.tui.widgets.rows import Column, Face
 from console.tui.widgets.section import Section
 
-DEMO = (("sim/hasty", 40), ("sim/broken", 12))
-"""Simulated models and numbers of cases of the demo; the first is watched."""
-DEMO_SUITE = "bfcl-starter"
-DEMO_CATEGORIES = ("single_turn", "multi_turn_base")
+_SHORT = ("single_turn", "multi_turn_base")
 """Short conversations: the first failure is there within seconds."""
+DEMO: tuple[tuple[str, str, tuple[str, ...], int], ...] = (
+    ("sim/hasty", "bfcl-starter", _SHORT, 40),
+    ("sim/broken", "bfcl-starter", _SHORT, 12),
+    ("sim/careful", "aidan-starter", (), 3),
+    ("sim/hasty", "cave-starter", ("kitchen", "rainfall", "winter_evening"), 4),
+)
+"""Model, suite, categories and number of cases of each run of the demo; the first is watched."""
 _COLUMNS = (Column("", 15), Column("", 30, 1), Column("", 2, right=True))
 _MORE = Content.styled(
-    f"  {'':15}  {DEMO[0][1] + DEMO[1][1]} cases, two simulated models: one hasty, one broken", "$muted"
+    f"  {'':15}  function calls, creativity loops and code, played by simulated models of three tempers", "$muted"
 )
 
 
@@ -36,14 +42,23 @@ class StartList(Section):
         self.queued: list[RunLine] = []
         """Runs that wait, the next one first."""
         self._stranded = False
-        self._starting = False
+        self._starting = self._is_a_key_away = False
 
-    def offer(self, runs: list[RunLine], *, wide: bool, stranded: bool = False) -> None:
-        """Take up the runs and show what can be done with them; `stranded`: nobody plays those that wait."""
+    def offer(self, runs: list[RunLine], *, wide: bool, reviewed: Path | None, stranded: bool = False) -> None:
+        """Take up the runs and show what can be done with them.
+
+        Args:
+            runs: all runs, newest first.
+            wide: whether there is room for a second line about the demo.
+            reviewed: the run that the key of Review opens.
+            stranded: whether nobody plays the runs that wait.
+        """
         self.queued = sorted((line for line in runs if line.is_queued), key=lambda line: line.place)
         self._stranded = stranded
         self.resumable = next((line for line in runs if line.can_resume), None)
-        self.failed = next((line for line in runs if line.tally.failed + line.tally.broken and not line.is_live), None)
+        failed = [line for line in runs if line.tally.failed + line.tally.broken and not line.is_live]
+        self.failed = next((line for line in failed if line.folder.path == reviewed), failed[0] if failed else None)
+        self._is_a_key_away = self.failed is not None and self.failed.folder.path == reviewed
         self.label("Start")
         keys = ["demo", "more", "gap", "new"] if wide else ["demo", "new"]
         keys += ["queue"] * bool(self.queued or stranded)
@@ -58,7 +73,7 @@ class StartList(Section):
     def _face(self, key: str) -> Face:
         match key:
             case "demo":
-                words = "starting …" if self._starting else "offline, no key needed, about 10 s"
+                words = "starting …" if self._starting else "offline, no key needed, about a minute"
                 return Content.styled("Try the demo", "bold"), _muted(Content(words)), Content.empty()
             case "more":
                 return _MORE
@@ -71,7 +86,11 @@ class StartList(Section):
             case "resume":
                 return Content("Resume a run"), _muted(_resume_words(self.resumable)), _key("r")
             case _:
-                return Content("Last failures"), _muted(_failure_words(self.failed)), _key("3")
+                return (
+                    Content("Last failures"),
+                    _muted(_failure_words(self.failed)),
+                    _key("3" if self._is_a_key_away else ""),
+                )
 
     def _queue_words(self) -> Content:
         waits = f"{figures.plural(len(self.queued), 'run')} {'waits' if len(self.queued) == 1 else 'wait'}"
@@ -83,7 +102,9 @@ class StartList(Section):
 def _resume_words(line: RunLine | None) -> Content:
     if line is None or line.summary is None:
         return Content.empty()
-    return _who(line).append(f", {line.tally.finished} of {line.summary.planned} finished, {line.state}")
+    return _who(line).append(
+        f", {line.tally.finished} of {line.summary.planned} finished, {state_word(line.state).plain}"
+    )
 
 
 def _failure_words(line: RunLine | None) -> Content:

@@ -184,11 +184,13 @@ def _results(used: Sequence[RunLine]) -> list[Block]:
 
 
 def _result_of(label: str, runs: Sequence[RunLine]) -> Content:
-    passed, graded = sum(run.tally.passed for run in runs), sum(run.tally.graded for run in runs)
+    graded = sum(run.tally.graded for run in runs)
     cost = sum(run.tally.cost_usd for run in runs)
     simulated = all(run.summary is not None and run.summary.simulated for run in runs)
     money = "simulated" if simulated else figures.money(cost)
-    return _result_row(one_line(label, 40), str(len(runs)), figures.count(graded), figures.score(passed, graded), money)
+    summaries = [run.summary for run in runs if run.summary is not None]
+    score = figures.headline(*summaries) if summaries else "—"
+    return _result_row(one_line(label, 40), str(len(runs)), figures.count(graded), score, money)
 
 
 def _result_row(name: Content, runs: str, cases: str, score: str, cost: str) -> Content:

@@ -36,7 +36,9 @@ class Caption(Widget):
     def render(self) -> Content:
         """Draw the line."""
         width = self.size.width
-        left = Content.assemble((MARKS.rule, "$line"), " ", self._left.stylize_before("bold"), " ")
+        left = Content.styled(MARKS.rule, "$line")
+        if self._left:
+            left = Content.assemble(left, " ", self._left.stylize_before("bold"), " ")
         right = Content.assemble(" ", self._right, " ") if self._right else Content.empty()
         room = width - right.cell_length
         head = left if left.cell_length <= room else lines.fit(left, room)

@@ -21,6 +21,7 @@ from console.tui.live.caption import Caption
 from console.tui.live.progress import outcome_counts
 from console.tui.live.replaying import Replaying
 from console.tui.marks import MARKS
+from console.tui.run_states import state_word
 from console.tui.safe import one_line
 from console.tui.stock import RunLine
 from console.tui.widgets.rows import Column, Rows
@@ -28,44 +29,67 @@ from console.tui.widgets.rows import Column, Rows
 MUTED = "$muted"
 RETRY_S = 2.0
 """How long after a refused connection it is tried again."""
-RUNS = (
-    Column("", 1),
-    Column("run", 14, 1),
-    Column("done", 7, right=True),
-    Column("score", 10),
-    Column("outcomes", 20, from_width=110),
-    Column("tok/s", 5, right=True, from_width=74),
-    Column("cost", 6, right=True),
-    Column("left", 6, right=True),
-    Column("state and waits", 9, 2),
-)
 
 
-def run_cells(line: RunLine, status: Status | None) -> tuple[Content, ...]:
-    """Return the cells of RUNS.
+def run_columns(lines: Sequence[RunLine]) -> tuple[Column, ...]:
+    """Return the columns for these runs: none is wider than they need, and money only where some is spent."""
+    done = max((len(_done(line.summary)) for line in lines if line.summary), default=4)
+    is_paid = any(line.summary and not line.summary.simulated for line in lines)
+    return (
+        Column("", 1),
+        Column("run", 14, 3),
+        Column("done", max(done, 4), right=True),
+        Column("score", 11),
+        Column("outcomes", 20, from_width=110),
+        Column("tok/s", 5, right=True, from_width=74),
+        *[Column("cost", 7, right=True)] * is_paid,
+        Column("left", 6, right=True),
+        Column("state and waits", 9, 2),
+    )
+
+
+def run_cells(line: RunLine, status: Status | None, *, name: Content, is_paid: bool) -> tuple[Content, ...]:
+    """Return the cells of `run_columns`.
 
     Args:
         line: the run as its journal tells it.
         status: what its engine says of itself; None: no engine, or it has not answered yet.
+        name: what tells the run from the others.
+        is_paid: whether there is a column for money.
     """
     summary = line.summary
     if summary is None:
         mistake = one_line(line.mistake, 200, "$broken")
-        return (Content.styled(MARKS.broken, "$broken"), one_line(line.name, 60), *[Content.empty()] * 6, mistake)
+        return (
+            Content.styled(MARKS.broken, "$broken"),
+            one_line(line.name, 60),
+            *[Content.empty()] * (5 + is_paid),
+            mistake,
+        )
     tally = summary.tally
-    name = Content.assemble(one_line(summary.model, 30), (" / ", MUTED), one_line(line.label, 30))
-    cost = "free" if summary.simulated else figures.spent(tally)
+    cost = [Content("free" if summary.simulated else figures.spent(tally))] * is_paid
     return (
-        Content.styled(MARKS.running if line.is_live else MARKS.stopped, "$live" if line.is_live else MUTED),
+        _mark(line),
         name,
-        Content(f"{figures.count(tally.finished + tally.not_run)}/{figures.count(summary.planned)}"),
-        Content.styled(figures.score(tally.passed, tally.graded), "bold"),
+        Content(_done(summary)),
+        Content.styled(figures.headline(summary), "bold"),
         outcome_counts(tally),
         Content.styled(_speed(line, summary), MUTED),
-        Content(cost),
+        *cost,
         Content(_left(line, summary)),
         state_and_waits(line, status),
     )
+
+
+def _mark(line: RunLine) -> Content:
+    if line.is_live:
+        return Content.styled(MARKS.running, "$live")
+    begins = line.state in ("starting", "queued")
+    return Content.styled(MARKS.not_ready, "$live") if begins else Content.styled(MARKS.stopped, MUTED)
+
+
+def _done(summary: Summary) -> str:
+    return f"{figures.count(summary.tally.finished + summary.tally.not_run)}/{figures.count(summary.planned)}"
 
 
 def _speed(line: RunLine, summary: Summary) -> str:
@@ -87,17 +111,38 @@ def _left(line: RunLine, summary: Summary) -> str:
 def state_and_waits(line: RunLine, status: Status | None) -> Content:
     """Return what a run does, and why it waits where it does: message, limiter, or its place in the queue."""
     if status is None or not line.is_live:
-        return one_line(line.state, 20, "$live" if line.is_live else MUTED)
+        return state_word(line.state)
     if status.message:
         return one_line(status.message, 200, "$broken")
     for endpoint in status.endpoints:
         if endpoint.why:
-            return one_line(f"{endpoint.waiting or endpoint.in_flight} wait: {endpoint.why}", 200, "$undecided")
+            return one_line(f"{endpoint.why}, {endpoint.waiting or endpoint.in_flight} wait", 200, "$undecided")
     flying = sum(endpoint.in_flight for endpoint in status.endpoints)
     limit = sum(endpoint.limit for endpoint in status.endpoints)
     if status.state != "running":
-        return one_line(status.state, 20, "$undecided")
-    return Content.styled(f"{flying} of {limit} in flight" if limit else "running", MUTED)
+        return state_word(status.state)
+    return Content.styled(f"{flying} of {limit} calls" if limit else "running", MUTED)
+
+
+def names_apart(lines: Sequence[RunLine]) -> tuple[str, list[Content]]:
+    """Return what all runs have in common, and for each what tells it apart: its model, suite, or both."""
+    labels = [line.label for line in lines]
+    models = [line.summary.model if line.summary else "" for line in lines]
+    if len(set(models)) > 1 and len(set(labels)) == 1:
+        return labels[0], [one_line(model, 60) for model in models]
+    if len(set(labels)) > 1 and len(set(models)) == 1:
+        return models[0], [one_line(label, 60) for label in labels]
+    both = zip(labels, models, strict=True)
+    return "", [Content.assemble(one_line(label, 40), (" / ", MUTED), one_line(model, 40)) for label, model in both]
+
+
+def _how_many(lines: Sequence[RunLine]) -> str:
+    """Return how many run, wait and have ended; none of a kind is not said."""
+    live = sum(line.is_live for line in lines)
+    begin = sum(line.state == "starting" for line in lines)
+    queued = sum(line.is_queued for line in lines)
+    kinds = ((live, "live"), (begin, "starting"), (queued, "queued"), (len(lines) - live - begin - queued, "ended"))
+    return ", ".join(f"{number} {kind}" for number, kind in kinds if number)
 
 
 class Glances:
@@ -138,7 +183,7 @@ class RunsBeside(Rows):
 
     def __init__(self) -> None:
         """Show nothing yet."""
-        super().__init__(RUNS, id="beside", classes="pane", names=True, quiet=True)
+        super().__init__(run_columns(()), id="beside", classes="pane", names=True, quiet=True)
 
 
 class AmongRuns(Replaying):
@@ -146,10 +191,11 @@ class AmongRuns(Replaying):
 
     _glances: Glances | None = None
     _beside: dict[str, RunLine]
+    _names: dict[str, Content]
 
     def on_mount(self) -> None:
         """Follow the runs that the app knows of."""
-        self._beside, self._glances = {}, Glances()
+        self._beside, self._names, self._glances = {}, {}, Glances()
         self.console_app.shelf.changed.subscribe(self, self._take_runs)
 
     def on_unmount(self) -> None:
@@ -192,20 +238,22 @@ class AmongRuns(Replaying):
         if not alone:
             before = beside.cursor
             beside.styles.height = len(lines) + 1 + 2 * self.has_class("-wide")
+            shared, names = names_apart(lines)
+            self._names = dict(zip(self._beside, names, strict=True))
+            beside.set_columns(run_columns(lines))
             beside.show(list(self._beside), draw=self._draw_run)
             if before is None:
                 beside.move_to(str(self.run_folder.path))
-            live = sum(line.is_live for line in lines)
-            head = Content.assemble("Runs", (f"  {live} live, {len(lines) - live} not", MUTED))
+            head = Content.assemble("Runs", (f"  {_how_many(lines)}   ", MUTED), one_line(shared, 60, MUTED))
             self.query_one("#beside-caption", Caption).tell(head, Content.styled("enter watches  [ ] other run", MUTED))
 
     def _draw_run(self, key: str) -> tuple[Content, ...]:
         line = self._beside.get(key)
         if line is None or self._glances is None:
             return ()
-        mark, name, *rest = run_cells(line, self._glances.statuses.get(line.folder.path))
-        here = line.folder.path == self.run_folder.path
-        return (mark, name.stylize("bold") if here else name, *rest)
+        is_paid = any(column.name == "cost" for column in self.query_one(RunsBeside).columns)
+        name = self._names[key].stylize("bold") if line.folder.path == self.run_folder.path else self._names[key]
+        return run_cells(line, self._glances.statuses.get(line.folder.path), name=name, is_paid=is_paid)
 
     @on(Rows.RowChosen, "#beside")
     def _run_chosen(self, event: Rows.RowChosen) -> None:

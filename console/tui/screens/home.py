@@ -17,7 +17,7 @@ from console.tui.actions import Action
 from console.tui.home.offers import ModelList, SuiteList
 from console.tui.home.queueing import Queueing
 from console.tui.home.runs import RunList
-from console.tui.home.start import DEMO, DEMO_CATEGORIES, DEMO_SUITE, StartList
+from console.tui.home.start import DEMO, StartList
 from console.tui.keys import bindings_for
 from console.tui.safe import literal
 from console.tui.stock import RunLine
@@ -93,7 +93,12 @@ class HomeScreen(Queueing):
             return
         if what in ("", "runs"):
             start = self.query_one(StartList)
-            start.offer(shelf.runs or [], wide=wide and self.size.height >= 30, stranded=shelf.is_stranded)
+            start.offer(
+                shelf.runs or [],
+                wide=wide and self.size.height >= 30,
+                reviewed=self.console_app.next_review,
+                stranded=shelf.is_stranded,
+            )
             self.query_one(RunList).offer(shelf)
             self._show_about()
         if what in ("", "models"):
@@ -269,32 +274,32 @@ class HomeScreen(Queueing):
 
     @work(thread=True, exclusive=True, group="launch")
     def _try_demo(self) -> None:
-        """Start the demo's runs and watch the first."""
+        """Start the demo's runs; the first is watched while the others are still being started."""
         from console.core.run import Selection
         from console.engine.launch import spawn
         from console.engine.plan import Plan
 
         start, places = self.query_one(StartList), self.console_app.places
         self.console_app.call_from_thread(start.set_starting, True)
-        started: list[RunFolder] = []
-        try:
-            for model, cases in DEMO:
-                plan = Plan(
-                    model,
-                    DEMO_SUITE,
-                    Selection(DEMO_CATEGORIES, limit=cases, seed=7),
-                    name="demo",
-                    concurrency=6,
-                    models_path=places.models,
-                    data_path=places.data,
-                    runs_path=places.runs,
-                )
-                started.append(spawn(plan))
-        except UsageError as error:
-            self.console_app.call_from_thread(self.refuse, error)
+        for number, (model, suite, categories, cases) in enumerate(DEMO):
+            plan = Plan(
+                model,
+                suite,
+                Selection(categories, limit=cases, seed=7),
+                name="demo",
+                concurrency=6,
+                models_path=places.models,
+                data_path=places.data,
+                runs_path=places.runs,
+            )
+            try:
+                started = spawn(plan)
+            except UsageError as error:
+                self.console_app.call_from_thread(self.refuse, error)
+            else:
+                show = self.console_app.take_launched if number else self._watch
+                self.console_app.call_from_thread(show, [started])
         self.console_app.call_from_thread(start.set_starting, False)
-        if started:
-            self.console_app.call_from_thread(self._watch, started)
 
     def _watch(self, runs: list[RunFolder]) -> None:
         self.console_app.take_launched(runs)
