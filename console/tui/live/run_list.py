@@ -37,7 +37,7 @@ def run_columns(lines: Sequence[RunLine]) -> tuple[Column, ...]:
     is_paid = any(line.summary and not line.summary.simulated for line in lines)
     return (
         Column("", 1),
-        Column("run", 14, 3),
+        Column("run", 14, 4),
         Column("done", max(done, 4), right=True),
         Column("score", 11),
         Column("outcomes", 20, from_width=110),
