@@ -22,9 +22,7 @@ DEMO: tuple[tuple[str, str, tuple[str, ...], int], ...] = (
 )
 """Model, suite, categories and number of cases of each run of the demo; the first is watched."""
 _COLUMNS = (Column("", 15), Column("", 30, 1), Column("", 2, right=True))
-_MORE = Content.styled(
-    f"  {'':15}  function calls, creativity loops and code, played by simulated models of three tempers", "$muted"
-)
+_MORE = Content.styled(f"  {'':15}  function calls, creativity loops and code, by simulated models", "$muted")
 
 
 class StartList(Section):
