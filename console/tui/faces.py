@@ -26,6 +26,7 @@ RUNS_NARROW = (
     Column("suite", 16, 2),
     Column("model", 13, 1, from_width=50),
     Column("result", 20),
+    Column("score", 11, from_width=82),
     Column("cost", 9, right=True, from_width=60),
 )
 RUNS_WIDE = (
@@ -46,7 +47,8 @@ def run_narrow(line: RunLine, now: float) -> Face:
     """Return the cells of RUNS_NARROW."""
     if line.summary is None:
         return _damage(line)
-    return (*_who(line, now, wide=False), _result(line), _cost(line.summary))
+    score = Content.empty() if line.is_queued else Content(figures.headline(line.summary))
+    return (*_who(line, now, wide=False), _result(line), score, _cost(line.summary))
 
 
 def run_wide(line: RunLine, now: float) -> Face:

@@ -17,7 +17,7 @@ from console.tui.widgets.section import Section
 
 _EMPTY = Content("Nothing has been run yet.\nEnter on Try the demo shows everything without a key.")
 
-_ROOMY = 90
+_ROOMY = 98
 """Cells from which every count has a column of its own."""
 
 
