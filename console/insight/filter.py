@@ -89,6 +89,8 @@ class Filter:
             remark: what readers say of it.
             found: those of `words` that its conversation holds.
         """
+        if not self.tests:
+            return True
         subject = _Subject(rollout, remark, found)
         return all(test(subject) for test in self.tests)
 
@@ -164,7 +166,7 @@ def _outcome_test(values: Sequence[str]) -> Test:
         raise _refusal(
             "is", f"no outcome is called {value!r}", (f"Did you mean {close}? " if close else "") + ", ".join(known)
         )
-    return lambda it: bool(wanted & {_ending(it.rollout), *_words(it.remark)})
+    return lambda it: _ending(it.rollout) in wanted or not wanted.isdisjoint(_words(it.remark))
 
 
 def _ending(rollout: Rollout) -> str:
@@ -175,6 +177,8 @@ def _ending(rollout: Rollout) -> str:
 
 def _words(remark: Remark) -> list[str]:
     """Return what `is:` may ask of readers' remarks."""
+    if remark is UNREMARKED:
+        return []
     standing = (remark.is_seen, remark.dispute, remark.comment, remark.tag)
     return [word for word, stands in zip(_REMARKS, standing, strict=True) if stands]
 

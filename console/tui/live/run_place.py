@@ -24,6 +24,8 @@ SLOW_TICK_S = 0.25
 IDLE_TICK_S = 1.0
 SLOW_TURN_S = 0.05
 LOADING_PAUSE_S = 0.004
+LOADING_DRAW_S = 0.15
+"""While a run is read, what is new of it is drawn this often: drawing takes more time than reading does."""
 SHARE_S = (0.012, 0.1)
 """Least and most time for facts in one turn: as much as drawing takes, or a busy machine would draw and hardly read."""
 
@@ -48,7 +50,7 @@ class RunPlace(Place):
         """Why the run cannot be shown, if it cannot."""
         self._following: asyncio.Task[None] | None = None
         self._pending = Changes()
-        self._last_turn_s = self._turned_at = 0.0
+        self._last_turn_s = self._turned_at = self._drawn_at = 0.0
 
     # To be answered by screens ---------------------------------------------------------------------------------------
 
@@ -123,7 +125,7 @@ class RunPlace(Place):
             self.call_later(_raise, error)  # ends the app as an error in any of its own callbacks would
 
     def _pause(self, feed: RunFeed) -> float:
-        if feed.has_more:
+        if feed.has_more or not feed.is_read:
             return LOADING_PAUSE_S
         if not feed.is_busy:
             return IDLE_TICK_S
@@ -143,13 +145,15 @@ class RunPlace(Place):
 
     def _take(self, changes: Changes) -> None:
         self._pending.merge(changes)
-        if self.is_current:
+        is_loading = self.feed is not None and not self.feed.is_read
+        if self.is_current and not (is_loading and time.perf_counter() - self._drawn_at < LOADING_DRAW_S):
             self._deliver()
 
     def _deliver(self) -> None:
         if self._pending:
             changes, self._pending = self._pending, Changes()
             self.fed(changes)
+            self._drawn_at = time.perf_counter()
 
     def on_screen_resume(self) -> None:
         """Catch up with what came while another screen was shown."""

@@ -29,6 +29,8 @@ from console.tui.widgets.transcript import Transcript
 
 RELIST_PAUSE_S = 0.3
 """Shortest time between two drawings of the list while the run is read or played."""
+RELIST_SHARE = 8
+"""It is at least so many times as long as one drawing takes, so that listing a long run does not delay reading it."""
 
 
 class ReviewScreen(Listing, Showing, Sorting, Copying, Again, Branching):
@@ -55,7 +57,7 @@ class ReviewScreen(Listing, Showing, Sorting, Copying, Again, Branching):
     }
     """
 
-    _listed_at = 0.0
+    _listed_at = _listing_s = 0.0
     _is_stale = False
     """Whether something came since the list was drawn."""
 
@@ -103,12 +105,14 @@ class ReviewScreen(Listing, Showing, Sorting, Copying, Again, Branching):
 
     def ticked(self) -> None:
         """Draw the list again, if it is time."""
-        if self._is_stale and time.monotonic() - self._listed_at > RELIST_PAUSE_S:
+        pause = max(RELIST_PAUSE_S, RELIST_SHARE * self._listing_s)
+        if self._is_stale and time.monotonic() - self._listed_at > pause:
             self._list_again()
 
     def _list_again(self) -> None:
         self._listed_at, self._is_stale = time.monotonic(), False
         self.relist()
+        self._listing_s = time.monotonic() - self._listed_at
         self.moved = self.moved or (self.feed is not None and self.feed.is_read)
 
     @on(Rows.RowChosen, "#list")

@@ -161,13 +161,13 @@ class Rows(Viewport):
         if not keys:
             self.redraw()
             return
-        for key in keys:
-            place = self._place.get(key)
-            if place is None:
-                continue
-            for state in _STATES:
-                self._strips.discard((key, self.room, state))
-            self.refresh_line(place + self._names)
+        stale = set(keys)
+        for drawn in [drawn for drawn in self._strips.keys() if drawn[0] in stale]:  # noqa: SIM118  no mapping
+            self._strips.discard(drawn)
+        top = self.scroll_offset.y
+        for key in self._keys[top : top + self.page]:
+            if key in stale:
+                self.refresh_line(self._place[key] + self._names)
 
     def set_columns(self, columns: Sequence[Column], *, names: bool | None = None) -> None:
         """Change the layout of the cells, and whether a first line names them (None: as before)."""
@@ -344,6 +344,3 @@ class Rows(Viewport):
     def _announce(self) -> None:
         if self.cursor is not None:
             self.post_message(self.RowHighlighted(self, self.cursor))
-
-
-_STATES = [(cursor, focus, mark) for cursor in (False, True) for focus in (False, True) for mark in (False, True)]
