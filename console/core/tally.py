@@ -1,5 +1,6 @@
 """Fold journal records into counts: the one place where a run's numbers come from, live, in lists and offline."""
 
+from sys import intern
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -18,6 +19,10 @@ _COUNTED = {
     Outcome.UNDECIDED: "undecided",
     Outcome.NOT_RUN: "not_run",
 }
+
+
+_PLAIN = {outcome: Verdict(outcome) for outcome in Outcome}
+"""Verdicts that say nothing but how it ended, which most do: one for all rollouts."""
 
 
 class RunFold(msgspec.Struct):
@@ -75,7 +80,7 @@ class RunFold(msgspec.Struct):
     def _start(self, record: Started) -> None:
         slot = (record.key.case, record.key.rollout)
         category = self.categories.setdefault(record.case.category, Tally())
-        self.category_of[record.key.case] = record.case.category
+        self.category_of[record.key.case] = intern(record.case.category)
         if not record.case.graded:
             self.ungraded.add(record.key.case)
         self.unfinished[slot] = record.key
@@ -85,7 +90,10 @@ class RunFold(msgspec.Struct):
     def _finish(self, record: Finished) -> None:
         slot = (record.key.case, record.key.rollout)
         category = self.categories.setdefault(self.category_of.get(record.key.case, ""), Tally())
-        if self.unfinished.pop(slot, None) is not None:
+        started = self.unfinished.pop(slot, None)
+        if started == record.key:
+            msgspec.structs.force_setattr(record, "key", started)  # the same key, held once
+        if started is not None:
             self.tally.running = max(0, self.tally.running - 1)
             category.running = max(0, category.running - 1)
         older = self.latest.get(slot)
@@ -170,9 +178,12 @@ def without_output(record: RecordT) -> RecordT:
     """Return a record without what counting does not need: a fold keeps the last one of every rollout."""
     if not isinstance(record, Finished):
         return record
-    verdict = record.verdict
-    kept = Verdict(outcome=verdict.outcome, reason=verdict.reason, scores=verdict.scores, detail=_numbers(verdict))
-    return msgspec.structs.replace(record, output=None, verdict=kept)
+    verdict, detail = record.verdict, _numbers(record.verdict)
+    if verdict.reason is None and not verdict.scores and not detail:
+        kept = _PLAIN[verdict.outcome]
+    else:
+        kept = Verdict(outcome=verdict.outcome, reason=verdict.reason, scores=verdict.scores, detail=detail)
+    return msgspec.structs.replace(record, output=None, verdict=kept, model=intern(record.model))
 
 
 def _numbers(verdict: Verdict) -> dict[str, Any]:

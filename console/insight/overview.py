@@ -6,6 +6,7 @@ transcripts are folded one at a time by `insight.conversation`. Records go in in
 
 from collections import deque
 from dataclasses import dataclass
+from sys import intern
 from typing import Any, cast
 
 from console.core.case import Key
@@ -16,7 +17,7 @@ from console.core.record import AnyRecord, Asked, Closed, Finished, Noted, Opene
 from console.core.tally import RunFold, without_output
 from console.insight.pace import Pace
 from console.insight.ran_code import SANDBOX, Confinement, read_confinement
-from console.insight.rollout import MESSAGE_LIMIT, Rollout, Slot, Track
+from console.insight.rollout import MESSAGE_LIMIT, NO_SCORES, Rollout, Slot, Track
 
 KEPT_PROBLEMS = 1000
 _BEFORE_TEXT = frozenset({"", "queued", "asking"})
@@ -139,11 +140,11 @@ class Overview:
         rollout = Rollout(
             key=record.key,
             order=old.order if old else len(self.rollouts),
-            category=record.case.category,
+            category=intern(record.case.category),
             title=record.case.title,
             graded=record.case.graded,
             started_at=record.at,
-            attempts=[*(old.attempts if old else ()), record.key],
+            earlier=old.attempts if old else (),
         )
         self.rollouts[slot] = rollout
         self.running[slot] = rollout
@@ -153,7 +154,7 @@ class Overview:
         slot = (record.key.case, record.key.rollout)
         rollout = self.rollouts.get(slot)
         if rollout is None:
-            rollout = Rollout(key=record.key, order=len(self.rollouts), attempts=[record.key])
+            rollout = Rollout(key=record.key, order=len(self.rollouts))
             self.rollouts[slot] = rollout
         self.running.pop(slot, None)
         self._asides.pop(record.key, None)
@@ -179,6 +180,7 @@ class Overview:
             case Asked():
                 _take_reply(rollout, record)
             case Scored():
+                rollout.tracks = rollout.tracks or {}
                 track = rollout.tracks.setdefault(record.name, Track())
                 track.values.append(record.value)
                 track.threshold = record.threshold
@@ -236,11 +238,12 @@ class Overview:
 
 def _conclude(rollout: Rollout, record: Finished) -> None:
     verdict = record.verdict
-    rollout.key = record.key
-    rollout.outcome, rollout.reason, rollout.subject = verdict.outcome, verdict.reason or "", verdict.subject
+    if rollout.key != record.key:  # else the one that is held already
+        rollout.key = record.key
+    rollout.outcome, rollout.reason, rollout.subject = verdict.outcome, intern(verdict.reason or ""), verdict.subject
     rollout.message = verdict.messages[0][:MESSAGE_LIMIT] if verdict.messages else ""
-    rollout.function = rollout.function or _called(verdict.detail) or _called({"decoded": record.output})
-    rollout.scores = verdict.scores
+    rollout.function = intern(rollout.function or _called(verdict.detail) or _called({"decoded": record.output}))
+    rollout.scores = verdict.scores or NO_SCORES
     rollout.state = rollout.why = ""
     rollout.ended_at, rollout.seconds = record.at, record.seconds
     rollout.input_tokens, rollout.output_tokens = record.input_tokens, record.output_tokens
@@ -265,9 +268,9 @@ def _take_reply(rollout: Rollout, record: Asked) -> None:
     if record.role != "model":
         return
     rollout.turn, rollout.step = record.turn, record.step
-    rollout.model = reply.model or rollout.model
+    rollout.model = intern(reply.model) or rollout.model
     if reply.tool_calls and not rollout.function:
-        rollout.function = reply.tool_calls[0].name
+        rollout.function = intern(reply.tool_calls[0].name)
     calls = " ".join(f"{call.name}({call.arguments})" for call in reply.tool_calls[:3])
     rollout.says = ""
     rollout.say(reply.content or calls)

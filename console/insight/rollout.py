@@ -1,6 +1,6 @@
 """One rollout as lists show it: small enough to keep ten thousand, complete enough to sort and filter."""
 
-from dataclasses import dataclass, field
+import msgspec
 
 from console.core.case import Key
 from console.core.outcome import Outcome
@@ -16,11 +16,10 @@ Slot = tuple[str, int]
 """Case id and rollout: what stays the same when an attempt supersedes another."""
 
 
-@dataclass(slots=True)
-class Track:
+class Track(msgspec.Struct):
     """The values of one named score over the turns of a conversation."""
 
-    values: list[float | None] = field(default_factory=list[float | None])
+    values: list[float | None] = msgspec.field(default_factory=list[float | None])
     threshold: float | None = None
 
     @property
@@ -29,8 +28,12 @@ class Track:
         return self.values[-1] if self.values else None
 
 
-@dataclass(slots=True)
-class Rollout:
+NO_TRACKS: dict[str, Track] = {}
+NO_SCORES: dict[str, float] = {}
+"""Of rollouts without any, all the same, and never to be changed: ten thousand empty ones are half a megabyte."""
+
+
+class Rollout(msgspec.Struct, array_like=True):
     """The latest attempt at one rollout of a case. Ids, titles, reasons, messages and words said are foreign text."""
 
     key: Key
@@ -70,12 +73,17 @@ class Rollout:
     """What ended the last reply in the model's stead: `length` or `content_filter`."""
     tries: int = 0
     """Failed tries of calls."""
-    attempts: list[Key] = field(default_factory=list[Key])
-    """Keys of all attempts in order; the last is `key`."""
-    tracks: dict[str, Track] = field(default_factory=dict[str, Track])
+    earlier: tuple[Key, ...] = ()
+    """Keys of the attempts before this one, in order."""
+    tracks: dict[str, Track] = msgspec.field(default_factory=lambda: NO_TRACKS)
     """Scores given while playing, by name."""
-    scores: dict[str, float] = field(default_factory=dict[str, float])
+    scores: dict[str, float] = msgspec.field(default_factory=lambda: NO_SCORES)
     """Scores of the verdict, by name."""
+
+    @property
+    def attempts(self) -> tuple[Key, ...]:
+        """Keys of all attempts in order; the last is `key`."""
+        return *self.earlier, self.key
 
     @property
     def slot(self) -> Slot:

@@ -1,6 +1,6 @@
 """Reading single conversations out of a long journal: follow the journal once, remembering where every line is.
 
-Keeps two numbers for each line that belongs to a conversation and no text, so the index of a large run stays small.
+Keeps three numbers for each line that belongs to a conversation and no text, so the index of a large run stays small.
 What was learnt by following can be kept beside the journal, with whatever the follower made of it, so that a finished
 run opens without being read. That file is derived: it counts only while the journal is what it was, to the byte and the
 nanosecond, and anybody may delete it.
@@ -23,22 +23,26 @@ from console.store.line import BadLine, decode
 
 KEPT_FROM_BYTES = 1 << 20
 """Shorter journals are read in less time than it is worth."""
-_SUM_BYTES = 4
+_WORD = 4
+"""Bytes of each of the two numbers that the kept file begins with: its checksum, and the length of our part of it."""
 _LAST_BYTES = 256
 """Bytes before the end of what was followed, by which a journal that has grown is known again."""
 
 
 class _Kept(msgspec.Struct, array_like=True):
     layout: int
-    """Who can read `made`: a program with another number follows the journal anew."""
+    """Who can read what was made: a program with another number follows the journal anew."""
     size: int
     modified_ns: int
     last: int
     """Checksum of the last bytes that were followed."""
     lines: int
     damages: list[Damage]
-    places: dict[Key, bytes]
-    made: bytes
+    keys: list[Key]
+    last_lines: bytes
+    starts: bytes
+    lengths: bytes
+    before: bytes
 
 
 class JournalIndex(JournalReader):
@@ -47,7 +51,12 @@ class JournalIndex(JournalReader):
     def __init__(self, path: Path) -> None:
         """Point at a journal; it need not exist yet."""
         super().__init__(path)
-        self._places: dict[Key, array[int]] = {}
+        self._starts, self._lengths = array("Q"), array("I")
+        """Of every line that belongs to a conversation: its first byte, and how many it has."""
+        self._before = array("i")
+        """The number of the line before it in the same conversation; -1: it is the first."""
+        self._last_line: dict[Key, int] = {}
+        """The number of the last line of each conversation, in order of first appearance."""
         self.place = (0, 0)
         """Where the record that was yielded last stands: its first byte, and how many it has."""
 
@@ -67,20 +76,32 @@ class JournalIndex(JournalReader):
             self.place = place, len(line)
             key = getattr(record, "key", None)
             if isinstance(key, Key):
-                self._places.setdefault(key, array("Q")).extend((place, len(line)))
+                self._starts.append(place)
+                self._lengths.append(len(line))
+                self._before.append(self._last_line.get(key, -1))
+                self._last_line[key] = len(self._before) - 1  # last, as another thread may look a conversation up now
             yield record
 
     def keys(self) -> list[Key]:
         """All conversations seen so far, in order of first appearance."""
-        return list(self._places)
+        return list(self._last_line)
 
     def bytes_of(self, key: Key) -> int:
         """How many bytes of the journal belong to a conversation."""
-        return sum(self._places.get(key, array("Q"))[1::2])
+        return sum(self._lengths[line] for line in self._lines_of(key))
 
     def count_from(self, key: Key, first_byte: int) -> int:
         """How many records of a conversation stand at this byte or behind it."""
-        return sum(start >= first_byte for start in self._places.get(key, array("Q"))[::2])
+        return sum(self._starts[line] >= first_byte for line in self._lines_of(key))
+
+    def _lines_of(self, key: Key) -> list[int]:
+        """Return the numbers of the lines of a conversation, in order."""
+        found: list[int] = []
+        line = self._last_line.get(key, -1)
+        while line >= 0:
+            found.append(line)
+            line = self._before[line]
+        return found[::-1]
 
     def record_at(self, place: tuple[int, int]) -> AnyRecord | None:
         """Return the record at a place that `place` has named; None when it was changed since.
@@ -96,14 +117,14 @@ class JournalIndex(JournalReader):
 
     def read(self, key: Key) -> list[AnyRecord]:
         """Return the records of one conversation in order, as far as the journal was followed."""
-        places = self._places.get(key)
-        if places is None:
+        lines = self._lines_of(key)
+        if not lines:
             return []
         records: list[AnyRecord] = []
         with self.path.open("rb") as file:
-            for start, length in zip(places[::2], places[1::2], strict=True):
+            for line in lines:
                 try:
-                    records.append(decode(os.pread(file.fileno(), length, start)))
+                    records.append(decode(os.pread(file.fileno(), self._lengths[line], self._starts[line])))
                 except BadLine as error:
                     self.damages.append(Damage(0, f"changed since it was read: {error}"))
         return records
@@ -119,12 +140,23 @@ class JournalIndex(JournalReader):
             status = self.path.stat()
             if status.st_size != self.offset:
                 return
-            places = {key: numbers.tobytes() for key, numbers in self._places.items()}
-            head = (layout, status.st_size, status.st_mtime_ns, self._last(self.offset), self.lines, self.damages)
-            body = msgspec.msgpack.encode(_Kept(*head, places, made))
-            write_atomically(place, crc32(body).to_bytes(_SUM_BYTES, "big") + body)
+            last_lines = array("I", self._last_line.values())
+            head = msgspec.msgpack.encode(
+                _Kept(
+                    layout,
+                    status.st_size,
+                    status.st_mtime_ns,
+                    self._last(self.offset),
+                    self.lines,
+                    self.damages,
+                    list(self._last_line),
+                    *(numbers.tobytes() for numbers in (last_lines, self._starts, self._lengths, self._before)),
+                )
+            )
+            sums = crc32(made, crc32(head)), len(head)
+            write_atomically(place, b"".join((*(it.to_bytes(_WORD, "big") for it in sums), head, made)))
 
-    def recall(self, place: Path, layout: int, *, live: bool) -> bytes | None:
+    def recall(self, place: Path, layout: int, *, live: bool) -> memoryview | None:
         """Take up what was kept and return what was made of it; None: follow the journal from its start.
 
         Args:
@@ -133,11 +165,12 @@ class JournalIndex(JournalReader):
             live: whether an engine has the run: then the journal may have grown since.
         """
         try:
-            data = place.read_bytes()
-            body = memoryview(data)[_SUM_BYTES:]
-            if crc32(body) != int.from_bytes(data[:_SUM_BYTES], "big"):
+            data = memoryview(place.read_bytes())
+            total, length = (int.from_bytes(data[at : at + _WORD], "big") for at in (0, _WORD))
+            body = data[2 * _WORD :]
+            if crc32(body) != total:
                 return None
-            kept = msgspec.msgpack.decode(body, type=_Kept)
+            kept = msgspec.msgpack.decode(body[:length], type=_Kept)
             status = self.path.stat()
             same = (status.st_size, status.st_mtime_ns) == (kept.size, kept.modified_ns)
             grown = live and status.st_size > kept.size and self._last(kept.size) == kept.last
@@ -146,8 +179,10 @@ class JournalIndex(JournalReader):
         if kept.layout != layout or not (same or grown):
             return None
         self.offset, self.lines, self.damages = kept.size, kept.lines, kept.damages
-        self._places = {key: array("Q", numbers) for key, numbers in kept.places.items()}
-        return kept.made
+        self._last_line = dict(zip(kept.keys, array("I", kept.last_lines), strict=True))
+        self._starts, self._lengths = array("Q", kept.starts), array("I", kept.lengths)
+        self._before = array("i", kept.before)
+        return body[length:]
 
     def _last(self, end: int) -> int:
         start = max(0, end - _LAST_BYTES)

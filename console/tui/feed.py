@@ -219,7 +219,7 @@ class RunFeed:
         """Take up what was kept of the run, so that a long one need not be read to be shown."""
         with self._reading, contextlib.suppress(msgspec.DecodeError):
             made = self._index.recall(self.folder.index_path, layout(), live=self.folder.is_live)
-            self._recalled = thaw(made) if made is not None else None
+            self._recalled = thaw(made, self._index.keys()) if made is not None else None
             self._kept_at = self._index.offset
 
     def _keep_if_over(self) -> None:

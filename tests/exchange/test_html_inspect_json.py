@@ -10,6 +10,7 @@ import xml.etree.ElementTree as ElementTree
 import zipfile
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from console.core.case import Case, Key, Setting
@@ -158,7 +159,7 @@ def test_the_page_has_nothing_that_acts_and_is_well_nested(run):
 
 def test_lone_surrogates_are_shown_and_never_written(run):
     document, _ = read_document(run, None, talks=True)
-    rollout = dataclasses.replace(document.items[1].rollout, message="\ud800", subject="\udfff", title="\ud83d")
+    rollout = msgspec.structs.replace(document.items[1].rollout, message="\ud800", subject="\udfff", title="\ud83d")
     item = dataclasses.replace(document.items[1], rollout=rollout)
     for form in FORMS.values():
         data = form.write(dataclasses.replace(document, items=[item]))
