@@ -23,12 +23,14 @@ Entries = Mapping[str, Mapping[str, int]]
 """Number of cases of each category, by suite; suites that are not there any more are missing."""
 NOT_PLAYED = "N/A"
 
+BFCL_SPENT = ("cost_usd", "latency_mean_s", "latency_stdev_s", "latency_p95_s")
+BFCL_FORMATS = ("format_max_delta", "format_stdev")
 BFCL_COLUMNS = (
     *("overall", "non_live", "simple", *names.NON_LIVE[:6], "live", *names.LIVE[:4]),
     *("multi_turn", *names.MULTI_TURN, "agentic", "web_search", *names.WEB_SEARCH, "memory", *names.MEMORY),
-    *("relevance", "all_irrelevance", "irrelevance", "live_irrelevance"),
+    *("relevance", "all_irrelevance", "irrelevance", "live_irrelevance", *BFCL_FORMATS, *BFCL_SPENT),
 )
-"""In the order of the official summary table."""
+"""In the order of the official summary table, but cost and latency last."""
 BFCL_GROUPS = ("overall", "non_live", "live", "multi_turn", "agentic", "relevance", "all_irrelevance")
 """The columns that sum up others."""
 BFCL_TABLES = {
@@ -37,6 +39,8 @@ BFCL_TABLES = {
     "multi turn": names.MULTI_TURN,
     "agentic": ("web_search", *names.WEB_SEARCH, "memory", *names.MEMORY),
     "relevance": ("relevance", "irrelevance", "live_irrelevance"),
+    "formats": BFCL_FORMATS,
+    "spent": BFCL_SPENT,
 }
 """What is behind the sums, by official table."""
 _COLUMN_OF = {"irrelevance": "all_irrelevance"}
@@ -55,7 +59,7 @@ class Cell:
     count: int = 0
     """Rollouts it rests on."""
     unit: str = "rate"
-    """`rate` (0 to 1) or `mean`."""
+    """`rate` (0 to 1), `mean`, or `plain`: a number that has no interval."""
     note: str = ""
     """`N/A`, `incomplete`, or how many inferences failed."""
 
@@ -204,6 +208,19 @@ def with_interval(board: Board, run: str, values: Sequence[float]) -> Board:
     return replace(board, rows=tuple(filled(row) for row in board.rows))
 
 
+def with_measures(board: Board, runs: Sequence[str], measures: Mapping[str, float]) -> Board:
+    """Return the board with what only the journals hold of one row filled in.
+
+    Args:
+        board: of BFCL.
+        runs: ids of the runs that count for the row.
+        measures: of `BFCL_SPENT` and `BFCL_FORMATS` what is known.
+    """
+    cells = {name: Cell(value, unit="plain") for name, value in measures.items()}
+    rows = (replace(row, cells=row.cells | cells) if row.runs == tuple(runs) else row for row in board.rows)
+    return replace(board, rows=tuple(rows))
+
+
 def _broken(tallies: Iterable[Tally]) -> str:
     count = sum(tally.broken + tally.undecided for tally in tallies)
     return f"{count} without a grade" if count else ""
@@ -250,7 +267,9 @@ def _bfcl_cells(tallies: Mapping[str, Tally], entries: Mapping[str, int]) -> dic
             continue
         low, high = interval(name, of, {one: (cell.low, cell.high) for one, cell in cells.items()})
         groups[column] = Cell(part.value, low, high, sum(cells[it].count for it in known), note=gaps(name, whole))
-    return groups | cells
+    unknown = any(tally.cost_unknown for tally in tallies.values())
+    cost = math.fsum(tally.cost_usd for tally in tallies.values())
+    return groups | cells | {"cost_usd": _MISSING if unknown else Cell(cost, unit="plain")}
 
 
 def _bfcl_category(name: str, tally: Tally, entries: int) -> Cell:

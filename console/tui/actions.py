@@ -128,7 +128,7 @@ _TEXT = _moves("text", "first, last line", "last line; follow")
 
 _PANES = tuple(
     action
-    for where in ("home", "launch", "live", "review", "compare", "board", "library", "grid", "trends")
+    for where in ("home", "launch", "live", "review", "compare", "library", "grid", "trends")
     for action in (
         _move("pane.next", ("tab", "l", "right"), "next, previous pane", where, "pane.prev"),
         _move("pane.prev", ("shift+tab", "h", "left"), "previous pane", where, "pane.next"),
@@ -319,6 +319,10 @@ _COMPARE = (
 )  # fmt: skip
 
 _BOARD = (
+    Action("column.prev", ("h", "left"), "Leaderboard: columns before", "columns before, after", "board",
+           "LEADERBOARD", "columns", 75, pair="column.next"),
+    Action("column.next", ("l", "right"), "Leaderboard: columns after", "columns after", "board", "LEADERBOARD",
+           pair="column.prev"),
     Action("group.next", ("]", "J"), "Leaderboard: next suite", "next suite", "board", "LEADERBOARD",
            pair="group.prev"),
     Action("group.prev", ("[", "K"), "Leaderboard: previous suite", "previous suite", "board", "LEADERBOARD",

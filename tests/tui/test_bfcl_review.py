@@ -5,11 +5,11 @@ from console.core.comparison import Comparison, Mark, Pair, Row
 from console.core.outcome import Outcome, Verdict
 from console.insight.leaderboard import BFCL_COLUMNS, Board, BoardRow, Cell
 from console.insight.rollout import Rollout
+from console.tui.board import about
 from console.tui.live.progress import watched_words
 from console.tui.review import diff
 from console.tui.review.head import hint_face
 from console.tui.review.turn_view import _title
-from console.tui.screens.leaderboard import _about
 
 PATH = "workspace.document.drafts.a_report_with_a_long_name.pdf"
 
@@ -50,7 +50,7 @@ def test_a_model_shows_every_category_and_what_its_first_number_lacks() -> None:
     cells |= {"overall": Cell(0.1, 0.05, 0.15, 10, note="incomplete: 1 of 21 categories are whole")}
     cells |= {"memory_kv": Cell(0.5, 0.4, 0.6, 10, note="2 failed inferences judged as answers")}
     row = BoardRow("m", "prompt", False, 1.0, ("r",), cells, 0.0, 0)
-    shown = "\n".join(line.plain for line in _about(Board("bfcl", BFCL_COLUMNS, (row,)), row, 156, 12))
+    shown = "\n".join(line.plain for line in about(Board("bfcl", BFCL_COLUMNS, (row,)), row, 156, 12))
     assert "* overall: incomplete: 1 of 21 categories are whole; missing ones count as 0" in shown
     assert "1 number with failed inferences" in shown
     assert "kv .500* ±.100" in shown

@@ -401,6 +401,29 @@ async def test_the_leaderboard_leads_on(opened: Any, field: Any, settle: Any) ->
         assert app.screen.where == "review"
 
 
+@pytest.mark.parametrize("size", SIZES)
+async def test_every_official_column_can_be_reached_sideways(
+    size: tuple[int, int], opened: Any, field: Any, settle: Any, frame: Any
+) -> None:
+    async with opened(size) as (app, pilot):
+        await pilot.press("B")
+        await settle(app, pilot)
+        await pilot.press("]")
+        seen = frame(app)
+        assert "gpt-w" in seen
+        assert "relevance" in seen if size[0] > 100 else "1-3 of 36" in seen
+        for _ in range(40):
+            await pilot.press("l")
+        await settle(app, pilot)
+        shown = frame(app)
+        assert "-36 of 36" in shown
+        assert "latency 95 % s" in shown
+        assert ".067* ±.025" in shown, "name and ranking number stay"
+        await pilot.press(*"hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh")
+        assert "1-" in frame(app)
+        assert "non live" in frame(app)
+
+
 async def test_an_empty_leaderboard_says_what_to_do(opened: Any, settle: Any, frame: Any) -> None:
     async with opened() as (app, pilot):
         await pilot.press("B")

@@ -10,9 +10,18 @@ from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.core.nearest import nearest
+from console.exchange.bfcl_measures import measures_of
 from console.exchange.reading import RunReader
 from console.insight.figures import number, rate
-from console.insight.leaderboard import BFCL_COLUMNS, BFCL_GROUPS, Board, Cell, leaderboards, with_interval
+from console.insight.leaderboard import (
+    BFCL_COLUMNS,
+    BFCL_GROUPS,
+    Board,
+    Cell,
+    leaderboards,
+    with_interval,
+    with_measures,
+)
 from console.store.runs import find_run
 
 
@@ -46,7 +55,7 @@ def run(args: LeaderboardArguments) -> int:
             cure = f"Did you mean {close}?" if close else f"There are runs of: {', '.join(names) or 'nothing yet'}."
             raise UsageError(f"there is no finished run of {args.suite!r}", where="--suite", cure=cure)
         boards = [board for board in boards if board.suite == args.suite]
-    boards = [_with_intervals(board, args) for board in boards]
+    boards = [_completed(board, args) for board in boards]
     if args.json:
         args.output.data({"schema": 1, "boards": [_as_json(board) for board in boards]})
         return Exit.OK
@@ -58,10 +67,13 @@ def run(args: LeaderboardArguments) -> int:
     return Exit.OK
 
 
-def _with_intervals(board: Board, args: Arguments) -> Board:
-    """Fill in the intervals of means, whose spread only the journals hold."""
+def _completed(board: Board, args: Arguments) -> Board:
+    """Fill in what only the journals hold: the spread of means, BFCL's latencies and formats."""
     name = board.columns[0]
     for row in board.rows:
+        if board.columns == BFCL_COLUMNS:
+            folders = [find_run(find_runs_root(args.runs), run) for run in row.runs]
+            board = with_measures(board, row.runs, measures_of(folders))
         if row.headline(board).unit == "mean" and row.runs:
             reader = RunReader(find_run(find_runs_root(args.runs), row.runs[0]))
             values = [it.scores[name] for it in reader.side.rollouts.values() if name in it.scores]
@@ -87,6 +99,8 @@ def cell_text(cell: Cell) -> str:
     """Return a number with its interval; `N/A` where nothing was played."""
     if cell.value is None:
         return "N/A"
+    if cell.unit == "plain":
+        return f"{cell.value:.2f}"
     show = rate if cell.unit == "rate" else number
     mark = "*" if cell.note else ""
     if cell.low is None or cell.high is None:
