@@ -1,5 +1,7 @@
 """What Review says of BFCL: whole paths into a state, what is wrong of a turn, and entries that nothing can pass."""
 
+from textual.content import Content
+
 from console.core.case import Key
 from console.core.comparison import Comparison, Mark, Pair, Row
 from console.core.outcome import Outcome, Verdict
@@ -9,6 +11,7 @@ from console.tui.board import about
 from console.tui.live.progress import watched_words
 from console.tui.review import diff
 from console.tui.review.head import hint_face
+from console.tui.review.showing import _two_lines
 from console.tui.review.turn_view import _title
 
 PATH = "workspace.document.drafts.a_report_with_a_long_name.pdf"
@@ -23,6 +26,33 @@ def test_the_attribute_that_differs_is_never_cut() -> None:
         assert any("'old'" in line for line in shown)
         assert any("'new'" in line for line in shown)
         assert max(map(len, shown)) <= width
+
+
+def test_what_only_one_side_has_is_shown_over_the_whole_width() -> None:
+    result = "{" + ", ".join(f'"key_{place}": "a value of some length"' for place in range(12)) + "}"
+    row = Row(Mark.MISSING, "result", (result,), None, decisive=True)
+    pair = Pair(Mark.MISSING, "results of the turn", "", (row,), kind="result")
+    cut = [line.plain for line in diff.pair_lines([pair], 76, diff.Style())]
+    assert sum("key_" in line for line in cut) == 3
+    assert cut[-1].rstrip().endswith("…")
+    whole = [line.plain for line in diff.pair_lines([pair], 76, diff.Style(wrap=True))]
+    assert "key_11" in "".join(whole)
+    assert max(map(len, whole)) <= 76
+
+
+def test_class_and_attribute_that_differ_are_named_whole() -> None:
+    name = "VehicleControlAPI.remainingUnlockedDoors_of_all"
+    pair = Pair(Mark.DIFFERS, name, name, (Row(Mark.DIFFERS, "value", ("0",), "4"),), kind="state")
+    assert any(name in line.plain for line in diff.pair_lines([pair], 76, diff.Style()))
+
+
+def test_a_long_reason_takes_two_lines() -> None:
+    said = Content("the state of VehicleControlAPI differs: remainingUnlockedDoors, doorStatus, " + "engineState " * 20)
+    first, second = _two_lines(said, 76)
+    assert first.plain.endswith("remainingUnlockedDoors,")
+    assert second.plain.strip().startswith("doorStatus")
+    assert second.plain.endswith("…")
+    assert [line.plain for line in _two_lines(Content("short"), 76)] == ["short"]
 
 
 def test_a_turn_says_what_was_wrong_without_counting_what_is_only_listed_when_wrong() -> None:

@@ -25,6 +25,8 @@ PATH_LIMIT = 400
 LONG_STRIP = 10
 """Turns from which on they stand closer together."""
 VALUE_LIMIT = 4000
+ALONE_LINES = 3
+"""Lines of a value that only one side has, before it is cut; wrapped, it is whole."""
 _STYLES = {
     Mark.SAME: MUTED,
     Mark.DIFFERS: "$fail",
@@ -123,7 +125,10 @@ class _Sides:
 
     def pair(self, pair: Pair) -> Iterator[Content]:
         wanted, got = (one_line(text or "—", VALUE_LIMIT, "bold") for text in (pair.expected, pair.actual))
-        yield from self._line(pair.mark, wanted, got)
+        if pair.expected == pair.actual and wanted.cell_length > self.left:
+            yield sign(pair.mark, False).append(lines.fit(wanted, self.width - 3))
+        else:
+            yield from self._line(pair.mark, wanted, got)
         if pair.note:
             yield from _notes(pair.note, 4, self.width)
         names = _name_width(pair.rows)
@@ -145,10 +150,29 @@ class _Sides:
         label = lines.fit(name, names)
         room_left, room_right = self.left - names - 4, self.right - names - 4
         wanted, got = _values(row, room_left, room_right, self.style)
+        if (
+            row.mark in (Mark.MISSING, Mark.EXTRA)
+            and max(wanted.cell_length - room_left, got.cell_length - room_right) > 0
+        ):
+            value = wanted if row.actual is None else got
+            yield from self._alone(Content("   ") if head else sign(row.mark, row.decisive), label, value)
+            yield from _notes(row.note, names + 7, self.width)
+            return
         again = label if row.actual is not None else Content(" " * names)
         sides = [Content("  ").join([Content(""), shown, value]) for shown, value in ((label, wanted), (again, got))]
         yield from self._line(None if head else row.mark, *sides, decisive=row.decisive, hang=names + 4)
         yield from _notes(row.note, names + 7, self.width)
+
+    def _alone(self, head: Content, label: Content, value: Content) -> Iterator[Content]:
+        """Draw what only one side has over the whole width: its sign says which side."""
+        parts = _cut(value, self.width - label.cell_length - 7, 0, True)
+        kept = parts if self.style.wrap or len(parts) <= ALONE_LINES else parts[:ALONE_LINES]
+        if len(kept) < len(parts):
+            kept[-1] = kept[-1].truncate(self.width - label.cell_length - 8).append_text(MARKS.cut, MUTED)
+        for place, part in enumerate(kept):
+            yield Content("  ").join([head, label, part])
+            if not place:
+                head, label = Content("   "), Content(" " * label.cell_length)
 
     def _line(
         self, mark: Mark | None, left: Content, right: Content, *, decisive: bool = False, hang: int = 0

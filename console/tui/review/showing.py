@@ -110,7 +110,7 @@ class Showing(CasePlace):
         short = one_line(str(rollout.key), room, "bold")
         self.query_one("#case-caption", Caption).tell(short.append("  ").append(named), cost)
         width = max((head.content_size.width or self.size.width) - 1, 20)
-        shown = [reason_line(rollout, subject.comparison, width)]
+        shown = _two_lines(reason_line(rollout, subject.comparison, 2 * width).rstrip(), width)
         shown += notice_lines(rollout, self.feed.manifest.model, width) if self.feed is not None else []
         remarks = remark_lines(self.remark, width)
         if self.has_class("-wide"):
@@ -317,3 +317,9 @@ class Showing(CasePlace):
         title = self._titles.get(self.detail, (Content.empty(), Content.empty()))[0]
         self._entitle(self.detail, title, Content.styled(words if self._finding else "", MUTED))
         self.refresh_keys()
+
+
+def _two_lines(said: Content, width: int) -> list[Content]:
+    """Return a sentence on one line or two; a longer one is whole in the verdict at the end of the text."""
+    first, *more = lines.wrap(said.plain, width)
+    return [said[: first[1]], *(lines.fit(Content("   ").append(said[start:]), width) for start, _ in more[:1])]
