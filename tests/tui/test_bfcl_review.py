@@ -32,12 +32,12 @@ def test_what_only_one_side_has_is_shown_over_the_whole_width() -> None:
     result = "{" + ", ".join(f'"key_{place}": "a value of some length"' for place in range(12)) + "}"
     row = Row(Mark.MISSING, "result", (result,), None, decisive=True)
     pair = Pair(Mark.MISSING, "results of the turn", "", (row,), kind="result")
-    cut = [line.plain for line in diff.pair_lines([pair], 76, diff.Style())]
+    cut = [line.plain for line in diff.pair_lines([pair], 80, diff.Style())]
     assert sum("key_" in line for line in cut) == 3
     assert cut[-1].rstrip().endswith("…")
-    whole = [line.plain for line in diff.pair_lines([pair], 76, diff.Style(wrap=True))]
+    whole = [line.plain for line in diff.pair_lines([pair], 80, diff.Style(wrap=True))]
     assert "key_11" in "".join(whole)
-    assert max(map(len, whole)) <= 76
+    assert max(map(len, whole)) <= 80
 
 
 def test_class_and_attribute_that_differ_are_named_whole() -> None:
@@ -48,11 +48,11 @@ def test_class_and_attribute_that_differ_are_named_whole() -> None:
 
 def test_a_long_reason_takes_two_lines() -> None:
     said = Content("the state of VehicleControlAPI differs: remainingUnlockedDoors, doorStatus, " + "engineState " * 20)
-    first, second = _two_lines(said, 76)
+    first, second = _two_lines(said, 70)
     assert first.plain.endswith("remainingUnlockedDoors,")
     assert second.plain.strip().startswith("doorStatus")
     assert second.plain.endswith("…")
-    assert [line.plain for line in _two_lines(Content("short"), 76)] == ["short"]
+    assert [line.plain for line in _two_lines(Content("short"), 70)] == ["short"]
 
 
 def test_a_turn_says_what_was_wrong_without_counting_what_is_only_listed_when_wrong() -> None:
