@@ -12,7 +12,8 @@ import msgspec
 
 from console.core.case import Key
 from console.core.chat import ChatRequest, Reply, Usage
-from console.core.record import Asked
+from console.core.price import price_of
+from console.core.record import Asked, Embedded
 from console.core.run import Budget, ModelFacts
 
 CHARS_PER_TOKEN = 3.0
@@ -84,8 +85,12 @@ class Purse:
         self._held.pop(holder, None)
         self._returned.set()
 
-    def settle(self, record: Asked, facts: ModelFacts) -> None:
-        """Take a journaled call into account; without a usage report, by the length of its texts."""
+    def settle(self, record: Asked | Embedded, facts: ModelFacts) -> None:
+        """Take a journaled call into account; a reply without a usage report, by the length of its texts."""
+        if isinstance(record, Embedded):
+            self.cost_usd += cost_of_embedding(record, facts) or 0.0
+            self.tokens += record.tokens or 0
+            return
         reply = record.reply
         if reply.usage is None and not reply.simulated:
             reply = msgspec.structs.replace(reply, usage=self._guess(record))
@@ -114,8 +119,11 @@ def cost_of(reply: Reply, facts: ModelFacts) -> float | None:
         return None
     if usage.cost_usd is not None:
         return usage.cost_usd
-    if facts.price_in is None or facts.price_out is None:
-        return None
-    cached = facts.price_cached if facts.price_cached is not None else facts.price_in
-    fresh = max(0, usage.input - usage.cached)
-    return (fresh * facts.price_in + usage.cached * cached + usage.output * facts.price_out) / 1e6
+    return price_of(facts, usage.input, usage.cached, usage.output)
+
+
+def cost_of_embedding(record: Embedded, facts: ModelFacts) -> float | None:
+    """Return the price of an embedding in USD: what the provider counted at the configured price, else unknown."""
+    if facts.simulated or facts.provider == "local":
+        return 0.0
+    return None if record.tokens is None else price_of(facts, record.tokens, 0, 0)

@@ -10,7 +10,7 @@ from console.core.fault import Fault, FaultKind, UsageError
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Finished
 from console.core.run import ModelFacts
-from console.engine.budget import BudgetReached, cost_of
+from console.engine.budget import BudgetReached, cost_of, cost_of_embedding
 from console.engine.queue import Job
 from console.engine.replay import Known
 from console.engine.stage import Host, JournaledStage
@@ -70,6 +70,7 @@ class Conversation:
     def finished(self, verdict: Verdict, output: Any = None) -> Finished:
         """Return the closing record, with what the conversation cost."""
         costs = [cost_of(reply, self.home.facts(role)) for role, all_ in self.stage.spent.items() for reply in all_]
+        costs += [cost_of_embedding(record, self.home.facts(record.role)) for record in self.stage.embedded]
         known = [cost for cost in costs if cost is not None]
         return Finished(
             at=time.time(),

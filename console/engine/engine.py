@@ -107,7 +107,7 @@ class Engine:
         for record in read_whole(self.folder.journal_path):
             memory.add(record)
             self.fold.apply(without_output(record))
-            if isinstance(record, Asked):
+            if isinstance(record, Asked | Embedded):
                 self.purse.settle(record, self.facts(record.role))
             elif isinstance(record, Finished):
                 self._outputs.take(record)
@@ -260,8 +260,7 @@ class Engine:
         match record:
             case Asked() | Embedded():
                 self.publisher.ended(record.key, record.n)
-                if isinstance(record, Asked):
-                    self.purse.settle(record, self.facts(record.role))
+                self.purse.settle(record, self.facts(record.role))
             case Tried():
                 self.publisher.began_again(record.key, record.n)
             case Finished():

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from console.config.model import ModelConfig
 from console.core.case import Setting
 from console.core.fault import UsageError
+from console.core.price import price_of
 from console.core.run import ModelFacts
 from console.engine.plan import Plan, Prepared, prepare
 from console.suites.suite import Estimate, OffersProtocols
@@ -175,6 +176,4 @@ def _price(model: ModelFacts, input_tokens: float, output_tokens: float) -> floa
     """Return the price of so many tokens in US dollars; None when a model that is asked has none in models.toml."""
     if model.simulated or not (input_tokens or output_tokens):
         return 0.0
-    if model.price_in is None or model.price_out is None:
-        return None
-    return (input_tokens * model.price_in + output_tokens * model.price_out) / 1e6
+    return price_of(model, input_tokens, 0, output_tokens)

@@ -73,6 +73,8 @@ class CallWatch:
         """Watch call `n` of a conversation."""
         self._host, self._key, self._n, self._role = host, key, n, role
         self._streaming = False
+        self.tokens: int | None = None
+        """Tokens of embedded texts; None: nobody counted them."""
 
     def on_text(self, kind: str, text: str) -> None:
         """Pass on text; the first of it proves the connection."""
@@ -103,6 +105,10 @@ class CallWatch:
     def on_wait(self, why: str, until: float | None) -> None:
         """Say why the call is not sent yet; an empty reason ends the wait."""
         self._host.state(self._key, "waiting" if why else _STATES.get(self._role, "asking"), why)
+
+    def on_tokens(self, count: int) -> None:
+        """Add up the tokens of embedded texts."""
+        self.tokens = (self.tokens or 0) + count
 
 
 _DOING = {
@@ -137,6 +143,7 @@ class JournaledStage:
         self.input_tokens = self.output_tokens = self.calls = 0
         self.cut = self.model = ""
         self.spent: dict[str, list[Reply]] = {}
+        self.embedded: list[Embedded] = []
 
     @property
     def key(self) -> Key:
@@ -211,23 +218,15 @@ class JournaledStage:
         name = digest("embed", role, listed)
         known = self._replayed(name, Embedded)
         if known is not None:
-            return [_unpack(vector) for vector in known.vectors]
+            return self._account_embedding(known)
         await self._host.unpaused(self._key)
         self._host.state(self._key, "embedding")
         endpoint, watch = self._host.endpoint(role), self._watch(n, role)
         vectors = await self._answered(role, n, lambda: endpoint.embed(listed, watch))
-        self._host.append(
-            Embedded(
-                at=time.time(),
-                key=self._key,
-                n=n,
-                digest=name,
-                texts=listed,
-                vectors=[struct.pack(f"<{len(vector)}d", *vector) for vector in vectors],
-                role=role,
-            )
-        )
-        return vectors
+        packed = [struct.pack(f"<{len(vector)}d", *vector) for vector in vectors]
+        record = Embedded(time.time(), self._key, n, name, listed, packed, role, tokens=watch.tokens)
+        self._host.append(record)
+        return self._account_embedding(record)
 
     async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
         """Do another effect once; see suites/stage.py."""
@@ -283,6 +282,11 @@ class JournaledStage:
             self.input_tokens += reply.usage.input
             self.output_tokens += reply.usage.output
         return reply
+
+    def _account_embedding(self, record: Embedded) -> list[list[float]]:
+        self.embedded.append(record)
+        self.input_tokens += record.tokens or 0
+        return [_unpack(vector) for vector in record.vectors]
 
     def output_of(self, case_id: str) -> Any:
         """Return what another case returned; see suites/stage.py."""

@@ -13,11 +13,24 @@ from console.core.case import Key
 from console.core.fault import HALTING
 from console.core.live import AnyFrame, Began, Delta, Deltas, Status
 from console.core.outcome import Outcome
-from console.core.record import AnyRecord, Asked, Closed, Finished, Noted, Opened, Scored, Started, Steered, Tried
+from console.core.record import (
+    AnyRecord,
+    Asked,
+    Closed,
+    Embedded,
+    Finished,
+    Noted,
+    Opened,
+    Scored,
+    Started,
+    Steered,
+    Tried,
+)
 from console.core.tally import RunFold, without_output
 from console.insight.pace import Pace
 from console.insight.ran_code import SANDBOX, Confinement, read_confinement
 from console.insight.rollout import MESSAGE_LIMIT, NO_SCORES, Rollout, Slot, Track
+from console.insight.spending import RoleSpending, take_call
 
 KEPT_PROBLEMS = 1000
 _BEFORE_TEXT = frozenset({"", "queued", "asking"})
@@ -53,6 +66,10 @@ class Overview:
         """The last failures in order of ending."""
         self.problems: deque[Problem] = deque(maxlen=KEPT_PROBLEMS)
         self.problem_count = 0
+        self.spending: dict[str, RoleSpending] = {}
+        """What has been used by each role, as far as calls are recorded."""
+        self.unsettled: dict[Key, dict[str, RoleSpending]] = {}
+        """The part of it that no finished conversation accounts for yet."""
         self.status: Status | None = None
         self.pace = Pace()
         self.track_names: dict[str, float | None] = {}
@@ -75,6 +92,9 @@ class Overview:
         """Take one record into account."""
         self.fold.apply(without_output(record))
         self.pace.apply(record)
+        if isinstance(record, Asked | Embedded):
+            take_call(self.spending, record)
+            take_call(self.unsettled.setdefault(record.key, {}), record)
         match record:
             case Opened():
                 self.opened_at = record.at
@@ -158,6 +178,7 @@ class Overview:
             self.rollouts[slot] = rollout
         self.running.pop(slot, None)
         self._asides.pop(record.key, None)
+        self.unsettled.pop(record.key, None)
         self.changed.add(slot)
         _conclude(rollout, record)
         if rollout.is_failure:

@@ -15,6 +15,7 @@ from console.core.tally import RunFold, without_output
 from console.insight.overview import Overview, Problem
 from console.insight.ran_code import Confinement
 from console.insight.rollout import NO_SCORES, NO_TRACKS, Rollout, Slot, Track
+from console.insight.spending import RoleSpending
 
 
 class _Snapshot(msgspec.Struct, array_like=True):
@@ -35,12 +36,14 @@ class _Snapshot(msgspec.Struct, array_like=True):
     steered: list[Steered]
     opened_at: float
     confinement: Confinement | None
+    spending: dict[str, RoleSpending]
+    unsettled: list[tuple[Key, dict[str, RoleSpending]]]
 
 
 def layout() -> int:
     """Return what says whether bytes were made by a program that folds as this one does: its version and fields."""
     names = [__version__, byteorder]
-    for kind in (_Snapshot, Finished, Steered, Tally, RunFold, Rollout, Track):
+    for kind in (_Snapshot, Finished, Steered, Tally, RunFold, Rollout, Track, RoleSpending):
         names += kind.__struct_fields__
     for kind in (Problem, Confinement):
         names += kind.__dataclass_fields__
@@ -69,6 +72,8 @@ def freeze(overview: Overview) -> bytes:
             overview.steered,
             overview.opened_at,
             overview.confinement,
+            overview.spending,
+            list(overview.unsettled.items()),
         )
     )
 
@@ -101,7 +106,8 @@ def thaw(data: bytes | memoryview, keys: Iterable[Key] = ()) -> Overview:
     overview.problems.extend(kept.problems)
     overview.problem_count, overview.opened_at = kept.problem_count, kept.opened_at
     overview.track_names, overview.steered = kept.track_names, kept.steered
-    overview.confinement = kept.confinement
+    overview.confinement, overview.spending = kept.confinement, kept.spending
+    overview.unsettled = dict(kept.unsettled)
     overview.changed = set(overview.rollouts)
     return overview
 

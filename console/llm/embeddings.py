@@ -36,6 +36,13 @@ def read_vectors(value: object, count: int) -> list[list[float]]:
     return [found[number] for number in range(count)]
 
 
+def tokens_of(value: object) -> int | None:
+    """Return how many tokens an answer says it counted; None when it does not say, or absurdly."""
+    usage = cast(dict[str, Any], value).get("usage") if isinstance(value, dict) else None
+    count = cast(dict[str, Any], usage).get("prompt_tokens") if isinstance(usage, dict) else None
+    return count if isinstance(count, int) and not isinstance(count, bool) and 0 <= count < 1 << 40 else None
+
+
 def _vector(value: object) -> list[float]:
     try:
         if isinstance(value, str):

@@ -30,6 +30,10 @@ class Watch(Protocol):
         """See the call wait to be sent: why, and until when (seconds since the epoch); `""` ends the wait."""
         ...
 
+    def on_tokens(self, count: int) -> None:
+        """See how many tokens the provider counted in texts that it embedded; once for each batch that it counts."""
+        ...
+
 
 class Unwatched:
     """Watches nothing."""
@@ -41,6 +45,9 @@ class Unwatched:
         """Ignore it."""
 
     def on_wait(self, why: str, until: float | None) -> None:
+        """Ignore it."""
+
+    def on_tokens(self, count: int) -> None:
         """Ignore it."""
 
 

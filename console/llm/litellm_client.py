@@ -24,7 +24,7 @@ from console.core.live import EndpointState
 from console.llm.assembly import Assembly
 from console.llm.clock import Clock
 from console.llm.cures import cure_of
-from console.llm.embeddings import BATCH, read_vectors
+from console.llm.embeddings import BATCH, read_vectors, tokens_of
 from console.llm.endpoint import Watch
 from console.llm.faults import Words, fault_of, words_of
 from console.llm.limiter import limiter_of
@@ -94,7 +94,7 @@ class LitellmEndpoint:
 
             async def once(number: int, batch: list[str] = batch) -> list[list[float]]:
                 del number
-                return await self._embed_once(batch)
+                return await self._embed_once(batch, watch)
 
             found, _ = await ask_until_answered(once, self._limiter, self._model.limits, watch)
             vectors += found
@@ -128,16 +128,20 @@ class LitellmEndpoint:
         reply = assembly.reply(clock.elapsed_s, clock.first_token_s)
         return reply if believed else msgspec.structs.replace(reply, usage=None)
 
-    async def _embed_once(self, texts: list[str]) -> list[list[float]]:
+    async def _embed_once(self, texts: list[str], watch: Watch) -> list[list[float]]:
         litellm = await asyncio.to_thread(load_litellm)
         try:
             async with Clock(self._model.limits, streamed=False):
-                answer = await litellm.aembedding(**self._settings(), input=texts, **self._model.params)
-            return read_vectors(answer.model_dump(), len(texts))
+                embedded = await litellm.aembedding(**self._settings(), input=texts, **self._model.params)
+            answer = embedded.model_dump()
+            vectors = read_vectors(answer, len(texts))
         except Fault as fault:
             raise self._explained(fault, None) from None
         except Exception as error:
             raise self._explained(fault_from(error, begun=False), None) from None
+        if (tokens := tokens_of(answer)) is not None:
+            watch.on_tokens(tokens)
+        return vectors
 
     def _settings(self) -> dict[str, Any]:
         settings = {

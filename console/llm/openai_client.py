@@ -18,7 +18,7 @@ from console.core.live import EndpointState
 from console.llm.assembly import Assembly
 from console.llm.clock import Clock
 from console.llm.cures import cure_of
-from console.llm.embeddings import BATCH, embedding_body, read_vectors
+from console.llm.embeddings import BATCH, embedding_body, read_vectors, tokens_of
 from console.llm.endpoint import Watch
 from console.llm.faults import Words, read_words
 from console.llm.limiter import limiter_of
@@ -54,7 +54,7 @@ class OpenAIEndpoint:
         vectors: list[list[float]] = []
         for start in range(0, len(texts), BATCH):
             batch = list(texts[start : start + BATCH])
-            found, _ = await self._persist(lambda _, batch=batch: self._embed_once(batch), watch)
+            found, _ = await self._persist(lambda _, batch=batch: self._embed_once(batch, watch), watch)
             vectors += found
         return vectors
 
@@ -134,7 +134,7 @@ class OpenAIEndpoint:
             assembly.flag("no end mark")  # the answer is whole; only the server forgot to hang up
         return assembly.reply(clock.elapsed_s, clock.first_token_s if streamed else None)
 
-    async def _embed_once(self, texts: list[str]) -> list[list[float]]:
+    async def _embed_once(self, texts: list[str], watch: Watch) -> list[list[float]]:
         body = embedding_body(self._model, texts)
         try:
             async with (
@@ -144,4 +144,8 @@ class OpenAIEndpoint:
                 raw = await read(response, 8 * LARGEST_BODY)
         except Refusal as refusal:
             raise judged(refusal) from None
-        return read_vectors(decode(raw), len(texts))
+        answer = decode(raw)
+        vectors = read_vectors(answer, len(texts))
+        if (tokens := tokens_of(answer)) is not None:
+            watch.on_tokens(tokens)
+        return vectors

@@ -128,9 +128,9 @@ def _result(line: RunLine) -> Content:
 
 
 def _cost(summary: Summary) -> Content:
-    if summary.simulated:
-        return Content.styled("simulated", f"italic {MUTED}")
     tally = summary.tally
+    if summary.simulated and not tally.cost_usd:
+        return Content.styled("simulated", f"italic {MUTED}")
     unknown = tally.cost_unknown > 0 and tally.cost_usd == 0
     return Content("—" if unknown else figures.money(tally.cost_usd, at_least=tally.cost_unknown > 0))
 

@@ -27,6 +27,9 @@ class Seen:
     def on_failed_try(self, fault: Fault, wait_s: float | None) -> None:
         self.failed.append((fault, wait_s))
 
+    def on_tokens(self, count: int) -> None:
+        self.tokens = count
+
     def on_wait(self, why: str, until: float | None) -> None:
         self.waits.append((why, until))
 

@@ -8,7 +8,7 @@ from server.vectors import vector
 
 from console.config.model import ModelConfig
 from console.core.fault import Fault, FaultKind
-from console.llm.embeddings import BATCH, read_vectors
+from console.llm.embeddings import BATCH, read_vectors, tokens_of
 from console.llm.served import served_models
 
 
@@ -25,6 +25,17 @@ async def test_vectors_are_in_the_order_of_the_texts(connect, seen, server, mode
 async def test_base64_gives_the_very_float32(connect, seen):
     found = (await connect().embed(["one two three"], seen))[0]
     assert found == list(struct.unpack("<16f", struct.pack("<16f", *vector("one two three"))))
+
+
+async def test_the_tokens_that_the_provider_counted_are_told(connect, seen):
+    await connect().embed(["one two three"], seen)
+    assert seen.tokens == 1
+
+
+@pytest.mark.parametrize("usage", [None, {}, {"prompt_tokens": -1}, {"prompt_tokens": "9"}, {"prompt_tokens": True}, 7])
+def test_an_absurd_count_is_none(usage):
+    assert tokens_of({"usage": usage}) is None
+    assert tokens_of({"usage": {"prompt_tokens": 9}}) == 9
 
 
 async def test_no_text_asks_nothing(connect, seen, server):

@@ -31,7 +31,7 @@ def take_round(recorder: Recorder, key: Key, turn: int, answer: str, novelty: fl
     prompt = [{"role": "user", "content": f"A use for a brick?\n{listed}"}]
     reply = Reply(f"<answer>{answer}</answer>", usage=Usage(100 + turn, 20), latency_s=0.8)
     recorder.ask(key, "", reply, n=3 * turn + 1, turn=turn, messages=prompt)
-    judge = Reply(f"<coherence_score>{80 - turn}</coherence_score>")
+    judge = Reply(f"<coherence_score>{80 - turn}</coherence_score>", usage=Usage(400, 6))
     asked = [{"role": "user", "content": f"Grade this:\n\n{answer}\n\nWith\na number."}]
     recorder.ask(key, "", judge, n=3 * turn + 2, role="judge", turn=turn, messages=asked)
     at = recorder.tick(0.1)
@@ -48,7 +48,10 @@ def take_round(recorder: Recorder, key: Key, turn: int, answer: str, novelty: fl
 
 def brick_run(root: Path, *, text: str = "", close: bool = True, **more: Any) -> Recorder:
     """A run of three loops: one that repeated itself, one still going at the cap, one whose judge could not be read."""
-    roles = {"judge": ModelFacts("judge-x"), "embedding": ModelFacts("embed-x")}
+    roles = {
+        "judge": ModelFacts("judge-x", price_in=1.0, price_out=4.0),
+        "embedding": ModelFacts("embed-x", provider="local"),
+    }
     recorder = Recorder(root, cases=3, suite="aidan", name="0117-1551-aidan-gpt-x", roles=roles, **more)
     key = recorder.start("q1", "uses", f"A use for a brick? {text}".strip())
     for turn, (answer, novelty) in enumerate(zip(ANSWERS, NOVELTY, strict=True)):

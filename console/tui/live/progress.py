@@ -13,23 +13,13 @@ from console.insight.reasons import reason_words
 from console.insight.rollout import Rollout
 from console.store.runs import STARTING_S
 from console.tui.lines import stacked
+from console.tui.live.spending import cost_words, short_cost, token_words
 from console.tui.live.trend import outlook_words
 from console.tui.marks import MARKS
+from console.tui.run_states import state_word
 from console.tui.safe import one_line
 
 MUTED = "$muted"
-_STATES = {
-    "starting": ("starting", "bold $live"),
-    "running": ("running", "bold $live"),
-    "pausing": ("pausing", "bold $undecided"),
-    "paused": ("paused", "bold $undecided"),
-    "stopping": ("stopping", "bold $undecided"),
-    "completed": ("finished", MUTED),
-    "stopped": ("stopped", MUTED),
-    "interrupted": ("interrupted", "$broken"),
-    "budget": ("stopped at its cap", "$undecided"),
-    "halted": ("halted", "bold $broken"),
-}
 
 
 def outcome_counts(tally: Tally) -> Content:
@@ -69,7 +59,7 @@ def progress_line(overview: Overview, manifest: Manifest, *, live: bool, width: 
         parts.append(_at_once(overview))
     if overview.confinement is not None and not overview.confinement.missing:
         parts.append(confinement_words(overview.confinement))
-    parts.append(Content.styled(_tokens(tally), MUTED))
+    parts.append(Content.styled(token_words(overview), MUTED))
     line = Content(" ")
     for part in [part for part in parts if part]:
         longer = line.append(part) if len(line) == 1 else line.append("   ").append(part)
@@ -103,26 +93,19 @@ def _at_once(overview: Overview) -> Content:
     return words
 
 
-def _tokens(tally: Tally) -> str:
-    return f"{figures.count(tally.input_tokens)} in  {figures.count(tally.output_tokens)} out"
-
-
 def state_words(overview: Overview, manifest: Manifest, *, live: bool, now: float | None = None) -> Content:
     """Return state, time and cost of a run, for the right end of the top line."""
-    word, style = _STATES.get(overview.state if live or not overview.status else "running", ("running", "bold $live"))
-    if live and overview.status is None:
-        word, style = "running", "bold $live"
     starting = not live and is_starting(overview, manifest)
-    if starting:
-        word, style = _STATES["starting"]
+    is_known = overview.status is not None if live else overview.status is None
+    state = "starting" if starting else overview.state if is_known else "running"
     begun = overview.opened_at if live else overview.fold.first_at
     until = (now or time.time()) if live else overview.fold.last_at
     spent = figures.duration(max(until - begun, 0.0)) if begun else ""
-    cost = "simulated" if manifest.simulated else figures.spent(overview.fold.tally)
-    sign = MARKS.running if live or starting else MARKS.stopped if word != "finished" else MARKS.passed
+    cost = short_cost(overview, manifest)
+    sign = MARKS.running if live or starting else MARKS.stopped if state != "completed" else MARKS.passed
     return Content("  ") + stacked(
         [
-            Content.styled(f"{sign} {word}", style),
+            state_word(state, sign),
             Content(spent),
             Content.styled(cost, f"italic {MUTED}" if manifest.simulated else ""),
         ]
@@ -157,8 +140,8 @@ def facts_lines(overview: Overview, manifest: Manifest, *, live: bool) -> list[C
     """Return the lines of `This run`, for tall screens."""
     tally = overview.fold.tally
     lines = [
-        _fact("tokens", f"{_tokens(tally)}   {figures.count(tally.calls)} calls"),
-        _fact("cost", "simulated, free" if manifest.simulated else figures.spent(tally)),
+        _fact("tokens", f"{token_words(overview)}   {figures.count(tally.calls)} calls"),
+        _fact("cost", cost_words(overview, manifest)),
         _fact("tries repeated", figures.count(tally.retries)),
     ]
     if live and overview.status is not None:

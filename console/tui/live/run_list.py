@@ -34,7 +34,7 @@ RETRY_S = 2.0
 def run_columns(lines: Sequence[RunLine]) -> tuple[Column, ...]:
     """Return the columns for these runs: none is wider than they need, and money only where some is spent."""
     done = max((len(_done(line.summary)) for line in lines if line.summary), default=4)
-    is_paid = any(line.summary and not line.summary.simulated for line in lines)
+    is_paid = any(line.summary and (line.summary.tally.cost_usd or not line.summary.simulated) for line in lines)
     return (
         Column("", 1),
         Column("run", 14, 4),
@@ -67,7 +67,7 @@ def run_cells(line: RunLine, status: Status | None, *, name: Content, is_paid: b
             mistake,
         )
     tally = summary.tally
-    cost = [Content("free" if summary.simulated else figures.spent(tally))] * is_paid
+    cost = [Content("free" if summary.simulated and not tally.cost_usd else figures.spent(tally))] * is_paid
     return (
         _mark(line),
         name,

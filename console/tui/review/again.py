@@ -33,9 +33,9 @@ class Again(CasePlace):
             self._ask(rollouts)
 
     async def _agreed(self, rollouts: list[Rollout]) -> bool:
-        simulated = self.feed is not None and self.feed.manifest.simulated
         known = [it.cost_usd for it in rollouts]
         cost = sum(it or 0.0 for it in known)
+        simulated = self.feed is not None and self.feed.manifest.simulated and not cost
         if len(rollouts) == 1 and (simulated or (known[0] is not None and cost < ASK_ABOVE_USD)):
             return True
         price = "free, simulated" if simulated else f"about {figures.money(cost, at_least=None in known)}"

@@ -39,8 +39,9 @@ def tabs(views: Sequence[str], current: str) -> Content:
 
 
 def spent(rollout: Rollout, *, simulated: bool = False) -> Content:
-    """Return time and cost of a rollout."""
-    cost = "simulated" if simulated else figures.money(rollout.cost_usd) if rollout.cost_usd is not None else "cost ?"
+    """Return time and cost of a rollout; of one that was simulated in part, what the rest cost."""
+    made_up = simulated and not rollout.cost_usd
+    cost = "simulated" if made_up else figures.money(rollout.cost_usd) if rollout.cost_usd is not None else "cost ?"
     attempt = f"attempt {rollout.key.attempt} of {len(rollout.attempts)}" if len(rollout.attempts) > 1 else ""
     parts = [attempt, figures.duration(rollout.seconds), cost]
     return Content.styled("  ".join(part for part in parts if part), MUTED)

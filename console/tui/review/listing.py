@@ -218,7 +218,7 @@ class Listing(Choosing):
         if self.size.width >= 120:
             rate = f"   {figures.score(tally.passed, tally.graded)}   "
             score = Content.styled("   " if self.loops else rate, "bold")
-            cost = "simulated" if feed.manifest.simulated else figures.spent(tally)
+            cost = "simulated" if feed.manifest.simulated and not tally.cost_usd else figures.spent(tally)
             place = (
                 Content("  ")
                 .append(outcome_counts(tally))

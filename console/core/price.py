@@ -1,0 +1,18 @@
+"""What tokens cost at a model's list price."""
+
+from console.core.run import ModelFacts
+
+
+def price_of(facts: ModelFacts, sent: float, cached: float, written: float) -> float | None:
+    """Return a price in USD; None when models.toml does not name what they cost.
+
+    Args:
+        facts: the model as the run records it.
+        sent: input tokens, those that the provider had cached included.
+        cached: how many of them it had cached.
+        written: output tokens.
+    """
+    if facts.price_in is None or (written and facts.price_out is None):
+        return None
+    cached_price = facts.price_cached if facts.price_cached is not None else facts.price_in
+    return (max(0, sent - cached) * facts.price_in + cached * cached_price + written * (facts.price_out or 0.0)) / 1e6

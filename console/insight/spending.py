@@ -1,0 +1,67 @@
+"""What a run has used so far, role by role, call by call: it moves with every answer, not with every conversation."""
+
+import msgspec
+
+from console.core.price import price_of
+from console.core.record import Asked, Embedded
+from console.core.run import ModelFacts
+
+_FREE = ("simulated", "local")
+"""Providers that nobody pays."""
+
+
+class RoleSpending(msgspec.Struct):
+    """Sums over the calls of one role, calls of conversations that were interrupted or superseded included."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cached_tokens: int = 0
+    reported_usd: float = 0.0
+    """What the provider itself said of some calls; their tokens are not priced again."""
+    reported_tokens: tuple[int, int, int] = (0, 0, 0)
+    """Input, cached and output tokens of those calls."""
+    uncounted: int = 0
+    """Calls whose tokens nobody reported."""
+
+    def take(self, record: Asked | Embedded) -> None:
+        """Take one finished call into account."""
+        self.calls += 1
+        if isinstance(record, Embedded):
+            self.input_tokens += record.tokens or 0
+            self.uncounted += record.tokens is None
+            return
+        usage = record.reply.usage
+        if usage is None:
+            self.uncounted += 1
+            return
+        self.input_tokens += usage.input
+        self.output_tokens += usage.output
+        self.cached_tokens += usage.cached
+        if usage.cost_usd is not None:
+            sent, cached, written = self.reported_tokens
+            self.reported_usd += usage.cost_usd
+            self.reported_tokens = sent + usage.input, cached + usage.cached, written + usage.output
+
+    def cost_usd(self, facts: ModelFacts) -> float | None:
+        """Return what is known of the price; None when nothing is. A lower bound when calls are `uncounted`."""
+        if facts.simulated or facts.provider in _FREE:
+            return 0.0
+        sent, cached, written = self.reported_tokens
+        rest = (self.input_tokens - sent, self.cached_tokens - cached, self.output_tokens - written)
+        known = price_of(facts, *rest) if any(rest) else None
+        if known is None:
+            return self.reported_usd if any(self.reported_tokens) else None
+        return self.reported_usd + known
+
+    def is_partial(self, facts: ModelFacts) -> bool:
+        """Whether the price is not known, or only a lower bound is."""
+        if facts.simulated or facts.provider in _FREE or not self.calls:
+            return False
+        whole = self.reported_tokens == (self.input_tokens, self.cached_tokens, self.output_tokens)
+        return self.uncounted > 0 or (not whole and price_of(facts, 0, 0, 0) is None)
+
+
+def take_call(spending: dict[str, RoleSpending], record: Asked | Embedded) -> None:
+    """Add a call to its role."""
+    spending.setdefault(record.role, RoleSpending()).take(record)
