@@ -16,7 +16,7 @@ TEMPERAMENTS = {
 }
 """What each simulated model is like, in a few words."""
 
-_FREE = Price.model_validate({"in": 0.0, "out": 0.0, "cached": 0.0})
+_FREE = Price(0.0, 0.0, 0.0)
 
 
 def simulated_models() -> dict[str, ModelConfig]:

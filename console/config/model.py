@@ -1,108 +1,141 @@
 """One model as models.toml describes it: strict values, nothing guessed, the key where printing cannot reach it."""
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, field_validator, model_validator
+import msgspec
 
-_STRICT = ConfigDict(frozen=True, extra="forbid", strict=True, allow_inf_nan=False)
+USUAL_CONCURRENCY = 8
+"""Requests at once where neither the file nor the run says how many."""
+
+_Positive = Annotated[float, msgspec.Meta(gt=0)]
+_FromZero = Annotated[float, msgspec.Meta(ge=0)]
+_Filled = Annotated[str, msgspec.Meta(min_length=1)]
+_Count = Annotated[int, msgspec.Meta(ge=1)]
 
 
-class Price(BaseModel):
+class Secret:
+    """A key; only `reveal` tells what it is, never printing it."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str) -> None:
+        """Hide a text."""
+        self._value = value
+
+    def reveal(self) -> str:
+        """Return the text."""
+        return self._value
+
+    def __repr__(self) -> str:
+        """Show that there is something."""
+        return "Secret(…)"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both hide the same."""
+        return isinstance(other, Secret) and self._value == other._value
+
+    def __hash__(self) -> int:
+        """Hash what is hidden."""
+        return hash(self._value)
+
+
+class Price(msgspec.Struct, frozen=True, rename={"input": "in", "output": "out"}):
     """List price in USD per million tokens."""
 
-    model_config = _STRICT
-
-    input: float | None = Field(default=None, alias="in", ge=0)
+    input: _FromZero | None = None
     """Written `in` in the file."""
-    output: float | None = Field(default=None, alias="out", ge=0)
+    output: _FromZero | None = None
     """Written `out` in the file."""
-    cached: float | None = Field(default=None, ge=0)
+    cached: _FromZero | None = None
     """Input tokens that the provider had cached; None: the same as `input`."""
 
 
-class Limits(BaseModel):
+class Limits(msgspec.Struct, frozen=True):
     """How hard and how long an endpoint may be asked. Times are seconds and never include waiting for our turn."""
 
-    model_config = _STRICT
-
-    concurrency: int = Field(default=8, ge=1, le=1024)
-    """Requests at once; where the file does not say, the run's own concurrency decides."""
-    rpm: int | None = Field(default=None, ge=1)
+    concurrency: Annotated[int, msgspec.Meta(ge=1, le=1024)] | None = None
+    """Requests at once; None: the file does not say, and the run's own concurrency decides."""
+    rpm: _Count | None = None
     """Requests started per minute."""
-    timeout_s: float = Field(default=600.0, gt=0)
+    timeout_s: _Positive = 600.0
     """Total time of one request, from sending to the last byte."""
-    first_token_s: float = Field(default=120.0, gt=0)
+    first_token_s: _Positive = 120.0
     """Time to the first content of a streamed answer."""
-    idle_s: float = Field(default=60.0, gt=0)
+    idle_s: _Positive = 60.0
     """Time without new content in a streamed answer; comments and pings do not count as content."""
-    max_wait_s: float = Field(default=600.0, ge=0)
+    max_wait_s: _FromZero = 600.0
     """Longest wait for a rate limit to pass before the request is given up."""
-    max_outage_s: float = Field(default=3600.0, ge=0)
+    max_outage_s: _FromZero = 3600.0
     """Longest wait for a provider that had answered and then went down."""
-    max_tries: int = Field(default=5, ge=1, le=100)
+    max_tries: Annotated[int, msgspec.Meta(ge=1, le=100)] = 5
     """Requests sent for one question, rate limited ones not counted."""
-    backoff_s: float = Field(default=1.0, gt=0)
+    backoff_s: _Positive = 1.0
     """Upper bound of the first random wait after a failed try; doubles with every further one, up to a minute."""
 
 
-class ModelConfig(BaseModel):
+class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
     """A model under the name that everything else knows it by."""
-
-    model_config = _STRICT
 
     name: str
     """Its table in models.toml."""
-    model_id: str = Field(min_length=1)
+    model_id: _Filled
     """What the provider calls it."""
     provider: Literal["openai", "litellm", "simulated", "local"] = "openai"
     """`openai` is every server that speaks the OpenAI protocol; `local` is the embedding of this machine."""
     base_url: str | None = None
     """Address up to and including `/v1`; None: the provider's own."""
-    api_key: SecretStr | None = None
+    api_key: Secret | None = None
     """A key written into the file. It works, with a warning; `api_key_env` is the better place."""
-    api_key_env: str | None = Field(default=None, min_length=1)
+    api_key_env: _Filled | None = None
     """Environment variable that holds the key."""
-    headers: dict[str, str] = Field(default_factory=dict, repr=False)
+    headers: dict[str, str] = {}
     """Further HTTP headers."""
     mode: Literal["fc", "prompt"] = "prompt"
     """How function-calling suites talk to it: native tools, or tools described in the prompt."""
-    temperature: float | None = Field(default=None, ge=0)
-    max_tokens: int | None = Field(default=None, ge=1)
+    temperature: _FromZero | None = None
+    max_tokens: _Count | None = None
     price: Price = Price()
     limits: Limits = Limits()
-    params: dict[str, Any] = Field(default_factory=dict)
+    params: dict[str, Any] = {}
     """Passed through in every request body."""
     line: int = 0
     """Where its table begins in models.toml; 0: built in."""
     data: Path | None = None
     """Data folder besides the usual ones in which a `local` model finds its weights; named with --data, not here."""
 
-    @field_validator("base_url")
-    @classmethod
-    def _check_address(cls, value: str | None) -> str | None:
-        if value is None:
-            return None
-        if not value.startswith(("http://", "https://")):
-            raise ValueError("base_url must begin with http:// or https://, like https://api.openai.com/v1")
-        if any(character.isspace() or not character.isprintable() for character in value):
-            raise ValueError("base_url must not contain spaces or control characters")
-        parts = urlsplit(value)
-        if not parts.hostname or not 0 < (parts.port or 1) < 65536:
-            raise ValueError("base_url must name a host, like https://api.openai.com/v1")
-        stripped = value.rstrip("/")
-        if stripped.endswith("/chat/completions"):
-            raise ValueError("base_url must end before /chat/completions")
-        return stripped
+    def __post_init__(self) -> None:
+        """Check what no type says.
 
-    @model_validator(mode="after")
-    def _check_key(self) -> "ModelConfig":
+        Raises:
+            ValueError: the address is none, or there are two keys.
+        """
+        if self.base_url is not None:
+            msgspec.structs.force_setattr(self, "base_url", _address(self.base_url))
         if self.api_key is not None and self.api_key_env is not None:
             raise ValueError("api_key and api_key_env exclude each other")
-        return self
+
+    def __repr__(self) -> str:
+        """Name the model; keys, headers and parameters are nobody's business."""
+        return f"ModelConfig({self.name!r}, {self.model_id!r})"
 
     @property
     def simulated(self) -> bool:
         """Whether the answers are made up by this program."""
         return self.provider == "simulated"
+
+
+def _address(value: str) -> str:
+    """Return an address without the slash at its end."""
+    if not value.startswith(("http://", "https://")):
+        raise ValueError("base_url must begin with http:// or https://, like https://api.openai.com/v1")
+    if any(character.isspace() or not character.isprintable() for character in value):
+        raise ValueError("base_url must not contain spaces or control characters")
+    parts = urlsplit(value)
+    if not parts.hostname or not 0 < (parts.port or 1) < 65536:
+        raise ValueError("base_url must name a host, like https://api.openai.com/v1")
+    stripped = value.rstrip("/")
+    if stripped.endswith("/chat/completions"):
+        raise ValueError("base_url must end before /chat/completions")
+    return stripped

@@ -1,39 +1,30 @@
 """The models a person can ask: models.toml (or verifiers' endpoints.toml) beside the built-in simulated ones.
 
 A mistake in one model never takes another away: sound models are in `models`, the rest in `mistakes`, each with its
-place and cure. Importing this module is cheap; pydantic is loaded when models are.
+place and cure.
 """
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 from urllib.parse import urlsplit
 
+import msgspec
+
 from console.config.environment import dotenv_warning, origin
+from console.config.model import ModelConfig
 from console.config.secrets import key_variable, mask
 from console.config.toml import Mistake, TomlFile, read_toml
 from console.core.run import ModelFacts
 
-if TYPE_CHECKING:
-    from console.config.model import ModelConfig
-
 __all__ = ["KeyState", "Mistake", "ModelBook", "ModelConfig", "facts", "key_state", "load_models"]
-
-
-def __getattr__(name: str) -> Any:
-    """Load pydantic only when the class is really wanted."""
-    if name == "ModelConfig":
-        from console.config.model import ModelConfig
-
-        return ModelConfig
-    raise AttributeError(name)
 
 
 @dataclass(slots=True)
 class ModelBook:
     """All known models, and what was wrong on the way to them."""
 
-    models: "dict[str, ModelConfig]" = field(default_factory=dict)
+    models: dict[str, ModelConfig] = field(default_factory=dict[str, ModelConfig])
     """By name; the file's in file order, then the built-in ones."""
     mistakes: list[Mistake] = field(default_factory=list[Mistake])
     warnings: list[str] = field(default_factory=list[str])
@@ -67,7 +58,7 @@ def load_models(path: Path | None, data: Path | None = None) -> ModelBook:
         book.models.setdefault(name, model)
     for name, model in book.models.items():
         if model.provider == "local" and data is not None:
-            book.models[name] = model.model_copy(update={"data": data})
+            book.models[name] = msgspec.structs.replace(model, data=data)
     if any(model.api_key_env and origin(model.api_key_env) == ".env" for model in book.models.values()):
         book.warnings += [warning] if (warning := dotenv_warning()) else []
     return book
@@ -86,7 +77,7 @@ def _read_tables(file: TomlFile, book: ModelBook) -> None:
                 _add(file, book, model)
 
 
-def _add(file: TomlFile, book: ModelBook, model: "ModelConfig") -> None:
+def _add(file: TomlFile, book: ModelBook, model: ModelConfig) -> None:
     known = book.models.get(model.name)
     if known is not None:
         text = f"[{model.name}] on line {model.line} repeats line {known.line}; the first one is asked"
@@ -100,14 +91,14 @@ def _add(file: TomlFile, book: ModelBook, model: "ModelConfig") -> None:
     book.models[model.name] = model
 
 
-def key_state(model: "ModelConfig") -> KeyState:
+def key_state(model: ModelConfig) -> KeyState:
     """Say whether the model's key is at hand, and where it comes from."""
     if model.simulated:
         return KeyState(True, "simulated, needs no key")
     if model.provider == "local":
         return _weights_state(model.data)
     if model.api_key is not None:
-        if model.api_key.get_secret_value().strip():
+        if model.api_key.reveal().strip():
             return KeyState(True, "key from models.toml")
         return KeyState(False, "api_key is empty")
     name, required = key_variable(model)
@@ -128,7 +119,7 @@ def _weights_state(data: Path | None) -> KeyState:
     return KeyState(True, "on this machine, needs no key; not comparable with published totals")
 
 
-def facts(model: "ModelConfig") -> ModelFacts:
+def facts(model: ModelConfig) -> ModelFacts:
     """Return what a run records of a model: never a key, a header or a password."""
     params: dict[str, Any] = {"temperature": model.temperature, "max_tokens": model.max_tokens}
     params = {name: value for name, value in params.items() if value is not None} | model.params

@@ -64,7 +64,7 @@ def resolve_key(model: "ModelConfig") -> str | None:
     if model.simulated:
         return None
     if model.api_key is not None:
-        return model.api_key.get_secret_value().strip() or None
+        return model.api_key.reveal().strip() or None
     name, _ = key_variable(model)
     return variable(name) if name is not None else None
 

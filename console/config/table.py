@@ -1,15 +1,17 @@
 """From a table of models.toml to a ModelConfig, or to mistakes that name line, key, and the key that was meant."""
 
-from typing import Any, cast
+import math
+from typing import Any, cast, get_type_hints
 
-from pydantic import ValidationError
+import msgspec
 
-from console.config.model import Limits, ModelConfig
+from console.config.model import Limits, ModelConfig, Price, Secret
 from console.config.toml import TomlFile
 from console.core.nearest import nearest
 
-_KEYS = tuple(name for name in ModelConfig.model_fields if name not in ("name", "line", "data"))
-_KEYS_WITHIN = {"price": ("in", "out", "cached"), "limits": tuple(Limits.model_fields)}
+_FIELDS = ModelConfig.__struct_fields__
+_KEYS = tuple(name for name in _FIELDS if name not in ("name", "line", "data"))
+_KEYS_WITHIN = {"price": Price.__struct_encode_fields__, "limits": Limits.__struct_encode_fields__}
 _ALIASES = {"model": "model_id", "url": "base_url", "key": "api_key_env", "timeout": "limits", "tools": "mode"}
 _ENDPOINT_KEYS = ("endpoint_id", "model", "url", "api_base_url", "key", "api_key_var", "type", "api_client_type")
 _ENDPOINT_TYPES = ("openai_chat_completions", "openai_chat_completions_token")
@@ -23,7 +25,7 @@ def read_table(file: TomlFile, name: str, table: object) -> ModelConfig | None:
         return None
     entries = cast(dict[str, Any], table)
     line, column = file.place(name)
-    inner = [key for key, value in entries.items() if isinstance(value, dict) and key not in ModelConfig.model_fields]
+    inner = [key for key, value in entries.items() if isinstance(value, dict) and key not in _FIELDS]
     if inner and "model_id" not in entries:
         _note_nesting(file, name, inner[0])
         return None
@@ -67,18 +69,62 @@ _ENDPOINT_TYPE_CURE = f"Only {_ENDPOINT_TYPES[0]} can be asked."
 
 
 def _build(file: TomlFile, name: str, place: tuple[str, ...], entries: dict[str, Any], line: int) -> ModelConfig | None:
-    values = {**entries, "name": name, "line": line}
-    try:
-        return ModelConfig.model_validate(values)
-    except ValidationError as error:
-        for detail in error.errors(include_url=False, include_input=False):
-            keys = tuple(str(part) for part in detail["loc"])
-            if detail["type"] == "extra_forbidden":
-                _note_unknown(file, name, (*place, *keys), _KEYS_WITHIN.get(keys[0], _KEYS))
-            else:
-                where = file.place(*place, *keys)
-                file.mistake(f"[{name}] {_said(keys, detail['msg'])}", *where, _cure(keys))
+    before = len(file.mistakes)
+    values = {key: _value(file, name, place, key, value) for key, value in entries.items()}
+    if len(file.mistakes) > before:
         return None
+    try:
+        return ModelConfig(**values, name=name, line=line)
+    except ValueError as error:
+        if "exclude" in str(error):
+            file.mistake(f"[{name}] {error}", line, file.place(*place)[1], "Keep one of the two, better api_key_env.")
+        else:
+            file.mistake(f"[{name}] base_url: {_plain(str(error))}", *file.place(*place, "base_url"))
+        return None
+
+
+def _value(file: TomlFile, name: str, place: tuple[str, ...], key: str, value: object) -> Any:
+    """Return a key's value as `ModelConfig` takes it, after noting everything that is wrong with it."""
+    kind = _PARTS.get(key)
+    if kind is None or not isinstance(value, dict):
+        return _convert(file, name, (*place, key), (key,), value, kind or _KINDS[key])
+    within = cast(dict[str, Any], value)
+    kinds = dict(zip(_KEYS_WITHIN[key], get_type_hints(kind, include_extras=True).values(), strict=True))
+    for part in within:
+        if part not in kinds:
+            _note_unknown(file, name, (*place, key, part), _KEYS_WITHIN[key])
+    found = {
+        part: _convert(file, name, (*place, key, part), (key, part), one, kinds[part])
+        for part, one in within.items()
+        if part in kinds
+    }
+    return kind(*(found.get(part, default) for part, default in zip(kinds, kind.__struct_defaults__, strict=True)))
+
+
+def _convert(file: TomlFile, name: str, place: tuple[str, ...], keys: tuple[str, ...], value: object, kind: Any) -> Any:
+    """Return a value of this type, or None after noting why it is none."""
+    try:
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{value} is no usable number")
+        return msgspec.convert(value, kind, dec_hook=_hidden)
+    except ValueError as error:
+        file.mistake(f"[{name}] {'.'.join(keys)}: {_plain(str(error))}", *file.place(*place), _CURES.get(keys[0], ""))
+        return None
+
+
+def _hidden(kind: type, value: object) -> object:
+    """Take a text as a secret."""
+    if kind is Secret and isinstance(value, str):
+        return Secret(value)
+    raise ValueError("expected a text")
+
+
+def _plain(message: str) -> str:
+    """Put what msgspec says into TOML's words."""
+    message = message.split(" - at ", 1)[0]
+    for type_name, words in _WORDS.items():
+        message = message.replace(type_name, words)
+    return message[:1].lower() + message[1:]
 
 
 def _note_unknown(file: TomlFile, name: str, keys: tuple[str, ...], known: tuple[str, ...]) -> None:
@@ -97,20 +143,17 @@ def _note_nesting(file: TomlFile, name: str, inner: str) -> None:
     file.mistake(f"[{name}.{inner}] is read as table {inner!r} inside of [{name}]", line, column, cure)
 
 
-def _said(keys: tuple[str, ...], message: str) -> str:
-    message = message.removeprefix("Value error, ")
-    return f"{'.'.join(keys)}: {message[:1].lower() + message[1:]}" if keys else message
-
-
-def _cure(keys: tuple[str, ...]) -> str:
-    return _CURES.get(keys[0], "") if keys else "Keep one of the two, better api_key_env."
-
-
+_PARTS: dict[str, type[Price | Limits]] = {"price": Price, "limits": Limits}
+_KINDS = get_type_hints(ModelConfig, include_extras=True)
+_WORDS = {
+    " | null": "", "`str`": "a text", "`int`": "a whole number", "`float`": "a number", "`bool`": "a truth value",
+    "`object`": "a table", "`array`": "a list",
+}  # fmt: skip
 _CURES = {
     "provider": 'One of "openai", "litellm", "simulated", "local".',
     "mode": '"fc" for native tools, "prompt" for tools described in the prompt.',
     "price": "price = { in = 0.15, out = 0.60 } in USD per million tokens.",
-    "limits": f"limits = {{ … }} with {', '.join(Limits.model_fields)}.",
+    "limits": f"limits = {{ … }} with {', '.join(Limits.__struct_fields__)}.",
     "params": "params = { top_p = 0.9 } is passed on as it stands.",
     "headers": 'headers = { "X-Title" = "text" }, all values in quotes.',
     "temperature": "temperature = 0.0 is a number from 0.",

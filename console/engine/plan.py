@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from console import __version__
-from console.config.model import ModelConfig
+from console.config.model import USUAL_CONCURRENCY, ModelConfig
 from console.config.models import facts, key_state, load_models
 from console.config.paths import DataRoots, find_data_roots, find_models_file, find_runs_root
 from console.core.case import Case, Edit, Setting
@@ -91,7 +91,7 @@ def prepare(plan: Plan) -> Prepared:
         selection=plan.selection,
         roles={role: facts(config) for role, config in models.items() if role != "model"},
         rollouts=_positive(plan.rollouts, "rollouts"),
-        concurrency=_positive(plan.concurrency or model.limits.concurrency, "concurrency"),
+        concurrency=_positive(plan.concurrency or model.limits.concurrency or USUAL_CONCURRENCY, "concurrency"),
         budget=plan.budget,
         cases=len(cases) * plan.rollouts,
         dataset={"name": suite.entry.name, **suite.entry.source},

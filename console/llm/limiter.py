@@ -282,5 +282,5 @@ SHELF = LimiterShelf()
 def limiter_of(model: ModelConfig, address: str, key: str | None) -> Limiter:
     """Return the limiter that all models of this address and key share."""
     limits = model.limits
-    ceiling = limits.concurrency if "concurrency" in limits.model_fields_set else None
+    ceiling = limits.concurrency
     return SHELF.limiter(model.name, address, key or "", ceiling=ceiling, rpm=limits.rpm, backoff_s=limits.backoff_s)

@@ -136,7 +136,7 @@ _TOLD = {
 
 
 def _limits(limits: Limits, *, flat: bool) -> Limits:
-    return limits.model_copy(update={"backoff_s": _FLAT_BACKOFF_S}) if flat else limits
+    return msgspec.structs.replace(limits, backoff_s=_FLAT_BACKOFF_S) if flat else limits
 
 
 def _seed(name: str, request: ChatRequest) -> int:

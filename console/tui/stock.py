@@ -225,6 +225,7 @@ def _can_be_asked(model: "ModelConfig") -> bool:
 
 
 def _model_line(model: "ModelConfig", state: "KeyState") -> ModelLine:
+    from console.config.model import USUAL_CONCURRENCY
     from console.config.models import public_address
 
     return ModelLine(
@@ -236,7 +237,7 @@ def _model_line(model: "ModelConfig", state: "KeyState") -> ModelLine:
         provider=model.provider,
         base_url=public_address(model.base_url),
         mode=model.mode,
-        concurrency=model.limits.concurrency,
+        concurrency=model.limits.concurrency or USUAL_CONCURRENCY,
         price_in=model.price.input,
         price_out=model.price.output,
         line=model.line,

@@ -4,6 +4,7 @@ import asyncio
 import socket
 import sys
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -15,11 +16,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from server.openai_server import OpenAIServer
 
 
-def model(name: str, url: str, provider: str = "openai") -> ModelConfig:
+def model(name: str, url: str, provider: Literal["openai", "litellm"] = "openai") -> ModelConfig:
     limits = Limits(timeout_s=2, max_tries=1)
-    return ModelConfig.model_validate(
-        {"name": name, "model_id": name, "base_url": url, "provider": provider, "limits": limits}
-    )
+    return ModelConfig(name=name, model_id=name, base_url=url, provider=provider, limits=limits)
 
 
 def test_a_served_judge_raises_no_doubt_and_nothing_is_paid() -> None:

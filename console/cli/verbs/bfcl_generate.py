@@ -152,7 +152,7 @@ def _heated(prepared: Prepared, temperature: float | None) -> Prepared:
     model = prepared.models["model"]
     if temperature is None and model.temperature is not None:
         return prepared
-    model = model.model_copy(update={"temperature": 0.001 if temperature is None else temperature})
+    model = msgspec.structs.replace(model, temperature=0.001 if temperature is None else temperature)
     manifest = msgspec.structs.replace(prepared.manifest, model=facts(model))
     return dataclasses.replace(prepared, manifest=manifest, models=prepared.models | {"model": model})
 
