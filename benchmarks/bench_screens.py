@@ -87,6 +87,7 @@ class Terminal:
     ) -> None:
         self.result = Path(tempfile.mkstemp(suffix=".json")[1])
         environment = os.environ | {"PYTHONPATH": str(ROOT), "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program is compiled
         if not probe:  # measuring the lag of the loop wakes it a hundred times a second, which is not idle
             environment["BENCH_NO_PROBE"] = "1"
         self.begun = time.perf_counter()

@@ -21,7 +21,7 @@ _COUNTED = {
 }
 
 
-_PLAIN = {outcome: Verdict(outcome) for outcome in Outcome}
+PLAIN = {outcome: Verdict(outcome) for outcome in Outcome}
 """Verdicts that say nothing but how it ended, which most do: one for all rollouts."""
 
 
@@ -180,7 +180,7 @@ def without_output(record: RecordT) -> RecordT:
         return record
     verdict, detail = record.verdict, _numbers(record.verdict)
     if verdict.reason is None and not verdict.scores and not detail:
-        kept = _PLAIN[verdict.outcome]
+        kept = PLAIN[verdict.outcome]
     else:
         kept = Verdict(outcome=verdict.outcome, reason=verdict.reason, scores=verdict.scores, detail=detail)
     return msgspec.structs.replace(record, output=None, verdict=kept, model=intern(record.model))

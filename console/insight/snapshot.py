@@ -11,7 +11,7 @@ from console.core.case import Key
 from console.core.outcome import Verdict
 from console.core.record import Finished, Steered
 from console.core.run import Tally
-from console.core.tally import RunFold, without_output
+from console.core.tally import PLAIN, RunFold
 from console.insight.overview import Overview, Problem
 from console.insight.ran_code import Confinement
 from console.insight.rollout import NO_SCORES, NO_TRACKS, Rollout, Slot, Track
@@ -116,20 +116,20 @@ def _ending(rollout: Rollout) -> Finished | None:
     """Return the record of how a rollout ended, as counting keeps it, if all of it is in the rollout."""
     if rollout.outcome is None:
         return None
-    verdict = Verdict(rollout.outcome, reason=rollout.reason or None, scores=rollout.scores)
-    return without_output(
-        Finished(
-            at=rollout.ended_at,
-            key=rollout.key,
-            verdict=verdict,
-            seconds=rollout.seconds,
-            input_tokens=rollout.input_tokens,
-            output_tokens=rollout.output_tokens,
-            cost_usd=rollout.cost_usd,
-            calls=rollout.calls,
-            cut=rollout.cut,
-            model=rollout.model,
-        )
+    plain = not rollout.reason and not rollout.scores
+    return Finished(
+        at=rollout.ended_at,
+        key=rollout.key,
+        verdict=PLAIN[rollout.outcome]
+        if plain
+        else Verdict(rollout.outcome, rollout.reason or None, scores=rollout.scores),
+        seconds=rollout.seconds,
+        input_tokens=rollout.input_tokens,
+        output_tokens=rollout.output_tokens,
+        cost_usd=rollout.cost_usd,
+        calls=rollout.calls,
+        cut=rollout.cut,
+        model=rollout.model,
     )
 
 

@@ -5,8 +5,8 @@ import tempfile
 from pathlib import Path
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Replace `path` by `data`: temporary file in the same folder, sync, rename, sync of the folder.
+def write_atomically(path: Path, *data: bytes) -> None:
+    """Replace `path` by `data`, which may come in parts: temporary file beside it, sync, rename, sync of the folder.
 
     Raises:
         OSError: the file could not be written; the old one is untouched.
@@ -14,7 +14,7 @@ def write_atomically(path: Path, data: bytes) -> None:
     fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(fd, "wb") as file:
-            file.write(data)
+            file.writelines(data)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(name, 0o644)

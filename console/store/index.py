@@ -154,7 +154,7 @@ class JournalIndex(JournalReader):
                 )
             )
             sums = crc32(made, crc32(head)), len(head)
-            write_atomically(place, b"".join((*(it.to_bytes(_WORD, "big") for it in sums), head, made)))
+            write_atomically(place, *(it.to_bytes(_WORD, "big") for it in sums), head, made)
 
     def recall(self, place: Path, layout: int, *, live: bool) -> memoryview | None:
         """Take up what was kept and return what was made of it; None: follow the journal from its start.

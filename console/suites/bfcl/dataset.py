@@ -106,11 +106,12 @@ class Dataset:
         """
         path = self._path(_file_of(category))
         try:
+            if category != names.FORMAT_SENSITIVITY:
+                with path.open("rb") as file:
+                    return sum(bool(line.strip()) for line in file)
             text = path.read_bytes()
         except OSError as error:
             raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from error
-        if category != names.FORMAT_SENSITIVITY:
-            return sum(bool(line.strip()) for line in text.split(b"\n"))
         chosen = _json(text, str(path))
         if not isinstance(chosen, dict):
             return 0
