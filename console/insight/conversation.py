@@ -14,7 +14,7 @@ from console.core.live import Activity, Began, Delta
 from console.core.outcome import Verdict
 from console.core.record import AnyRecord, Asked, Embedded, Finished, Noted, Performed, Scored, Started, Tried
 from console.core.request import Thread
-from console.insight.message import Said, said, said_in_reply
+from console.insight.message import Said, said, said_in_reply, told_results
 from console.insight.passage import Passage, PassageKind, call_passage, show_json_lines
 from console.insight.ran_code import BACKSTAGE, CELL, is_echo, is_returned, unsaid_code
 
@@ -86,6 +86,8 @@ class Conversation:
         self._flights: dict[int, _Flight] = {}
         self._answered: set[int] = set()
         self._shown: set[int] = set()
+        self._called: dict[str, str] = {}
+        """Functions by id of the call."""
         self._told: set[tuple[str, Said]] = set()
         self._own_words: set[tuple[str, tuple[tuple[str, str], ...]]] = set()
 
@@ -163,7 +165,7 @@ class Conversation:
             if is_old and (role, message) in self._told:
                 continue
             self._told.add((role, message))
-            for passage in _passages(message, role, turn, step, n):
+            for passage in _passages(message, self._called.get(message.answers, ""), role, turn, step, n):
                 if not is_returned(passage, self.passages):
                     self._append(replace(passage, repeats=is_echo(passage, self.passages)))
 
@@ -176,6 +178,7 @@ class Conversation:
         if reply.content or not reply.tool_calls:
             passages.append(Passage(PassageKind.ASSISTANT, reply.content or ""))
         passages += [call_passage(call) for call in reply.tool_calls]
+        self._called |= {call.id: call.name for call in reply.tool_calls}
         passages[0] = replace(passages[0], usage=reply.usage, latency_s=reply.latency_s, answered_by=reply.model)
         for passage in passages:
             self._append(replace(passage, role=record.role, turn=record.turn, step=record.step, n=record.n))
@@ -217,12 +220,15 @@ class Conversation:
         self.revision += 1
 
 
-def _passages(message: Said, role: str, turn: int, step: int, n: int) -> list[Passage]:
-    """Return the passages of one message of a request."""
+def _passages(message: Said, called: str, role: str, turn: int, step: int, n: int) -> list[Passage]:
+    """Return the passages of one message of a request; `called` is the function whose result it may be."""
     kind = _SAID.get(message.role, PassageKind.ASSISTANT)
-    passages: list[Passage] = []
-    if message.text or not message.calls:
-        name = message.name if kind is PassageKind.RESULT else ""
+    told = told_results(message.text) if kind is PassageKind.USER and step else []
+    passages = [
+        Passage(PassageKind.RESULT, text, head=name, role=role, turn=turn, step=step, n=n) for name, text in told
+    ]
+    if not told and (message.text or not message.calls):
+        name = message.name or called if kind is PassageKind.RESULT else ""
         passages.append(Passage(kind, message.text, head=name, role=role, turn=turn, step=step, n=n))
     return passages + [call_passage(call, role=role, turn=turn, step=step, n=n) for call in message.calls]
 

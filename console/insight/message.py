@@ -1,10 +1,15 @@
 """Reading a chat message of a request as it was sent, whatever its form: nothing in it is taken for granted."""
 
+import ast
 from dataclasses import dataclass
 from typing import Any, cast
 
 from console.core.chat import Reply, ToolCall
 from console.insight.passage import show_json, show_json_lines
+
+_TOLD = "[{'role': 'tool', 'name': "
+"""How BFCL tells results of calls to a model without native tools: a list of them as Python source."""
+_LONGEST = 500_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +20,8 @@ class Said:
     text: str
     name: str = ""
     calls: tuple[ToolCall, ...] = ()
+    answers: str = ""
+    """Id of the call that it is the result of."""
 
     @property
     def words(self) -> tuple[str, tuple[tuple[str, str], ...]]:
@@ -28,12 +35,29 @@ def said(message: dict[str, Any]) -> Said:
     text = content if isinstance(content, str) else show_json_lines(content) if content else ""
     listed: Any = message.get("tool_calls")
     calls = tuple(_call(item) for item in cast(list[Any], listed)) if isinstance(listed, list) else ()
-    return Said(str(message.get("role", "")), text, str(message.get("name") or ""), calls)
+    return Said(
+        str(message.get("role", "")),
+        text,
+        str(message.get("name") or ""),
+        calls,
+        str(message.get("tool_call_id") or ""),
+    )
 
 
 def said_in_reply(reply: Reply) -> Said:
     """Return a reply as the message that carries it in a following request."""
     return Said("assistant", reply.content or "", calls=reply.tool_calls)
+
+
+def told_results(text: str) -> list[tuple[str, str]]:
+    """Return the calls and results that a user message lists; nothing when it is any other message."""
+    if not text.startswith(_TOLD) or len(text) > _LONGEST:
+        return []
+    try:
+        listed = cast(list[dict[str, Any]], ast.literal_eval(text))
+        return [(str(one["name"]), str(one["content"])) for one in listed]
+    except (ValueError, SyntaxError, TypeError, KeyError, RecursionError, MemoryError):
+        return []
 
 
 def _call(item: Any) -> ToolCall:

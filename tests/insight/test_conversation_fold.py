@@ -133,6 +133,20 @@ def test_notes_and_effects_are_shown():
     ]
 
 
+def test_every_result_names_its_call_in_both_modes():
+    unnamed = {"role": "tool", "tool_call_id": "id1", "content": "1"}
+    native = folded([asked(1, FIRST, [USER]), asked(2, SECOND, [FIRST.message(), unnamed], prefix=1, step=1)])
+    assert [it.head for it in native.passages if it.kind is PassageKind.RESULT] == ["weather"]
+    calls = [("cd(folder='a')", "{}"), ("ls()", "['b']")]
+    told = {"role": "user", "content": repr([{"role": "tool", "name": it, "content": text} for it, text in calls])}
+    spoken = Reply(content="[cd(folder='a'), ls()]")
+    prompted = folded([asked(1, spoken, [USER]), asked(2, SECOND, [spoken.message(), told], prefix=1, step=1)])
+    assert [(it.head, it.text) for it in prompted.passages if it.kind is PassageKind.RESULT] == calls
+    broken = told | {"content": told["content"][:-3]}
+    kept = folded([asked(1, spoken, [USER]), asked(2, SECOND, [spoken.message(), broken], prefix=1, step=1)])
+    assert [it.text for it in kept.passages if it.kind is PassageKind.USER][-1] == broken["content"]
+
+
 def test_state_comes_from_the_engine_and_ends_with_the_verdict():
     conversation = folded(RECORDS[:1])
     conversation.act(Activity(KEY, "waiting", why="rate limited"))
