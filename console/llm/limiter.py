@@ -1,9 +1,12 @@
 """How many requests may be under way at an endpoint, and when: learnt from the endpoint's own answers.
 
 All conversations with one (address, key) share one limiter, so a 429 to one of them holds back all (specs: reliability
-§1.3). Three rules: a rate limit pauses everybody until the provider's own time and halves the number of requests at
-once, one time per episode; each round of good answers adds one; twenty faults in a row of a provider that had answered
-before mean that it is down, and then a single request probes until it is back.
+§1.3). The rules: a rate limit pauses everybody until the provider's own time and halves the number of requests at
+once, one time per episode, or leaves as many as were not refused; each good answer adds to it. What went through from
+one rate limit to the next is what the provider takes, whatever times it names: at that pace calls start from then on, a
+little faster with every good answer. Twenty faults in a row of a provider that answered before mean that it is down,
+and then a single request probes until it is back. The numbers were chosen in virtual time, against providers that allow
+so many requests a second or at once, or refuse at random (tests/llm/test_storm.py).
 """
 
 import asyncio
@@ -21,8 +24,10 @@ from console.llm.endpoint import Watch
 FAULTS_OF_AN_OUTAGE = 20
 _CEILING = 256
 _START = 32
-_CREEP = 0.5
-"""Requests more at once for every round of good answers, once a rate limit has been met."""
+_CREEP = 0.25
+"""Requests more at once for every good answer, once a rate limit has been met; before it is one."""
+_HASTE = 0.02
+"""Share of the time between two starts that every good answer takes off."""
 _LONGEST_BACKOFF_S = 60.0
 _LONGEST_PROBE_S = 30.0
 
@@ -63,9 +68,9 @@ class Limiter:
         self._in_flight = 0
         self._waiters: deque[_Waiter] = deque()
         self._timer: asyncio.TimerHandle | None = None
-        self._not_before = self._next_start = self._cut_at = 0.0
+        self._not_before = self._next_start = self._cut_at = self._pace_s = 0.0
         self._why = ""
-        self._throttled = self._episodes = self._faults_in_a_row = self._probes = 0
+        self._throttled = self._episodes = self._faults_in_a_row = self._probes = self._taken = 0
         self._proven = False
         self._down_since: float | None = None
 
@@ -127,24 +132,25 @@ class Limiter:
     def leave(self, slot: Slot) -> None:
         """Give the slot back; every `enter` has exactly one `leave`."""
         self._in_flight -= 1
+        self._taken += 1
         self._pump()
 
     def succeeded(self, slot: Slot) -> None:
         """Learn from a good answer, while its slot is still held."""
         self._proven = True
         self.reached()
+        self._pace_s *= 1.0 - _HASTE
         if slot.started > self._cut_at:
             self._episodes = 0
         if self._in_flight >= int(self._limit):
-            # Before the first rate limit the number doubles with every round of answers, later it creeps.
-            growth = 1.0 if self._cut_at == 0.0 else _CREEP / self._limit
-            self._limit = min(self._ceiling, self._limit + growth)
+            self._limit = min(self._ceiling, self._limit + (1.0 if self._cut_at == 0.0 else _CREEP))
 
     def reached(self) -> None:
         """Learn that the provider speaks to us, be it to refuse: it is not down."""
         self._faults_in_a_row = self._probes = 0
         if self._down_since is not None:
             self._down_since, self._not_before = None, 0.0
+            self._taken = 0
 
     def throttled(self, slot: Slot, retry_after_s: float | None) -> None:
         """Learn from a rate limit: pause everybody, and send less at once from now on."""
@@ -152,8 +158,11 @@ class Limiter:
         self.reached()
         if slot.started > self._cut_at:
             self._limit = max(1.0, min(self._limit, float(self._in_flight)) / 2)
-            self._cut_at = time.monotonic()
+            self._learn_pace(time.monotonic())
             self._episodes += 1
+        else:
+            self._limit = max(1.0, min(self._limit, float(self._in_flight - 1)))
+            self._taken -= 1
         if retry_after_s is None or retry_after_s <= 0:
             retry_after_s = self._growing(self._episodes - 1, _LONGEST_BACKOFF_S) * (0.5 + random() / 2)  # noqa: S311
         self._pause(retry_after_s, "rate limited")
@@ -177,10 +186,19 @@ class Limiter:
             self._gap_s = max(self._gap_s, 60.0 / rpm)
 
     def retry_now(self) -> None:
-        """Forget a pause."""
-        self._not_before = 0.0
-        self._episodes = self._probes = 0
+        """Forget a pause, and the pace."""
+        self._not_before = self._next_start = self._pace_s = 0.0
+        self._episodes = self._probes = self._taken = 0
         self._pump()
+
+    def _learn_pace(self, now: float) -> None:
+        """Count what went through since the last pause; the refusal ends as many gaps as calls were taken, and one.
+
+        Pauses count for nothing, so refusals that have nothing to do with pace cannot slow calls down more and more.
+        """
+        if self._cut_at and self._taken > 0:
+            self._pace_s = max(0.0, now - max(self._not_before, self._cut_at)) / (self._taken + 1)
+        self._cut_at, self._taken = now, -1  # the refused call is still to leave
 
     def _growing(self, step: int, longest: float) -> float:
         return min(longest, self._backoff_s * 2.0 ** min(max(step, 0), 20))
@@ -197,8 +215,8 @@ class Limiter:
     def _grant(self) -> Slot:
         now = time.monotonic()
         self._in_flight += 1
-        if self._gap_s:
-            self._next_start = max(now, self._next_start) + self._gap_s
+        if gap_s := max(self._gap_s, self._pace_s):
+            self._next_start = max(now, self._next_start) + gap_s
         return Slot(now)
 
     def _pump(self) -> None:
@@ -240,7 +258,9 @@ class Limiter:
         if pause:
             waiter.watch.on_wait(self._why, time.time() + pause)
         elif self._next_start > time.monotonic():
-            waiter.watch.on_wait("at the limit of requests per minute", None)
+            learnt = self._pace_s > self._gap_s
+            why = "at the pace that the provider takes" if learnt else "at the limit of requests per minute"
+            waiter.watch.on_wait(why, None)
         else:
             waiter.watch.on_wait("at the limit of requests at once", None)
 

@@ -6,7 +6,21 @@ import time
 import pytest
 
 from console.core.fault import Fault, FaultKind
+from console.llm import limiter as limiter_module
 from console.llm.limiter import FAULTS_OF_AN_OUTAGE, Limiter, LimiterShelf
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that stands until it is set; timers of the loop keep to the real one."""
+
+    class Clock:
+        now = 1000.0
+        monotonic = staticmethod(lambda: Clock.now)
+        time = staticmethod(lambda: Clock.now)
+
+    monkeypatch.setattr(limiter_module, "time", Clock)
+    return Clock
 
 
 async def enter(limiter, seen, **more):
@@ -40,28 +54,76 @@ async def test_a_rate_limit_pauses_everybody_until_its_time(seen):
     assert until == pytest.approx(time.time(), abs=1)
 
 
-async def test_an_episode_halves_once_and_good_answers_creep_up(seen):
-    limiter = Limiter("x", ceiling=16)
-    slots = [await enter(limiter, seen) for _ in range(16)]
-    for slot in slots:
+async def refuse(limiter, seen, count):
+    """Fill the gate, have so many refused, and give everything back."""
+    slots = [await enter(limiter, seen) for _ in range(limiter.state().limit)]
+    for slot in slots[:count]:
         limiter.throttled(slot, 0.01)
         limiter.leave(slot)
-    assert limiter.state().limit == 8
-    assert limiter.state().throttled == 16
+    for slot in slots[count:]:
+        limiter.leave(slot)
+
+
+async def answer(limiter, seen):
+    """Have one call more answered well."""
+    slot = await enter(limiter, seen)
+    limiter.succeeded(slot)
+    limiter.leave(slot)
+
+
+async def test_an_episode_halves_once_and_good_answers_creep_up(seen):
+    limiter = Limiter("x", ceiling=16)
+    await refuse(limiter, seen, 4)
+    assert (limiter.state().limit, limiter.state().throttled) == (8, 4)
+    held = [await enter(limiter, seen) for _ in range(8)]
+    for _ in range(4):
+        limiter.succeeded(held[0])
+    assert limiter.state().limit == 9, "each good answer adds a quarter"
+
+
+async def test_no_more_go_on_than_were_not_refused(seen):
+    limiter = Limiter("x", ceiling=16)
+    await refuse(limiter, seen, 13)
+    assert limiter.state().limit == 3
+    await refuse(limiter, seen, 3)
+    assert limiter.state().limit == 1
+
+
+async def test_calls_start_at_the_pace_of_the_answers_between_two_rate_limits(seen, clock):
+    limiter = Limiter("x", ceiling=8)
+    await refuse(limiter, seen, 1)
+    for _ in range(9):
+        clock.now += 1
+        await answer(limiter, seen)
+    clock.now += 1
+    await refuse(limiter, seen, 1)
+    clock.now += 1
+    limiter.leave(await enter(limiter, seen))
+    clock.now += 0.5
+    waiting = asyncio.ensure_future(enter(limiter, seen))
+    await asyncio.sleep(0)
+    assert seen.waits[-1] == ("at the pace that the provider takes", None)
+    clock.now += 0.5
+    limiter.leave(await asyncio.wait_for(waiting, 60))
+    limiter.retry_now()
+    seen.waits.clear()
+    for _ in range(5):
+        limiter.leave(await enter(limiter, seen))
+    assert seen.waits == [], "who asks to go on now is not held to a pace"
+
+
+async def test_pauses_and_random_refusals_slow_nobody_down(seen, clock):
+    limiter = Limiter("x", ceiling=8)
+    for wait in (1.0, 3600.0, 1.0, 5.0, 5.0):
+        await answer(limiter, seen)
+        slot = await enter(limiter, seen)
+        limiter.throttled(slot, wait)
+        limiter.leave(slot)
+        clock.now += wait
+    seen.waits.clear()
     for _ in range(2):
-        slots = [await enter(limiter, seen) for _ in range(limiter.state().limit)]
-        for slot in slots:
-            limiter.succeeded(slot)
-        for slot in slots:
-            limiter.leave(slot)
-    assert limiter.state().limit == 8
-    for _ in range(2):
-        slots = [await enter(limiter, seen) for _ in range(limiter.state().limit)]
-        for slot in slots:
-            limiter.succeeded(slot)
-        for slot in slots:
-            limiter.leave(slot)
-    assert limiter.state().limit == 9
+        limiter.leave(await enter(limiter, seen))
+    assert seen.waits == []
 
 
 async def test_without_a_rate_limit_the_number_doubles_with_every_round(seen):
