@@ -68,6 +68,15 @@ def read_lines(path: Path) -> list[Line]:
     return [_line(line, f"{path}:{number}") for number, line in enumerate(data.split(b"\n"), 1) if line.strip()]
 
 
+def place_of(path: Path, number: int) -> str:
+    """Return where the object with a number, from 0, stands in a file of JSON lines: `file:line`."""
+    try:
+        there = [line for line, text in enumerate(path.read_bytes().split(b"\n"), 1) if text.strip()]
+    except OSError:
+        return str(path)
+    return f"{path}:{there[number]}" if number < len(there) else str(path)
+
+
 def read_first(path: Path) -> Line:
     """Return the first object of a file of JSON lines; an empty one is `{}`.
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from console.core.case import Setting
 from console.core.fault import Fault, UsageError
 from console.core.nearest import nearest
-from console.exchange.bfcl_layout import Line, folder_name, result_path, score_path, write_lines
+from console.exchange.bfcl_layout import Line, folder_name, place_of, result_path, score_path, write_lines
 from console.exchange.bfcl_records import Recorder
 from console.exchange.bfcl_results import is_error
 from console.suites.bfcl.aggregate import spread
@@ -69,9 +69,11 @@ def score_category(
     Raises:
         UsageError: the ids do not fit the data, or the data has no such category or no simulators; says which.
     """
-    lines = sorted(lines, key=lambda line: sort_key(str(line.get("id", ""))))
     known = [name for name in suite.dataset.entries(category) if not is_prerequisite(name)]
     check_ids(lines, known, path, partial=partial)
+    if not lines:
+        raise UsageError("holds no result", where=str(path), cure="Generate first, or remove the file.")
+    lines = sorted(lines, key=lambda line: sort_key(line["id"]))
     try:
         marks = list(mark_outputs(suite.dataset, category, [(line["id"], line["result"]) for line in lines], setting))
     except Fault as fault:
@@ -116,36 +118,51 @@ def write_score(score_root: Path, score: CategoryScore) -> Path:
     return path
 
 
-def check_ids(lines: list[Line], known: Collection[str], path: Path, *, partial: bool) -> None:
+def check_ids(lines: Sequence[Line], known: Collection[str], path: Path, *, partial: bool) -> None:
     """Refuse results that do not fit the data.
+
+    Args:
+        lines: of the file, in its order.
+        known: the ids of the data.
+        path: the file, for messages.
+        partial: whether entries may have no result.
 
     Raises:
         UsageError: a line lacks its id or result, an id is unknown or stands there twice, or, unless partial results
             are accepted, entries have none.
     """
-    ids, there = [line.get("id") for line in lines], frozenset(known)
-    for line, name in zip(lines, ids, strict=True):
+    first: dict[str, int] = {}
+    there = frozenset(known)
+    for number, line in enumerate(lines):
+        name = line.get("id")
         if not isinstance(name, str) or "result" not in line:
-            raise UsageError("a line has no id or no result", where=str(path))
+            cure = 'Each line is an object with both: {"id": "simple_python_0", "result": "[f(x=1)]"}.'
+            raise UsageError("has no id or no result", where=place_of(path, number), cure=cure)
         if name not in there:
             close = nearest(name, known)
             raise UsageError(
                 f"the data has no entry {name!r}",
-                where=str(path),
+                where=place_of(path, number),
                 cure=(f"Did you mean {close}? " if close else "") + "The results may be of another data version.",
             )
-    doubled = [name for name, count in Counter(ids).items() if count > 1]
-    if doubled:
-        told = f"the id {doubled[0]!r} stands" if len(doubled) == 1 else f"{len(doubled)} ids stand"
-        example = "" if len(doubled) == 1 else f", such as {doubled[0]!r}"
-        cure = "Keep one line of each: which of them counts cannot be known."
-        raise UsageError(f"{told} there twice{example}", where=str(path), cure=cure)
+        if first.setdefault(name, number) != number:
+            raise UsageError(
+                f"the id {name!r} stands there twice{_further(lines)}",
+                where=f"{place_of(path, number)} and line {place_of(path, first[name]).rpartition(':')[2]}",
+                cure="Keep one line of each: which of them counts cannot be known.",
+            )
     if len(lines) < len(known) and not partial:
         raise UsageError(
             f"holds {len(lines)} of {len(known)} entries",
             where=str(path),
             cure="Generate the rest, or score what is there with --partial-eval.",
         )
+
+
+def _further(lines: Sequence[Line]) -> str:
+    """Say how many ids are doubled besides the one that is named."""
+    doubled = sum(count > 1 for count in Counter(str(line.get("id")) for line in lines).values())
+    return f", and {doubled - 1} more" if doubled > 1 else ""
 
 
 def models_in(root: Path) -> list[str]:

@@ -177,9 +177,11 @@ def test_one_bad_file_does_not_spoil_the_others(console):
 @pytest.mark.parametrize(
     ("lines", "words"),
     [
-        ([{"id": "simple_python_0", "result": ""}] * 2, ["twice", "simple_python_0"]),
-        ([{"id": "simple_python_77", "result": ""}], ["simple_python_77", "Did you mean"]),
-        ([{"result": ""}], ["no id"]),
+        ([{"id": "simple_python_0", "result": ""}] * 2, ["twice", "simple_python_0", ".json:2 and line 1"]),
+        ([{"id": "simple_python_77", "result": ""}], ["simple_python_77", "Did you mean", ".json:1: "]),
+        ([{"id": "no-such", "result": ""}], ["no-such", ".json:1: "]),
+        ([{"id": "simple_python_0", "result": ""}, {"result": ""}], ["no id", ".json:2: ", "Each line is"]),
+        ([], ["holds no result", "Generate first"]),
     ],
 )
 def test_ids_that_do_not_fit_are_named(console, tmp_path, lines, words):
@@ -203,6 +205,13 @@ def test_what_lies_among_results_and_is_not_read_is_named(console, tmp_path):
     assert len(data["scores"]) == 1
     for named in (old.name, f"live/{good.name}", "result/notes"):
         assert named in err
+
+
+def test_an_unknown_id_is_said_to_be_in_the_file_it_stands_in(console, tmp_path):
+    (tmp_path / "test_case_ids_to_generate.json").write_text('{"simple_python": ["simple_python_77"]}')
+    code, _, err = console("bfcl", "generate", "--model", "sim/careful", "--suite", "bfcl-starter", "--run-ids")
+    assert code == 2
+    assert "test_case_ids_to_generate.json: no entry has the id 'simple_python_77'" in err
 
 
 def test_nothing_to_evaluate_and_unknown_names(console):

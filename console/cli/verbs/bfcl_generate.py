@@ -31,6 +31,9 @@ from console.suites.bfcl.categories import FORMAT_SENSITIVITY, is_prerequisite, 
 from console.suites.bfcl.suite import BfclSuite
 from console.suites.catalog import Catalog
 
+_IDS = "test_case_ids_to_generate.json"
+"""The official name of the list of `--run-ids`, below the project root."""
+
 
 class GenerateArguments(Arguments):
     """Options of `bfcl generate`."""
@@ -73,7 +76,12 @@ def run(args: GenerateArguments) -> int:
     if not models:
         raise UsageError("is needed", where="--model", cure="Name one or more models of models.toml.")
     result_root = project_root() / args.result_dir
-    prepared = [(model, _prepare(args, model, result_root)) for model in models]
+    try:
+        prepared = [(model, _prepare(args, model, result_root)) for model in models]
+    except UsageError as error:
+        if args.run_ids and error.where == "--ids":  # the ids are in the file, not on the command line
+            raise UsageError(error.message, where=str(project_root() / _IDS), cure=error.cure) from None
+        raise
     worst = Exit.OK
     for model, plan in prepared:
         if plan is None:
@@ -114,7 +122,7 @@ def _prepare(args: GenerateArguments, model: str, result_root: Path) -> Prepared
 
 def _selection(args: GenerateArguments, model: str) -> Selection:
     if args.run_ids:
-        return Selection(ids=_chosen_ids(project_root() / "test_case_ids_to_generate.json"))
+        return Selection(ids=_chosen_ids(project_root() / _IDS))
     suite = Catalog(find_data_roots(args.data)).open(args.suite)
     there = [category.name for category in suite.categories()]
     wanted = resolve(split(args.test_category) or ["all"])
