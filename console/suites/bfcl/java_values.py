@@ -8,13 +8,19 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-LONGEST = 20_000
-"""Characters of a value that are still searched for collections."""
+from console.suites.bfcl.written_value import (
+    LONGEST,
+    Rule,
+    as_it_is,
+    boolean,
+    converter,
+    matching,
+    number_or_text,
+)
 
-_INTEGER = re.compile(r"-?\d+$")
+_DOUBLE = r"-?\d+(\.\d+)?([eE][+-]?\d+)?"
 _LONG = re.compile(r"-?\d+[lL]$")
-_DOUBLE = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?$")
-_FLOAT = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?[fF]$")
+_FLOAT = re.compile(rf"{_DOUBLE}[fF]$")
 _AS_LIST = re.compile(r"new\s+ArrayList<\w*>\(Arrays\.asList\((.+?)\)\)")
 _EMPTY_LIST = re.compile(r"new\s+ArrayList<\w*>\(\)")
 _ADDING = re.compile(r"new\s+ArrayList<\w*>\(\)\s*\{\{")
@@ -25,27 +31,6 @@ _EMPTY_MAP = re.compile(r"new\s+HashMap<.*?>\s*\(\)")
 _PUTTING = re.compile(r"new\s+HashMap<.*?>\s*\(\)\s*\{", re.DOTALL)
 _PUTS = re.compile(r"new\s+HashMap<.*?>\s*\(\)\s*\{\s*\{?\s*(.*?)\s*\}?\s*\}", re.DOTALL)
 _PUT = re.compile(r"put\(\"(.*?)\",\s*(.*?)\)")
-
-
-def java_value(text: str, kind: str, items: str | None = None) -> Any:
-    """Return the value of an argument text.
-
-    Args:
-        text: as decoded, outer quotes of a string already cut.
-        kind: the Java type of the document.
-        items: the element type of an Array or ArrayList.
-
-    Raises:
-        ValueError: a type that no official document has.
-    """
-    rule = _RULES.get(kind)
-    if rule is None:
-        raise ValueError(f"Java type {kind!r} has no conversion")
-    return rule(text, items)
-
-
-def _number(pattern: re.Pattern[str], convert: Callable[[str], Any]) -> Callable[[str, str | None], Any]:
-    return lambda text, _: convert(text) if pattern.match(text) else text
 
 
 def _without_suffix(text: str, letters: str, convert: Callable[[str], Any]) -> Any:
@@ -96,7 +81,7 @@ def _element(text: str, items: str | None) -> Any:
 def _untyped(text: str) -> Any:
     """Return the value of an element whose type is not known."""
     if text in ("true", "false"):
-        return text == "true"
+        return boolean(text)
     if text.startswith('"') and text.endswith('"'):
         return text[1:-1]
     if _LONG.match(text):
@@ -106,29 +91,16 @@ def _untyped(text: str) -> Any:
     return number_or_text(text)
 
 
-def number_or_text(text: str) -> Any:
-    """Return the integer, else the float, that Python reads in a text, else the text."""
-    for convert in (int, float):
-        try:
-            return convert(text)
-        except ValueError:
-            continue
-    return text
-
-
-_integer = _number(_INTEGER, int)
-_RULES: dict[str, Callable[[str, str | None], Any]] = {
-    "byte": _integer,
-    "short": _integer,
-    "integer": _integer,
-    "long": _number(_LONG, lambda text: _without_suffix(text, "lL", int)),
-    "float": _number(_FLOAT, lambda text: _without_suffix(text, "fF", float)),
-    "double": _number(_DOUBLE, float),
-    "boolean": lambda text, _: text == "true" if text in ("true", "false") else text,
-    "char": lambda text, _: text,
-    "String": lambda text, _: text,
-    "any": lambda text, _: text,
+_RULES: dict[str, Rule] = {
+    **dict.fromkeys(("byte", "short", "integer"), matching(r"-?\d+$", int)),
+    "long": matching(_LONG.pattern, lambda text: _without_suffix(text, "lL", int)),
+    "float": matching(_FLOAT.pattern, lambda text: _without_suffix(text, "fF", float)),
+    "double": matching(f"{_DOUBLE}$", float),
+    "boolean": boolean,
+    **dict.fromkeys(("char", "String", "any"), as_it_is),
     "Array": _array,
     "ArrayList": _array_list,
     "HashMap": _hash_map,
 }
+java_value = converter("Java", _RULES)
+"""The value of an argument text, outer quotes already cut, by Java type and element type."""

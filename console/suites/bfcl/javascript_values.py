@@ -5,37 +5,24 @@ texts, is matched here in linear time; very long texts stay as they are.
 """
 
 import re
-from collections.abc import Callable
 from typing import Any
 
-from console.suites.bfcl.java_values import LONGEST, number_or_text
+from console.suites.bfcl.written_value import (
+    LONGEST,
+    Rule,
+    as_it_is,
+    boolean,
+    converter,
+    matching,
+    number_or_text,
+)
 
-_INTEGER = re.compile(r"-?\d+$")
-_FLOAT = re.compile(r"-?\d+(\.\d+)?$")
-_BIGINT = re.compile(r"-?\d+n$")
 _ROWS_OPEN = re.compile(r"\[\s*\[|\bnew\s+Array\(\s*\[")
 _NEXT_ROW = re.compile(r",\s*\[")
 _ROW = re.compile(r"\[(.*?)\]")
 _LIST = re.compile(r"\[(.*?)\]|\bnew\s+Array\((.*?)\)")
 _OBJECT = re.compile(r"\{(.*?)\}")
 _ENTRY = re.compile(r"([^:]+):\s*(.*?)(?:,\s*(?=[^,]+:)|$)")
-
-
-def javascript_value(text: str, kind: str, items: str | None = None) -> Any:
-    """Return the value of an argument text.
-
-    Args:
-        text: as decoded, outer quotes already cut.
-        kind: the JavaScript type of the document.
-        items: the element type of an array.
-
-    Raises:
-        ValueError: a type that no official document has.
-    """
-    rule = _RULES.get(kind)
-    if rule is None:
-        raise ValueError(f"JavaScript type {kind!r} has no conversion")
-    return rule(text, items)
 
 
 def _string(text: str, _: str | None) -> str:
@@ -133,18 +120,20 @@ def _untyped(text: str) -> Any:
     """Return the value of a text whose type is not known."""
     text = text.strip()
     if text in ("true", "false"):
-        return text == "true"
+        return boolean(text)
     bare = _string(text, None)
     return bare if bare is not text else number_or_text(text)
 
 
-_RULES: dict[str, Callable[[str, str | None], Any]] = {
+_RULES: dict[str, Rule] = {
     "String": _string,
-    "integer": lambda text, _: int(text) if _INTEGER.match(text) else text,
-    "float": lambda text, _: float(text) if _FLOAT.match(text) else text,
-    "Bigint": lambda text, _: int(text[:-1]) if _BIGINT.match(text) else text,
-    "Boolean": lambda text, _: text == "true" if text in ("true", "false") else text,
+    "integer": matching(r"-?\d+$", int),
+    "float": matching(r"-?\d+(\.\d+)?$", float),
+    "Bigint": matching(r"-?\d+n$", lambda text: int(text[:-1])),
+    "Boolean": boolean,
     "array": _array,
     "dict": _object,
-    "any": lambda text, _: text,
+    "any": as_it_is,
 }
+javascript_value = converter("JavaScript", _RULES)
+"""The value of an argument text, outer quotes already cut, by JavaScript type and element type."""
