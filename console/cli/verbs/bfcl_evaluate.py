@@ -6,10 +6,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from console.cli.bfcl_phase import PhaseArguments, add_phase_arguments, categories_of, open_bfcl, results_folder
 from console.cli.exitcode import Exit
 from console.cli.listed import split
-from console.cli.parser import Arguments
-from console.config.paths import find_data_roots, find_models_file
+from console.config.paths import find_models_file
 from console.core.case import Setting
 from console.core.fault import UsageError
 from console.core.nearest import nearest
@@ -18,32 +18,26 @@ from console.exchange.bfcl_layout import Line, folder_name, project_root, read_l
 from console.exchange.bfcl_leaderboard import Price, Spending, write_tables
 from console.exchange.bfcl_results import speaks_natively
 from console.exchange.bfcl_scores import CategoryScore, models_in, passed_over, score_category, write_score
-from console.suites.bfcl.categories import resolve
 from console.suites.bfcl.suite import BfclSuite
-from console.suites.catalog import Catalog
 
 
-class EvaluateArguments(Arguments):
+class EvaluateArguments(PhaseArguments):
     """Options of `bfcl evaluate`."""
 
-    model: list[str]
-    test_category: list[str]
-    result_dir: Path
     score_dir: Path
     partial_eval: bool
-    suite: str
-    mode: str | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the official flags, and ours after them."""
-    parser.add_argument("--model", action="append", default=[], metavar="A,B", help="default: all with results")
-    parser.add_argument("--test-category", action="append", default=[], metavar="X,Y", help="default: all_scoring")
-    parser.add_argument("--result-dir", type=Path, default=Path("result"), metavar="DIR")
+    add_phase_arguments(
+        parser,
+        models="default: all with results",
+        categories="all_scoring",
+        mode="how the models were spoken to (default: found out)",
+    )
     parser.add_argument("--score-dir", type=Path, default=Path("score"), metavar="DIR")
     parser.add_argument("--partial-eval", action="store_true", help="score what is there of a category")
-    parser.add_argument("-s", "--suite", default="bfcl", metavar="NAME", help="the data that was asked (default: bfcl)")
-    parser.add_argument("--mode", choices=("fc", "prompt"), help="how the models were spoken to (default: found out)")
 
 
 def run(args: EvaluateArguments) -> int:
@@ -60,10 +54,9 @@ def run(args: EvaluateArguments) -> int:
 
 
 def _evaluate(args: EvaluateArguments) -> int:
-    output, root = args.output, project_root()
-    suite = _suite(args)
-    categories = resolve(split(args.test_category) or ["all_scoring"])
-    result_root, score_root = root / args.result_dir, root / args.score_dir
+    output, suite = args.output, open_bfcl(args)
+    categories = categories_of(args, "all_scoring")
+    result_root, score_root = results_folder(args), project_root() / args.score_dir
     scores: list[CategoryScore] = []
     refused: list[str] = []
     for model in _models(args, result_root):
@@ -89,13 +82,6 @@ def _evaluate(args: EvaluateArguments) -> int:
         raise UsageError(f"no result file of {chosen}", where=str(result_root), cure="Generate first, or --result-dir.")
     _write_summary(args, suite, scores, score_root)
     return Exit.USAGE if refused else Exit.OK
-
-
-def _suite(args: EvaluateArguments) -> BfclSuite:
-    suite = Catalog(find_data_roots(args.data)).open(args.suite)
-    if not isinstance(suite, BfclSuite):
-        raise UsageError(f"{args.suite} is no BFCL data", where="--suite", cure="Try `eval-console pull bfcl`.")
-    return suite
 
 
 def _models(args: EvaluateArguments, result_root: Path) -> list[str]:

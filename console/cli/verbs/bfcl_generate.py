@@ -12,13 +12,13 @@ from typing import Any
 
 import msgspec
 
+from console.cli.bfcl_phase import PhaseArguments, add_phase_arguments, categories_of, open_bfcl, results_folder
 from console.cli.ending import exit_code
 from console.cli.exitcode import Exit
 from console.cli.listed import split
-from console.cli.parser import Arguments
 from console.cli.playing import play
 from console.config.models import facts, load_models
-from console.config.paths import find_data_roots, find_models_file
+from console.config.paths import find_models_file
 from console.core.fault import UsageError
 from console.core.run import Selection
 from console.engine.plan import Plan, Prepared, prepare
@@ -27,43 +27,35 @@ from console.exchange.bfcl_memory import write_snapshots
 from console.exchange.bfcl_results import answered_ids
 from console.exchange.bfcl_sink import ResultSink, no_states
 from console.store.runs import create_run
-from console.suites.bfcl.categories import FORMAT_SENSITIVITY, is_prerequisite, resolve
+from console.suites.bfcl.categories import FORMAT_SENSITIVITY, is_prerequisite
 from console.suites.bfcl.suite import BfclSuite
-from console.suites.catalog import Catalog
 
 _IDS = "test_case_ids_to_generate.json"
 """The official name of the list of `--run-ids`, below the project root."""
 
 
-class GenerateArguments(Arguments):
+class GenerateArguments(PhaseArguments):
     """Options of `bfcl generate`."""
 
-    model: list[str]
-    test_category: list[str]
     temperature: float | None
     num_threads: int
-    result_dir: Path
     run_ids: bool
     allow_overwrite: bool
     include_input_log: bool
     exclude_state_log: bool
-    suite: str
-    mode: str | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the official flags, and ours after them."""
-    parser.add_argument("--model", action="append", default=[], metavar="A,B", help="models of models.toml")
-    parser.add_argument("--test-category", action="append", default=[], metavar="X,Y", help="default: all")
+    add_phase_arguments(
+        parser, models="models of models.toml", categories="all", mode="native tools, or tools in the prompt"
+    )
     parser.add_argument("--temperature", type=float, metavar="T", help="default: as in models.toml, else 0.001")
     parser.add_argument("--num-threads", type=int, default=1, metavar="N", help="conversations at once (default: 1)")
-    parser.add_argument("--result-dir", type=Path, default=Path("result"), metavar="DIR")
     parser.add_argument("--run-ids", action="store_true", help="ids of test_case_ids_to_generate.json instead")
     parser.add_argument("-o", "--allow-overwrite", action="store_true", help="ask again what has an answer")
     parser.add_argument("--include-input-log", action="store_true", help="write what was sent")
     parser.add_argument("--exclude-state-log", action="store_true", help="leave simulator states out")
-    parser.add_argument("-s", "--suite", default="bfcl", metavar="NAME", help="the data to ask (default: bfcl)")
-    parser.add_argument("--mode", choices=("fc", "prompt"), help="native tools, or tools in the prompt")
 
 
 def run(args: GenerateArguments) -> int:
@@ -75,7 +67,7 @@ def run(args: GenerateArguments) -> int:
     models = split(args.model)
     if not models:
         raise UsageError("is needed", where="--model", cure="Name one or more models of models.toml.")
-    result_root = project_root() / args.result_dir
+    result_root = results_folder(args)
     try:
         prepared = [(model, _prepare(args, model, result_root)) for model in models]
     except UsageError as error:
@@ -123,9 +115,8 @@ def _prepare(args: GenerateArguments, model: str, result_root: Path) -> Prepared
 def _selection(args: GenerateArguments, model: str) -> Selection:
     if args.run_ids:
         return Selection(ids=_chosen_ids(project_root() / _IDS))
-    suite = Catalog(find_data_roots(args.data)).open(args.suite)
-    there = [category.name for category in suite.categories()]
-    wanted = resolve(split(args.test_category) or ["all"])
+    there = [category.name for category in open_bfcl(args).categories()]
+    wanted = categories_of(args, "all")
     missing = [name for name in wanted if name not in there]
     if missing:
         args.output.say(f"not in {args.suite}, left out: {', '.join(missing)}")
