@@ -266,7 +266,8 @@ def _bfcl_cells(tallies: Mapping[str, Tally], entries: Mapping[str, int]) -> dic
             groups[column] = _MISSING
             continue
         low, high = interval(name, of, {one: (cell.low, cell.high) for one, cell in cells.items()})
-        groups[column] = Cell(part.value, low, high, sum(cells[it].count for it in known), note=gaps(name, whole))
+        note = "; ".join(filter(None, (gaps(name, whole), _judged(sum(tallies[it].broken for it in known)))))
+        groups[column] = Cell(part.value, low, high, sum(cells[it].count for it in known), note=note)
     unknown = any(tally.cost_unknown for tally in tallies.values())
     cost = math.fsum(tally.cost_usd for tally in tallies.values())
     return groups | cells | {"cost_usd": _MISSING if unknown else Cell(cost, unit="plain")}
@@ -274,5 +275,9 @@ def _bfcl_cells(tallies: Mapping[str, Tally], entries: Mapping[str, int]) -> dic
 
 def _bfcl_category(name: str, tally: Tally, entries: int) -> Cell:
     right, count = official_counts(name, tally)
-    failed = f"{tally.broken} failed inferences judged as answers" if tally.broken else ""
-    return _rate(right, count, entries, failed)
+    return _rate(right, count, entries, _judged(tally.broken))
+
+
+def _judged(failed: int) -> str:
+    """Say how many failed inferences a number holds, as the official one does."""
+    return f"{failed} failed {'inference' if failed == 1 else 'inferences'} judged as answers" if failed else ""

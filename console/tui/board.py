@@ -10,6 +10,8 @@ from textual.content import Content
 
 from console.insight import figures
 from console.insight.leaderboard import BFCL_COLUMNS, BFCL_GROUPS, BFCL_TABLES, Board, BoardRow, Cell
+from console.suites.bfcl.aggregate import INCOMPLETE
+from console.suites.bfcl.categories import ALL
 from console.tui import faces, lines
 from console.tui.safe import one_line
 
@@ -137,11 +139,13 @@ def about(board: Board, row: BoardRow, width: int, height: int) -> list[Content]
 
 def _official(row: BoardRow, width: int) -> list[Content]:
     """Return what the first number lacks, and every category as the official tables have them."""
-    note = row.cells["overall"].note
-    made = [Content.styled(f"* overall: {note}; missing ones count as 0", "$undecided")] if note else []
-    judged = sum("failed inferences" in cell.note for cell in row.cells.values())
-    if judged:
-        said = f"* {figures.plural(judged, 'number')} with failed inferences, judged as answers"
+    missing, _, failed = row.cells["overall"].note.partition("; ")
+    if missing and not missing.startswith(INCOMPLETE):
+        missing, failed = "", missing
+    made = [Content.styled(f"* overall: {missing}; missing ones count as 0", "$undecided")] if missing else []
+    judged = [_words(name) for name in row.cells if name in ALL and "failed inference" in row.cells[name].note]
+    if failed or judged:
+        said = f"* {failed or 'failed inferences judged as answers'}: {', '.join(judged)}"
         made.append(Content.styled(said, "$undecided"))
     for family, columns in BFCL_TABLES.items():
         known = [name for name in columns if row.cells[name].value is not None]

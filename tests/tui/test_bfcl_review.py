@@ -77,12 +77,16 @@ def test_an_entry_that_no_output_can_pass_is_called_known_bad() -> None:
 
 def test_a_model_shows_every_category_and_what_its_first_number_lacks() -> None:
     cells = dict.fromkeys(BFCL_COLUMNS, Cell(None, note="N/A"))
-    cells |= {"overall": Cell(0.1, 0.05, 0.15, 10, note="incomplete: 1 of 21 categories are whole")}
+    cells |= {
+        "overall": Cell(
+            0.1, 0.05, 0.15, 10, note="incomplete: 1 of 21 categories are whole; 2 failed inferences judged as answers"
+        )
+    }
     cells |= {"memory_kv": Cell(0.5, 0.4, 0.6, 10, note="2 failed inferences judged as answers")}
     row = BoardRow("m", "prompt", False, 1.0, ("r",), cells, 0.0, 0)
     shown = "\n".join(line.plain for line in about(Board("bfcl", BFCL_COLUMNS, (row,)), row, 156, 12))
     assert "* overall: incomplete: 1 of 21 categories are whole; missing ones count as 0" in shown
-    assert "1 number with failed inferences" in shown
+    assert "* 2 failed inferences judged as answers: memory kv" in shown
     assert "kv .500* ±.100" in shown
     assert "vector N/A" in shown
 
