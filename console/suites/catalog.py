@@ -54,12 +54,15 @@ class Catalog:
         self._entries: dict[str, SuiteEntry] | None = None
         self._damaged: dict[str, UsageError] = {}
         self._warnings: list[str] = []
+        self._broken: list[str] | None = None
 
     @property
     def warnings(self) -> list[str]:
         """What was passed over while scanning: damaged `suite.toml` files, doubled names, broken entry points."""
         self._scan()
-        return list(self._warnings)
+        if self._broken is None:  # not while scanning, as looking for other packages' formats is slow
+            self._broken = broken_formats()
+        return [*self._warnings, *self._broken]
 
     def entries(self) -> list[SuiteEntry]:
         """All suites, by name."""
@@ -82,7 +85,6 @@ class Catalog:
             self._entries = {}
             for origin, folder in _folders(self._roots):
                 self._add(origin, folder)
-            self._warnings += broken_formats()
         return self._entries
 
     def _add(self, origin: str, folder: Path) -> None:

@@ -6,22 +6,18 @@ side) or with --queue (one after another).
 
 import argparse
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from console.cli.ending import exit_code, show_report, threshold
 from console.cli.exitcode import Exit
-from console.cli.history import read_history
 from console.cli.output import Output
-from console.cli.playing import play
 from console.cli.selection import PresetArguments, add_preset_arguments, preset_of
 from console.config.paths import Places
-from console.config.preset_file import save_preset
 from console.core.fault import UsageError
-from console.engine.forecast import Forecast, RunForecast, forecast_of
-from console.engine.launch import enqueue, spawn
-from console.engine.matrix import plans_of
-from console.engine.plan import Prepared, prepare
-from console.engine.preflight import doubts_about_roles
-from console.store.runs import RunFolder, create_run
+
+if TYPE_CHECKING:  # what plays is loaded when something is played, which keeps `run --help` quick
+    from console.engine.forecast import Forecast, RunForecast
+    from console.engine.plan import Prepared
+    from console.store.runs import RunFolder
 
 
 class RunArguments(PresetArguments):
@@ -48,6 +44,12 @@ def run(args: RunArguments) -> int:
     Raises:
         UsageError: anything is wrong with the plan; nothing has been asked then.
     """
+    from console.cli.ending import threshold
+    from console.engine.forecast import Forecast, forecast_of
+    from console.engine.launch import enqueue, spawn
+    from console.engine.matrix import plans_of
+    from console.engine.plan import prepare
+
     preset, least = preset_of(args), threshold(args.fail_under)
     plans = plans_of(preset, Places(args.models, args.data, args.runs))
     prepared = [prepare(plan) for plan in plans]
@@ -68,6 +70,7 @@ def run(args: RunArguments) -> int:
 def _save(args: RunArguments) -> int:
     from console.config.paths import presets_files
     from console.config.preset import load_presets
+    from console.config.preset_file import save_preset
 
     name, files = args.save_preset or "", presets_files()
     path = load_presets(files).files.get(name, files[-1])
@@ -76,7 +79,9 @@ def _save(args: RunArguments) -> int:
     return Exit.OK
 
 
-def _warn(output: Output, prepared: Sequence[Prepared]) -> None:
+def _warn(output: Output, prepared: "Sequence[Prepared]") -> None:
+    from console.engine.preflight import doubts_about_roles
+
     said = dict.fromkeys(warning for one in prepared for warning in one.warnings)
     doubts = doubts_about_roles(one.models for one in prepared)
     for warning in [*said, *doubts]:
@@ -85,7 +90,7 @@ def _warn(output: Output, prepared: Sequence[Prepared]) -> None:
         one.warnings.extend(doubts)  # so that its engine need not say them again
 
 
-def _show_forecast(output: Output, forecast: Forecast) -> int:
+def _show_forecast(output: Output, forecast: "Forecast") -> int:
     if not output.machine:
         for one in forecast.runs:
             output.text(_words(one))
@@ -110,7 +115,7 @@ def _show_forecast(output: Output, forecast: Forecast) -> int:
     return Exit.OK
 
 
-def _numbers(one: RunForecast) -> dict[str, float | None]:
+def _numbers(one: "RunForecast") -> dict[str, float | None]:
     return {
         "calls": one.calls,
         "input_tokens": one.input_tokens,
@@ -119,23 +124,23 @@ def _numbers(one: RunForecast) -> dict[str, float | None]:
     }
 
 
-def _words(one: RunForecast) -> str:
+def _words(one: "RunForecast") -> str:
     times = f" × {one.rollouts} rollouts" if one.rollouts > 1 else ""
     calls = f"about {one.calls:,.0f} calls"
     return f"{one.model} on {one.suite}: {one.cases} cases{times}, {calls}, {_tokens(one)}, {_price(one)}"
 
 
-def _tokens(one: RunForecast) -> str:
+def _tokens(one: "RunForecast") -> str:
     return f"{one.input_tokens:,.0f} tokens in, {one.output_tokens:,.0f} out"
 
 
-def _price(one: RunForecast) -> str:
+def _price(one: "RunForecast") -> str:
     if one.simulated:
         return "simulated, free"
     return f"price of {', '.join(one.unpriced)} unknown" if one.unpriced else f"about ${one.cost_usd:.4f}"
 
 
-def _protocol_lines(one: RunForecast) -> list[str]:
+def _protocol_lines(one: "RunForecast") -> list[str]:
     """What the run would take by each of its suite's protocols."""
     width = max(map(len, one.protocols), default=0)
     return [
@@ -144,13 +149,13 @@ def _protocol_lines(one: RunForecast) -> list[str]:
     ]
 
 
-def _sum_words(forecast: Forecast) -> str:
+def _sum_words(forecast: "Forecast") -> str:
     bound = "at least" if forecast.unpriced else "about"
     price = "free" if forecast.is_free else f"{bound} ${forecast.cost_usd:.4f}"
     return f"{len(forecast.runs)} runs, {forecast.cases} rollouts, about {forecast.calls:,.0f} calls, {price}"
 
 
-def _confirm(args: RunArguments, forecast: Forecast) -> None:
+def _confirm(args: RunArguments, forecast: "Forecast") -> None:
     """Ask before much money is spent, where somebody is there to answer."""
     import sys
 
@@ -164,7 +169,7 @@ def _confirm(args: RunArguments, forecast: Forecast) -> None:
         raise UsageError("nothing was asked", cure="Answer y, or add --yes.")
 
 
-def _name_all(args: RunArguments, folders: Sequence[RunFolder]) -> int:
+def _name_all(args: RunArguments, folders: "Sequence[RunFolder]") -> int:
     for folder in folders:
         args.output.data({"run": folder.name, "folder": str(folder.path)}) if args.json else args.output.text(
             folder.name
@@ -172,7 +177,7 @@ def _name_all(args: RunArguments, folders: Sequence[RunFolder]) -> int:
     return Exit.OK
 
 
-def _play_all(args: RunArguments, prepared: Sequence[Prepared], least: float | None) -> int:
+def _play_all(args: RunArguments, prepared: "Sequence[Prepared]", least: float | None) -> int:
     """Play one run after another and return the worst exit code; a signal ends all of it."""
     codes: list[Exit] = []
     for one in prepared:
@@ -182,7 +187,12 @@ def _play_all(args: RunArguments, prepared: Sequence[Prepared], least: float | N
     return max(codes)
 
 
-def _play(output: Output, prepared: Prepared, least: float | None) -> Exit:
+def _play(output: Output, prepared: "Prepared", least: float | None) -> Exit:
+    from console.cli.ending import exit_code, show_report
+    from console.cli.history import read_history
+    from console.cli.playing import play
+    from console.store.runs import create_run
+
     folder = create_run(prepared.runs_root, prepared.manifest)
     ending = play(folder, prepared, output)
     history = read_history(folder)

@@ -10,7 +10,6 @@ from console.core.fault import Fault
 from console.core.outcome import Verdict
 from console.core.run import Selection
 from console.suites.bfcl import categories as names
-from console.suites.bfcl.agentic_play import play_agentic
 from console.suites.bfcl.compare import compare_output
 from console.suites.bfcl.dataset import Dataset
 from console.suites.bfcl.entry import Entry, entry_of
@@ -18,9 +17,8 @@ from console.suites.bfcl.estimate import estimate_single, estimate_turns
 from console.suites.bfcl.memory.embedding import check_embedding
 from console.suites.bfcl.multi_turn import trace_states
 from console.suites.bfcl.multi_turn_compare import compare_conversation
-from console.suites.bfcl.multi_turn_play import Conversation, Simulation
 from console.suites.bfcl.official import load_wording
-from console.suites.bfcl.play import play_single_turn, question_of
+from console.suites.bfcl.play import question_of
 from console.suites.bfcl.report import report
 from console.suites.bfcl.score import score_conversation, score_output
 from console.suites.bfcl.selection import select
@@ -104,6 +102,11 @@ class BfclSuite:
 
     async def play(self, case: Case, stage: Stage, setting: Setting) -> Any:
         """Hold the conversation; returns the official result form."""
+        # here, as only an engine plays
+        from console.suites.bfcl.agentic_play import play_agentic
+        from console.suites.bfcl.multi_turn_play import Conversation, Simulation
+        from console.suites.bfcl.play import play_single_turn
+
         entry = entry_of(case)
         if names.is_single_turn(entry.category):
             return await play_single_turn(entry, stage, setting, self.wording)
