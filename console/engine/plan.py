@@ -196,13 +196,14 @@ def _check_modes(suite: Suite, cases: list[Case], setting: Setting) -> None:
 
 
 def _check_keys(models: dict[str, ModelConfig]) -> None:
-    for config in models.values():
+    for role, config in models.items():
         state = key_state(config)
         if not state.ready:
+            other = "use one of the simulated models" if role == "model" else f"name another {role}, --{role} NAME"
             raise UsageError(
-                f"the model {config.name} has no key: {state.text}",
-                where="models.toml",
-                cure="Set that variable, or use one of the simulated models (`eval-console models`).",
+                f"the {role} {config.name} has no key: {state.text}",
+                where="models.toml" if role == "model" else f"--{role}",
+                cure=f"Set that variable, or {other} (`eval-console models` lists them).",
             )
 
 

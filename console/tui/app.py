@@ -27,7 +27,7 @@ from console.tui.keys import actions_at, bindings_for, find_action, load_key_map
 from console.tui.marks import MARKS
 from console.tui.memory import Memory
 from console.tui.notice import NOTICE, ring
-from console.tui.painting import CompositorUpdate, Painted
+from console.tui.painting import CompositorUpdate, Painted, is_behind
 from console.tui.plain import Typewriter
 from console.tui.run_states import state_word
 from console.tui.safe import Sieve, one_line
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from console.tui.screens.finder import Found
 
 Severity = Literal["information", "warning", "error"]
+CATCH_UP_S = 0.05
+"""How often a slow terminal is asked whether it has taken everything."""
 
 
 def _home() -> Screen[Any]:
@@ -94,6 +96,8 @@ class ConsoleApp(RunDoor, StyledApp):
         """The keys in use."""
         self._sieve = Sieve()
         self._painted = Painted()
+        self._is_late = False
+        """Whether frames are left out because the terminal has not taken earlier ones yet."""
         super().__init__()
         self.animation_level = "none"
         for own in themes():
@@ -142,10 +146,25 @@ class ConsoleApp(RunDoor, StyledApp):
         self._open_first()
 
     def _display(self, screen: Screen[Any], renderable: Any) -> None:
-        """Send what differs from what the terminal shows."""
+        """Send what differs from what the terminal shows; nothing while that lags behind."""
+        if is_behind(self._driver):
+            if not self._is_late:
+                self._is_late = True
+                asyncio.get_running_loop().call_later(CATCH_UP_S, self._catch_up)
+            return
         if isinstance(renderable, CompositorUpdate) and not self._batch_count:
             renderable = self._painted.take(renderable)
         cast(Any, super())._display(screen, renderable)
+
+    def _catch_up(self) -> None:
+        """Draw the present once the terminal has taken the past."""
+        if not self.is_running:
+            return
+        if is_behind(self._driver):
+            asyncio.get_running_loop().call_later(CATCH_UP_S, self._catch_up)
+            return
+        self._is_late = False
+        self.screen.refresh()
 
     def _repaint(self, _: object) -> None:
         """Draw everything again after another program had the terminal."""

@@ -16,6 +16,7 @@ class Marks(msgspec.Struct):
     prepared: str = "◇"
     running: str = "▶"
     stopped: str = "■"
+    paused: str = "‖"
     not_ready: str = "○"
     live: str = "●"
     chosen: str = "x"
@@ -32,6 +33,7 @@ class Marks(msgspec.Struct):
         self.passed, self.failed, self.not_run = "P", "F", "."
         self.is_ascii, self.changed, self.prepared = True, "x", "="
         self.running, self.stopped, self.not_ready, self.live = ">", "#", "o", "*"
+        self.paused = "="
         self.opened, self.folded, self.cut, self.rule, self.bar = "v", ">", "~", "-", "#"
 
     def of(self, outcome: Outcome) -> str:

@@ -3,6 +3,8 @@
 import random
 from collections.abc import Sequence
 from itertools import pairwise
+from types import SimpleNamespace
+from typing import Any
 
 from rich.console import Console
 from rich.segment import Segment
@@ -10,6 +12,7 @@ from rich.style import Style
 from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.geometry import Region
 from textual.strip import Strip
+from tui.shown import assert_until
 
 from console.tui.painting import Difference, Painted
 
@@ -86,3 +89,26 @@ def test_what_the_terminal_shows_already_is_not_sent_again() -> None:
     assert other.render_segments(console) == "\x1b[1;3Hone six"
     painted.forget()
     assert painted.take(chop("one six")) is not None
+
+
+async def test_frames_are_left_out_while_the_terminal_is_behind(
+    opened: Any,
+) -> None:
+    async with opened() as (app, pilot):
+        sent, terminal = [], app._painted.take
+
+        def take(update: Any) -> Any:
+            sent.append(update)
+            return terminal(update)
+
+        app._painted.take = take
+        waiting = SimpleNamespace(qsize=lambda: 30)
+        app._driver._writer_thread = SimpleNamespace(_queue=waiting, stop=lambda: None)
+        await pilot.press("5")
+        await assert_until(pilot, lambda: app.screen.where == "library")
+        await pilot.press("1", "tab", "j")
+        await assert_until(pilot, lambda: app.screen.where == "home")
+        assert sent == []
+        waiting.qsize = lambda: 0
+        await assert_until(pilot, lambda: bool(sent))
+        assert not app._is_late

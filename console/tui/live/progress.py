@@ -102,7 +102,10 @@ def state_words(overview: Overview, manifest: Manifest, *, live: bool, now: floa
     until = (now or time.time()) if live else overview.fold.last_at
     spent = figures.duration(max(until - begun, 0.0)) if begun else ""
     cost = short_cost(overview, manifest)
-    sign = MARKS.running if live or starting else MARKS.stopped if state != "completed" else MARKS.passed
+    if state in ("pausing", "paused"):
+        sign = MARKS.paused
+    else:
+        sign = MARKS.running if live or starting else MARKS.stopped if state != "completed" else MARKS.passed
     return Content("  ") + stacked(
         [
             state_word(state, sign),

@@ -109,7 +109,7 @@ def state_mark(rollout: Rollout, *, live: bool = True) -> Content:
     if not live:
         return Content.styled(MARKS.stopped, MUTED)
     if rollout.state == "waiting":
-        return Content.styled("=" if is_ascii() else "‖", "$undecided")
+        return Content.styled(MARKS.paused, "$undecided")
     return Content.styled(MARKS.running, "$live" if rollout.state not in _QUIET else MUTED)
 
 

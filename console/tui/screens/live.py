@@ -343,11 +343,16 @@ class LiveScreen(AmongRuns):
         return self.why_not_steer(action)
 
     def action_order(self) -> None:
-        """Change to the next order of the list; nothing moves without being asked."""
+        """Change to the next order of the list; nothing moves without being asked.
+
+        Who asks which loop is closest to stopping wants to watch that one: the cursor goes there.
+        """
         orders = self._orders()
         place = orders.index(self.order) if self.order in orders else -1
         self.order = orders[(place + 1) % len(orders)]
         self.fed(Changes())
+        if self.order is Order.CLOSEST:
+            self.running_list.move_to_first()
 
     def action_problems(self) -> None:
         """Show or hide waits, retries and errors."""

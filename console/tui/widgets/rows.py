@@ -10,6 +10,7 @@ from typing import ClassVar
 
 from textual import events
 from textual.content import Content
+from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 from textual.style import Style
@@ -335,6 +336,19 @@ class Rows(Viewport):
             self.go_to(above)
         elif index >= top + page:
             self.go_to(index - page + 1)
+
+    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
+        cursor, top = self._cursor, self.scroll_offset.y
+        was_seen = cursor is not None and top <= cursor < top + self.page
+        changed = super()._size_updated(size, virtual_size, container_size, layout)
+        if was_seen and changed:
+            self.call_next(self._keep_in_view)
+        return changed
+
+    def _keep_in_view(self) -> None:
+        """What takes room away from the list does not take its cursor away."""
+        if self._cursor is not None:
+            self._bring_into_view(self._cursor)
 
     def _redraw(self, *indexes: int | None) -> None:
         for index in indexes:
