@@ -125,7 +125,7 @@ class Showing(CasePlace):
         if not self.has_class("-wide") and subject.comparison and subject.comparison.hint:
             name, style = hint_face(subject.conversation.verdict)
             line = Content.assemble((f"   {name:<12}", MUTED), one_line(subject.comparison.hint, 300, style))
-            shown.append(lines.fit(line, width))
+            shown += _two_lines(line, width)
         shown += remarks
         tell(head, Content("\n").join(shown))
 
