@@ -1,9 +1,10 @@
 """What is only played for others to build on is `prepared`: never passed, never in a rate, in one word everywhere."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
+from typing import Any
+
+from cli.conftest import console, home
 
 from console.core.case import Case, Key
 from console.core.outcome import Outcome, Verdict
@@ -16,7 +17,7 @@ from console.tui.live.progress import outcome_counts
 from console.tui.live.rows import state_mark
 from console.tui.marks import MARKS
 
-ROOT = Path(__file__).resolve().parents[2]
+__all__ = ["console", "home"]
 
 
 def ended(*, graded: bool) -> Rollout:
@@ -39,22 +40,20 @@ def test_counts_name_it_apart_where_there_is_any() -> None:
     assert outcome_counts(Tally(passed=3, prepared=2)).plain.endswith(f"{MARKS.prepared} 2 prepared")
 
 
-def test_the_command_line_says_so(tmp_path: Path) -> None:
-    def console(*args: str) -> str:
-        command = [sys.executable, "-m", "console", *args, "--runs", str(tmp_path)]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=110, check=False)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
+def test_the_command_line_says_so(console: Any, home: Path) -> None:
+    def told(*args: str) -> str:
+        ended = console(*args, "--runs", home / "runs")
+        assert ended.code == 0, ended.err
+        return ended.out
 
     chosen = ("--suite", "bfcl-starter", "--category", "memory_kv")
-    told = json.loads(console("run", "--model", "sim/careful", *chosen, "--yes", "--quiet", "--json"))
-    tally = told["summary"]["tally"]
+    tally = json.loads(told("run", "--model", "sim/careful", *chosen, "--yes", "--quiet", "--json"))["summary"]["tally"]
     assert tally["prepared"] == 4
     assert tally["passed"] + tally.get("failed", 0) == 8
-    rows = map(json.loads, console("review", "--all", "--json").splitlines())
+    rows = map(json.loads, told("review", "--all", "--json").splitlines())
     outcomes = {row["case"]: row["outcome"] for row in rows}
     assert {outcome for case, outcome in outcomes.items() if "prereq" in case} == {"prepared"}
-    lines = [line.split() for line in console("watch", "--text").splitlines()]
+    lines = [line.split() for line in told("watch", "--text").splitlines()]
     assert {word for word, case, *_ in lines if "prereq" in case} == {"prepared"}
-    assert console("export", "--format", "csv").count(",prepared,") == 4
-    assert "prereq" not in console("export", "--format", "junit"), "nothing there to be tested"
+    assert told("export", "--format", "csv").count(",prepared,") == 4
+    assert "prereq" not in told("export", "--format", "junit"), "nothing there to be tested"

@@ -3,6 +3,7 @@
 One process for all, because its import takes seconds.
 """
 
+import importlib.util
 import json
 import subprocess
 import sys
@@ -12,8 +13,10 @@ import pytest
 from console.core.chat import Usage
 from console.core.fault import Fault, FaultKind
 
-pytest.importorskip("litellm")
-pytestmark = pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning")
+pytestmark = [
+    pytest.mark.skipif(importlib.util.find_spec("litellm") is None, reason="litellm is not installed"),
+    pytest.mark.filterwarnings("ignore::UserWarning", "ignore::DeprecationWarning"),
+]
 K = FaultKind
 
 

@@ -4,8 +4,6 @@ import httpx
 import pytest
 from server.openai_server import Scripted
 
-openai = pytest.importorskip("openai")
-
 TOOLS = [{"type": "function", "function": {"name": "f", "parameters": {"type": "object", "properties": {}}}}]
 MESSAGES = [
     {"role": "system", "content": "Ünï — 漢字 \u2028"},
@@ -18,6 +16,7 @@ MESSAGES = [
 
 @pytest.mark.parametrize("streamed", [True, False])
 async def test_body_and_essential_headers_are_equal(connect, question, seen, server, key, streamed):
+    openai = pytest.importorskip("openai")
     server.answer, before = (lambda _: Scripted("ok")), server.answer
     try:
         params = {"top_p": 0.5, "seed": 3, "store": False} | ({} if streamed else {"stream": False})

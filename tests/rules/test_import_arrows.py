@@ -1,9 +1,11 @@
 """Which room may know which, read from the source: the arrows of docs/architecture.md."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import pytest
+from rules.trees import nodes_of
 
 ROOT = Path(__file__).resolve().parents[2]
 CONSOLE = ROOT / "console"
@@ -37,10 +39,10 @@ def _room(path: Path) -> str:
     return path.relative_to(CONSOLE).parts[0]
 
 
+@cache
 def _imports(path: Path) -> set[str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     found: set[str] = set()
-    for node in ast.walk(tree):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -83,7 +85,7 @@ def test_pure_rooms_do_no_io(room):
         assert not used, f"{path.relative_to(ROOT)} imports {used}"
         calls = {
             node.func.id
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            for node in nodes_of(path)
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         }
         assert not calls & {"open", "print", "input"}, path

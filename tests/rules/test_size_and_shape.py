@@ -3,25 +3,28 @@
 import ast
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
+
+from rules.trees import nodes_of, tree_of
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted((ROOT / "console").rglob("*.py"))
-TREES = {path: ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES}
 SANDBOX_PROGRAMS = ROOT / "console" / "sandbox" / "programs"
 """What runs inside the confined worker; running given code is its purpose."""
 
 
 def _functions(path: Path) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    return [node for node in ast.walk(TREES[path]) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    return [node for node in nodes_of(path) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
 
 
 def _imported(path: Path) -> set[str]:
-    return {alias.name for node in ast.walk(TREES[path]) if isinstance(node, ast.Import) for alias in node.names}
+    return {alias.name for node in nodes_of(path) if isinstance(node, ast.Import) for alias in node.names}
 
 
+@cache
 def _called(path: Path) -> list[str]:
-    return [ast.unparse(node.func) for node in ast.walk(TREES[path]) if isinstance(node, ast.Call)]
+    return [ast.unparse(node.func) for node in nodes_of(path) if isinstance(node, ast.Call)]
 
 
 def _offenders(finds: Callable[[Path], object]) -> dict[str, object]:
@@ -49,7 +52,7 @@ def test_names_say_something():
 
 
 def test_every_module_says_what_it_is():
-    assert _offenders(lambda path: ast.get_docstring(TREES[path]) is None) == {}
+    assert _offenders(lambda path: ast.get_docstring(tree_of(path)) is None) == {}
 
 
 def test_given_text_is_never_executed():

@@ -48,7 +48,7 @@ class Terminal:
         for key in keys:
             self._tmux("send-keys", key)
 
-    def until(self, *wanted: str, seconds: float = 40.0) -> str:
+    def until(self, *wanted: str, seconds: float = 60.0) -> str:
         """Wait until all of these are on the screen, and return it."""
         ends = time.monotonic() + seconds
         while True:
@@ -58,7 +58,7 @@ class Terminal:
             assert time.monotonic() < ends, f"{wanted} did not appear in {seconds} s:\n{screen}"
             time.sleep(0.04)
 
-    def until_gone(self, text: str, seconds: float = 40.0) -> str:
+    def until_gone(self, text: str, seconds: float = 60.0) -> str:
         """Wait until this is no longer on the screen, and return it."""
         ends = time.monotonic() + seconds
         while text in (screen := self.screen()):

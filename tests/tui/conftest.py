@@ -270,7 +270,7 @@ class Terminal:
         self.output = b""
         self.code: int | None = None
 
-    def read_until(self, wanted: bytes, seconds: float = 20.0) -> bytes:
+    def read_until(self, wanted: bytes, seconds: float = 60.0) -> bytes:
         """Read until the output since the last call holds `wanted`."""
         start, end = len(self.output), time.monotonic() + seconds
         while wanted not in self.output[start:]:
@@ -295,7 +295,7 @@ class Terminal:
         self.code = os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
         return self.code
 
-    def wait(self, seconds: float = 20.0) -> int:
+    def wait(self, seconds: float = 60.0) -> int:
         """Read to the end and return the exit code."""
         end = time.monotonic() + seconds
         while self._read(end):

@@ -7,7 +7,7 @@ from typing import Any
 from textual.app import App
 from textual.pilot import Pilot
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 
 
 def text_of(app: App[Any]) -> str:
