@@ -86,6 +86,12 @@ def test_words_and_hints(suite: BfclSuite, output: str, sentence: str, hint: str
     assert (shown.sentence, shown.hint) == (sentence, hint)
 
 
+def test_a_conversation_that_fills_a_memory_is_laid_beside_nothing(suite: BfclSuite):
+    comparison = _compared(suite, "memory_kv_prereq_0-student-0", [["Noted."]])
+    assert comparison.pairs == ()
+    assert "fills the memory" in comparison.sentence
+
+
 def test_an_unreadable_answer_is_shown_raw_with_the_form_that_would_pass(suite: BfclSuite):
     shown = _compared(suite, "multiple_7", "Half closed it is!")
     assert shown.sentence.startswith("could not parse the answer")
