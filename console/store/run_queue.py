@@ -7,6 +7,7 @@ queue holds another lock for as long as it does (see `console.engine.runner`).
 
 import contextlib
 import fcntl
+import itertools
 import os
 import time
 from collections.abc import Generator, Sequence
@@ -158,7 +159,9 @@ class RunQueue:
         return was_there
 
     def discard(self, run: str) -> None:
-        """Move a run folder to `.trash`, from where it can be taken back by hand.
+        """Move a run folder to `.trash`, from where it can be moved back by hand.
+
+        One of the same name that is there already, of a run that was taken back and deleted again, stays beside it.
 
         Raises:
             UsageError: it cannot be moved.
@@ -166,7 +169,8 @@ class RunQueue:
         trash = self.root / _TRASH
         try:
             trash.mkdir(exist_ok=True)
-            os.replace(self.root / run, trash / run)
+            names = itertools.chain((run,), (f"{run}-{number}" for number in itertools.count(2)))
+            os.replace(self.root / run, trash / next(name for name in names if not os.path.lexists(trash / name)))
         except OSError as error:
             raise UsageError(f"it cannot be moved to {_TRASH}: {error.strerror}", where=str(self.root / run)) from None
 

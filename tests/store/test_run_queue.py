@@ -1,5 +1,6 @@
 """The queue's file: order, moving, cancelling, and what a damaged or contended one does."""
 
+import shutil
 import threading
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from console.core.fault import UsageError
 from console.core.run import Manifest, ModelFacts
 from console.store.lock import RunLock, RunLocked
 from console.store.run_queue import Queued, RunQueue
-from console.store.runs import create_run, list_runs
+from console.store.runs import RunFolder, create_run, list_runs
 
 
 def filled(root: Path, *names: str) -> RunQueue:
@@ -48,6 +49,19 @@ def test_queued_runs_say_so_and_are_no_longer_queued_when_cancelled(tmp_path):
     assert not queue.cancel("a")
     assert [run.name for run in list_runs(tmp_path)] == ["b"]
     assert (tmp_path / ".trash" / "a" / "run.json").exists()
+
+
+def test_a_deleted_run_can_be_taken_back_whole_and_deleted_again(tmp_path):
+    queue = filled(tmp_path, "a", "b")
+    (tmp_path / "a" / "journal.jsonl").write_bytes(b"what was played\n")
+    for place, name in enumerate(("a", "a-2", "a-3")):
+        queue.discard("a")
+        assert [run.name for run in list_runs(tmp_path)] == ["b"]
+        assert (tmp_path / ".trash" / name / "journal.jsonl").read_bytes() == b"what was played\n"
+        if place < 2:
+            shutil.copytree(tmp_path / ".trash" / name, tmp_path / "a")
+            assert sorted(run.name for run in list_runs(tmp_path)) == ["a", "b"]
+            assert RunFolder(tmp_path / "a").manifest().id == "a"
 
 
 def test_what_has_a_journal_is_not_thrown_away(tmp_path):

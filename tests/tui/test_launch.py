@@ -1,12 +1,14 @@
 """The form for a new run: choosing, setting, foreseeing, asking, starting."""
 
 import dataclasses
+import os
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tui.recorded import plain_run
 from tui.shown import assert_until, text_of
 
 from console.config.paths import Places
@@ -377,6 +379,10 @@ async def test_three_cases_are_tried_for_real_and_shown_in_place(
     opened: Any, settle: Any, desk: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVAL_CONSOLE_SIM_PACE", "flat")
+    monkeypatch.setattr("console.store.trials.KEPT", 1)
+    earlier = plain_run(desk.root / "runs" / ".try").folder
+    os.utime(earlier.journal_path, (0, 0))
+    os.utime(earlier.manifest_path, (0, 0))
     async with opened((160, 45)) as (app, pilot):
         await pilot.press("L", "j", "j", "space", "tab", "space")
         await rest(app, pilot, settle)
@@ -384,6 +390,7 @@ async def test_three_cases_are_tried_for_real_and_shown_in_place(
         await assert_until(pilot, lambda: bool(app.screen.trials) and not app.screen.is_trying)
         (trial,) = app.screen.trials
         assert trial.tally.finished == 3
+        assert not earlier.path.exists(), "what was tried long ago goes"
         assert "TRIED FOR REAL" in text_of(app)
         assert trial.folder.path.parent == desk.root / "runs" / ".try"
         assert app.shelf.runs == []

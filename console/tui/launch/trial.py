@@ -1,6 +1,7 @@
 """Three cases of each run, asked for real before the whole is started; shown in place, kept under `.try` of the runs.
 
-Trials are runs like any other, played by engines of their own, but they stay out of lists, trends and leaderboards.
+Trials are runs like any other, played by engines of their own, but they stay out of lists, trends and leaderboards, and
+old ones go when new ones start.
 """
 
 import asyncio
@@ -13,6 +14,7 @@ from console.core.run import Budget, Selection, Tally
 from console.engine.forecast import Forecast
 from console.engine.plan import Plan
 from console.store.runs import RunFolder
+from console.store.trials import prune_trials
 from console.tui.stock import RunLine, RunWatch
 
 CASES = 3
@@ -51,7 +53,10 @@ def start_trials(plans: Sequence[Plan]) -> list[Trial]:
     Raises:
         UsageError: a plan does not hold, or an engine cannot be started.
     """
-    return [_start(plan) for plan in plans]
+    trials = [_start(plan) for plan in plans]
+    for folder in {trial.folder.path.parent for trial in trials}:
+        prune_trials(folder, time.time())
+    return trials
 
 
 def _start(plan: Plan) -> Trial:
