@@ -162,6 +162,15 @@ def test_collections_are_searched_to_an_end():
     assert decode_json("[" + '{"function": "f", "parameters": {}}, ' * 20_000) == []
 
 
+@pytest.mark.parametrize("tag", ["<TOOLCALL>", "<functions>"])
+def test_tags_that_are_never_closed_are_searched_to_an_end(tag: str):
+    """It would take minutes from every tag anew; what ends the test then is its time limit."""
+    config = "ret_fmt=verbose_xml&tool_call_tag=True&func_doc_fmt=json&prompt_fmt=plaintext&style=classic"
+    for how in (config, config.replace("True", "False")):
+        decoded = decode_reply(tag * 200_000, "simple_python", "prompt", how)
+        assert decoded.error_type == "ast_decoder:decoder_failed"
+
+
 @pytest.mark.parametrize(
     ("text", "rows"),
     [

@@ -12,13 +12,13 @@ from console.suites.bfcl.decode.javascript import decode_javascript
 from console.suites.bfcl.decode.json_calls import decode_json
 from console.suites.bfcl.decode.native import decode_native
 from console.suites.bfcl.decode.python import Undecodable, decode_python
+from console.suites.bfcl.decode.tags import between
 from console.suites.bfcl.decode.xml import decode_concise_xml, decode_verbose_xml
 from console.suites.bfcl.variation import read_variation
 
 FAILED = "ast_decoder:decoder_failed"
 WRONG_FORMAT = "ast_decoder:decoder_wrong_output_format"
 
-_TAGGED = re.compile(r"<TOOLCALL>(.*?)</TOOLCALL>", re.DOTALL)
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _FORMATS: dict[str, Callable[[str], Any]] = {
     "python": decode_python,
@@ -75,10 +75,7 @@ def _decode_text(output: Any, category: str, config: str) -> Any:
         return _FORMATS[names.language_of(category)](text)
     variation = read_variation(config)
     if variation.tagged:
-        match = _TAGGED.search(text)
-        if match is None:
-            raise ValueError("no <TOOLCALL> tags")
-        text = match[1].strip()
+        text = between(text, "<TOOLCALL>", "</TOOLCALL>").strip()
     return _FORMATS[variation.returns](text)
 
 

@@ -1,13 +1,14 @@
 """Calls written as XML, verbose (values in attributes) or concise (values as text); format sensitivity only."""
 
 import ast
-import re
 import warnings
 from collections.abc import Callable
 from typing import Any
 from xml.etree.ElementTree import Element, fromstring  # the text starts at its root: no document type, no entities
 
-_FUNCTIONS = re.compile(r"<functions>.*?</functions>", re.DOTALL)
+from console.suites.bfcl.decode.tags import between
+
+_OPENING, _CLOSING = "<functions>", "</functions>"
 
 
 def decode_verbose_xml(text: str) -> list[dict[str, Any]]:
@@ -25,10 +26,8 @@ def decode_concise_xml(text: str) -> list[dict[str, Any]]:
 
 
 def _calls(text: str, params: Callable[[Element], dict[Any, Any]]) -> list[dict[str, Any]]:
-    match = _FUNCTIONS.search(text)
-    if match is None:
-        raise ValueError("no <functions> element")
-    root = fromstring(match[0])  # noqa: S314 - see the import
+    element = f"{_OPENING}{between(text, _OPENING, _CLOSING)}{_CLOSING}"
+    root = fromstring(element)  # noqa: S314 - see the import
     return [{function.attrib["name"]: params(function)} for function in root.findall("function")]
 
 
