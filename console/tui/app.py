@@ -22,7 +22,7 @@ from textual.screen import Screen
 from console.insight import figures
 from console.store.runs import RunFolder
 from console.tui.actions import Action
-from console.tui.doors import RunDoor
+from console.tui.doors import RunDoor, load_screens
 from console.tui.keys import actions_at, bindings_for, find_action, load_key_map
 from console.tui.marks import MARKS
 from console.tui.memory import Memory
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from console.tui.feeds import Feeds
     from console.tui.screens.finder import Found
 
+LOAD_AHEAD_S = 0.7
+"""How long after the first frame the screens of runs are loaded: when models, suites and runs have been read."""
 Severity = Literal["information", "warning", "error"]
 CATCH_UP_S = 0.05
 """How often a slow terminal is asked whether it has taken everything."""
@@ -144,6 +146,7 @@ class ConsoleApp(RunDoor, StyledApp):
         gc.enable()
         self.shelf.read_all()
         self._open_first()
+        asyncio.get_running_loop().call_later(LOAD_AHEAD_S, self.shelf.in_thread, load_screens)
 
     def _display(self, screen: Screen[Any], renderable: Any) -> None:
         """Send what differs from what the terminal shows; nothing while that lags behind."""

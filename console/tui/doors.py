@@ -23,6 +23,12 @@ SCREENS_OF_RUNS = {
 """Screens that show one run, imported when first opened."""
 
 
+def load_screens() -> None:
+    """Import what a reader is likely to open next; in a thread, so that keys go first."""
+    for screen in SCREENS_OF_RUNS.values():
+        importlib.import_module(screen.partition(":")[0])
+
+
 class RunDoor(CompareDoor):
     """Opens places; see the module."""
 

@@ -1,8 +1,9 @@
-"""`StyledApp`: sheets of styles are read once. By itself Textual reads them all again for every new screen.
+"""`StyledApp`: sheets of styles are read once, and a change of screens always ends in drawing.
 
-It also reads and applies them for the theme that is set before anything is shown.
+By itself Textual reads all sheets again for every new screen, and for the theme that is set before anything is shown.
 """
 
+import asyncio
 from typing import Any, cast
 
 from textual.app import App
@@ -18,6 +19,18 @@ class StyledApp(App[int]):
             super().refresh_css(animate)
         else:
             self.stylesheet.set_variables(self.get_css_variables())
+
+    def delay_update(self, delay: float = 0.05) -> None:
+        """Draw nothing for a moment; by the loop's clock, as Textual's timer may be lost and with it all drawing."""
+        batch = cast(Any, self)
+        batch._begin_batch()
+
+        def end() -> None:
+            batch._end_batch()
+            if not batch._batch_count:
+                self.screen.refresh()
+
+        asyncio.get_running_loop().call_later(delay, self.call_later, end)
 
     def _load_screen_css(self, screen: Screen[Any]) -> None:
         """Let a new screen take the styles as they are."""
