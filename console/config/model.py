@@ -2,9 +2,10 @@
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
-from urllib.parse import urlsplit
 
 import msgspec
+
+from console.config.endpoint_address import address_mistake
 
 USUAL_CONCURRENCY = 8
 """Requests at once where neither the file nor the run says how many."""
@@ -128,14 +129,6 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
 
 def _address(value: str) -> str:
     """Return an address without the slash at its end."""
-    if not value.startswith(("http://", "https://")):
-        raise ValueError("base_url must begin with http:// or https://, like https://api.openai.com/v1")
-    if any(character.isspace() or not character.isprintable() for character in value):
-        raise ValueError("base_url must not contain spaces or control characters")
-    parts = urlsplit(value)
-    if not parts.hostname or not 0 < (parts.port or 1) < 65536:
-        raise ValueError("base_url must name a host, like https://api.openai.com/v1")
-    stripped = value.rstrip("/")
-    if stripped.endswith("/chat/completions"):
-        raise ValueError("base_url must end before /chat/completions")
-    return stripped
+    if mistake := address_mistake(value):
+        raise ValueError(f"base_url {mistake}")
+    return value.rstrip("/")

@@ -180,7 +180,9 @@ def _checked(option: Option, value: Any) -> Any:
     if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
         raise UsageError(f"{option.name} must be of kind {option.kind}, not {value!r}", where="--option")
     if option.kind == "choice" and value not in option.choices:
-        raise UsageError(f"{option.name} cannot be {value!r}", where="--option", cure=f"One of: {option.choices}.")
+        close = nearest(str(value), option.choices)
+        cure = f"Did you mean {close}?" if close else f"One of: {', '.join(option.choices)}."
+        raise UsageError(f"{option.name} cannot be {value!r}", where="--option", cure=cure)
     return value
 
 

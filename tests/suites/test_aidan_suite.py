@@ -85,6 +85,10 @@ def test_selection_by_category_id_limit_and_seed(suite: AidanBenchSuite) -> None
         ({"questions_path": "missing.txt"}, "cannot be read"),
         ({"dataset": "missing.jsonl"}, "cannot be read"),
         ({"judge_model": " "}, "must not be empty"),
+        ({"judge_api_base_url": "ftp://x"}, "must begin with http"),
+        ({"judge_api_base_url": "http://host:port/v1"}, "must name a host"),
+        ({"embedding_api_base_url": "localhost:8000"}, "must begin with http"),
+        ({"embedding_api_base_url": "http://h/v1/chat/completions"}, "must end before"),
         ({"use_llm_similarity": "yes"}, "of kind bool"),
     ],
 )

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from console.config.endpoint_address import address_mistake
 from console.core.fault import UsageError
 from console.core.nearest import nearest
 from console.suites.aidanbench.prompts import ENVIRONMENT, ORIGINAL
@@ -182,6 +183,8 @@ def _check_numbers(values: Mapping[str, Any]) -> None:
     for name in ("judge_model", "embedding_model", "judge_api_base_url", "embedding_api_base_url"):
         if not values[name].strip():
             raise UsageError("must not be empty", where=name)
+        if name.endswith("_url") and (mistake := address_mistake(values[name])):
+            raise UsageError(mistake, where=name)
 
 
 def _check_sources(values: Mapping[str, Any]) -> None:

@@ -68,11 +68,13 @@ def _role(role: str, models: Models) -> Field:
 
 def field_of(refusal: UsageError, fields: Sequence[Field]) -> str:
     """Return the id of the field that a refusal is about; empty when it is about no field."""
+    named = [one for one in fields if one.id.startswith("option:")]
     if refusal.where == "--option":
-        named = [one for one in fields if one.id.startswith("option:")]
         words = refusal.message.replace("'", " ").replace(",", " ").split()
         return next((one.id for one in named if one.id.rpartition(":")[2] in words), "")
-    return _FIELD_OF.get(refusal.where, "")
+    option = refusal.where.partition(".")[0]
+    found = (one.id for one in named if one.id.rpartition(":")[2] == option)
+    return _FIELD_OF.get(refusal.where) or next(found, "")
 
 
 def _is_file(name: str) -> bool:
