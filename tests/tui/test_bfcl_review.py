@@ -40,6 +40,14 @@ def test_what_only_one_side_has_is_shown_over_the_whole_width() -> None:
     assert max(map(len, whole)) <= 80
 
 
+def test_a_missing_call_is_shown_whole_at_any_width() -> None:
+    call = "authenticate_twitter(username='dr_smith', password='securePass123', device='the one in the laboratory')"
+    for width in (60, 80, 156):
+        shown = [line.plain for line in diff.pair_lines([Pair(Mark.MISSING, call, "")], width, diff.Style())]
+        assert "laboratory')" in "".join(line.strip() for line in shown), width
+        assert max(map(len, shown)) <= width
+
+
 def test_class_and_attribute_that_differ_are_named_whole() -> None:
     name = "VehicleControlAPI.remainingUnlockedDoors_of_all"
     pair = Pair(Mark.DIFFERS, name, name, (Row(Mark.DIFFERS, "value", ("0",), "4"),), kind="state")

@@ -35,6 +35,8 @@ _STYLES = {
     Mark.WRONG_TYPE: "$fail",
     Mark.OMITTED: MUTED,
 }
+_LONE = (Mark.MISSING, Mark.EXTRA)
+"""Marks of what only one side has."""
 _ASCII = {Mark.DIFFERS: "#", Mark.MISSING: "-", Mark.OMITTED: "."}
 LEGEND = "= same   ≠ differs   − missing   + extra   ~ wrong type   · may be left out   a | b any of"
 
@@ -127,6 +129,10 @@ class _Sides:
         wanted, got = (one_line(text or "—", VALUE_LIMIT, "bold") for text in (pair.expected, pair.actual))
         if pair.expected == pair.actual and wanted.cell_length > self.left:
             yield sign(pair.mark, False).append(lines.fit(wanted, self.width - 3))
+        elif pair.mark in _LONE and max(wanted.cell_length - self.left, got.cell_length - self.right) > 0:
+            lone = wanted if pair.expected else got
+            for place, part in enumerate(_some(lone, self.width - 3, self.style.wrap, hang=4)):
+                yield (Content("   ") if place else sign(pair.mark, False)).append(part)
         else:
             yield from self._line(pair.mark, wanted, got)
         if pair.note:
@@ -165,11 +171,7 @@ class _Sides:
 
     def _alone(self, head: Content, label: Content, value: Content) -> Iterator[Content]:
         """Draw what only one side has over the whole width: its sign says which side."""
-        parts = _cut(value, self.width - label.cell_length - 7, 0, True)
-        kept = parts if self.style.wrap or len(parts) <= ALONE_LINES else parts[:ALONE_LINES]
-        if len(kept) < len(parts):
-            kept[-1] = kept[-1].truncate(self.width - label.cell_length - 8).append_text(MARKS.cut, MUTED)
-        for place, part in enumerate(kept):
+        for place, part in enumerate(_some(value, self.width - label.cell_length - 7, self.style.wrap)):
             yield Content("  ").join([head, label, part])
             if not place:
                 head, label = Content("   "), Content(" " * label.cell_length)
@@ -199,7 +201,8 @@ class _Stacked:
             yield sign(pair.mark, False).append(one_line(name, self.width - 3, "bold"))
         else:
             for word, text in (("expected", pair.expected), ("actual", pair.actual)):
-                yield from self._labelled(pair.mark, word, one_line(text or "—", VALUE_LIMIT, "bold"), 10)
+                shown = one_line(text or "—", VALUE_LIMIT, "bold")
+                yield from self._labelled(pair.mark, word, shown, 10, lone=pair.mark in _LONE)
         yield from _notes(pair.note, 4, self.width)
         for row in _unfolded(pair.rows, self.style):
             yield from self._row(row)
@@ -218,14 +221,18 @@ class _Stacked:
         if row.mark is Mark.SAME:
             yield from self._labelled(None, "both", got, 12)
         else:
-            yield from self._labelled(None, "expected", wanted, 12)
-            yield from self._labelled(None, "actual", got, 12)
+            yield from self._labelled(None, "expected", wanted, 12, lone=row.mark in _LONE)
+            yield from self._labelled(None, "actual", got, 12, lone=row.mark in _LONE)
         yield from _notes(row.note, 7, self.width)
 
-    def _labelled(self, mark: Mark | None, word: str, value: Content, indent: int) -> Iterator[Content]:
+    def _labelled(
+        self, mark: Mark | None, word: str, value: Content, indent: int, *, lone: bool = False
+    ) -> Iterator[Content]:
         head = sign(mark, False) if mark else Content("   ")
         pad = " " * max(indent - 10, 0)
-        for place, line in enumerate(_cut(value, self.width - indent - 3, 0, self.style.wrap)):
+        room = self.width - indent - 3
+        parts = _some(value, room, self.style.wrap) if lone else _cut(value, room, 0, self.style.wrap)
+        for place, line in enumerate(parts):
             label = lines.fit_text(word if not place else "", 10)
             yield Content.assemble(head if not place else "   ", pad, (label, MUTED), line)
 
@@ -342,6 +349,14 @@ def _first_difference(left: str, right: str | None) -> int:
         if one != other:
             return place
     return min(len(left), len(right))
+
+
+def _some(content: Content, width: int, whole: bool, *, hang: int = 0) -> list[Content]:
+    """Return the first lines of what only one side has, or all of them."""
+    parts = _cut(content, width, hang, True)
+    if whole or len(parts) <= ALONE_LINES:
+        return parts
+    return [*parts[: ALONE_LINES - 1], parts[ALONE_LINES - 1].truncate(width - 1).append_text(MARKS.cut, MUTED)]
 
 
 def _cut(content: Content, width: int, hang: int, wrap: bool) -> list[Content]:
