@@ -27,9 +27,10 @@ unit: $(STAMP)
 bench: $(STAMP)  ## measure, here and now
 	@for script in $(filter-out $(SOAK),$(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
 
-soak: $(STAMP)  ## long and large: 10,000 cases, 1,000 runs, 64 streams for 10 minutes, all signals at all points
+soak: $(STAMP)  ## long and large: 10,000 cases, 1,000 runs, 64 streams for 10 minutes, all signals, 40 walks in random Unicode
 	$(BIN)/python $(SOAK)
 	EVAL_CONSOLE_KILLS=all $(BIN)/pytest -n 2 tests/engine/test_kill_suites.py
+	EVAL_CONSOLE_UNICODE=40 $(BIN)/pytest tests/tui/test_ground_hostile.py
 
 constraints:  ## lock the newest versions that fit pyproject.toml, for all platforms
 	PYTHON=$(PYTHON) .ci/lock

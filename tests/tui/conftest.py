@@ -252,6 +252,12 @@ def hostile(request: pytest.FixtureRequest) -> str:
     return HOSTILE[request.param]
 
 
+@pytest.fixture(params=range(4), ids=lambda n: f"hostile{n}")
+def hostile_some(request: pytest.FixtureRequest) -> str:
+    """Return the hostile texts in four parts, each begun by another one, where every text needs an app of its own."""
+    return " ".join(HOSTILE[request.param :: 4])
+
+
 @pytest.fixture
 def all_hostile() -> tuple[str, ...]:
     """Return all hostile texts."""

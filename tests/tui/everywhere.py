@@ -1,4 +1,4 @@
-"""One walk through every screen and every sheet over it, for tests of what must hold on all of them."""
+"""One walk through every screen, every view and every sheet over them, for tests of what must hold on all of them."""
 
 from collections.abc import AsyncIterator
 
@@ -9,25 +9,42 @@ from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
 from console.tui.screens.place import Place
 
+PLACES = ("home", "live", "review", "compare", "grid", "board", "trends", "library", "cases", "launch")
+KEYS = {
+    "grid": ("+", "enter"),
+    "board": ("B",),
+    "trends": ("H",),
+    "library": ("5",),
+    "cases": ("g", "x", "j", "enter"),
+    "launch": ("L",),
+}
+"""What opens a place from the one before it."""
 SHEETS = ("question_mark", "colon", "ctrl+t", "y", "slash")
 """Keys that open something over a place."""
+STEPS = {
+    "home": ("end", "home"),
+    "live": ("tab", "w", "w", "w", "i", "x"),
+    "review": ("tab", *"vvvvvvvv", *"iasp", "d", "x", "n"),
+    "compare": ("tab", "s", "v"),
+    "grid": ("down",),
+    "board": ("down",),
+    "trends": ("down",),
+    "library": ("tab", "down", "x"),
+    "cases": ("tab",),
+}
+"""Keys that show something else of a place: the next pane, other views, the wall, what is folded."""
 
 
-async def everywhere(app: ConsoleApp, pilot: Pilot[int], run: RunFolder, other: RunFolder) -> AsyncIterator[str]:
-    """Go through all screens of the app, with these two runs; yield a name whenever there is something new to see."""
-    for name in ("home", "live", "review", "compare", "board", "library", "cases", "launch"):
-        await _open(app, pilot, name, run, other)
+async def everywhere(app: ConsoleApp, pilot: Pilot[int], *runs: RunFolder) -> AsyncIterator[str]:
+    """Go through all screens of the app, with these three runs; yield a name whenever there is something new to see."""
+    for name in PLACES:
+        await go(app, pilot, name, *runs)
         yield name
-        if name in ("live", "review", "compare", "library", "cases"):
-            await pilot.press("tab")
+        for number, key in enumerate(STEPS.get(name, ())):
+            await pilot.press(key)
             await still(app, pilot)
-            yield f"{name}, next pane"
-        if name == "review":
-            for view in range(4):
-                await pilot.press("v")
-                await still(app, pilot)
-                yield f"review, view {view}"
-        for key in SHEETS if name in ("home", "review", "library") else ("question_mark",):
+            yield f"{name}, {number}: {key}"
+        for key in SHEETS if name in ("home", "review") else ("question_mark",):
             await pilot.press(key)
             await still(app, pilot)
             yield f"{name}, {key}"
@@ -36,21 +53,16 @@ async def everywhere(app: ConsoleApp, pilot: Pilot[int], run: RunFolder, other: 
     await pilot.press("escape")
 
 
-async def _open(app: ConsoleApp, pilot: Pilot[int], name: str, run: RunFolder, other: RunFolder) -> None:
+async def go(app: ConsoleApp, pilot: Pilot[int], name: str, *runs: RunFolder) -> None:
+    """Go to one screen, and wait until everything on it is read."""
     if name == "live":
-        app.open_live(run)
+        app.open_live(runs[0])
     elif name == "review":
-        app.open_review(run)
+        app.open_review(runs[0])
     elif name == "compare":
-        app.open_compare(other, run)
-    elif name == "board":
-        await pilot.press("B")
-    elif name == "library":
-        await pilot.press("5")
-    elif name == "cases":
-        await pilot.press("g", "x", "j", "enter")
-    elif name == "launch":
-        await pilot.press("L")
+        app.open_compare(runs[1], runs[0])
+    else:
+        await pilot.press(*KEYS.get(name, ()))
     where = "library" if name == "cases" else name
     await assert_until(pilot, lambda: isinstance(app.screen, Place) and app.screen.where == where)
     await app.workers.wait_for_complete()

@@ -27,8 +27,8 @@ async def assert_until(pilot: Pilot[int], holds: Callable[[], bool]) -> None:
 async def still(app: App[Any], pilot: Pilot[int]) -> None:
     """Wait until the picture stays the same."""
     last, same = "", 0
-    while same < 3:
-        await pilot.pause(0.02)
+    while same < 2:
+        await pilot.pause()
         shown = text_of(app)
         last, same = shown, same + 1 if shown == last else 0
 

@@ -1,59 +1,164 @@
 """No byte of foreign text reaches the terminal unescaped, on any screen or on any sheet over it."""
 
+import itertools
 import json
+import os
+import shutil
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).parent))
-from everywhere import everywhere
+from everywhere import PLACES, everywhere
 from recorded import QUESTION, Recorder, WeatherSuite, call_reply
 from shown import assert_no_control_byte
 
-from console.core.case import Case
+from console.core.case import Case, Key, Setting
+from console.core.chat import Reply
+from console.core.comparison import Comparison, Mark, Pair, Row
 from console.core.outcome import Outcome
-from console.core.run import ModelFacts
-from console.store.runs import RunFolder
+from console.core.record import Noted, Performed, Tried
+from console.core.run import Manifest, ModelFacts
+from console.store.notes import Note, Notes
+from console.store.run_queue import Queued, RunQueue
+from console.store.runs import RunFolder, create_run
 from console.suites.suite import Category, SuiteEntry
 from console.tui.library.sheets import Checksum, Ping, case_sheet, category_sheet, model_sheet, suite_sheet
 from console.tui.review.case_place import CasePlace
 from console.tui.stock import ModelLine, SuiteLine
 
 ANYTHING = st.text(st.characters(exclude_categories=()), max_size=60)
+NASTY = st.sampled_from(
+    [chr(code) for code in (*range(32), *range(0x7F, 0xA0), 0x200E, 0x200F, *range(0x202A, 0x202F))]
+    + list("\u2066\u2067\u2068\u2069\u2028\u2029\u200b\u200d\u2060\ufeff\u061c\u00ad\u034f\u180e\ufffe\ufff9")
+    + list("\ud800\udbff\udc00\udfff\u0301\u20dd\u0e47\u0489\ufe0f\U000e0041\U000e0100\U000f0000\U0010ffff")
+    + list("漢한ｗ👩🏽🇩😀ﷺ𝕏אع[]/\\\"'$%{}<>|= \tx")
+)
+SEQUENCES = st.sampled_from(
+    ["\x1b[2J", "\x1b]52;c;eA==\x07", "\x9b31m", "\x1bP+q\x1b\\", "[/x]", "[@click=app.quit]", "\r\n"]
+)
+DENSE = st.one_of(
+    st.text(NASTY, min_size=6, max_size=30),
+    st.builds("".join, st.lists(SEQUENCES | st.characters(exclude_categories=()), min_size=4, max_size=12)),
+    st.builds(
+        lambda base, marks, count: base + marks * count, NASTY, st.text(NASTY, min_size=1, max_size=2), st.just(300)
+    ),
+)
+"""Text as no person writes it: controls, bidi, surrogates, floods of combining marks, half sequences, markup."""
+EXAMPLES = int(os.environ.get("EVAL_CONSOLE_UNICODE", "0"))
+"""How many random runs are shown; without it two, always the same ones."""
 
 
-def hostile_run(root: Path, name: str, texts: tuple[str, ...], outcome: Outcome) -> RunFolder:
+def kept(text: str) -> str:
+    """Return what a file in UTF-8 can hold of a text, and a name can."""
+    return text.encode("utf-8", "replace").decode().replace("\x00", "").replace("/", "_")
+
+
+def hostile_run(root: Path, name: str, texts: Sequence[str], outcome: Outcome) -> RunFolder:
     """A run whose every foreign field is hostile."""
-    kept = tuple(text.encode("utf-8", "replace").decode() for text in texts)  # what a file in UTF-8 can hold
-    recorder = Recorder(root, cases=len(kept), name=name, suite="".join(kept[:3]), model=ModelFacts("".join(kept)))
-    for place, text in enumerate(kept):
-        key = recorder.start(f"{text}{place}", text, f"{text} {QUESTION}")
-        recorder.ask(key, text + QUESTION, call_reply(text or "f", json.dumps({"location": text})))
-        recorder.finish(key, outcome, text, text, messages=[text], output=text)
+    some = itertools.cycle(texts)
+    model = ModelFacts("".join(kept(text) for text in texts))
+    recorder = Recorder(root, cases=len(texts), name=name, suite="".join(kept(text) for text in texts[:3]), model=model)
+    for place, text in enumerate(texts):
+        attempts = 2 if place == 0 else 1
+        for attempt in range(1, attempts + 1):
+            more = {"tools": [{"type": "function", "function": {"name": next(some), "description": next(some)}}]}
+            id = f"{text}{place}"
+            key = recorder.start(id, next(some), f"{next(some)} {QUESTION}", attempt, question=next(some), **more)
+            recorder.write(
+                Tried(recorder.tick(), key=key, n=1, kind=next(some), message=next(some), partial=next(some))
+            )
+            reply = call_reply(next(some), json.dumps({"location": next(some)}), reasoning=next(some))
+            recorder.ask(
+                key, next(some) + QUESTION, msgspec.structs.replace(reply, content=next(some), model=next(some))
+            )
+            result = {"content": next(some), next(some): next(some)}
+            recorder.write(Performed(recorder.tick(), key=key, n=2, digest="", kind=next(some), result=result))
+            recorder.ask(
+                key, "", Reply(next(some)), n=3, role="judge", messages=[{"role": "user", "content": next(some)}]
+            )
+            recorder.write(Noted(recorder.tick(), key=key, kind="judged", data={"replies": [next(some)], "value": 3}))
+            recorder.finish(
+                key, outcome, next(some), next(some), messages=[next(some)], output={next(some): next(some)}
+            )
+        comment = Note(Key(kept(id), 0, attempts), "tag" if place % 2 else "comment", kept(text))
+        Notes(recorder.folder.path).add(comment)
     recorder.close()
     return recorder.folder
 
 
-@pytest.mark.timeout(600)
-async def test_hostile_text_on_every_screen(
-    opened: Any, desk: Any, all_hostile: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: WeatherSuite())
-    joined = "".join(all_hostile).encode("utf-8", "ignore").decode().replace("\x00", "")
-    hostile = [json.dumps({"id": f"{joined[:40]}{n}", "category": "c\x1b[2Jc", "question": joined}) for n in range(3)]
-    (desk.root / "data" / "small-talk" / "questions.jsonl").write_text("\n".join(hostile) + "\n", encoding="utf-8")
-    run = hostile_run(desk.root / "runs", "0117-a", all_hostile, Outcome.FAILED)
-    other = hostile_run(desk.root / "runs", "0116-b", all_hostile, Outcome.PASSED)
+def hostile_suite(folder: Path, texts: Sequence[str]) -> None:
+    """Questions of which nothing is ours."""
+    joined = "".join(kept(text) for text in texts)
+    lines = [json.dumps({"id": f"{joined[:40]}{n}", "category": "c\x1b[2Jc", "question": joined}) for n in range(3)]
+    (folder / "questions.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+@pytest.fixture
+def foreign(desk: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[Sequence[str]], list[RunFolder]]:
+    """Return a function that fills the desk with texts: three runs, one that waits, a suite and models."""
+    current: list[str] = [""]
+
+    def compare(*_: Any) -> Comparison:
+        text = "".join(current)
+        row = Row(Mark.DIFFERS, text, (text, text), text, text, decisive=True)
+        return Comparison(text, (Pair(Mark.DIFFERS, text, text, (row,), text),), text, text, text)
+
+    suite = WeatherSuite()
+    monkeypatch.setattr(suite, "compare", compare, raising=False)
+    monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: suite)
+
+    def fill(texts: Sequence[str]) -> list[RunFolder]:
+        runs = desk.root / "runs"
+        shutil.rmtree(runs)
+        runs.mkdir()
+        current[:] = texts
+        hostile_suite(desk.root / "data" / "small-talk", texts)
+        outcomes = ((Outcome.FAILED, "0117-a"), (Outcome.PASSED, "0116-b"), (Outcome.BROKEN, "0115-c"))
+        made = [hostile_run(runs, name, texts, outcome) for outcome, name in outcomes]
+        facts = Manifest("0114-waits", 1.0, kept(texts[0]), ModelFacts(kept(texts[1])), Setting(), cases=3)
+        RunQueue(runs).add([Queued(create_run(runs, facts).name, 1.0)])
+        return made
+
+    return fill
+
+
+async def assert_clean_everywhere(opened: Any, runs: Sequence[RunFolder], find: str) -> None:
+    """Walk through everything; nothing of what is painted can act on a terminal."""
     async with opened((100, 30)) as (app, pilot):
         names = []
-        async for name in everywhere(app, pilot, run, other):
+        async for name in everywhere(app, pilot, *runs):
             assert_no_control_byte(app)
             names.append(name)
-        assert {"home", "live", "review", "compare", "board", "library", "cases", "launch"} <= set(names)
+        await pilot.press("ctrl+t", *find)
+        assert_no_control_byte(app)
+        assert set(PLACES) <= set(names)
+        assert app.is_running
+
+
+@pytest.mark.timeout(600)
+async def test_hostile_text_on_every_screen(opened: Any, foreign: Any, all_hostile: tuple[str, ...]) -> None:
+    await assert_clean_everywhere(opened, foreign(all_hostile), "red")
+
+
+@pytest.mark.timeout(600 + 60 * EXAMPLES)
+@settings(
+    max_examples=EXAMPLES or 2,
+    derandomize=not EXAMPLES,
+    database=None,
+    phases=[Phase.generate],
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+)
+@given(texts=st.lists(DENSE, min_size=12, max_size=12, unique=True))
+async def test_any_text_on_every_screen(opened: Any, foreign: Any, texts: list[str]) -> None:
+    await assert_clean_everywhere(opened, foreign(texts), "w")
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

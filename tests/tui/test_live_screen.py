@@ -307,9 +307,9 @@ async def test_hostile_text_is_only_text(size: tuple[int, int], opened: Any, des
         assert app.is_running
 
 
-async def test_hostile_text_in_a_stream(opened: Any, desk: Any, hostile: str) -> None:
+async def test_hostile_text_in_a_stream(opened: Any, desk: Any, hostile_some: str) -> None:
     async with Engine(desk.root / "runs") as engine, opened() as (app, pilot):
-        safe = hostile.encode("utf-8", "replace").decode()
+        safe = hostile_some.encode("utf-8", "replace").decode()
         key = engine.recorder.start(f"c {safe}")
         screen = await watch(app, pilot, engine.recorder.folder)
         engine.begin(key)

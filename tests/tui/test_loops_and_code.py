@@ -221,8 +221,8 @@ async def test_a_weak_sandbox_is_named_and_effects_stay_backstage(opened: Any, d
 # Hostile text --------------------------------------------------------------------------------------------------------
 
 
-async def test_hostile_text_in_a_loop(hostile: str, opened: Any, desk: Any, loop_suite: None) -> None:
-    folder = brick_run(desk.root / "runs", text=hostile).folder
+async def test_hostile_text_in_a_loop(hostile_some: str, opened: Any, desk: Any, loop_suite: None) -> None:
+    folder = brick_run(desk.root / "runs", text=hostile_some).folder
     async with opened((120, 40)) as (app, pilot):
         await watch(app, pilot, folder)
         await pilot.press("x")
@@ -235,9 +235,9 @@ async def test_hostile_text_in_a_loop(hostile: str, opened: Any, desk: Any, loop
         assert_no_control_byte(app)
 
 
-async def test_hostile_text_in_code(hostile: str, opened: Any, desk: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: CodeSuite(hostile))
-    folder = code_run(desk.root / "runs", text=hostile).folder
+async def test_hostile_text_in_code(hostile_some: str, opened: Any, desk: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: CodeSuite(hostile_some))
+    folder = code_run(desk.root / "runs", text=hostile_some).folder
     async with opened((120, 40)) as (app, pilot):
         await watch(app, pilot, folder)
         assert_no_control_byte(app)

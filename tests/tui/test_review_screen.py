@@ -526,11 +526,11 @@ async def test_copies_are_source_text_without_controls(opened: Any, desk: Any) -
         assert not any("\x1b" in text or "\x07" in text for text in copied)
 
 
-async def test_the_whole_case_as_text_has_no_control_character(opened: Any, desk: Any, hostile: str) -> None:
+async def test_the_whole_case_as_text_has_no_control_character(opened: Any, desk: Any, hostile_some: str) -> None:
     recorder = Recorder(desk.root / "runs", cases=1)
     key = recorder.start("a")
-    recorder.ask(key, hostile, Reply(hostile))
-    recorder.finish(key, Outcome.FAILED, hostile, messages=[hostile])
+    recorder.ask(key, hostile_some, Reply(hostile_some))
+    recorder.finish(key, Outcome.FAILED, hostile_some, messages=[hostile_some])
     folder = recorder.close()
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
