@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 
-class Key(msgspec.Struct, frozen=True, array_like=True):
+class Key(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Identity of a conversation: case id, rollout (repeat) and attempt (retry), both from 0 and 1."""
 
     case: str
@@ -19,7 +19,7 @@ class Key(msgspec.Struct, frozen=True, array_like=True):
         return text if self.attempt == 1 else f"{text} attempt {self.attempt}"
 
 
-class Case(msgspec.Struct, frozen=True, omit_defaults=True):
+class Case(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One thing to be played and judged, complete: a journal that holds it can be scored without the dataset."""
 
     id: str

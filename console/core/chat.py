@@ -31,7 +31,7 @@ class Message(TypedDict):
     name: NotRequired[str]
 
 
-class ToolCall(msgspec.Struct, frozen=True):
+class ToolCall(msgspec.Struct, frozen=True, gc=False):
     """One native tool call of a reply; `arguments` is the JSON text exactly as the model wrote it."""
 
     id: str
@@ -43,7 +43,7 @@ class ToolCall(msgspec.Struct, frozen=True):
         return {"id": self.id, "type": "function", "function": {"name": self.name, "arguments": self.arguments}}
 
 
-class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
+class Usage(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Tokens of one call as the provider reported them; a call without a report has no Usage at all."""
 
     input: int = 0
@@ -54,7 +54,7 @@ class Usage(msgspec.Struct, frozen=True, omit_defaults=True):
     """Cost reported by the provider itself, if any."""
 
 
-class Reply(msgspec.Struct, frozen=True, omit_defaults=True):
+class Reply(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One complete answer of a model. Incomplete ones are faults with a `partial`."""
 
     content: str | None

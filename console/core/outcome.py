@@ -21,7 +21,7 @@ class Outcome(StrEnum):
         return self in (Outcome.PASSED, Outcome.FAILED)
 
 
-class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
+class Verdict(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What the grader says of one rollout."""
 
     outcome: Outcome

@@ -16,8 +16,8 @@ SCHEMA = 1
 """Version written into every line. Readers accept this and older ones."""
 
 
-class Record(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="t", tag=str.lower):
-    """Common head of all records."""
+class Record(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="t", tag=str.lower, gc=False):
+    """Common head of all records. Made of JSON, so never part of a cycle: Python need not look for one."""
 
     at: float
 

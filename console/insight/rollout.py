@@ -16,7 +16,7 @@ Slot = tuple[str, int]
 """Case id and rollout: what stays the same when an attempt supersedes another."""
 
 
-class Track(msgspec.Struct):
+class Track(msgspec.Struct, gc=False):
     """The values of one named score over the turns of a conversation."""
 
     values: list[float | None] = msgspec.field(default_factory=list[float | None])
@@ -33,7 +33,7 @@ NO_SCORES: dict[str, float] = {}
 """Of rollouts without any, all the same, and never to be changed: ten thousand empty ones are half a megabyte."""
 
 
-class Rollout(msgspec.Struct, array_like=True):
+class Rollout(msgspec.Struct, array_like=True, gc=False):
     """The latest attempt at one rollout of a case. Ids, titles, reasons, messages and words said are foreign text."""
 
     key: Key
