@@ -138,7 +138,7 @@ def _row(model: str, mode: str, runs: Sequence[KnownRun], entries: Mapping[str, 
         cells = _mean_cells(newest, score)
         counting = [newest]
     elif tallies and all(name in names.ALL for name in tallies):
-        cells = _bfcl_cells(tallies, entries)
+        cells = _bfcl_cells(tallies, entries, simulated=any(run.summary.simulated for run in counting))
     else:
         cells = _rate_cells(tallies, entries)
     return BoardRow(
@@ -216,9 +216,16 @@ def with_measures(board: Board, runs: Sequence[str], measures: Mapping[str, floa
         runs: ids of the runs that count for the row.
         measures: of `BFCL_SPENT` and `BFCL_FORMATS` what is known.
     """
-    cells = {name: Cell(value, unit="plain") for name, value in measures.items()}
-    rows = (replace(row, cells=row.cells | cells) if row.runs == tuple(runs) else row for row in board.rows)
-    return replace(board, rows=tuple(rows))
+
+    def filled(row: BoardRow) -> BoardRow:
+        if row.runs != tuple(runs):
+            return row
+        notes = {name: row.cells[name].note.removeprefix(NOT_PLAYED) for name in measures}
+        return replace(
+            row, cells=row.cells | {name: Cell(it, unit="plain", note=notes[name]) for name, it in measures.items()}
+        )
+
+    return replace(board, rows=tuple(filled(row) for row in board.rows))
 
 
 def _broken(tallies: Iterable[Tally]) -> str:
@@ -248,7 +255,7 @@ def official_counts(category: str, tally: Tally) -> tuple[int, int]:
     return right, tally.finished - tally.prepared
 
 
-def _bfcl_cells(tallies: Mapping[str, Tally], entries: Mapping[str, int]) -> dict[str, Cell]:
+def _bfcl_cells(tallies: Mapping[str, Tally], entries: Mapping[str, int], *, simulated: bool) -> dict[str, Cell]:
     cells = {name: _bfcl_category(name, tally, entries.get(name, 0)) for name, tally in tallies.items()}
 
     def of(category: str) -> Accuracy:
@@ -268,9 +275,11 @@ def _bfcl_cells(tallies: Mapping[str, Tally], entries: Mapping[str, int]) -> dic
         low, high = interval(name, of, {one: (cell.low, cell.high) for one, cell in cells.items()})
         note = "; ".join(filter(None, (gaps(name, whole), _judged(sum(tallies[it].broken for it in known)))))
         groups[column] = Cell(part.value, low, high, sum(cells[it].count for it in known), note=note)
-    unknown = any(tally.cost_unknown for tally in tallies.values())
     cost = math.fsum(tally.cost_usd for tally in tallies.values())
-    return groups | cells | {"cost_usd": _MISSING if unknown else Cell(cost, unit="plain")}
+    known = not simulated and not any(tally.cost_unknown for tally in tallies.values())
+    formats = cells.get(names.FORMAT_SENSITIVITY, _MISSING).note or NOT_PLAYED
+    plain = {"cost_usd": Cell(cost, unit="plain") if known else _MISSING}
+    return groups | cells | plain | dict.fromkeys(BFCL_FORMATS, Cell(None, note=formats))
 
 
 def _bfcl_category(name: str, tally: Tally, entries: int) -> Cell:

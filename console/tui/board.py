@@ -103,7 +103,7 @@ def _cell(cell: Cell) -> Content:
     if cell.value is None:
         return Content.styled("N/A", MUTED)
     if cell.unit == "plain":
-        return Content(f"{cell.value:.2f}")
+        return Content.assemble((f"{cell.value:.2f}", "bold"), ("*" if cell.note else "", "$undecided"))
     show = figures.rate if cell.unit == "rate" else figures.number
     half = "" if cell.low is None or cell.high is None else f" ±{show((cell.high - cell.low) / 2)}"
     return Content.assemble((show(cell.value), "bold"), ("*" if cell.note else "", "$undecided"), (half, MUTED))

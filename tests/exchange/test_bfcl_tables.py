@@ -4,9 +4,17 @@ import json
 
 import pytest
 
+from console.core.case import Key, Setting
+from console.core.chat import Reply
+from console.core.outcome import Outcome, Verdict
+from console.core.record import Asked, Finished
+from console.core.run import Manifest, ModelFacts
 from console.exchange.bfcl_columns import load_columns
 from console.exchange.bfcl_layout import score_path
 from console.exchange.bfcl_leaderboard import Spending, write_tables
+from console.exchange.bfcl_measures import measures_of
+from console.store.journal import JournalWriter
+from console.store.runs import create_run
 from console.suites.bfcl.categories import ALL, SCORING
 
 ENTRIES = dict.fromkeys(ALL, 10) | {"live_simple": 258, "live_multiple": 1053, "live_parallel": 16}
@@ -114,3 +122,22 @@ def test_a_comma_in_a_name_does_not_make_a_column(tmp_path):
     write_header(tmp_path, "a,b", "multiple", 0.5, 200)
     write(tmp_path)
     assert table(tmp_path, "overall")[0]["model"] == "a b"
+
+
+def test_latencies_and_the_spread_over_formats_come_from_journals(tmp_path):
+    folder = create_run(tmp_path, Manifest("r", 1.0, "bfcl", ModelFacts("m"), Setting(), cases=4))
+    writer = JournalWriter(folder.journal_path)
+    entries = [("a", 1, 1.0), ("a", 1, 2.0), ("b", 1, 3.0), ("b", 0, 4.0)]
+    for number, (config, right, seconds) in enumerate(entries):
+        key = Key(f"format_sensitivity_{number}:{config}:simple_python_{number}")
+        reply = Reply("x", latency_s=seconds)
+        writer.append(Asked(at=1.0, key=key, n=number, digest="", reply=reply))
+        outcome = Outcome.PASSED if right else Outcome.FAILED
+        writer.append(Finished(at=2.0, key=key, verdict=Verdict(outcome)))
+    writer.append(
+        Asked(at=3.0, key=Key("memory_kv_prereq_0-student-0"), n=9, digest="", reply=Reply("", latency_s=99.0))
+    )
+    writer.close()
+    found = measures_of([folder])
+    assert (found["latency_mean_s"], found["latency_stdev_s"]) == (2.5, 1.29)
+    assert (found["format_max_delta"], found["format_stdev"]) == (50.0, 35.36)

@@ -4,7 +4,7 @@ import pytest
 
 from console.core.case import Setting
 from console.core.run import Manifest, ModelFacts, Summary, Tally
-from console.insight.leaderboard import leaderboards, with_interval
+from console.insight.leaderboard import leaderboards, with_interval, with_measures
 from console.insight.trends import KnownRun, trends
 from console.suites.bfcl import categories as names
 from console.suites.rates import wilson
@@ -45,6 +45,20 @@ def test_a_whole_bfcl_row_follows_the_official_formula():
     assert (cells["multiple"].low, cells["multiple"].high) == pytest.approx(wilson(8, 10))
     width = cells["overall"].high - cells["overall"].low
     assert width < cells["multiple"].high - cells["multiple"].low
+
+
+def test_what_only_journals_hold_is_filled_in_and_says_when_it_is_incomplete():
+    entries = {"bfcl": {"format_sensitivity": 5200, "multiple": 10}}
+    categories = {"format_sensitivity": (5, 5, 0), "multiple": (10, 0, 0)}
+    (board,) = leaderboards([known("r", categories)], entries)
+    assert board.rows[0].cells["cost_usd"].value == 1.0
+    assert board.rows[0].cells["latency_mean_s"].value is None
+    filled = with_measures(board, ("r",), {"latency_mean_s": 1.5, "format_stdev": 2.0}).rows[0].cells
+    assert (filled["latency_mean_s"].value, filled["latency_mean_s"].note) == (1.5, "")
+    assert (filled["format_stdev"].value, filled["format_stdev"].note) == (2.0, "incomplete: 10 of 5200")
+    assert with_measures(board, ("other",), {"latency_mean_s": 1.5}) == board
+    (pretended,) = leaderboards([known("r", categories, simulated=True)], entries)
+    assert pretended.rows[0].cells["cost_usd"].value is None
 
 
 def test_missing_categories_count_as_nothing_and_are_said():

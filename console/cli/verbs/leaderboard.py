@@ -100,7 +100,7 @@ def cell_text(cell: Cell) -> str:
     if cell.value is None:
         return "N/A"
     if cell.unit == "plain":
-        return f"{cell.value:.2f}"
+        return f"{cell.value:.2f}{'*' if cell.note else ''}"
     show = rate if cell.unit == "rate" else number
     mark = "*" if cell.note else ""
     if cell.low is None or cell.high is None:
