@@ -117,6 +117,7 @@ def _row(record: Finished, played: _Played, number: int) -> Row:
         "task": ENVIRONMENT,
         "info": {"question": played.case.data.get("question", played.case.title)},
         **{name: scores.get(ours, 0.0) for ours, name in NAMES.items()},
+        "aidanbench_score": scores.get("reward", 0.0),  # there the name of the reward, whatever its mode
         "case": record.key.case,
         "category": played.case.category,
         "rollout": record.key.rollout,
@@ -171,7 +172,7 @@ def read_results(path: Path) -> tuple[Mapping[str, Any], list[Row]]:
     Raises:
         UsageError: a file is missing or damaged; names the line.
     """
-    folder = path.parent if path.name == RESULTS else path
+    folder = _results_folder(path)
     try:
         metadata = json.loads((folder / METADATA).read_text(encoding="utf-8"))
         lines = (folder / RESULTS).read_bytes().decode("utf-8").split("\n")
@@ -186,6 +187,20 @@ def read_results(path: Path) -> tuple[Mapping[str, Any], list[Row]]:
     if not rows:
         raise UsageError("holds no result", where=str(folder / RESULTS))
     return cast(Mapping[str, Any], metadata), rows
+
+
+def _results_folder(path: Path) -> Path:
+    """Return the folder with the two files: this one, or the only one below it.
+
+    Raises:
+        UsageError: there are several.
+    """
+    if path.name == RESULTS or (path / RESULTS).is_file():
+        return path.parent if path.name == RESULTS else path
+    below = sorted(found.parent for found in path.rglob(RESULTS))
+    if len(below) > 1:
+        raise UsageError(f"holds {len(below)} results", where=str(path), cure=f"Name one of them, such as {below[-1]}.")
+    return below[0] if below else path
 
 
 _CURE = f"Name a folder that holds {RESULTS} and {METADATA}."

@@ -115,6 +115,15 @@ def test_export_has_the_layout_and_names_of_the_tools(run: RunFolder, tmp_path: 
     assert metadata["left_out"] == [{"case": "b-1", "rollout": 1, "outcome": "broken", "reason": "server"}]
 
 
+def test_results_are_found_below_the_folder_that_was_exported_to(run: RunFolder, tmp_path: Path) -> None:
+    folder = export_run(run, tmp_path / "out")
+    assert read_results(tmp_path / "out") == read_results(folder)
+    other = export_run(run, tmp_path / "out")
+    with pytest.raises(UsageError, match="holds 2 results") as caught:
+        read_results(tmp_path / "out")
+    assert str(max(folder, other)) in caught.value.cure
+
+
 def test_what_was_exported_comes_back_the_same(run: RunFolder, tmp_path: Path) -> None:
     folder = export_run(run, tmp_path / "out")
     back = import_results(folder, tmp_path / "imported")

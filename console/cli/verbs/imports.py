@@ -75,7 +75,7 @@ def _guessed(path: Path) -> str:
     Raises:
         UsageError: nothing known is there.
     """
-    if path.name == "results.jsonl" or (path / "results.jsonl").is_file():
+    if path.name == "results.jsonl" or (path.is_dir() and next(path.rglob("results.jsonl"), None)):
         return "verifiers"
     if path.name.startswith("BFCL_v4_") or (path.is_dir() and next(path.rglob("BFCL_v4_*_result.json"), None)):
         return "bfcl"
