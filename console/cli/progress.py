@@ -6,7 +6,7 @@ import time
 from console.cli.output import Output
 from console.core.record import AnyRecord, Closed, Finished, Tried
 from console.core.run import Tally
-from console.core.tally import RunFold
+from console.core.tally import RunFold, without_output
 
 _EVERY_S = {True: 0.2, False: 5.0}
 
@@ -24,7 +24,7 @@ class Progress:
 
     def __call__(self, record: AnyRecord) -> None:
         """Count a record, and say so when it is time."""
-        self.fold.apply(record)
+        self.fold.apply(without_output(record))
         now = time.monotonic()
         if isinstance(record, Tried) and record.wait_s is None:
             self.say(f"{record.key}: {record.kind}: {record.message}")

@@ -12,7 +12,7 @@ import msgspec
 from console.core.fault import UsageError
 from console.core.nearest import nearest
 from console.core.run import Manifest, Summary
-from console.core.tally import RunFold
+from console.core.tally import RunFold, without_output
 from console.store.atomic import write_atomically
 from console.store.journal import JournalReader
 from console.store.lock import is_held
@@ -89,7 +89,7 @@ class RunFolder:
         manifest, live = self.manifest(), self.is_live
         reader, fold = JournalReader(self.journal_path), RunFold()
         for record in reader.iter_all():
-            fold.apply(record)
+            fold.apply(without_output(record))
         summary = fold.summary(
             manifest, live=live, now=time.time(), damaged=len(reader.damages), journal_bytes=reader.offset
         )

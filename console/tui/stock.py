@@ -14,7 +14,7 @@ import msgspec
 from console.config.paths import Places
 from console.core.fault import UsageError
 from console.core.run import Manifest, Summary, Tally
-from console.core.tally import RunFold
+from console.core.tally import RunFold, without_output
 from console.store.run_queue import RunQueue
 from console.store.runs import RunFolder, list_runs
 
@@ -186,7 +186,7 @@ class RunWatch:
         try:
             self._manifest = self._manifest or self.folder.manifest()
             for record in self._reader.iter_all():
-                self._fold.apply(record)
+                self._fold.apply(without_output(record))
             live = self.folder.is_live
             if not live and not self._fold.sessions:
                 return read_run(self.folder)

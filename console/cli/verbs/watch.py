@@ -11,7 +11,7 @@ from console.cli.parser import Arguments, is_interactive
 from console.cli.progress import progress_line
 from console.config.paths import find_runs_root
 from console.core.record import AnyRecord, Finished
-from console.core.tally import RunFold
+from console.core.tally import RunFold, without_output
 from console.insight.reasons import sentence
 from console.insight.rollout import PREPARED
 from console.store.journal import JournalReader
@@ -55,7 +55,7 @@ def _follow(folder: RunFolder, output: Output) -> int:
         live = folder.is_live or (fold.sessions == 0 and time.time() - manifest.at < _ENGINE_STARTS_WITHIN_S)
         while records := reader.read_new():
             for record in records:
-                fold.apply(record)
+                fold.apply(without_output(record))
                 _tell(output, record, fold)
         if not live:
             break
