@@ -284,6 +284,8 @@ class Box:
         ("put(thing=dict(a=1))", '{"held": 1}'),
         ("take(x=1)", "Error during execution: name 'take' is not defined"),
         ("put(thing=x)", "Error during execution: name 'x' is not defined"),
+        ("put(thing=1, thing=2)", "Error during execution: keyword argument repeated: thing (<string>, line 1)"),
+        ("Box.put(thing=1)", "Error during execution: name 'Box' is not defined"),
         ("put(wrong=1)", "Error during execution: Box.put() got an unexpected keyword argument 'wrong'"),
         ("put()", "Error during execution: Box.put() missing 1 required positional argument: 'thing'"),
         ("run()", "Error during execution: Function call run is not allowed."),

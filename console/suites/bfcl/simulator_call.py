@@ -92,6 +92,9 @@ class _Evaluation:
     def _call(self, node: ast.Call) -> Any:
         function = self._function(node.func)
         arguments = [self.value(argument) for argument in node.args]
+        names = [keyword.arg for keyword in node.keywords]
+        if doubled := next((name for place, name in enumerate(names) if name in names[:place]), None):
+            raise SyntaxError(f"keyword argument repeated: {doubled} (<string>, line 1)")
         keywords = {keyword.arg: self.value(keyword.value) for keyword in node.keywords}
         if None in keywords:
             raise TypeError("arguments may not be unpacked")
@@ -103,12 +106,17 @@ class _Evaluation:
                 if name.startswith("_"):
                     raise AttributeError(f"{name!r} is not public")
                 return getattr(self._instances[owner], name)
-            case ast.Attribute(value=ast.Name(id=name)) | ast.Name(id=name) if not self._is_builtin(node):
-                raise NameError(f"name {name!r} is not defined")
-            case ast.Name(id=name):
+            case ast.Name(id=name) if name in _BUILTINS:
                 return _BUILTINS[name]
             case _:
+                first = _first(node)
+                if isinstance(first, ast.Name) and first.id not in self._instances:
+                    raise NameError(f"name {first.id!r} is not defined")
                 raise TypeError(f"{ast.unparse(node)} may not be called")
 
-    def _is_builtin(self, node: ast.expr) -> bool:
-        return isinstance(node, ast.Name) and node.id in _BUILTINS
+
+def _first(node: ast.expr) -> ast.expr:
+    """Return what a chain of attributes begins with."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node
