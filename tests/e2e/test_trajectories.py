@@ -80,7 +80,7 @@ class Killing:
 
     def __call__(self, request: dict[str, Any]) -> Scripted:
         self.seen += 1
-        if self.seen == self.at and self.known.wait(20) and self.victim is not None:
+        if self.seen == self.at and self.known.wait(60) and self.victim is not None:
             self.victim.send_signal(signal.SIGKILL)
         return self.model(request)
 

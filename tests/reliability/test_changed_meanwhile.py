@@ -40,7 +40,7 @@ def test_a_folder_that_is_moved_while_the_run_plays(home: Path, start: Start) ->
         process = start([*COMMAND, "run", "-m", "m", "-s", "lookups", "--data", str(data), "-c", "2"])
         until(lambda: server.counts["chat"] > 5)
         moved = only_run(home / "runs").rename(home / "moved")
-        _, err = process.communicate(timeout=30)
+        _, err = process.communicate(timeout=110)
     assert process.returncode == 2
     assert "run.json is missing" in err
     assert "Traceback" not in err

@@ -47,7 +47,7 @@ def test_a_run_waits_for_space_and_loses_nothing(home: Path, start: Start, serve
     played = len(results(whole))
     assert 0 < played < CASES
     (seen_by(process.pid, home / "small") / "ballast").unlink()
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=110)
     assert process.returncode == 0, err
     assert "held ones are written" in err
     assert json.loads(out)["summary"]["tally"]["passed"] == CASES
@@ -61,7 +61,7 @@ def test_who_does_not_want_to_wait_loses_only_what_was_held(home: Path, start: S
     process = on_a_disk_that_fills_up(home, start, server)
     lock = only_run(seen_by(process.pid, home / "small")) / "lock"
     os.kill(json.loads(lock.read_bytes())["pid"], signal.SIGTERM)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=110)
     assert process.returncode == 3
     assert "No space left" in err
     run = only_run(home / "kept")
@@ -69,7 +69,7 @@ def test_who_does_not_want_to_wait_loses_only_what_was_held(home: Path, start: S
     assert before
     command = [*COMMAND, "resume", "--runs", str(home / "kept"), "--data", str(home / "data"), "--json", "--quiet"]
     again = start(command)
-    assert again.wait(30) == 0
+    assert again.wait(110) == 0
     after = results(run)
     assert len(after) == CASES
     assert after | before == after
@@ -87,7 +87,7 @@ def test_no_space_for_a_new_run_is_said_before_anything_is_asked(
     write_models(home, server)
     given = ["--data", str(data), "--runs", str(runs)]
     process = start(on_small_disk(runs, 8, 8, [*COMMAND, "run", "-m", "m", "-s", "lookups", *given]))
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=110)
     assert process.returncode == 2, err
     assert "cannot be written: No space left on device" in err
     assert server.counts["chat"] == 0

@@ -27,7 +27,7 @@ def test_a_read_only_runs_folder_is_for_reading(home: Path, console, start: Star
         name: start(on_read_only_disk(home / "runs", [*COMMAND, *line]), EVAL_CONSOLE_SIM_PACE="flat")
         for name, line in lines.items()
     }
-    told = {name: (*process.communicate(timeout=60), process.returncode) for name, process in running.items()}
+    told = {name: (*process.communicate(timeout=110), process.returncode) for name, process in running.items()}
     assert all("Traceback" not in err and "error of this program" not in err for _, err, _ in told.values()), told
     assert [told[name][2] for name in ("show", "review", "runs")] == [0, 0, 0], told
     assert json.loads(told["show"][0])["run"] == run

@@ -63,7 +63,7 @@ def ends(process: "subprocess.Popen[str]", numbers: list[signal.Signals]) -> int
         while number is signal.SIGINT and not process.stderr.readline().startswith(("stopping", "giving up")):
             if process.poll() is not None:
                 break
-    return process.wait(30)
+    return process.wait(110)
 
 
 SIGNALS = [

@@ -37,7 +37,7 @@ def test_a_newcomer_finds_the_first_failure(tmp_path: Path, terminal: Open, size
     app = terminal(size=size, env={"EVAL_CONSOLE_SIM_PACE": "flat"})
     app.until("Try the demo", "simulated", "? help")
     app.press("Enter")
-    app.until("Live", "bfcl-starter", "✗", seconds=30)
+    app.until("Live", "bfcl-starter", "✗")
     app.press("3")
     first = app.until("Review", "EXPECTED", "ACTUAL", "1 of ")
     assert "✗" in first

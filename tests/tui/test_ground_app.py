@@ -196,7 +196,7 @@ async def test_stopping_on_the_way_out_reaches_the_engine(opened: Any, desk: Any
         async with opened() as (app, pilot):
             app.take_launched([run])
             await pilot.press("ctrl+q", "s")
-            for _ in range(100):
+            for _ in range(6_000):
                 await pilot.pause(0.01)
                 if heard:
                     break

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tui.shown import assert_until
 
 from console.tui.app import ConsoleApp
 
@@ -78,10 +79,7 @@ async def test_keys_typed_at_once_reach_where_they_were_meant(opened: Any) -> No
     async with opened() as (app, pilot):
         for key in ("L", "j", "j", "space", "tab", "space", "tab", "7"):
             app.post_message(events.Key(key, key if len(key) == 1 else None))
-        for _ in range(100):
-            await pilot.pause(0.02)
-            if app.screen.where == "launch" and app.screen.form.texts:
-                break
+        await assert_until(pilot, lambda: app.screen.where == "launch" and bool(app.screen.form.texts))
         assert app.screen.form.models == ["sim/careful"]
         assert list(app.screen.form.suites) == ["small-talk"]
         assert app.screen.form.texts == {"cases": "7"}
