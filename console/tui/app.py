@@ -216,7 +216,9 @@ class ConsoleApp(RunDoor, StyledApp):
         share = sum(line.tally.finished for line in live) / planned if planned else 0.0
         if self.size.width < 120:
             return Content.styled(f"{MARKS.live} {share:.0%}", "bold $live")
-        is_paid = any(line.summary and not line.summary.simulated for line in live)
+        # Live itself says what its run costs, up to the last answer; here only finished conversations count.
+        is_told = isinstance(self.screen, Place) and self.screen.where == "live"
+        is_paid = not is_told and any(line.summary and not line.summary.simulated for line in live)
         cost = f"  {figures.money(sum(line.tally.cost_usd for line in live))}" if is_paid else ""
         return Content.assemble(
             (f"{MARKS.live} {figures.plural(len(live), 'run')} live", "bold $live"), f"  {share:.0%}{cost}"

@@ -62,6 +62,8 @@ async def shown(app: Any, pilot: Any, engine: Engine, words: str) -> None:
     await assert_until(pilot, lambda: isinstance(app.screen, LiveScreen) and app.screen.feed is not None)
     await assert_until(pilot, lambda: app.screen.feed.is_read and app.screen.feed.overview.status is not None)
     await assert_until(pilot, lambda: words in text_of(app))
+    if app.size.width > 100:
+        await assert_until(pilot, lambda: "time left" in text_of(app))
     await still(app, pilot)
 
 
