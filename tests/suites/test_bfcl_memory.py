@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from console.config.paths import DataRoots
 from console.core.case import Case, Key, Setting
 from console.core.fault import Fault, FaultKind
 from console.core.outcome import Outcome, Verdict
@@ -20,14 +21,14 @@ from console.suites.bfcl.memory.chain import memory_after, unsearched
 from console.suites.bfcl.memory.embedding import embedding
 from console.suites.bfcl.memory.play import Remembering
 from console.suites.bfcl.suite import BfclSuite
-from console.suites.catalog import read_entry
+from console.suites.catalog import Catalog, read_entry
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 ERROR = "Error during execution: "
 
 
 def fresh(backend: str) -> Memory:
-    return Memory(f"memory_{backend}_0-student-0", {}, embedding("words", DATA))
+    return Memory(f"memory_{backend}_0-student-0", {}, embedding("words", DATA, DATA))
 
 
 def does(memory: Memory, call: str) -> Any:
@@ -97,7 +98,7 @@ def test_vector_finds_the_nearest_and_survives_a_snapshot():
     assert found[0]["similarity_score"] > found[1]["similarity_score"]
     assert does(memory, "archival_memory_remove(vec_id=1)") == {"status": "ID 1 removed from store."}
     assert does(memory, "archival_memory_update(vec_id=1, new_text='x')") == {"error": "ID 1 not present in store."}
-    again = Memory("memory_vector_1-student-1", memory.snapshot, embedding("words", DATA))
+    again = Memory("memory_vector_1-student-1", memory.snapshot, embedding("words", DATA, DATA))
     assert does(again, "archival_memory_add(text='next')") == {"id": 3}
     assert memory.snapshot["archival_memory"]["store"] == {"0": "a red bicycle", "2": "the exam is in May"}
     assert core_of(memory.snapshot) == {}
@@ -146,6 +147,21 @@ async def test_an_embedding_that_fails_is_a_fault_and_no_answer():
     played = Remembering("memory_vector_0-student-0", before, fails)
     with pytest.raises(Fault, match="no weights"):
         await played.execute(["core_memory_retrieve(query='x')"])
+
+
+def test_equal_scores_come_as_from_the_official_index():
+    memory = fresh("vector")
+    for text in ("tea", "tea", "coffee", "tea"):
+        does(memory, f"archival_memory_add(text={text!r})")
+
+    def found(most: int) -> list[int]:
+        result = does(memory, f"archival_memory_retrieve(query='tea', top_k={most})")["result"]
+        return [one["id"] for one in result]
+
+    assert (found(1), found(2), found(4)) == ([0], [1, 0], [3, 1, 0, 2])
+    does(memory, "archival_memory_update(vec_id=0, new_text='tea')")
+    assert found(2) == [3, 1], "an update puts its text in anew"
+    assert does(memory, "archival_memory_retrieve(query='tea', top_k=True)") == f"{ERROR}an integer is required"
 
 
 def test_prerequisites_are_counted_as_prepared_and_enter_no_score():
@@ -218,3 +234,14 @@ def test_the_pulled_data_has_the_official_sizes():
         for doc in suite.dataset.function_docs(f"MemoryAPI_{backend}"):
             given = ", ".join(f"{name}='x'" for name in doc["parameters"]["properties"])
             assert "is not defined" not in fresh(backend).execute([f"{doc['name']}({given})"])[0]
+
+
+def test_weights_are_looked_for_below_the_folder_that_was_named_with_data(tmp_path: Path) -> None:
+    (tmp_path / "minilm").mkdir()
+    for name in ("model.safetensors", "vocab.txt"):
+        (tmp_path / "minilm" / name).write_text("damaged")
+    suite = Catalog(DataRoots(DATA, DATA, (tmp_path,))).open("bfcl-starter")
+    assert isinstance(suite, BfclSuite)
+    find = embedding("minilm", suite.dataset.folder, suite.dataset.weights)
+    with pytest.raises(Fault, match=f"the local embedding in {tmp_path / 'minilm'} cannot be read"):
+        find(["a text"])

@@ -1,9 +1,11 @@
 """The memory backend `vector`: texts under running numbers, found again by what they mean.
 
 Texts are embedded only when something is looked for, so that what is remembered never depends on an embedding. Scores
-are inner products of vectors of length one, in single precision; equal scores keep the order of numbers.
+are inner products of vectors of length one, in single precision. Equal ones come as from the official index, which
+keeps the best in a heap: the one that was put in last comes first, and a better one drives out the first.
 """
 
+import heapq
 import operator
 import struct
 from collections.abc import Callable, Sequence
@@ -23,6 +25,8 @@ class NumberedTexts:
     embed: Embed
     texts: dict[int, str] = field(default_factory=dict[int, str])
     next_id: int = 0
+    order: list[int] = field(default_factory=list[int])
+    """Numbers as they were put into the index: an update puts its text in anew."""
 
     def add(self, text: Any) -> Answer:
         """Put a text under the next number."""
@@ -33,6 +37,7 @@ class NumberedTexts:
         number = self.next_id
         self.next_id += 1
         self.texts[number] = _only_text(text)
+        self.order.append(number)
         return {"id": number}
 
     def remove(self, number: Any) -> Answer:
@@ -40,6 +45,7 @@ class NumberedTexts:
         if number not in self.texts:
             return _absent(number)
         del self.texts[number]
+        self.order.remove(number)
         return {"status": f"ID {number} removed from store."}
 
     def update(self, number: Any, text: Any) -> Answer:
@@ -49,29 +55,33 @@ class NumberedTexts:
         if len(text) > self.longest:
             return self._too_long()
         self.texts[number] = _only_text(text)
+        self.order.append(self.order.pop(self.order.index(number)))
         return {"status": f"ID {number} updated."}
 
     def clear(self) -> Answer:
         """Forget everything and count from 0 again."""
-        self.texts, self.next_id = {}, 0
+        self.texts, self.next_id, self.order = {}, 0, []
         return {"status": "Memory cleared."}
 
     def retrieve(self, query: Any, top_k: Any) -> Answer:
         """Return the texts nearest to a query, the nearest first."""
         if not self.texts:
             return {"result": []}
-        most = operator.index(min(top_k, len(self.texts)))
-        if most <= 0:
+        most = min(top_k, len(self.texts))
+        if isinstance(most, bool):
+            raise TypeError("an integer is required")
+        if operator.index(most) <= 0:
             raise AssertionError
-        numbers = sorted(self.texts)
-        asked, *vectors = self.embed([_first_text(query), *(self.texts[number] for number in numbers)])
-        scored = [(_product(asked, vector), number) for number, vector in zip(numbers, vectors, strict=True)]
-        scored.sort(key=lambda pair: pair[0], reverse=True)
-        return {
-            "result": [
-                {"id": number, "similarity_score": score, "text": self.texts[number]} for score, number in scored[:most]
-            ]
-        }
+        asked, *vectors = self.embed([_first_text(query), *(self.texts[number] for number in self.order)])
+        best: list[tuple[float, int]] = []
+        for place, vector in enumerate(vectors):
+            score = _product(asked, vector)
+            if len(best) < most:
+                heapq.heappush(best, (score, place))
+            elif best[0][0] < score:
+                heapq.heapreplace(best, (score, place))
+        found = [(score, self.order[place]) for score, place in sorted(best, reverse=True)]
+        return {"result": [{"id": it, "similarity_score": score, "text": self.texts[it]} for score, it in found]}
 
     def retrieve_all(self) -> Answer:
         """Return everything in order of addition."""
@@ -82,6 +92,7 @@ class NumberedTexts:
         self.next_id = int(snapshot.get("next_id", 0))
         stored = cast(dict[str, str], snapshot.get("store", {}))
         self.texts = {int(number): text for number, text in stored.items()}
+        self.order = sorted(self.texts)
 
     @property
     def snapshot(self) -> dict[str, Any]:
