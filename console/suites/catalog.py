@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol, cast
 
+import msgspec
+
 from console.core.fault import UsageError
 from console.core.nearest import nearest
 from console.suites.foreign import broken_formats, open_foreign, points
@@ -95,6 +97,8 @@ class Catalog:
             self._damaged.setdefault(folder.name, error)
             self._warnings.append(str(error))
             return
+        if self._roots.user:
+            entry = msgspec.structs.replace(entry, data=self._roots.user[0])
         known = self._entries.setdefault(entry.name, entry)
         if known.folder.resolve() != folder.resolve():
             self._warnings.append(f"{folder}: hidden by {known.folder}, which has the same name")

@@ -48,6 +48,8 @@ class SuiteEntry(msgspec.Struct, frozen=True):
     """Whether results may be called comparable with published ones."""
     source: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     """Name, version, digest and licence of the data."""
+    data: Path | None = None
+    """Folder named with --data, in which pulled weights are looked for first."""
 
 
 class Estimate(msgspec.Struct, frozen=True):

@@ -206,3 +206,12 @@ def test_foreign_text_is_made_visible(console, home):
     ended = console("show", "\x1b]52;c;aGk=\x07")
     assert ended.code == Exit.USAGE
     assert "\x1b" not in ended.err
+
+
+def test_the_local_embedding_is_looked_for_below_the_folder_that_is_named(console, home):
+    (home / "mine" / "minilm").mkdir(parents=True)
+    for name in ("model.safetensors", "vocab.txt"):
+        (home / "mine" / "minilm" / name).write_text("damaged")
+    words = ("-m", "sim/careful", "-s", "aidan-starter", "-n", "1", "--embedding", "local/minilm")
+    console("run", *words, "--data", home / "mine")
+    assert f"the local embedding in {home / 'mine' / 'minilm'} cannot be read" in console("failures", "latest").out

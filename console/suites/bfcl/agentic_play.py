@@ -33,7 +33,8 @@ async def play_agentic(entry: Entry, stage: Stage, setting: Setting, wording: Wo
     if names.is_memory(entry.id):
         before = memory_after(entry.depends_on, stage.output_of, setting.mode)
         memory = core_of(before)
-        execution: Execution = Remembering(entry.id, before, embedding(dataset.embedding, dataset.folder))
+        embed = embedding(dataset.embedding, dataset.folder, dataset.weights)
+        execution: Execution = Remembering(entry.id, before, embed)
     else:
         execution = Browsing(entry.id, entry.initial_config, choose_web(setting.options, dataset))
     offered = entry.offering(docs)

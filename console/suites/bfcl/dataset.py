@@ -60,8 +60,8 @@ class _Answered(msgspec.Struct, frozen=True):
 class Dataset:
     """The entries of one dataset folder, read category by category when they are first asked for."""
 
-    def __init__(self, folder: Path) -> None:
-        """Take a folder with a `suite.toml`.
+    def __init__(self, folder: Path, weights: Path | None = None) -> None:
+        """Take a folder with a `suite.toml`, and one in which pulled weights are looked for first (else beside it).
 
         Its keys say where below it things are: `data` the files, `wording` the official package, `simulators` the
         simulator modules; the table `classes` adds simulator classes of its own, each with its module's name.
@@ -72,6 +72,7 @@ class Dataset:
         """
         table = read_suite_toml(folder)
         self.folder = folder
+        self.weights = weights or folder.parent
         self.version = str(table.get("source", {}).get("version", "unknown"))
         self.data = folder / str(table.get("data", "."))
         self.wording_root = folder / str(table["wording"]) if "wording" in table else None

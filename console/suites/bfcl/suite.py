@@ -88,7 +88,7 @@ class BfclSuite:
         """
         chosen = {case.category for case in cases}
         if any("memory_vector" in name for name in chosen):
-            check_embedding(self.dataset.embedding, self.dataset.folder)
+            check_embedding(self.dataset.embedding, self.dataset.folder, self.dataset.weights)
         if any("web_search" in name for name in chosen):
             check_web(setting.options, self.dataset)
 
@@ -153,7 +153,7 @@ class BfclSuite:
     @cached_property
     def dataset(self) -> Dataset:
         """The files of the suite's folder."""
-        return Dataset(self._entry.folder)
+        return Dataset(self._entry.folder, self._entry.data)
 
     @cached_property
     def wording(self) -> Wording:

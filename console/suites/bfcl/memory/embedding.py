@@ -17,29 +17,30 @@ EMBEDDINGS = ("minilm", "words")
 _ONE_AT_A_TIME = threading.Lock()
 
 
-def embedding(name: str, dataset: Path) -> Embed:
+def embedding(name: str, dataset: Path, data: Path) -> Embed:
     """Return an embedding by name.
 
     Args:
         name: one of `EMBEDDINGS`.
-        dataset: the folder that asks for it; weights that were pulled beside it are found.
+        dataset: the folder that asks for it.
+        data: the folder in which pulled weights are looked for before the usual ones.
 
     Raises:
         UsageError: unknown name.
     """
     _check_name(name, dataset)
-    one = partial(_by_meaning, dataset.parent) if name == "minilm" else vector_of
+    one = partial(_by_meaning, data) if name == "minilm" else vector_of
     return lambda texts: _each(one, texts)
 
 
-def check_embedding(name: str, dataset: Path) -> None:
+def check_embedding(name: str, dataset: Path, data: Path) -> None:
     """Look whether an embedding can be used.
 
     Raises:
         UsageError: unknown name, or its weights are not here.
     """
     _check_name(name, dataset)
-    if name == "minilm" and find_weights(dataset.parent) is None:
+    if name == "minilm" and find_weights(data) is None:
         raise UsageError(
             "the vector memory embeds with MiniLM, whose weights are not here",
             cure="Run `eval-console pull minilm`, or leave memory_vector out of --category.",
