@@ -30,7 +30,7 @@ _WORDS = {
     "latency_mean_s": "latency mean s",
     "latency_stdev_s": "latency stdev s",
     "latency_p95_s": "latency 95 % s",
-    "format_max_delta": "format max Δ",
+    "format_max_delta": "format max delta",
     "format_stdev": "format stdev",
 }
 _WIDE = 116
@@ -125,15 +125,16 @@ def about(board: Board, row: BoardRow, width: int, height: int) -> list[Content]
     missing = [name for name in board.columns if row.cells[name].value is None]
     if len(cells) > 1 and cells[0].low is not None and cells[0].high is not None:
         show = figures.rate if cells[0].unit == "rate" else figures.number
-        made.append(Content.styled(f"95 % of {board.columns[0]}: {show(cells[0].low)} to {show(cells[0].high)}", MUTED))
+        span = f"95 % of {board.columns[0]}: {show(cells[0].low)} to {show(cells[0].high)}"
+        made.append(one_line(span, style=MUTED))
     notes = [
         f"{name}: {row.cells[name].note}"
         for name in board.columns
         if row.cells[name].value is not None and row.cells[name].note
     ]
-    made += [Content.styled(f"* {note}", "$undecided") for note in notes[: max(height - len(made) - bool(missing), 1)]]
+    made += [one_line(f"* {note}", style="$undecided") for note in notes[: max(height - len(made) - bool(missing), 1)]]
     if missing:
-        made.append(Content.styled(f"N/A: {', '.join(missing)}", MUTED))
+        made.append(one_line(f"N/A: {', '.join(missing)}", style=MUTED))
     return [lines.fit(line, width) for line in made[:height]]
 
 
