@@ -3,7 +3,6 @@
 Data go to stdout, talk to stderr. JSON is ASCII-escaped, so that no control character reaches a terminal through it.
 """
 
-import json
 import os
 import sys
 from collections.abc import Iterable, Sequence
@@ -50,6 +49,8 @@ class Output:
 
     def many_data(self, values: Iterable[Any]) -> None:
         """Write JSON values, one a line, without flushing in between; what was written stays if one raises."""
+        import json  # here, as the app comes this way, too, and needs none
+
         try:
             for value in values:
                 sys.stdout.write(json.dumps(value) + "\n")

@@ -1,8 +1,6 @@
 """`EditsModels`: how a place opens models.toml in the reader's editor."""
 
 import os
-import shlex
-import subprocess
 from pathlib import Path
 
 from textual.app import SuspendNotSupported
@@ -18,6 +16,9 @@ class EditsModels(Place):
 
     def action_models_edit(self) -> None:
         """Open models.toml in the reader's editor, made from an example if there is none, then read it again."""
+        import shlex  # both here, as Home is the first frame and this is rare
+        import subprocess
+
         models = self.console_app.shelf.models
         path = (models.path if models else None) or self.console_app.places.models or Path("models.toml")
         editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
