@@ -228,8 +228,8 @@ def measure_large(root: Path) -> None:
             "0.2 / 1 s",
         )
         row(
-            "  CPU of the whole process, longest stall, memory",
-            f"{found['cpu_s']:.2f} s, {found['lag_max_ms']:.0f} ms, {found['rss_mb']:.0f} MB",
+            "  CPU of the whole process, longest stall, memory (most)",
+            f"{found['cpu_s']:.2f} s, {found['lag_max_ms']:.0f} ms, {found['rss_mb']:.0f} ({found['peak_mb']:.0f}) MB",
             "RSS 2.5 x hello (83)",
         )
 
