@@ -218,8 +218,10 @@ def model_state(line: ModelLine) -> str:
 def _price(line: ModelLine) -> Content:
     if line.simulated:
         return Content.styled("free", MUTED)
-    if line.price_in is None or line.price_out is None:
+    if line.price_in is None:
         return Content.styled("price unknown", MUTED)
+    if line.price_out is None:  # all that an embedding has
+        return Content.styled(f"${line.price_in:.2f} in", MUTED)
     return Content.styled(f"${line.price_in:.2f} / ${line.price_out:.2f}", MUTED)
 
 
