@@ -80,6 +80,7 @@ def test_an_entry_that_no_output_can_pass_is_called_known_bad() -> None:
     bad = Verdict(Outcome.FAILED, "type_error:simple", detail={"known_bad": hint})
     assert hint_face(bad)[0] == "known bad"
     assert hint_face(Verdict(Outcome.FAILED, "type_error:simple"))[0] == "would pass"
+    assert hint_face(Verdict(Outcome.UNDECIDED, "unreadable_judge"))[0] == "to do"
     assert Comparison("wrong", hint=hint).hint == hint
 
 

@@ -35,8 +35,9 @@ def compare(output: Any, verdict: Verdict, options: AidanOptions) -> Comparison:
         turns = read_output(output)
     except (msgspec.ValidationError, ValueError, TypeError):
         return Comparison(sentence="the loop was not recorded whole", raw=repr(output)[:2000])
+    accepted = sum(turn.accepted is True for turn in turns)
     return Comparison(
-        sentence=f"{reason_words(reason)} after {sum(turn.accepted is True for turn in turns)} accepted answers",
+        sentence=f"{reason_words(reason)} after {accepted} accepted answer{'' if accepted == 1 else 's'}",
         pairs=tuple(_pair(turns, number, options) for number in range(len(turns))),
         rule=_rule(reason),
         hint=_HINTS.get(reason, ""),

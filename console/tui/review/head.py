@@ -58,7 +58,8 @@ def reason_line(rollout: Rollout, comparison: Comparison | None, width: int) -> 
     words = comparison.sentence if comparison and comparison.sentence else ""
     words = words or sentence(rollout.reason, rollout.subject, rollout.outcome)
     line = Content.assemble((f" {MARKS.of(rollout.outcome)} ", f"bold {style}"), one_line(words, 160, f"bold {style}"))
-    known = rollout.message in words or (comparison is not None and rollout.outcome is Outcome.PASSED)
+    said = rollout.outcome in (Outcome.PASSED, Outcome.UNDECIDED)
+    known = rollout.message in words or (comparison is not None and bool(comparison.sentence) and said)
     message = "" if known else rollout.message
     return lines.fit(line.append("   ").append(one_line(message, 400)), width) if message else lines.fit(line, width)
 
@@ -86,6 +87,8 @@ def hint_face(verdict: Verdict | None) -> tuple[str, str]:
     """Return what a comparison's hint is called, and its style: of an entry that no output can pass it says why."""
     if verdict is not None and "known_bad" in verdict.detail:
         return "known bad", "$undecided"
+    if verdict is not None and not verdict.outcome.is_graded:
+        return "to do", "$undecided"
     return "would pass", "$pass"
 
 
