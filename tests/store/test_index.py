@@ -55,6 +55,17 @@ def test_what_was_kept_is_what_reading_gives(tmp_path: Path, make: Callable[...,
     assert list(index.iter_all()) == []
 
 
+def test_what_was_kept_holds_each_key_once(tmp_path: Path) -> None:
+    folder = plain_run(tmp_path).folder
+    kept(folder)
+    index = JournalIndex(folder.journal_path)
+    made = index.recall(folder.index_path, layout(), live=False)
+    assert made is not None
+    thawed, held = thaw(made, index.keys()), {id(key) for key in index.keys()}  # noqa: SIM118  no mapping
+    assert {id(rollout.key) for rollout in thawed.rollouts.values()} <= held
+    assert {id(record.key) for record in thawed.fold.latest.values()} <= held
+
+
 def flip(folder: RunFolder) -> None:
     """Change one byte in the middle of the journal."""
     with folder.journal_path.open("r+b") as file:

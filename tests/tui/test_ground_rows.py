@@ -148,6 +148,22 @@ async def test_the_mouse_moves_and_then_chooses() -> None:
         assert rows.cursor == "k2"
 
 
+async def test_touching_ten_thousand_rows_draws_what_is_visible_and_what_is_scrolled_to() -> None:
+    app = ListApp()
+    async with app.run_test(size=(40, 10)) as pilot:
+        rows = app.query_one(Rows)
+        rows.show(keys(10_000))
+        await pilot.press("G", "g")
+        await pilot.pause()
+        app.drawn.clear()
+        rows.touch(*keys(10_000))
+        await pilot.pause()
+        assert app.drawn == keys(8)
+        await pilot.press("G")
+        await pilot.pause()
+        assert set(app.drawn) - set(keys(8)) == {f"k{number}" for number in range(9_992, 10_000)}
+
+
 async def test_touching_a_row_draws_that_row_alone() -> None:
     app = ListApp()
     async with app.run_test(size=(40, 10)) as pilot:
