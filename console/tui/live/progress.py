@@ -150,7 +150,8 @@ def facts_lines(overview: Overview, manifest: Manifest, *, live: bool) -> list[C
     if live and overview.status is not None:
         left = figures.about(overview.pace.seconds_left(rollouts_left(overview, manifest)))
         lines.append(_fact("time left", f"{left}, if the rest is like the last ones" if left else "not known yet"))
-        lines += [_endpoint(endpoint) for endpoint in overview.status.endpoints]
+        # Roles that ask the same server with the same key share one limiter.
+        lines += [_endpoint(endpoint) for endpoint in dict.fromkeys(overview.status.endpoints)]
     if overview.confinement is not None:
         lines.append(_fact("sandbox", overview.confinement.text))
     for name, mean in list(overview.fold.scores.items())[:4]:
