@@ -84,6 +84,7 @@ def test_no_model_text_is_executed_or_imported():
         "str(b'a', 'rot13') + ''",
         "max([10**9], key=bytes) + 1",
         "'a'.encode('rot13') + b''",
+        "0x" + "f" * 5000 + " + 1",
         "'{0.__class__}'.format(1) + ''",
         "'{:99999999999}'.format(1) + ''",
         "f(**x) + 1",
