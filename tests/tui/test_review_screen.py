@@ -608,7 +608,7 @@ async def test_hostile_text_is_only_text(
         Notes(folder.path).add(Note(Key(f"id {clean}"), "tag" if place % 2 else "comment", clean))
     async with opened(size) as (app, pilot):
         screen = await review(app, pilot, folder)
-        for _ in all_hostile:
+        for _ in all_hostile if size[0] == 80 else all_hostile[:3]:
             for key in ("v", "v", "v", "v", "d", "w", "n"):
                 await pilot.press(key)
                 assert_no_control_byte(app)
