@@ -20,7 +20,7 @@ class Action(msgspec.Struct, frozen=True):
     """One short sentence for help."""
     where: str
     """`all`, a screen (`home`, `launch`, `live`, `review`, `compare`, `board`, `library`), or a kind of widget (`rows`,
-    `text`)."""
+    `text`, `line` while something is typed)."""
     group: str
     """Heading in help."""
     footer: str = ""
@@ -68,9 +68,9 @@ def _exports(where: str) -> tuple[Action, ...]:
 
 
 def _steps(where: str, area: str, noun: str, group: str) -> tuple[Action, ...]:
-    following, previous = f"next {noun}", f"previous {noun}"
+    following, previous, both = f"next {noun}", f"previous {noun}", f"next, last {noun}"
     return (
-        Action("fail.next", ("n",), f"{area}: {following}", following, where, group, following, 90, pair="fail.prev"),
+        Action("fail.next", ("n",), f"{area}: {following}", both, where, group, following, 90, pair="fail.prev"),
         Action("fail.prev", ("N",), f"{area}: {previous}", previous, where, group, pair="fail.next"),
     )
 
@@ -124,6 +124,11 @@ _ROWS = (
     Action("select", ("space",), "Select", "select", "rows", "MOVE", palette=False),
 )
 
+_LINE = (
+    Action("line.keep", ("enter",), "Line: keep", "keep what is typed", "line", "TYPING", "keep", 95, palette=False),
+    Action("line.clear", ("escape",), "Line: clear", "clear it", "line", "TYPING", "clear", 90, palette=False),
+)
+
 _TEXT = _moves("text", "first, last line", "last line; follow")
 
 _PANES = tuple(
@@ -143,7 +148,7 @@ _HOME = (
     Action("run.review", ("v",), "Run: review", "its failures", "home", "RUNS", "review", 45),
     Action("run.failed", ("a",), "Run: only its failed cases", "ask its failed cases", "home", "RUNS",
            "only failed", 28),
-    Action("queue.earlier", ("[", "K"), "Queue: earlier", "earlier in the queue", "home", "QUEUE", "queue", 58,
+    Action("queue.earlier", ("[", "K"), "Queue: earlier", "earlier, later", "home", "QUEUE", "queue", 58,
            pair="queue.later"),
     Action("queue.later", ("]", "J"), "Queue: later", "later in the queue", "home", "QUEUE", pair="queue.earlier"),
     Action("queue.go", (), "Queue: go on", "play the queue on", "home", "QUEUE"),
@@ -180,15 +185,15 @@ _LIVE = (
     Action("follow", ("space",), "Live: freeze or follow", "freeze, or follow", "live", "WATCH",
            "freeze/follow", 85),
     Action("run.pause", ("p",), "Run: pause, go on, replay", "pause, go on, replay", "live", "STEER", "pause", 80),
-    Action("run.faster", ("+", "="), "Run: more at once", "one more at once", "live", "STEER", "at once", 70,
+    Action("run.faster", ("+", "="), "Run: more at once", "more, fewer at once", "live", "STEER", "at once", 70,
            pair="run.slower"),
     Action("run.slower", ("-",), "Run: fewer at once", "one fewer at once", "live", "STEER", pair="run.faster"),
-    Action("run.next", ("]",), "Run: next", "next run", "live", "WATCH", "other run", 66, pair="run.prev"),
+    Action("run.next", ("]",), "Run: next", "next, previous run", "live", "WATCH", "other run", 66, pair="run.prev"),
     Action("run.prev", ("[",), "Run: previous", "previous run", "live", "WATCH", pair="run.next"),
-    Action("replay.back", ("<",), "Replay: back", "back in a replay", "live", "REPLAY", "back", 68,
+    Action("replay.back", ("<",), "Replay: back", "back, forward", "live", "REPLAY", "back", 68,
            pair="replay.forward"),
     Action("replay.forward", (">",), "Replay: forward", "forward in a replay", "live", "REPLAY", pair="replay.back"),
-    Action("replay.first", ("{",), "Replay: to the start", "start of a replay", "live", "REPLAY", "start", 62,
+    Action("replay.first", ("{",), "Replay: to the start", "its start, its end", "live", "REPLAY", "start", 62,
            pair="replay.last"),
     Action("replay.last", ("}",), "Replay: to the end", "end of a replay", "live", "REPLAY", pair="replay.first"),
     Action("case.stop", ("ctrl+k",), "Case: stop", "stop this one", "live", "STEER", "stop one", 45),
@@ -209,11 +214,12 @@ _LIVE = (
 
 _REVIEW = (
     *_steps("review", "Review", "failure", "FAILURES"),
-    Action("group.next", ("]", "J"), "Review: next reason", "next reason", "review", "FAILURES",
+    Action("group.next", ("]", "J"), "Review: next reason", "next, previous reason", "review", "FAILURES",
            pair="group.prev"),
     Action("group.prev", ("[", "K"), "Review: previous reason", "previous reason", "review", "FAILURES",
            "next reason", 60, pair="group.next"),
-    Action("turn.prev", ("<",), "Review: previous turn", "previous turn", "review", "THIS CASE", pair="turn.next"),
+    Action("turn.prev", ("<",), "Review: previous turn", "previous, next turn", "review", "THIS CASE",
+           pair="turn.next"),
     Action("turn.next", (">",), "Review: next turn", "next turn", "review", "THIS CASE", pair="turn.prev"),
     Action("find", ("/",), "Review: search", "search, or filter", "review", "FAILURES", "search", 40),
     Action("filter", ("f",), "Review: filter", "filter …", "review", "FAILURES", "filter", 65, opens_menu=True),
@@ -236,7 +242,8 @@ _REVIEW = (
     Action("group.function", ("f",), "Group: by function", "by function", "review", "FAILURES", menu="group"),
     Action("group.tag", ("t",), "Group: by tag", "by tag", "review", "FAILURES", menu="group"),
     Action("group.none", ("n",), "Group: not at all", "not at all", "review", "FAILURES", menu="group"),
-    Action("view.next", ("v",), "View: next", "next view", "review", "THIS CASE", "view", 55, pair="view.prev"),
+    Action("view.next", ("v",), "View: next", "next, previous view", "review", "THIS CASE", "view", 55,
+           pair="view.prev"),
     Action("view.prev", ("V",), "View: previous", "previous view", "review", "THIS CASE", pair="view.next"),
     Action("view.talk", ("i",), "View: conversation", "conversation", "review", "THIS CASE", "talk", 33),
     Action("view.truth", ("a",), "View: ground truth", "ground truth", "review", "THIS CASE", "truth", 34),
@@ -323,7 +330,7 @@ _BOARD = (
            "LEADERBOARD", "columns", 75, pair="column.next"),
     Action("column.next", ("l", "right"), "Leaderboard: columns after", "columns after", "board", "LEADERBOARD",
            pair="column.prev"),
-    Action("group.next", ("]", "J"), "Leaderboard: next suite", "next suite", "board", "LEADERBOARD",
+    Action("group.next", ("]", "J"), "Leaderboard: next suite", "next, previous suite", "board", "LEADERBOARD",
            pair="group.prev"),
     Action("group.prev", ("[", "K"), "Leaderboard: previous suite", "previous suite", "board", "LEADERBOARD",
            "suite", 70, pair="group.next"),
@@ -360,6 +367,6 @@ _TRENDS = (
 )
 
 ACTIONS: tuple[Action, ...] = (
-    *_ALL, *_ROWS, *_TEXT, *_PANES, *_HOME, *_LAUNCH, *_LIVE, *_REVIEW, *_COMPARE, *_BOARD, *_LIBRARY,
+    *_ALL, *_ROWS, *_LINE, *_TEXT, *_PANES, *_HOME, *_LAUNCH, *_LIVE, *_REVIEW, *_COMPARE, *_BOARD, *_LIBRARY,
     *_GRID, *_TRENDS,
 )  # fmt: skip

@@ -81,6 +81,17 @@ def fit_text(text: str, width: int, *, right: bool = False) -> str:
     return blanks + text if right else text + blanks
 
 
+def clause(text: str, width: int) -> str:
+    """Return as much of our own sentence as fits and still says something: whole, up to a `;`, or cut at a word."""
+    if cell_len(text) <= width:
+        return text
+    head = text[: width - 1]
+    for sign in ("; ", ", ", ": ", " "):
+        if (end := head.rfind(sign)) > len(head) // 2:
+            return head[:end] + (" …" if sign == " " and end + 2 <= width else "")
+    return fit_text(text, width)
+
+
 def spread(left: Content, right: Content, width: int) -> Content:
     """Return one line with `left` at its left and `right` at its right end; `left` is cut first."""
     room = width - right.cell_length

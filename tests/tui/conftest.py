@@ -174,9 +174,11 @@ def opened(desk: Desk) -> Open:
     """Open the app on the desk and wait until everything is read."""
 
     @asynccontextmanager
-    async def open_app(size: tuple[int, int] = (80, 24), theme: str = DARK) -> AsyncIterator[Opened80]:
+    async def open_app(
+        size: tuple[int, int] = (80, 24), theme: str = DARK, *, toasts: bool = False
+    ) -> AsyncIterator[Opened80]:
         app = ConsoleApp(desk.places, theme=theme)
-        async with app.run_test(size=size) as pilot:
+        async with app.run_test(size=size, notifications=toasts) as pilot:
             await settle(app, pilot)
             yield app, pilot
 

@@ -80,7 +80,8 @@ async def test_a_run_that_grows_is_followed(opened: Any, desk: Any, two: Any) ->
         await assert_until(pilot, lambda: "● B live" not in text_of(app))
 
 
-async def test_a_folder_that_vanishes_meanwhile_is_said(opened: Any, two: Any) -> None:
+async def test_a_folder_that_vanishes_meanwhile_is_said(opened: Any, two: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pairing, "LOOK_EVERY_S", 60.0)  # it is the reader who finds out
     async with opened() as (app, pilot):
         app.open_compare(*two)
         await read(app, pilot)

@@ -21,7 +21,6 @@ from console.tui.compare.opening import newest_two
 from console.tui.screens.compare import CompareScreen
 from console.tui.screens.leaderboard import LeaderboardScreen
 from console.tui.stock import read_run
-from console.tui.themes import ANSI, LIGHT
 
 SIZES = [(80, 24), (160, 45)]
 WANTED = {"location": ("'Chicago, IL'", "'Chicago'"), "unit": ("'fahrenheit'",), "days": ()}
@@ -116,12 +115,6 @@ async def test_it_opens_on_what_was_lost(size: tuple[int, int], compared: Any, a
     async with compared(size) as (app, _):
         assert where(app) == "live_multiple_131-52"
         assert_frame(app, f"compare-{size[0]}x{size[1]}")
-
-
-@pytest.mark.parametrize("theme", [LIGHT, ANSI])
-async def test_words_and_marks_carry_everything(theme: str, compared: Any, assert_frame: Any) -> None:
-    async with compared((80, 24), theme) as (app, _):
-        assert_frame(app, "compare-80x24")
 
 
 async def test_stepping_goes_through_the_changes(compared: Any, settle: Any) -> None:

@@ -16,7 +16,7 @@ from console.store.lock import RunLock
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
 from console.tui.start import Options, run_app
-from console.tui.themes import ANSI, DARK, NAMES, choose_theme
+from console.tui.themes import ANSI, DARK, choose_theme
 
 PROGRAM = """
 import sys
@@ -67,13 +67,6 @@ async def test_messages_are_kept(opened: Any, frame: Callable[[ConsoleApp], str]
         await pilot.pause()
         assert "No run is live" in frame(app)
         assert "There is no run to review yet" in frame(app)
-
-
-@pytest.mark.parametrize("theme", NAMES)
-async def test_every_theme_draws_every_screen(theme: str, opened: Any, frame: Callable[[ConsoleApp], str]) -> None:
-    async with opened((160, 45), theme) as (app, pilot):
-        await pilot.press("question_mark", "escape", "L", "space", "question_mark", "escape", "escape")
-        assert "[1 Home]" in frame(app)
 
 
 def test_the_theme_follows_the_terminal() -> None:

@@ -1,44 +1,16 @@
-"""What opens over a place: help, palette, menus, questions, messages; as frames, and left again without a trace."""
+"""What opens over a place: help, palette, menus, questions, messages: left again without a trace."""
 
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tui.shown import assert_until
+from textual import events
+from tui.shown import assert_until, text_of
 
 from console.tui.app import ConsoleApp
 
 Check = Callable[[ConsoleApp, str], None]
 Frame = Callable[[ConsoleApp], str]
-
-
-@pytest.mark.parametrize(
-    ("keys", "name"),
-    [
-        (("question_mark",), "home-help"),
-        (("colon",), "home-palette"),
-        (("colon", *"go"), "home-palette-narrowed"),
-        (("y",), "home-menu"),
-        (("2", "colon", *"messages", "enter"), "home-messages"),
-        (("L", "question_mark"), "launch-help"),
-    ],
-)
-@pytest.mark.parametrize("size", ["80x24", "160x45"])
-async def test_sheets(size: str, keys: tuple[str, ...], name: str, opened: Any, assert_frame: Check) -> None:
-    width, height = map(int, size.split("x"))
-    async with opened((width, height)) as (app, pilot):
-        await pilot.press(*keys)
-        await pilot.pause()
-        app.clear_notifications()
-        await pilot.pause()
-        assert_frame(app, f"{name}-{size}")
-
-
-async def test_help_finds_a_key_by_a_word(opened: Any, assert_frame: Check) -> None:
-    async with opened((80, 24)) as (app, pilot):
-        await pilot.press("question_mark", "slash", *"sort")
-        await pilot.pause()
-        assert_frame(app, "home-help-found-80x24")
 
 
 @pytest.mark.parametrize("key", ["question_mark", "colon", "y", "slash"])
@@ -72,10 +44,21 @@ async def test_models_toml_is_made_from_an_example(opened: Any, desk: Any, settl
         assert app.shelf.models.mistakes == []
 
 
+async def test_the_key_right_after_the_first_slash_goes_into_the_line(opened: Any, desk: Any) -> None:
+    desk.usual_runs()
+    async with opened() as (app, pilot):
+        for key in ("slash", "s", "v"):
+            app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await assert_until(pilot, lambda: "0 of 4 with “sv”" in text_of(app))
+        assert app.screen.where == "home"
+        assert "s newest first" in text_of(app)
+        assert text_of(app).splitlines()[-1].startswith(" enter keep  esc clear ")
+        await pilot.press("escape")
+        await assert_until(pilot, lambda: "sim/hasty" in text_of(app))
+
+
 async def test_keys_typed_at_once_reach_where_they_were_meant(opened: Any) -> None:
     """Posted without waiting in between, as a paste or a fast typist does."""
-    from textual import events
-
     async with opened() as (app, pilot):
         for key in ("L", "j", "j", "space", "tab", "space", "tab", "7"):
             app.post_message(events.Key(key, key if len(key) == 1 else None))

@@ -12,7 +12,6 @@ from console.tui.app import ConsoleApp
 from console.tui.home.runs import RunList
 from console.tui.home.start import StartList
 from console.tui.screens.home import HomeScreen
-from console.tui.themes import ANSI, LIGHT
 
 Check = Callable[[ConsoleApp, str], None]
 Frame = Callable[[ConsoleApp], str]
@@ -32,15 +31,6 @@ async def test_usual_day(size: str, opened: Any, desk: Any, assert_frame: Check)
         await pilot.press("tab")
         await pilot.pause()
         assert_frame(app, f"home-usual-{size}")
-
-
-@pytest.mark.parametrize("theme", [LIGHT, ANSI])
-async def test_words_and_marks_do_not_depend_on_colour(theme: str, opened: Any, desk: Any, assert_frame: Check) -> None:
-    desk.usual_runs()
-    async with opened((80, 24), theme) as (app, pilot):
-        await pilot.press("tab")
-        await pilot.pause()
-        assert_frame(app, "home-usual-80x24")
 
 
 async def test_the_cursor_starts_on_what_needs_no_key(opened: Any, frame: Frame) -> None:

@@ -12,7 +12,6 @@ from shown import assert_until, still, text_of
 from console.tui.library.sheets import Ping
 from console.tui.screens import library
 from console.tui.screens.launch import LaunchScreen
-from console.tui.themes import ANSI, LIGHT
 
 SIZES = [(80, 24), (160, 45)]
 
@@ -35,16 +34,6 @@ async def test_suites_and_models(size: tuple[int, int], opened: Any, desk: Any, 
         await pilot.press("G", *["k"] * 4)
         await still(app, pilot)
         assert_frame(app, f"library-model-{name}")
-
-
-@pytest.mark.parametrize("theme", [LIGHT, ANSI])
-async def test_other_themes_show_the_same_text(theme: str, opened: Any, desk: Any, assert_frame: Any) -> None:
-    async with opened((80, 24), theme) as (app, pilot):
-        await open_library(app, pilot)
-        await pilot.press("x", "j", "enter")
-        await assert_until(pilot, lambda: "what-1" in text_of(app))
-        await still(app, pilot)
-        assert_frame(app, "library-cases-80x24")
 
 
 async def test_cases_are_read_narrowed_and_left_again(opened: Any, desk: Any, assert_frame: Any) -> None:

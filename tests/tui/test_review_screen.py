@@ -23,7 +23,6 @@ from console.tui.app import ConsoleApp
 from console.tui.review.case_place import CasePlace
 from console.tui.review.copying import case_text, pager_command
 from console.tui.screens.review import ReviewScreen
-from console.tui.themes import ANSI, LIGHT
 from console.tui.widgets.rows import Rows
 from console.tui.widgets.transcript import Transcript
 
@@ -61,14 +60,6 @@ async def test_it_opens_on_the_first_failure_of_the_largest_group(
         screen = await review(app, pilot, folder)
         assert current(screen) == "live_multiple_118-41"
         assert_frame(app, f"review-{size[0]}x{size[1]}")
-
-
-@pytest.mark.parametrize("theme", [LIGHT, ANSI])
-async def test_other_themes_show_the_same_text(theme: str, opened: Any, desk: Any, assert_frame: Any) -> None:
-    folder = plain_run(desk.root / "runs").folder
-    async with opened((80, 24), theme) as (app, pilot):
-        await review(app, pilot, folder)
-        assert_frame(app, "review-80x24")
 
 
 async def test_views_follow_each_other(opened: Any, desk: Any, assert_frame: Any) -> None:

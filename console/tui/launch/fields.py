@@ -4,7 +4,7 @@ Digits start editing a number at once; space edits a text or goes through the ch
 arrows end editing, escape takes it back. A text that does not fit says why under the field, while it is typed.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from textual import events
 from textual.content import Content
@@ -32,6 +32,9 @@ class FieldList(Picking):
     class FieldChanged(Message):
         """A field has another text now."""
 
+    class TypingChanged(Message):
+        """A field is typed into now, or no longer."""
+
     def __init__(self, form: Form) -> None:
         """Draw from the form."""
         super().__init__(_COLUMNS, draw=self._face, quiet=True, id="launch-fields")
@@ -46,6 +49,11 @@ class FieldList(Picking):
     def is_editing(self) -> bool:
         """Whether keys go into a field now."""
         return self._edited is not None
+
+    @property
+    def typing_words(self) -> Mapping[str, str] | None:
+        """What the keys are called that end typing; None while nothing is typed."""
+        return {"line.clear": "as it was"} if self.is_editing else None
 
     @property
     def field(self) -> Field | None:
@@ -138,12 +146,14 @@ class FieldList(Picking):
         self._edited, self._before = one.id, self._form.text(one)
         self._set(one, text)
         self._selected = selected and bool(text)
+        self.post_message(self.TypingChanged())
 
     def _end(self) -> None:
         if self._edited is not None:
             key, self._edited = self._edited, None
             self._selected = False
             self.touch(key)
+            self.post_message(self.TypingChanged())
 
     def _set(self, one: Field, text: str) -> None:
         self._selected = False
@@ -166,7 +176,9 @@ class FieldList(Picking):
             return self._edited_face(label, text, wrong=wrong)
         if not text:
             value = Content.styled("—", "$muted")
-        return label, value, one_line(one.meaning, 200, "$muted")
+        widths = columns.lay_out(_COLUMNS, self.room - 2)
+        meaning = lines.clause(one.meaning, widths[-1][2]) if len(widths) == len(_COLUMNS) else ""
+        return label, value, one_line(meaning, 200, "$muted")
 
     def _edited_face(self, label: Content, text: str, *, wrong: bool) -> Content:
         """Return a row that is typed into: the end of the text is in view, and the meaning makes room for it."""

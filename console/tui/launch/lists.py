@@ -36,12 +36,15 @@ class ModelChoice(Picking):
         if line is None:
             return Content.empty()
         name = one_line(line.name, 60, "" if line.ready else "$muted")
-        return _box(line.name in self._form.models, possible=line.ready), name, _model_note(line)
+        return _box(line.name in self._form.models, possible=line.ready), name, _model_note(line, short=self.room < 60)
 
 
-def _model_note(line: ModelLine) -> Content:
+def _model_note(line: ModelLine, *, short: bool) -> Content:
+    """Return whether a model can be asked; in little room not which key it needs, which selecting it says."""
     if line.simulated:
-        return Content.styled("simulated, offline", "italic $muted")
+        return Content.styled("simulated", "italic $muted")
+    if short and not line.ready and line.state.endswith(" is not set"):
+        return Content.styled("needs a key", "$muted")
     if not line.ready:
         return one_line(faces.model_state(line), 60, "$muted")
     return Content.styled("ready", "$muted")

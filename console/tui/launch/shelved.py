@@ -14,6 +14,7 @@ from textual.widgets import Input, Static
 from console.config.preset import Preset, Presets, suite_words
 from console.insight import figures
 from console.tui.marks import MARKS
+from console.tui.nearby import nearby
 from console.tui.safe import literal, one_line
 from console.tui.widgets.rows import Column, Face, Rows
 
@@ -101,7 +102,7 @@ class PresetChooser(ModalScreen[str]):
         empty = Content("No preset is saved yet. esc, then w saves what is filled in.")
         with Vertical() as box:
             box.border_title = Content("Presets")
-            box.border_subtitle = Content("enter fills the form in   esc")
+            box.border_subtitle = Content("enter fills the form in   esc closes")
             yield Rows(_COLUMNS, draw=self._draw, names=True, empty=empty)
             yield Static()
 
@@ -125,7 +126,7 @@ class PresetChooser(ModalScreen[str]):
         if sign == "!":
             about.update(literal(str(self._presets.mistakes[int(name)]), 600))
         else:
-            about.update(literal(f"in {self._presets.files[name]}", 300, "$muted"))
+            about.update(literal(f"in {nearby(self._presets.files[name])}", 300, "$muted"))
 
     @on(Rows.RowChosen)
     def _chosen(self, event: Rows.RowChosen) -> None:

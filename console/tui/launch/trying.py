@@ -59,7 +59,6 @@ class Trying(Drafting):
             )
             if await self.console_app.push_screen_wait(Question(text, [Answer("y", "try")])) != "y":
                 return
-        self.console_app.say(Content("Trying three cases of each run …"))
         preset, places, shelf = self.preset, self.console_app.places, self.console_app.shelf
 
         def begin() -> None:

@@ -96,7 +96,9 @@ class EntryList(Section):
                 words = Content.styled("not here yet", "$muted")
                 return Content.styled(MARKS.not_ready, "$muted"), Content.styled(entry.name, "$muted"), words
             case _:
-                return Content.assemble((f"{MARKS.broken}  ", "bold $broken"), one_line(self.note_of(entry.name), 400))
+                return Content.assemble(
+                    (f"{MARKS.broken}  ", "bold $broken"), one_line(self.note_of(entry.name).split("\n", 1)[0], 400)
+                )
 
     def _suite_face(self, name: str) -> Face:
         line = self._suites.find(name)

@@ -13,6 +13,7 @@ from console.insight.passage import show_json, show_json_lines
 from console.tui import faces, lines
 from console.tui.blocks import Block
 from console.tui.marks import MARKS
+from console.tui.nearby import nearby
 from console.tui.safe import one_line
 from console.tui.stock import PULLS, ModelLine, RunLine, SuiteLine
 
@@ -64,7 +65,7 @@ def suite_sheet(line: SuiteLine, checksum: Checksum | None) -> list[Block]:
         fact("from", _origin(line)),
         fact("licence", one_line(entry.source.get("licence", "not stated"), 120)),
         fact("results", "comparable with published ones" if entry.comparable else "not comparable with published ones"),
-        fact("files", one_line(str(entry.folder), 400)),
+        fact("files", one_line(nearby(entry.folder), 400)),
         fact("sha256", *_checksum(checksum)),
     ]
     blocks = [Block("suite", one_line(line.name, 200, "bold"), body=about)]
@@ -157,7 +158,7 @@ def _price(line: ModelLine) -> list[Content]:
     if line.simulated:
         return [Content("free, offline")]
     if line.price_in is None or line.price_out is None:
-        return [Content.styled("unknown: costs cannot be reckoned; price = { in = …, out = … } says it", "$fail")]
+        return [Content.styled("unknown: price = { in = …, out = … } says it", "$fail")]
     return [Content(f"${line.price_in:.2f} in   ${line.price_out:.2f} out"), Content.styled("   per M tokens", _MUTED)]
 
 
@@ -165,7 +166,7 @@ def _ping(ping: Ping | None, *, pinging: bool) -> list[Content]:
     if pinging:
         return [Content.styled("asking …", _MUTED)]
     if ping is None:
-        return [Content.styled("never; p asks the server which models it has, which costs nothing", _MUTED)]
+        return [Content.styled("never; p asks the server, at no cost", _MUTED)]
     mark = (f"{MARKS.passed} ", "$pass") if ping.good else (f"{MARKS.broken} ", "$broken")
     when = time.strftime("%H:%M:%S", time.localtime(ping.at))
     parts = [Content.assemble(mark, one_line(ping.text, 300), (f"   {ping.seconds:.2f} s at {when}", _MUTED))]

@@ -41,9 +41,15 @@ class Caption(Widget):
             left = Content.assemble(left, " ", self._left.stylize_before("bold"), " ")
         right = Content.assemble(" ", self._right, " ") if self._right else Content.empty()
         room = width - right.cell_length
-        head = left if left.cell_length <= room else lines.fit(left, room)
+        head = left if left.cell_length <= room else _cut(left, room)
         rule = Content.styled(MARKS.rule * (room - head.cell_length), "$line")
         return Content("").join([head, rule, right])
+
+
+def _cut(left: Content, room: int) -> Content:
+    """Return the parts of a name that fit whole, or the first one cut."""
+    end = left.plain.rfind("  ", 3, room)
+    return left[:end].append(" ") if end > 0 else lines.fit(left, room)
 
 
 def tell(widget: Static, content: Content) -> None:

@@ -48,6 +48,8 @@ def progress_line(overview: Overview, manifest: Manifest, *, live: bool, width: 
     parts = [outcome_counts(tally)]
     if left:
         parts.append(Content.styled(f"{figures.count(left)} left", "$live" if live else "$undecided"))
+    if live and (waits := _waits(overview)):
+        parts.append(waits)
     if overview.confinement is not None and overview.confinement.missing:
         parts.append(confinement_words(overview.confinement))
     parts.append(_loop_mean(overview) if loops else Content.styled(figures.score(tally.passed, tally.graded), "bold"))
@@ -82,15 +84,17 @@ def _loop_mean(overview: Overview) -> Content:
 
 
 def _at_once(overview: Overview) -> Content:
-    """Return how many may run at once, and why any of them waits for its turn."""
+    """Return how many may run at once."""
     status = overview.status
-    if status is None:
-        return Content.empty()
-    words = Content.styled(f"{status.concurrency} at once", MUTED)
-    for endpoint in status.endpoints:
+    return Content.styled(f"{status.concurrency} at once", MUTED) if status is not None else Content.empty()
+
+
+def _waits(overview: Overview) -> Content:
+    """Return why some wait for their turn, which matters more than any figure."""
+    for endpoint in overview.status.endpoints if overview.status is not None else ():
         if endpoint.why:
-            return words.append(", ").append(one_line(f"{endpoint.waiting} wait: {endpoint.why}", 80, "$undecided"))
-    return words
+            return one_line(f"{endpoint.waiting} wait: {endpoint.why}", 46, "$undecided")
+    return Content.empty()
 
 
 def state_words(overview: Overview, manifest: Manifest, *, live: bool, now: float | None = None) -> Content:

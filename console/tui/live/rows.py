@@ -18,6 +18,8 @@ from console.tui.widgets.rows import Column
 MUTED = "$muted"
 SOON_ROUNDS = 3
 """A score that at its pace meets its threshold in fewer rounds is marked as falling."""
+TAIL = 34
+"""Characters of what is being said that a row shows, which is what its column has room for."""
 _QUIET = frozenset({"", "queued"})
 SPARK_WIDTH = 13
 _LOOP_WORDS = {"judging": "judging", "embedding": "embedding"}
@@ -132,10 +134,17 @@ def _says(rollout: Rollout, now: float) -> Content:
         return one_line(sentence(rollout.reason, rollout.subject, rollout.outcome), 200)
     if rollout.outcome is not None:
         return one_line(reason_words(rollout.reason, rollout.outcome) if rollout.reason else "", 200, MUTED)
-    said = rollout.says[-120:].replace("\n", " ").strip()
+    said = _tail(rollout.says)
     if not said and rollout.since:
         return Content.styled(f"{figures.duration(max(now - rollout.since, 0))}", MUTED)
     return one_line(said, 200)
+
+
+def _tail(said: str) -> str:
+    """Return the end of what is said, from a word on."""
+    if len(said) <= TAIL:
+        return said.replace("\n", " ").strip()
+    return f"{MARKS.cut} {said[-TAIL:].replace(chr(10), ' ').partition(' ')[2].strip()}"
 
 
 def _loop_says(rollout: Rollout, now: float, live: bool) -> Content:
@@ -145,7 +154,7 @@ def _loop_says(rollout: Rollout, now: float, live: bool) -> Content:
         if word or not rollout.says:
             spent = figures.duration(max(now - rollout.since, 0)) if rollout.since and not word else ""
             return one_line(f"{word or rollout.state or 'begun'} {spent or f'round {rollout.turn + 1}'}", 60, MUTED)
-        return one_line(answer_so_far(rollout.says)[-120:].replace("\n", " ").strip(), 200)
+        return one_line(_tail(answer_so_far(rollout.says)), 200)
     return _says(rollout, now)
 
 

@@ -14,7 +14,7 @@ class CommentScreen(ModalScreen[str | None]):
     DEFAULT_CSS = """
     CommentScreen { align: left bottom; background: transparent; }
     CommentScreen > Static { height: 2; width: 1fr; padding: 0 1; background: $panel; border-top: solid $focus; }
-    CommentScreen > Input { width: 1fr; height: 1; border: none; padding: 0 1; background: $panel; }
+    CommentScreen > Input.-textual-compact { width: 1fr; height: 1; border: none; padding: 0 1; background: $panel; }
     """
     BINDINGS = [Binding("escape", "step_back", show=False)]  # noqa: RUF012 - Textual reads it so
 
@@ -26,7 +26,7 @@ class CommentScreen(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         """Lay out title and input."""
-        yield Static(self._title.append_text("   enter keeps, esc leaves it as it was, empty removes it", "$muted"))
+        yield Static(self._title.append_text("   enter keeps   esc as it was   empty removes", "$muted"))
         yield Input(self._text, compact=True, select_on_focus=False)
 
     @on(Input.Submitted)

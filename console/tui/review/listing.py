@@ -11,7 +11,7 @@ from console.tui.live.caption import Caption
 from console.tui.live.loop_facts import accepted
 from console.tui.live.progress import outcome_counts, title_words
 from console.tui.live.rows import row_key, slot_of, state_mark
-from console.tui.marks import MARKS
+from console.tui.marks import MARKS, OUTCOME_STYLES
 from console.tui.review.choosing import UNSEEN, Choosing
 from console.tui.review.head import counters, remark_sign
 from console.tui.review.triage import Head
@@ -186,7 +186,9 @@ class Listing(Choosing):
         indent = "  " * head.depth
         left = Content.assemble(f"  {indent}" if head.is_open else indent, (f"{fold} ", MUTED), label)
         count = Content.assemble((f"{figures.count(head.group.count):>5} ", "bold" if not head.is_top else MUTED))
-        return lines.spread(left, count.append_text(drawn, "$fail" if not head.is_top else MUTED), width)
+        first = next(iter(head.group.rollouts), None)
+        style = OUTCOME_STYLES.get(first.outcome, MUTED) if first is not None and first.outcome is not None else MUTED
+        return lines.spread(left, count.append_text(drawn, MUTED if head.is_top else style), width)
 
     def _empty_words(self) -> Content:
         feed = self.feed

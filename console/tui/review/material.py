@@ -27,7 +27,7 @@ def tool_blocks(conversation: Conversation) -> list[Block]:
     docs = sent or next((docs for name in _DOCS if (docs := _listed(data.get(name)))), none)
     if not docs:
         words = "No tools were sent, and the case holds no function documents; i shows what the prompt says."
-        return [Block("none", Content.styled(words, MUTED))]
+        return [Block("none", body=[Content.styled(words, MUTED)], indent=0)]
     how = "sent with the request" if sent else "described in the prompt"
     head = Block("tools", _title(f"{figures.plural(len(docs), 'tool')}, {how}"))
     return [head, *(_tool_block(doc, place) for place, doc in enumerate(docs))]

@@ -21,7 +21,7 @@ class Chooser(ModalScreen[str | None]):
     DEFAULT_CSS = """
     Chooser { align: center middle; background: transparent; }
     Chooser > Vertical { width: 96%; max-width: 110; height: 80%; background: $panel; border: round $focus;
-                         padding: 0 1; }
+                         border-subtitle-color: $muted; padding: 0 1; }
     Chooser Static { height: 2; } Chooser Rows { background: $panel; }
     """
 
@@ -39,7 +39,8 @@ class Chooser(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         """Lay out the list."""
-        with Vertical():
+        with Vertical() as box:
+            box.border_subtitle = "enter chooses   esc closes"
             yield Static(self._title)
             yield Rows(tuple(self._columns), draw=self._faces.__getitem__, names=True, empty=Content(self._empty))
 

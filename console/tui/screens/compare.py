@@ -204,7 +204,7 @@ class CompareScreen(PairPlace):
     @property
     def _room(self) -> int:
         """Cells of a line of the case: computed, because the pane may not have been laid out at this size yet."""
-        return max(self.size.width - LIST_WIDTH - 5 if self.has_class("-wide") else self.size.width - 1, 40)
+        return max(self.size.width - LIST_WIDTH - 5 if self.has_class("-wide") else self.size.width - 2, 40)
 
     def _model(self, letter: str) -> str:
         assert self.pair is not None

@@ -54,7 +54,7 @@ class HelpScreen(ModalScreen[None]):
         """Lay out the sheet."""
         with Vertical() as sheet:
             sheet.border_title = Content(f"Help: {self._place.heading}")
-            sheet.border_subtitle = "j k scroll   / find a key   esc close"
+            sheet.border_subtitle = "j k scroll   / find a key   esc closes"
             yield Input(placeholder="a word, such as copy", compact=True)
             yield Transcript()
 
@@ -206,7 +206,7 @@ class MessageScreen(ModalScreen[None]):
     DEFAULT_CSS = """
     MessageScreen { align: center middle; background: $background 40%; }
     MessageScreen > Vertical { width: 78; max-width: 100%; height: 70%; border: heavy $focus; background: $panel;
-                               border-title-color: $focus; border-title-style: bold; }
+                               border-title-color: $focus; border-title-style: bold; border-subtitle-color: $muted; }
     MessageScreen Transcript { height: 1fr; background: $panel; padding: 0 1; }
     """
 
@@ -219,6 +219,7 @@ class MessageScreen(ModalScreen[None]):
         """Lay out the sheet."""
         with Vertical() as sheet:
             sheet.border_title = "Messages"
+            sheet.border_subtitle = "j k scroll   esc closes"
             yield Transcript(empty=Content("Nothing was announced yet."))
 
     def on_show(self, event: events.Show) -> None:

@@ -158,6 +158,10 @@ class LaunchScreen(Keeping, Trying):
         self.asking.forget()
         self.console_app.shelf.read_all()
 
+    @on(FieldList.TypingChanged)
+    def _typing_changed(self) -> None:
+        self.refresh_keys()
+
     @on(FieldList.FieldChanged)
     def _field_changed(self) -> None:
         self.changed()
@@ -180,8 +184,9 @@ class LaunchScreen(Keeping, Trying):
         fields = self.query_one(FieldList)
         if self.focused is fields and (one := fields.field) is not None:
             words = Content.assemble((one.label, "bold"), "  ", one_line(one.meaning, 200, "$muted"))
-            default = one_line(f"  default {one.default or 'empty'}", 30, "$muted")
-            return words.truncate(self.size.width - 2 - default.cell_length, ellipsis=True).append(default)
+            default = one_line(f"  default {one.default}" if one.default else "", 30, "$muted")
+            room = self.size.width - 2
+            return words.append(default) if words.cell_length + default.cell_length <= room else words
         return Content.styled("TRIED FOR REAL" if self.trials else "BEFORE IT STARTS", "bold")
 
     @on(Rows.RowHighlighted, "#launch-fields")

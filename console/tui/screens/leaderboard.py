@@ -43,6 +43,7 @@ class LeaderboardScreen(Place):
     LeaderboardScreen {
         #boards { height: 1fr; } #board { height: 1fr; }
         #row { height: 6; padding: 0 1; }
+        &.-empty Rule, &.-empty #row { display: none; }
         &.-wide #row { height: 9; border: round $line; border-title-color: $muted; }
     }
     """
@@ -143,7 +144,8 @@ class LeaderboardScreen(Place):
         models = {row.model for board in self.boards for row in board.rows}
         words = f"{figures.plural(len(models), 'model')}, {figures.plural(len(self.boards), 'suite')}"
         self.top_line.tell(title=Content(words), status=Content.styled("finished runs", MUTED))
-        empty = Content("No run has finished yet. L starts one; enter on Try the demo at Home needs no key.")
+        empty = Content("No run has finished yet. L starts one; Try the demo at Home needs no key.")
+        self.set_class(not keys, "-empty")
         self.rows.show(keys, draw=self._face, fixed=fixed, empty=empty)
         self._show_row()
 

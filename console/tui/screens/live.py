@@ -209,7 +209,7 @@ class LiveScreen(AmongRuns):
         if changes.begun and feed.is_live:
             self.running_list.touch(*map(row_key, changes.begun))
             self._stale -= changes.begun
-        if not self.loops and changes.records:
+        if not self.loops and (changes.records or changes.settled):
             self._draw_failures(feed)
         if self.has_class("-problems") and (changes.records or changes.status):
             self._draw_problems(feed)

@@ -44,7 +44,7 @@ class KeyMenu(ModalScreen[Action | None]):
             for key, action in self._actions.items()
         ]
         rows = [Content("").join(cells[start : start + across]) for start in range(0, len(cells), across)]
-        title = Content.assemble((self._opener.title.split(":")[0], "bold"), ("   esc closes", "$muted"))
+        title = Content.assemble((self._opener.title.removesuffix(": menu"), "bold"), ("   esc closes", "$muted"))
         return Content("\n").join([title, *rows])
 
     def on_key(self, event: events.Key) -> None:

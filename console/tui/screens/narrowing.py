@@ -33,9 +33,9 @@ class NarrowingSheet(ModalScreen[AnswerT | None]):
         align: center top; background: $background 40%;
         & > Vertical {
             width: 76; max-width: 95%; height: auto; max-height: 80%; margin-top: 2; background: $panel;
-            border: round $focus;
+            border: round $focus; border-subtitle-color: $muted;
         }
-        & Input { border: none; height: 1; background: $panel; padding: 0 1; margin-bottom: 1; }
+        & Input.-textual-compact { border: none; height: 1; background: $panel; padding: 0 1; margin-bottom: 1; }
         & Rows { height: auto; max-height: 20; background: $panel; }
         & Rows > .rows--cursor-away { background: $cursor; color: $cursor-text; text-style: bold; }
     }
@@ -59,7 +59,8 @@ class NarrowingSheet(ModalScreen[AnswerT | None]):
 
     def compose(self) -> ComposeResult:
         """Lay out the line and the list."""
-        with Vertical():
+        with Vertical() as box:
+            box.border_subtitle = "enter chooses   esc closes"
             yield Input(placeholder=self.hint, compact=True)
             yield Rows(self.columns, draw=self.draw_row, empty=Content(self.nothing))
 

@@ -164,9 +164,11 @@ class Place(Screen[None]):
     def refresh_keys(self) -> None:
         """Draw the key line again because what can be done changed."""
         if self.is_mounted:
+            typing: Mapping[str, str] | None = getattr(self.focused, "typing_words", None)
             here = [*actions_at(self.where), *actions_at(*self.kinds_of_focus(), "all")]
-            actions = [action for action in here if not action.menu]
-            self.query_one(KeyLine).tell(actions, self.console_app.key_map, self.key_words(), self.why_not)
+            actions = [action for action in here if not action.menu] if typing is None else actions_at("line")
+            words = self.key_words() if typing is None else typing
+            self.query_one(KeyLine).tell(actions, self.console_app.key_map, words, self.why_not)
             for help_pane in self.query("HelpPane"):
                 cast(Any, help_pane).refresh_keys()
 

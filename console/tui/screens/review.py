@@ -39,7 +39,7 @@ class ReviewScreen(Listing, Showing, Sorting, Copying, Again, Branching):
     where: ClassVar[str] = "review"
     heading: ClassVar[str] = "Review"
     AUTO_FOCUS: ClassVar[str | None] = "#list"
-    find_hint: ClassVar[str] = "words of any text, or reason: error: func: model: cat: tag: is: time> cost> ; ! inverts"
+    find_hint: ClassVar[str] = "words of any text, or reason: func: model: cat: tag: is: time> cost>  ! inverts"
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("review")
     DEFAULT_CSS = """
     ReviewScreen {

@@ -35,7 +35,8 @@ class TrendsScreen(Place):
     AUTO_FOCUS: ClassVar[str | None] = "#trends"
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("trends")
     DEFAULT_CSS = """
-    TrendsScreen { #both { height: 1fr; } #trends { height: 2fr; } #points { height: 3fr; } }
+    TrendsScreen { #both { height: 1fr; } #trends { height: 2fr; } #points { height: 3fr; }
+                   &.-empty Rule, &.-empty #points { display: none; } }
     """
 
     def __init__(self) -> None:
@@ -87,7 +88,8 @@ class TrendsScreen(Place):
 
     def _take(self, found: list[Trend]) -> None:
         self.trends = {f"{it.suite}\x1f{it.model}": it for it in found}
-        words = "Nothing has been run yet. L starts a run."
+        self.set_class(not found, "-empty")
+        words = "No run has finished yet. L starts one; Try the demo at Home needs no key."
         self.query_one("#trends", Rows).show(list(self.trends), draw=self._draw_trend, empty=Content(words))
         self._show_points()
 

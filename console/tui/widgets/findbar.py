@@ -1,17 +1,25 @@
 """One line above the key line to narrow a list or to find in a text."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, cast
 
 from textual import on
 from textual.widgets import Input
+
+from console.tui.keys import bindings_for
 
 
 class FindBar(Input):
     """The line; it tells what is typed, and the text that is left when enter closes it."""
 
+    where: ClassVar[str] = "line"
+    """Its name in the action table."""
+    typing_words: ClassVar[Mapping[str, str]] = {}
+    """Letters go into it, so that the keys of the place mean nothing while it has the focus; see `Place`."""
+    BINDINGS: ClassVar = bindings_for(where)
     DEFAULT_CSS = """
-    FindBar { dock: bottom; display: none; height: 1; border: none; padding: 0 1; background: $panel; margin-bottom: 2;
-              &:focus { border: none; } &.-open { display: block; } }
+    FindBar { dock: bottom; display: none; height: 1; border: none; background: $panel; margin-bottom: 2;
+              &.-textual-compact { padding: 0 1; } &:focus { border: none; } &.-open { display: block; } }
     """
 
     def __init__(self, hint: str, typed: Callable[[str], None], entered: Callable[[str], None]) -> None:
@@ -31,9 +39,18 @@ class FindBar(Input):
         return self.has_class("-open")
 
     def open(self) -> None:
-        """Show it with what was typed last, selected."""
+        """Show it with what was typed last, selected; the very next key is for it."""
         self.add_class("-open")
-        self.focus()
+        cast(Any, self.app).stylesheet.update(self)
+        self.screen.set_focus(self)
+
+    def action_line_keep(self) -> None:
+        """Close it and keep what it says."""
+        self._entered(self.value)
+
+    def action_line_clear(self) -> None:
+        """Close it and forget what it says."""
+        self._entered("")
 
     def close(self, text: str) -> None:
         """Hide it and keep this text for the next time."""
@@ -45,8 +62,3 @@ class FindBar(Input):
         event.stop()
         if self.is_open:
             self._typed(event.value)
-
-    @on(Input.Submitted)
-    def _tell_end(self, event: Input.Submitted) -> None:
-        event.stop()
-        self._entered(event.value)

@@ -20,7 +20,7 @@ from console.tui import lines
 from console.tui.columns import Column
 from console.tui.keys import bindings_for
 from console.tui.marks import MARKS
-from console.tui.themes import is_ansi
+from console.tui.themes import is_ansi, is_stark
 from console.tui.widgets.viewport import Viewport
 
 __all__ = ["Column", "Face", "Rows"]
@@ -282,7 +282,10 @@ class Rows(Viewport):
             base = self.get_visual_style(name)
             if has_focus and is_ansi(self):
                 base += Style(reverse=True)
-        strip = lines.strip_of(self._compose_row(key, is_cursor, width), width, base, self._get_style)
+        content = self._compose_row(key, is_cursor, width)
+        if is_cursor and is_stark(self) and base.background == self._get_style("on $cursor").background:
+            content = Content(content.plain)
+        strip = lines.strip_of(content, width, base, self._get_style)
         self._strips[(key, width, state)] = strip
         return strip
 

@@ -1,0 +1,511 @@
+"""Every screen and every state of the app, as walks: one session of the app goes through several of them.
+
+Used by `test_states.py`, which holds their frames and colours, and by `pictures.py`, which draws them to be looked at.
+Time stands still in all walks, so that nothing that is shown depends on how fast the machine is.
+"""
+
+import sys
+import time
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+sys.path.insert(0, str(Path(__file__).parent))
+from loop_runs import CodeSuite, LoopSuite, brick_run, code_run
+from recorded import QUESTION, Engine, Recorder, WeatherSuite, call_reply, plain_run
+from shown import assert_until, text_of
+from test_compare_screen import CallSuite, loops, play
+from test_launch import MATRIX
+from test_live_wall import shown, told_run
+
+from console.core.live import Activity, EndpointState, Status
+from console.core.outcome import Outcome
+from console.core.record import Tried
+from console.core.run import Tally
+from console.insight.pace import Pace
+from console.store.lock import RunLock
+from console.store.notes import Note, Notes
+from console.store.run_queue import Queued, RunQueue
+from console.tui.app import ConsoleApp
+from console.tui.launch import trying
+from console.tui.launch.trial import Trial
+from console.tui.review.case_place import CasePlace
+from console.tui.screens.compare import CompareScreen
+from console.tui.stock import Places
+
+NOON = 1_800_003_600.0
+"""What every clock of a walk says: an hour after recorded runs, 15 January 2027."""
+
+
+@dataclass
+class Stage:
+    """What a walk needs: folders, a way to open the app, and a way to change what would start engines."""
+
+    desk: Any
+    opened: Callable[..., Any]
+    monkeypatch: pytest.MonkeyPatch
+    size: tuple[int, int]
+    app: ConsoleApp = field(init=False)
+    pilot: Pilot[int] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.desk.places = Places(Path("models.toml"), Path("data"), Path("runs"))  # no path of this machine is shown
+        self.monkeypatch.setattr(time, "time", lambda: NOON)
+        self.monkeypatch.setattr(Pace, "tokens_per_s", lambda self: 812.0)
+        notify = ConsoleApp.notify
+        self.monkeypatch.setattr(
+            ConsoleApp, "notify", lambda self, *a, **more: notify(self, *a, **more | {"timeout": 1e6})
+        )
+
+    async def begin(self, opening: Any) -> None:
+        """Take over an app that was opened."""
+        self.app, self.pilot = opening
+
+    async def see(self, words: str | Callable[[], bool], *keys: str) -> None:
+        """Press keys and wait until words are shown, or something holds, and nothing moves any more."""
+        if keys:
+            await self.pilot.press(*keys)
+        await assert_until(self.pilot, words if callable(words) else lambda: words in text_of(self.app))
+        last = ""
+        while last != (last := text_of(self.app)):
+            await self.pilot.pause(0.01)
+
+    def is_one_pane(self) -> bool:
+        """Whether nothing stands below the first pane any more."""
+        ruled = [line for line in text_of(self.app).splitlines() if "─" * 60 in line or "━" * 60 in line]
+        return len(ruled) == (3 if self.app.screen.has_class("-wide") else 2)
+
+    def at(self, where: str) -> Callable[[], bool]:
+        """Return whether the app is at a place that has read what it shows."""
+        return lambda: getattr(self.app.screen, "where", "") == where
+
+
+Walk = Callable[[Stage], AsyncGenerator[str, None]]
+
+
+# Home and what opens over it -----------------------------------------------------------------------------------------
+
+
+async def first_day(stage: Stage) -> AsyncGenerator[str, None]:
+    """No run yet: what each place says then, and every sheet that opens over a place."""
+    async with stage.opened(stage.size, toasts=True) as opening:
+        await stage.begin(opening)
+        app, see = stage.app, stage.see
+        await see("Nothing has been run")
+        yield "home-first-day"
+        await see("No run is live", "2")
+        yield "home-toast"
+        app.clear_notifications()
+        await see(lambda: stage.at("board")() and stage.is_one_pane(), "B")
+        yield "leaderboard-empty"
+        await see(lambda: stage.at("trends")() and stage.is_one_pane(), "H")
+        yield "trends-empty"
+        await see("[1 Home]", "1")
+        await see("Nothing here has", "ctrl+t", *"zzz")
+        yield "finder-empty"
+        await see(stage.at("home"), "escape")
+        await see("Copy: name of this run", "colon")
+        yield "palette"
+        await see("Theme: next", *"them")
+        yield "palette-narrowed"
+        await see("No ", *"zz")
+        yield "palette-empty"
+        await see(stage.at("home"), "escape")
+        await see("No run is live", "colon", *"mess", "enter")
+        yield "messages"
+
+
+async def usual_day(stage: Stage) -> AsyncGenerator[str, None]:
+    """Some runs of every kind, narrowed, damaged, asked about; one that is live, and a queue."""
+    stage.desk.usual_runs()
+    async with stage.opened(stage.size, toasts=True) as opening:
+        await stage.begin(opening)
+        see = stage.see
+        await see("sim/hasty")
+        yield "home-usual"
+        await see("name of this run", "y")
+        yield "home-menu"
+        await see(stage.at("home"), "escape")
+        await see("1 of 4", "slash", *"hast")
+        yield "home-filter"
+        await see("No run has", *"zz")
+        yield "home-filtered-empty"
+        await see("newest first", "escape")
+        await see("cannot be read", "G")
+        if stage.size[0] == 80:  # a wide screen has room for the path of the damaged file, which differs every time
+            yield "home-damaged"
+        await see("esc", "g", "D")
+        yield "home-delete"
+        await see(stage.at("home"), "escape")
+        await see("run  ", "ctrl+t", *"small")
+        yield "finder"
+
+
+async def busy_day(stage: Stage) -> AsyncGenerator[str, None]:
+    """A live run and runs that wait for it; leaving then asks."""
+    run = stage.desk.run("2025-01-17T1320-mine", passed=7, failed=3, planned=20, reason=None)
+    for number in range(2):
+        queued = stage.desk.run(f"2025-01-17T132{number + 1}-next", model="sim/hasty", planned=12, reason=None)
+        queued.journal_path.unlink()
+        RunQueue(stage.desk.root / "runs").add([Queued(queued.name, NOON)])
+    lock, player = RunLock(run.lock_path), RunQueue(stage.desk.root / "runs").take()
+    try:
+        async with stage.opened(stage.size, toasts=True) as opening:
+            await stage.begin(opening)
+            app, see = stage.app, stage.see
+            await see("queued")
+            yield "home-live"
+            await see("queue", "tab", "g")
+            yield "home-queue"
+            app.take_launched([run])
+            await see("started here", "ctrl+q")
+            yield "home-quit"
+    finally:
+        lock.release()
+        player.release()
+
+
+# New run -------------------------------------------------------------------------------------------------------------
+
+
+async def new_run(stage: Stage) -> AsyncGenerator[str, None]:
+    """The form: empty, filled in, tried, refused, asked about, and its presets."""
+    stage.desk.write_models(MATRIX)
+    stage.desk.write_suite("more-talk")
+    stage.desk.run("2025-01-17T1320-a", model="gpt-x", passed=1, failed=2)
+    (stage.desk.root / "presets.toml").write_text(
+        '[nightly]\nmodels = ["gpt-x", "sim/careful"]\nsuites = ["small-talk/what"]\nsample = 2\n\n'
+        '[gone]\nmodels = ["[/x]"]\nsuites = ["nowhere"]\n\n[bad]\nlimit = "many"\n'
+    )
+    tried = [
+        Trial(stage.desk.root, "gpt-x", "small-talk", 3, Tally(passed=1, failed=1, cost_usd=0.012), seconds=4.2),
+        Trial(stage.desk.root, "free-z", "small-talk", 3, Tally(), is_over=True, problem="connection refused"),
+    ]
+    stage.monkeypatch.setattr(trying, "start_trials", lambda plans: tried)
+    stage.monkeypatch.setattr(trying, "watch", _nothing_new)
+    async with stage.opened(stage.size, toasts=True) as opening:
+        await stage.begin(opening)
+        app, see = stage.app, stage.see
+        await see("choose a suite", "L")
+        yield "launch-empty"
+        await see("No suite has", "slash", *"zzz")
+        yield "launch-filtered-empty"
+        await see("[ ]  small-talk", "escape")
+        await see("nightly", "p")
+        yield "launch-presets"
+        await see("presets.toml:11", "G")
+        yield "launch-preset-with-mistake"
+        await see(stage.at("launch"), "escape")
+        await see("[x]  small-talk", "space", "tab", *"jjj", "space", "tab", "3", "enter")
+        app.screen.form.texts |= {"role:judge": "sim/judge", "role:embedding": "sim/embedding"}
+        app.screen.changed()
+        await see("options fit")
+        yield "launch-filled"
+        await see("Did you mean why-3", "j", "j", "space", *"why-99")
+        yield "launch-mistake"
+        await see("options fit", "escape")
+        await see("Save as preset", "w", *"small")
+        yield "launch-save"
+        await see(stage.at("launch"), "escape")
+        await see("mode", *"jjjjjjjj")
+        yield "launch-fields"
+        await see(lambda: bool(app.screen.trials), "t")
+        yield "launch-trying"
+
+
+async def _nothing_new(trials: Any, tell: Any) -> None:
+    """Let what is tried stay as it is."""
+
+
+async def only_failed(stage: Stage) -> AsyncGenerator[str, None]:
+    """The form for the failed cases of a run, and a mistake in it."""
+    stage.desk.run("2025-01-17T1320-a", model="sim/hasty", passed=1, failed=2, simulated=True)
+    async with stage.opened(stage.size, toasts=True) as opening:
+        await stage.begin(opening)
+        await stage.see(lambda: getattr(stage.app.screen, "forecast", None) is not None, "tab", "a")
+        yield "launch-only-failed"
+
+
+# Live ----------------------------------------------------------------------------------------------------------------
+
+
+async def live_cases(stage: Stage) -> AsyncGenerator[str, None]:
+    """A run of cases beside another one: watched, on a wall, pinned, held up, paused."""
+    root = stage.desk.root / "runs"
+    async with (
+        Engine(root, cases=40, name="0117-1500-bfcl-gpt-x") as engine,
+        Engine(root, 12, name="0117-1501-b") as other,
+    ):
+        keys = _talk(engine, 9)
+        other.recorder.finish(other.recorder.start("b-1"), Outcome.PASSED)
+        other.recorder.start("b-2")
+        async with stage.opened(stage.size, toasts=True) as opening:
+            await stage.begin(opening)
+            app, see = stage.app, stage.see
+            app.open_live(engine.recorder.folder)
+            await see(
+                lambda: all(
+                    it in text_of(app) for it in ("word 0", "36 left", "9 at once", "  2, latest", "simple_3", "  9 ")
+                )
+            )
+            yield "live-running"
+            await see("frozen", "space")
+            yield "live-frozen"
+            await see("following", "space")
+            wall = app.screen.wall
+            await see(lambda: len(shown(wall)) == 4 and all(f"word {n}" in text_of(app) for n in range(4)), "w", "w")
+            yield "live-wall"
+            await see("pinned", "m")
+            yield "live-pinned"
+            await see(lambda: len(shown(wall)) == 1 and app.screen.running_list.has_focus, "escape")
+            await see("Problems", "i")
+            yield "live-problems"
+            await see(lambda: not app.screen.has_class("-problems"), "escape")
+            held = EndpointState("api.example", 2, 4, 7, NOON + 30, "rate limited until 09:00:30", 3)
+            waits = [Activity(key, "waiting", NOON - 6, "rate limited until 09:00:30") for key in keys]
+            engine.status = Status("running", 9, waits, [held])
+            await see(lambda: "s  rate limit" in text_of(app) and "7 wait: rate" in text_of(app))
+            yield "live-held"
+            engine.status = Status("paused", 9)
+            await see(lambda: "‖ paused" in text_of(app) and "p go on" in text_of(app) and "s  paused" in text_of(app))
+            yield "live-paused"
+
+
+def _talk(engine: Engine, count: int) -> list[Any]:
+    """Let some cases end and as many as said be talking."""
+    recorder = engine.recorder
+    for number in range(4):
+        key = recorder.start(f"live_simple_{number}-0-0", "live_simple", QUESTION)
+        recorder.ask(key, QUESTION, call_reply("get_current_weather", '{"location": "Chicago, IL"}'))
+        recorder.finish(key, Outcome.FAILED if number % 2 else Outcome.PASSED, "value_error:string", "unit")
+    keys = [recorder.start(f"live_multiple_{n}-4-1", title=QUESTION) for n in range(count)]
+    recorder.write(
+        Tried(recorder.tick(), key=keys[0], n=1, kind="rate_limit", message="429 Too Many Requests", wait_s=4)
+    )
+    engine.status = Status("running", count, [Activity(key, "streaming") for key in keys])
+    for number, key in enumerate(keys):
+        engine.begin(key, messages=[{"role": "user", "content": QUESTION}])
+        engine.publisher.text(key, 1, "reasoning", "The reader wants Fahrenheit, so unit must be said.")
+        engine.publisher.text(key, 1, "text", f"Here is word {number}.")
+    return keys
+
+
+async def live_ended(stage: Stage) -> AsyncGenerator[str, None]:
+    """Runs that have ended: cases, loops, code, halted, out of money, and one that is played again."""
+    root = stage.desk.root / "runs"
+    (root / "told").mkdir()
+    halted = plain_run(root, name="0117-1421-halted", close=False).close("halted", "key refused: set OPENAI_API_KEY")
+    capped = plain_run(root, name="0117-1423-capped", close=False).close("budget", "$5.00 of $5.00 spent")
+    folders = {
+        "live-ended": plain_run(root).folder,
+        "live-halted": halted,
+        "live-out-of-money": capped,
+        "live-loops": brick_run(root).folder,
+        "live-code": code_run(root).folder,
+    }
+    replayed = told_run(root / "told").folder
+    async with stage.opened(stage.size, toasts=True) as opening:
+        await stage.begin(opening)
+        app, see = stage.app, stage.see
+        for name, folder in folders.items():
+            app.open_live(folder)
+            await see(lambda: stage.at("live")() and app.screen.feed is not None and app.screen.feed.is_read)
+            yield name
+        app.open_live(replayed)
+        await see("p replay")
+        await see(lambda: app.screen.replay is not None and app.screen.replay.is_read, "p", "p")
+        app.screen.replay.seek(5.0)  # within the first conversation: what is listed does not depend on what was before
+        app.screen.wake()
+        await see(lambda: app.screen.replay.time_s == 5.0 and "5.0 s of" in text_of(app))
+        yield "live-replay"
+
+
+# Review --------------------------------------------------------------------------------------------------------------
+
+
+async def review_cases(stage: Stage) -> AsyncGenerator[str, None]:
+    """Failures of a run of calls: every view, filter, menu, note and question."""
+    stage.monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: WeatherSuite())
+    recorder = plain_run(stage.desk.root / "runs", close=False)
+    recorder.finish(recorder.start("live_simple_98-0-0", title=QUESTION), Outcome.UNDECIDED, "unreadable_judge")
+    folder = recorder.close()
+    async with stage.opened(stage.size, toasts=True) as opening:
+        await stage.begin(opening)
+        app, see = stage.app, stage.see
+        app.open_review(folder)
+        await see("would pass")
+        yield "review"
+        for name, letter in (("talk", "i"), ("truth", "a"), ("tools", "s"), ("raw", "p")):
+            await see(f"[{name.capitalize()}]", letter)
+            yield f"review-{name}"
+            await see("EXPECTED", letter)
+        for name, key, words in (("filters", "f", "only failed"), ("groups", "o", "by error type"),
+                                 ("tags", "t", "model at fault"), ("branch", "A", "ask another model"),
+                                 ("exports", "E", "JUnit"), ("copies", "y", "raw JSON")):  # fmt: skip
+            await see(words, key)
+            yield f"review-{name}"
+            await see(stage.at("review"), "escape")
+        await see("Tag 3 of", "T")
+        yield "review-tag-shown"
+        await see(stage.at("review"), "escape")
+        await see("Comment on", "c", *"vague")
+        yield "review-comment"
+        await see("comment   ", "enter")
+        await see("disputed", "D", *"both", "enter")
+        await see("2 of", "t", "m")
+        yield "review-sorted"
+        await see("is:", "slash")
+        yield "review-search"
+        await see("F clears", *"zzz", "enter")
+        yield "review-filtered-empty"
+        await see("would pass", "F")
+        await see("server", "f", "b")
+        yield "review-broken"
+        await see("judge gave no number", "F", "slash", *"is:undecided", "enter")
+        yield "review-undecided"
+
+
+async def review_others(stage: Stage) -> AsyncGenerator[str, None]:
+    """Loops, code, and a run without a failure or without a case."""
+    root = stage.desk.root / "runs"
+    suites = {"recorded": WeatherSuite(), "aidan": LoopSuite(), "cave": CodeSuite()}
+    stage.monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: suites[manifest.suite])
+    good, none = Recorder(root, cases=1, name="0118-good"), Recorder(root, cases=4, name="0118-none")
+    good.finish(good.start("live_simple_1-0-0", title=QUESTION), Outcome.PASSED)
+    folders = {
+        "review-loops": (brick_run(root).folder, "EXPECTED|round"),
+        "review-code": (code_run(root).folder, "validator"),
+        "review-no-failure": (good.close(), "0 of 0|No"),
+        "review-empty": (none.close("stopped"), "No|Nothing"),
+    }
+    async with stage.opened(stage.size, toasts=True) as opening:
+        await stage.begin(opening)
+        app = stage.app
+        for name, (folder, words) in folders.items():
+            app.open_review(folder)
+            await stage.see(lambda: stage.at("review")() and app.screen.feed is not None and app.screen.feed.is_read)
+            await stage.see(lambda words=words: any(word in text_of(app) for word in words.split("|")))
+            yield name
+
+
+# Compare, leaderboard, library, help --------------------------------------------------------------------------------
+
+
+async def compare(stage: Stage) -> AsyncGenerator[str, None]:
+    """Two and three runs side by side, runs without anything in common, and what models have come to."""
+    stage.monkeypatch.setattr(CompareScreen, "find_suite", lambda self, manifest: CallSuite())
+    stage.monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: CallSuite())
+    root = stage.desk.root / "runs"
+    two = play(root, "0116-0904", "gpt-w", 0), play(root, "0117-1420", "gpt-x", 1)
+    third = play(root, "0118-0900-bfcl-gpt-y", "gpt-y", 0)
+    aidan = [
+        loops(root, f"{day}-aidan", f"sim/{day}", rounds) for day, rounds in (("0116", (5, 9, 4)), ("0117", (9, 2, 8)))
+    ]
+    Notes(two[1].path).add(Note(_key("live_multiple_131-52"), "dispute", "wrong"))
+    async with stage.opened(stage.size, toasts=True) as opening:
+        await stage.begin(opening)
+        app, see = stage.app, stage.see
+        app.open_compare(*two)
+        await see("may be chance")
+        yield "compare"
+        await see("lost and gained", "f")
+        yield "compare-filters"
+        await see("left out", "escape", "f", "o")
+        yield "compare-left-out"
+        await see("Nothing matches", "f", "g", "slash", *"zzz", "enter")
+        yield "compare-filtered-empty"
+        await see("lost", "F", "s")
+        yield "compare-numbers"
+        await see("Compare 0116", "s", "p")
+        yield "compare-pick"
+        await see(stage.at("compare"), "escape")
+        app.open_grid([*two, third])
+        await see("4 of 9 differ")
+        yield "compare-grid"
+        app.open_compare(*aidan)
+        await see(lambda: stage.at("compare")() and app.screen.pair is not None)
+        yield "compare-loops"
+        app.open_compare(two[0], aidan[0])
+        await see("no case in common")
+        yield "compare-empty"
+        await see("answers", "B")
+        yield "leaderboard"
+        await see("over time", "H")
+        yield "trends"
+
+
+def _key(case: str) -> Any:
+    from console.core.case import Key
+
+    return Key(case)
+
+
+async def library(stage: Stage) -> AsyncGenerator[str, None]:
+    """Suites with their cases, models with their keys, one of them with a mistake."""
+    stage.desk.usual_runs()
+    stage.desk.write_models(MODELS_WITH_A_MISTAKE)
+    async with stage.opened(stage.size, toasts=True) as opening:
+        await stage.begin(opening)
+        see = stage.see
+        await see("small-talk", "5")
+        yield "library-suites"
+        await see("eval-console pull bfcl", "j")
+        yield "library-missing"
+        await see("endpoint", "G", *["k"] * 4)
+        yield "library-model"
+        await see("unknown key", *"kk")
+        yield "library-mistake"
+        await see("what-1", "g", "x", "j", "enter")
+        yield "library-cases"
+        await see("0 of 3", "slash", *"zzz", "enter")
+        yield "library-filtered-empty"
+
+
+MODELS_WITH_A_MISTAKE = """\
+[gpt-x]
+model_id = "gpt-x-1"
+api_key_env = "DESK_KEY"
+price = { in = 1.25, out = 10.0 }
+
+[claude-y]
+model_id = "claude-y-1"
+api_key_env = "DESK_KEY_THAT_IS_NOT_SET"
+
+[bad]
+model_id = "bad-1"
+prize = 4
+"""
+
+
+async def helped(stage: Stage) -> AsyncGenerator[str, None]:
+    """Help of every place, and what stands when there is no room."""
+    stage.monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: WeatherSuite())
+    folder = plain_run(stage.desk.root / "runs").folder
+    async with stage.opened(stage.size, toasts=True) as opening:
+        await stage.begin(opening)
+        app, see = stage.app, stage.see
+        await see("RUNS   ", "question_mark")
+        yield "home-help"
+        await see("sort another way", "slash", *"sort")
+        yield "home-help-found"
+        await stage.pilot.press("escape", "escape", "escape")
+        for name, go in (("live", app.open_live), ("review", app.open_review)):
+            go(folder)
+            await see(lambda name=name: stage.at(name)() and app.screen.feed is not None and app.screen.feed.is_read)
+            await app.workers.wait_for_complete()
+            await see("THIS CASE" if name == "review" else "STEER", *([] if app.shows_help else ["question_mark"]))
+            yield f"{name}-help"
+            await stage.pilot.press("escape")
+        await stage.pilot.resize_terminal(39, 9)
+        await see("The console")
+        yield "too-small"
+
+
+WALKS: tuple[Walk, ...] = (
+    first_day, usual_day, busy_day, new_run, only_failed, live_cases, live_ended, review_cases, review_others, compare,
+    library, helped,
+)  # fmt: skip

@@ -1,0 +1,102 @@
+"""Every screen and state: held as a frame at two sizes, saying the same in every theme, legibly.
+
+`PICTURES=folder` draws all of them in every theme, to be looked at; `UPDATE_FRAMES=1` renews the frames.
+"""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import aclosing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.screen import ModalScreen
+
+sys.path.insert(0, str(Path(__file__).parent))
+from pictures import draw
+from shown import text_of
+from states import WALKS, Stage, Walk
+
+from console.tui.app import ConsoleApp
+from console.tui.themes import ANSI, CONTRAST, DARK, NAMES
+
+SIZES = {"80x24": (80, 24), "160x45": (160, 45)}
+PICTURES = os.environ.get("PICTURES", "")
+LEAST = {CONTRAST: 7.0}
+"""Least contrast of text in a theme; 4.5, the AA level of WCAG 2.2, where none is named."""
+LINES = frozenset("─│┃━╭╮╰╯┏┓┗┛┬┴├┤▁▂▃▄▅▆▇█▏▌▐░▒▔▕▎▍▋▊▉ ")
+"""Characters that draw and say nothing: they may be pale."""
+
+
+def contrast(one: tuple[int, int, int], other: tuple[int, int, int]) -> float:
+    """Return the contrast ratio of two colours as WCAG 2.2 reckons it, from 1 to 21."""
+    bright, dim = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (bright + 0.05) / (dim + 0.05)
+
+
+def _luminance(colour: tuple[int, int, int]) -> float:
+    parts = [value / 255 for value in colour]
+    red, green, blue = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def pale(app: ConsoleApp, least: float) -> Iterator[str]:
+    """Yield what is painted in a contrast below the least one, with its colours; what a sheet dims below it is not."""
+    screen = app.screen
+    sheet = screen.children[0].region if isinstance(screen, ModalScreen) else screen.region
+    for strip in screen._compositor.render_strips()[sheet.y : sheet.bottom]:
+        for segment in strip.crop(sheet.x, sheet.right):
+            style, text = segment.style, "".join(set(segment.text) - LINES)
+            if not text or style is None or style.color is None or style.bgcolor is None:
+                continue
+            ratio = contrast(tuple(style.color.get_truecolor()), tuple(style.bgcolor.get_truecolor()))
+            if ratio < least:
+                yield f"{ratio:.2f}  {segment.text.strip()!r}  {style.color.name} on {style.bgcolor.name}"
+
+
+SEEN: set[tuple[str, str, bool]] = set()
+"""Pairs of colours that were painted in a state that has been looked at in every theme."""
+
+
+def pairs(app: ConsoleApp) -> set[tuple[str, str, bool]]:
+    """Return the pairs of colours on the screen; each stands for a pair of roles, which other themes paint alike."""
+    styles = {segment.style for strip in app.screen._compositor.render_strips() for segment in strip if segment.style}
+    return {(str(style.color), str(style.bgcolor), isinstance(app.screen, ModalScreen)) for style in styles}
+
+
+async def assert_alike(stage: Stage, name: str) -> None:
+    """Hold that a state says the same in every theme, legibly."""
+    app, text = stage.app, text_of(stage.app)
+    for theme in NAMES:
+        app.theme = theme
+        await stage.pilot.pause()
+        if PICTURES:
+            draw(app, Path(PICTURES) / theme / f"{name}-{stage.size[0]}x{stage.size[1]}.svg")
+        assert text_of(app) == text, f"{name} in {theme}"
+        if theme == ANSI:
+            assert not [one for one in pairs(app) if "#" in f"{one[0]}{one[1]}"], f"{name}: not the terminal's colours"
+        else:
+            assert not list(pale(app, LEAST.get(theme, 4.5))), f"{name} in {theme}"
+    app.theme = DARK
+    await stage.pilot.pause()
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("walk", WALKS, ids=lambda walk: walk.__name__)
+async def test_states(
+    walk: Walk, size: str, desk: Any, opened: Any, monkeypatch: pytest.MonkeyPatch, assert_frame: Callable[..., None]
+) -> None:
+    stage = Stage(desk, opened, monkeypatch, SIZES[size])
+    other: list[str] = []
+    async with aclosing(walk(stage)) as states:
+        async for name in states:
+            try:
+                assert_frame(stage.app, f"states/{name}-{size}")
+            except AssertionError as difference:
+                other.append(f"{name}-{size}: {difference}")
+            found = pairs(stage.app)
+            if PICTURES or not found <= SEEN:
+                await assert_alike(stage, name)
+                SEEN.update(found)
+    assert not other, "\n".join(other)
