@@ -18,6 +18,7 @@ from textual.content import Content
 from textual.dom import DOMNode
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.screen import Screen
+from textual.worker import WorkerFailed
 
 from console.insight import figures
 from console.store.runs import RunFolder
@@ -115,7 +116,7 @@ class ConsoleApp(RunDoor, StyledApp):
         """Runs started from here since the app opened."""
         self.shows_help = False
         """Whether help stands beside every place that has room for it."""
-        self.crash: Exception | None = None
+        self.crash: BaseException | None = None
         """What ended the app, if something did."""
 
     # Start and end ---------------------------------------------------------------------------------------------------
@@ -175,7 +176,8 @@ class ConsoleApp(RunDoor, StyledApp):
 
     def _fatal_error(self) -> None:
         """Leave without printing local variables, which may hold keys; `run_app` raises what happened."""
-        self.crash = self._exception
+        error = self._exception
+        self.crash = error.error if isinstance(error, WorkerFailed) else error  # where it happened, not who waited
         self._close_messages_no_wait()
 
     def panic(self, *renderables: Any) -> None:

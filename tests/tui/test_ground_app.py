@@ -31,6 +31,7 @@ def boom(self):
     raise RuntimeError("message with sk-another-value")
 HomeScreen.action_sort = boom
 """
+BROKEN_WORKER = BROKEN + "HomeScreen.action_sort = lambda self: self.run_worker(lambda: boom(self), thread=True)\n"
 RESTORED = b"\x1b[?1049l"
 
 
@@ -114,8 +115,9 @@ def test_signals_restore_the_terminal(number: int, code: int, terminal: Callable
     assert b"Traceback" not in one.output
 
 
-def test_a_crash_shows_no_values_and_restores_the_terminal(terminal: Callable[..., Any]) -> None:
-    one = terminal(BROKEN + PROGRAM)
+@pytest.mark.parametrize("broken", [BROKEN, BROKEN_WORKER], ids=["key", "worker"])
+def test_a_crash_shows_no_values_and_restores_the_terminal(terminal: Callable[..., Any], broken: str) -> None:
+    one = terminal(broken + PROGRAM)
     one.read_until(b"sim/careful")
     one.send(b"s")
     assert one.wait() == 70
