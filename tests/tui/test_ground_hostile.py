@@ -52,7 +52,7 @@ DENSE = st.one_of(
     ),
 )
 """Text as no person writes it: controls, bidi, surrogates, floods of combining marks, half sequences, markup."""
-EXAMPLES = int(os.environ.get("EVAL_CONSOLE_UNICODE", "0"))
+EXAMPLES = int(os.environ.get("EVAL_CONSOLE_UNICODE") or 0)
 """How many random runs are shown; without it two, always the same ones."""
 
 
@@ -132,9 +132,9 @@ def foreign(desk: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[Sequence[st
     return fill
 
 
-async def assert_clean_everywhere(opened: Any, runs: Sequence[RunFolder], find: str) -> None:
+async def assert_clean_everywhere(opened: Any, size: tuple[int, int], runs: Sequence[RunFolder], find: str) -> None:
     """Walk through everything; nothing of what is painted can act on a terminal."""
-    async with opened((100, 30)) as (app, pilot):
+    async with opened(size) as (app, pilot):
         names = []
         async for name in everywhere(app, pilot, *runs):
             assert_no_control_byte(app)
@@ -147,7 +147,7 @@ async def assert_clean_everywhere(opened: Any, runs: Sequence[RunFolder], find: 
 
 @pytest.mark.timeout(600)
 async def test_hostile_text_on_every_screen(opened: Any, foreign: Any, all_hostile: tuple[str, ...]) -> None:
-    await assert_clean_everywhere(opened, foreign(all_hostile), "red")
+    await assert_clean_everywhere(opened, (80, 24), foreign(all_hostile), "red")
 
 
 @pytest.mark.timeout(600 + 60 * EXAMPLES)
@@ -161,7 +161,7 @@ async def test_hostile_text_on_every_screen(opened: Any, foreign: Any, all_hosti
 )
 @given(texts=st.lists(DENSE, min_size=12, max_size=12, unique=True))
 async def test_any_text_on_every_screen(opened: Any, foreign: Any, texts: list[str]) -> None:
-    await assert_clean_everywhere(opened, foreign(texts), "w")
+    await assert_clean_everywhere(opened, (140, 40), foreign(texts), "w")
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
