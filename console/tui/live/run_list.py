@@ -44,7 +44,7 @@ def run_columns(lines: Sequence[RunLine]) -> tuple[Column, ...]:
         Column("tok/s", 5, right=True, from_width=74),
         *[Column("cost", 7, right=True)] * is_paid,
         Column("left", 6, right=True),
-        Column("state and waits", 9, 2),
+        Column("state", 9, 2),
     )
 
 

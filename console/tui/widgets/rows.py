@@ -283,11 +283,14 @@ class Rows(Viewport):
             if has_focus and is_ansi(self):
                 base += Style(reverse=True)
         content = self._compose_row(key, is_cursor, width)
-        if is_cursor and is_stark(self) and base.background == self._get_style("on $cursor").background:
-            content = Content(content.plain)
+        if is_cursor and ((is_ansi(self) and has_focus) or self._is_black_on_white(base)):
+            content = Content(content.plain)  # one look from end to end; marks and words say what colours said
         strip = lines.strip_of(content, width, base, self._get_style)
         self._strips[(key, width, state)] = strip
         return strip
+
+    def _is_black_on_white(self, base: Style) -> bool:
+        return is_stark(self) and base.background == self._get_style("on $cursor").background
 
     def _compose_row(self, key: str, is_cursor: bool, width: int) -> Content:
         face = self._draw(key)
