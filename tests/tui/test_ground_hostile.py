@@ -161,7 +161,7 @@ async def test_hostile_text_on_every_screen(opened: Any, foreign: Any, all_hosti
 )
 @given(texts=st.lists(DENSE, min_size=12, max_size=12, unique=True))
 async def test_any_text_on_every_screen(opened: Any, foreign: Any, texts: list[str]) -> None:
-    await assert_clean_everywhere(opened, (140, 40), foreign(texts), "w")
+    await assert_clean_everywhere(opened, (160, 45), foreign(texts), "w")
 
 
 @settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
