@@ -2,18 +2,13 @@
 
 import asyncio
 import socket
-import sys
-from pathlib import Path
 from typing import Literal
 
 import pytest
+from server.openai_server import OpenAIServer
 
 from console.config.model import Limits, ModelConfig
 from console.engine.preflight import Cautions, doubts_about_roles
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-
-from server.openai_server import OpenAIServer
 
 
 def model(name: str, url: str, provider: Literal["openai", "litellm"] = "openai") -> ModelConfig:

@@ -84,9 +84,7 @@ def test_pure_rooms_do_no_io(room):
         used = {name.split(".")[0] for name in _imports(path)} & forbidden
         assert not used, f"{path.relative_to(ROOT)} imports {used}"
         calls = {
-            node.func.id
-            for node in nodes_of(path)
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+            node.func.id for node in nodes_of(path) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         }
         assert not calls & {"open", "print", "input"}, path
 

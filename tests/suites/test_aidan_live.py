@@ -20,11 +20,9 @@ from console.store.journal import JournalReader
 from console.store.runs import RunFolder
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests"))
-
-from server.faults import FAULTS as PLAYED  # noqa: E402
-from server.http1 import Exchange  # noqa: E402
-from server.openai_server import OpenAIServer, Scripted  # noqa: E402
+from server.faults import FAULTS as PLAYED
+from server.http1 import Exchange
+from server.openai_server import OpenAIServer, Scripted
 
 
 def _apart() -> list[str]:

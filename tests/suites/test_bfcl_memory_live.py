@@ -15,9 +15,7 @@ from console.core.record import Asked, Finished, Started
 from console.store.journal import JournalReader
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests"))
-
-from server.openai_server import OpenAIServer, Scripted  # noqa: E402
+from server.openai_server import OpenAIServer, Scripted
 
 HELD = re.compile(r"memory now:\n(.*)\nGive your final answer", re.DOTALL)
 MIDDLE = "My study partner is called Tobias"

@@ -2,8 +2,8 @@
 
 from collections.abc import AsyncIterator
 
-from shown import assert_until, still
 from textual.pilot import Pilot
+from tui.shown import assert_until, still
 
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp

@@ -4,7 +4,6 @@ Used by `test_states.py`, which holds their frames and colours, and by `pictures
 Time stands still in all walks, so that nothing that is shown depends on how fast the machine is.
 """
 
-import sys
 import time
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
@@ -13,14 +12,12 @@ from typing import Any
 
 import pytest
 from textual.pilot import Pilot
-
-sys.path.insert(0, str(Path(__file__).parent))
-from loop_runs import CodeSuite, LoopSuite, brick_run, code_run
-from recorded import QUESTION, Engine, Recorder, WeatherSuite, call_reply, plain_run
-from shown import assert_until, text_of
-from test_compare_screen import CallSuite, loops, play
-from test_launch import MATRIX
-from test_live_wall import shown, told_run
+from tui.loop_runs import CodeSuite, LoopSuite, brick_run, code_run
+from tui.recorded import QUESTION, Engine, Recorder, WeatherSuite, call_reply, plain_run
+from tui.shown import assert_until, text_of
+from tui.test_compare_screen import CallSuite, loops, play
+from tui.test_launch import MATRIX
+from tui.test_live_wall import shown, told_run
 
 from console.core.live import Activity, EndpointState, Status
 from console.core.outcome import Outcome

@@ -1,16 +1,12 @@
 """Compare beyond two finished runs: growing ones, ones that vanish, more than two, trends, and asking again."""
 
 import shutil
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-from recorded import QUESTION, Recorder, call_reply
-from shown import assert_until, still, text_of
-from test_compare_screen import CallSuite, play
+from tui.recorded import QUESTION, Recorder, call_reply
+from tui.shown import assert_until, still, text_of
+from tui.test_compare_screen import CallSuite, play
 
 from console.core.case import Key
 from console.core.outcome import Outcome

@@ -1,15 +1,12 @@
 """Compare and the leaderboard: frames at two sizes, every key, hostile text, and states with nothing to show."""
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-from recorded import QUESTION, Recorder, call_reply
+from tui.recorded import QUESTION, Recorder, call_reply
 
 from console.core.case import Case, Setting
 from console.core.comparison import Comparison, Mark, Pair, Row

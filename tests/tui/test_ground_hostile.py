@@ -4,7 +4,6 @@ import itertools
 import json
 import os
 import shutil
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,11 +12,9 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).parent))
-from everywhere import PLACES, everywhere
-from recorded import QUESTION, Recorder, WeatherSuite, call_reply
-from shown import assert_no_control_byte
+from tui.everywhere import PLACES, everywhere
+from tui.recorded import QUESTION, Recorder, WeatherSuite, call_reply
+from tui.shown import assert_no_control_byte
 
 from console.core.case import Case, Key, Setting
 from console.core.chat import Reply

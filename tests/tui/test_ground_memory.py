@@ -1,14 +1,11 @@
 """What outlives a start, what rings at the end of a run, what a reader's keys may not do, and finding things."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-from recorded import WeatherSuite, plain_run
-from shown import assert_until, still, text_of
+from tui.recorded import WeatherSuite, plain_run
+from tui.shown import assert_until, still, text_of
 
 from console.tui.app import ConsoleApp
 from console.tui.keys import load_key_map

@@ -1,16 +1,12 @@
 """Little room and poor terminals: one pane at a time from 40×10 up, one sentence below, and ASCII alone if asked."""
 
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-from everywhere import everywhere
-from recorded import WeatherSuite, plain_run
-from shown import assert_until, still, text_of
+from tui.everywhere import everywhere
+from tui.recorded import WeatherSuite, plain_run
+from tui.shown import assert_until, still, text_of
 
 from console.tui.marks import MARKS, Marks
 from console.tui.plain import typed

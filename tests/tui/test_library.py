@@ -1,13 +1,9 @@
 """Library: what is in the box, read only: suites with their files' state, categories, cases; models with their keys."""
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-from shown import assert_until, still, text_of
+from tui.shown import assert_until, still, text_of
 
 from console.tui.library.sheets import Ping
 from console.tui.screens import library

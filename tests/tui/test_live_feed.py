@@ -1,15 +1,11 @@
 """The feed gives the same picture from disk and from a live engine, and a frame never overtakes the facts."""
 
 import asyncio
-import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-from recorded import Engine, Recorder, plain_run
+from tui.recorded import Engine, Recorder, plain_run
 
 from console.core.case import Key
 from console.core.chat import Reply

@@ -1,15 +1,11 @@
 """Live with loops that are being played: sixty-four at once, one stopped, the run paused, a provider that limits."""
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-from loop_runs import take_round
-from recorded import Engine
-from shown import assert_until, still, text_of
+from tui.loop_runs import take_round
+from tui.recorded import Engine
+from tui.shown import assert_until, still, text_of
 
 from console.core.case import Key
 from console.core.live import Activity, EndpointState, Status

@@ -1,13 +1,10 @@
 """A long run that was read once is shown the next time without reading it."""
 
 import asyncio
-import sys
 from pathlib import Path
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-from recorded import plain_run
+from tui.recorded import plain_run
 
 from console.store.runs import RunFolder
 from console.tui import feed as feed_module

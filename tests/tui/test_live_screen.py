@@ -1,15 +1,12 @@
 """Live: what runs stays where it is, the watched conversation streams, and the same screen shows a run from disk."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from textual.pilot import Pilot
-
-sys.path.insert(0, str(Path(__file__).parent))
-from recorded import QUESTION, Engine, Recorder, call_reply, loop_run, plain_run
-from shown import assert_no_control_byte, assert_until, still, text_of
+from tui.recorded import QUESTION, Engine, Recorder, call_reply, loop_run, plain_run
+from tui.shown import assert_no_control_byte, assert_until, still, text_of
 
 from console.core.case import Key
 from console.core.chat import Reply

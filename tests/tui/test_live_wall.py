@@ -1,17 +1,14 @@
 """The wall, the list of runs and the replay: more on one screen, and the same screen for what is over."""
 
-import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-from recorded import Engine, Recorder, plain_run
-from shown import assert_no_control_byte, assert_until, still, text_of
-from test_live_screen import watch
+from tui.recorded import Engine, Recorder, plain_run
+from tui.shown import assert_no_control_byte, assert_until, still, text_of
+from tui.test_live_screen import watch
 
 from console.core.case import Key
 from console.core.chat import Reply

@@ -1,16 +1,12 @@
 """Loops and run code in Live and Review: frames at two sizes, text as it is written, what is folded."""
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-from loop_runs import ANSWERS, CodeSuite, LoopSuite, brick_run, code_run, take_round
-from recorded import Engine
-from shown import assert_no_control_byte, assert_until, still, text_of
-from test_live_screen import watch
+from tui.loop_runs import ANSWERS, CodeSuite, LoopSuite, brick_run, code_run, take_round
+from tui.recorded import Engine
+from tui.shown import assert_no_control_byte, assert_until, still, text_of
+from tui.test_live_screen import watch
 
 from console.core.case import Key
 from console.core.live import Activity, Status

@@ -1,16 +1,12 @@
 """Asking a case anew from Review: another model, an edited prompt, as a run of its own that opens in Compare."""
 
 import contextlib
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent))
-from recorded import WeatherSuite, plain_run
-from shown import assert_until, text_of
-from test_review_screen import review
+from tui.recorded import WeatherSuite, plain_run
+from tui.shown import assert_until, text_of
+from tui.test_review_screen import review
 
 from console.engine import launch
 from console.engine.plan import Plan

@@ -1,12 +1,9 @@
 """Above a case Review says what its verdict does not: the answer was cut off, another model answered."""
 
-import sys
-from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
-from recorded import QUESTION, Recorder, call_reply
-from shown import assert_until, still, text_of
+from tui.recorded import QUESTION, Recorder, call_reply
+from tui.shown import assert_until, still, text_of
 
 from console.core.chat import Reply
 from console.core.outcome import Outcome

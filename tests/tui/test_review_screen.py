@@ -1,15 +1,12 @@
 """Review: failures by reason, expected beside actual, and everything a reader needs to sort two hundred of them out."""
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from textual.pilot import Pilot
-
-sys.path.insert(0, str(Path(__file__).parent))
-from recorded import QUESTION, Engine, Recorder, WeatherSuite, call_reply, loop_run, plain_run
-from shown import assert_no_control_byte, assert_until, still, text_of
+from tui.recorded import QUESTION, Engine, Recorder, WeatherSuite, call_reply, loop_run, plain_run
+from tui.shown import assert_no_control_byte, assert_until, still, text_of
 
 from console.core.case import Key
 from console.core.chat import Reply

@@ -4,7 +4,6 @@
 """
 
 import os
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import aclosing
 from pathlib import Path
@@ -12,11 +11,9 @@ from typing import Any
 
 import pytest
 from textual.screen import ModalScreen
-
-sys.path.insert(0, str(Path(__file__).parent))
-from pictures import draw
-from shown import text_of
-from states import WALKS, Stage, Walk
+from tui.pictures import draw
+from tui.shown import text_of
+from tui.states import WALKS, Stage, Walk
 
 from console.tui.app import ConsoleApp
 from console.tui.themes import ANSI, CONTRAST, DARK, NAMES
