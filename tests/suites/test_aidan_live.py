@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from server.faults import FAULTS as PLAYED
+from server.http1 import Exchange
+from server.openai_server import OpenAIServer, Scripted
 
 from console.core.record import Asked, Embedded, Finished
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder
 
 ROOT = Path(__file__).resolve().parents[2]
-from server.faults import FAULTS as PLAYED
-from server.http1 import Exchange
-from server.openai_server import OpenAIServer, Scripted
 
 
 def _apart() -> list[str]:

@@ -10,12 +10,13 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from server.openai_server import OpenAIServer, Scripted
+
 from console.core.outcome import Outcome
 from console.core.record import Asked, Finished, Started
 from console.store.journal import JournalReader
 
 ROOT = Path(__file__).resolve().parents[2]
-from server.openai_server import OpenAIServer, Scripted
 
 HELD = re.compile(r"memory now:\n(.*)\nGive your final answer", re.DOTALL)
 MIDDLE = "My study partner is called Tobias"
