@@ -91,7 +91,9 @@ class Block:
         """Return line `place` of the block at the width it was last measured with."""
         if self.title or self.folded:
             if place == 0:
-                return lines.spread(self._title_line(), self.aside, width)
+                title = self._title_line()
+                crowded = title.cell_length + self.aside.cell_length + 2 > width  # who it is matters more than how long
+                return lines.fit(title, width) if crowded else lines.spread(title, self.aside, width)
             place -= 1
         if self.folded or place >= len(self._cuts):
             return Content.empty()

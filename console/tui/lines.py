@@ -93,11 +93,12 @@ def clause(text: str, width: int) -> str:
 
 
 def spread(left: Content, right: Content, width: int) -> Content:
-    """Return one line with `left` at its left and `right` at its right end; `left` is cut first."""
-    room = width - right.cell_length
+    """Return one line with `left` at its left and `right` at its right end, a gap between; `left` is cut first."""
+    gap = "" if not right or right.plain[0] == " " else "  "
+    room = width - right.cell_length - len(gap)
     if room <= 0:
         return fit(right, width)
-    return fit(left, room).append(right)
+    return fit(left, room).append(gap).append(right)
 
 
 def stacked(parts: Iterable[Content], gap: str = "  ") -> Content:

@@ -18,7 +18,7 @@ from console.tui.marks import MARKS
 from console.tui.safe import one_line
 from console.tui.widgets.rows import Column, Face
 
-_COLUMNS = (Column("", 12, 1), Column("", 14, 2), Column("", 24, 4, from_width=44))
+_COLUMNS = (Column("", 18, 1), Column("", 14, 2), Column("", 24, 4, from_width=60))
 _MISTAKE = "mistake "
 """Begins the key of the row under a field that says what is wrong with it."""
 _SUITE = "suite "

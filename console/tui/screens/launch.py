@@ -48,9 +48,9 @@ class LaunchScreen(Keeping, Trying):
     LaunchScreen #about-field, LaunchScreen #preview { display: none; }
     LaunchScreen.-wide {
         .form { layout: horizontal; }
-        .choices { layout: vertical; width: 5fr; height: 1fr; }
-        .settings { width: 6fr; }
-        .outlooks { width: 5fr; height: 1fr; max-height: 100%; }
+        .choices { layout: vertical; width: 8fr; height: 1fr; }
+        .settings { width: 14fr; }
+        .outlooks { width: 10fr; height: 1fr; max-height: 100%; }
         #about-field { display: block; height: 6; padding: 0 1; border: round $line; border-title-style: bold;
                        border-title-color: $foreground; }
         #outlook { height: auto; min-height: 12; max-height: 100%; border: round $line; border-title-style: bold;
