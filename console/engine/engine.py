@@ -27,7 +27,7 @@ from console.engine.outputs import Outputs, has_answer
 from console.engine.plan import Prepared
 from console.engine.preflight import Cautions
 from console.engine.publish import Publisher
-from console.engine.queue import Again, Job, JobQueue, plan_jobs
+from console.engine.queue import Again, Job, JobQueue, all_played, plan_jobs
 from console.engine.replay import Known, Memory, read_whole
 from console.engine.roster import Roster
 from console.llm.endpoint import Endpoint
@@ -128,6 +128,8 @@ class Engine:
         timer.cancel()
         self._settle_doubts()
         reason, message = self._ending or ("completed", "")
+        if reason == "stopped" and not self.queue and all_played(jobs, self.fold.latest):
+            reason = "completed"  # what was in flight was all there was
         closed = Closed(at=time.time(), reason=reason, message=message)
         self.append(closed)
         await self._until_written()

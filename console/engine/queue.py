@@ -1,7 +1,7 @@
 """Which rollouts are to be played, in which order, and which must wait for another."""
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -90,6 +90,12 @@ class JobQueue:
             for (_, rollout), (job, needs) in self._blocked.items()
             if rollout == slot[1] and slot[0] in needs
         ]
+
+
+def all_played(jobs: Iterable[Job], latest: Mapping[Slot, Finished]) -> bool:
+    """Whether every job, or a later attempt at it, has ended."""
+    ended = {slot: finished.key.attempt for slot, finished in latest.items()}
+    return all(ended.get(job.slot, 0) >= job.key.attempt for job in jobs)
 
 
 def plan_jobs(cases: list[Case], rollouts: int, memory: Memory, again: Again, only: frozenset[str]) -> list[Job]:

@@ -2,8 +2,8 @@
 
     signalled.py FOLDER BASE_URL POINTS
 
-POINTS is a JSON list of [point, count] as in killable.py. Prints one JSON line a run: how it ended, and whether after
-the resume its results are those of a run that nothing happened to.
+POINTS is a JSON list of [point, count] as in killable.py. Prints one JSON line a run: how it ended, with how many cases
+left, and whether after the resume its results are those of a run that nothing happened to.
 """
 
 import json
@@ -54,9 +54,10 @@ def main() -> None:
             killable.arm(point, count)
             folder = root / f"{number.name} {point}".replace(" ", "-")
             reason = play(folder, url)
+            left = len(expected) - len(results(folder))
             if reason != "completed":
                 assert play(folder, url) == "completed"
-            told = {"signal": number.name, "point": point, "sent": bool(sent), "reason": reason}
+            told = {"signal": number.name, "point": point, "sent": bool(sent), "reason": reason, "left": left}
             print(json.dumps(told | {"equal": results(folder) == expected}), flush=True)
 
 

@@ -4,7 +4,7 @@
 
 CASES is a JSON list of [signal, point, count] with points as in killable.py. Every run is resumed where it was left.
 Prints one JSON line for the run that nothing happened to, then one for each case: whether the point was reached, how
-the process ended, what the journal held then, and whether results and calls are those of the undisturbed run.
+the process ended, how many cases were left then, and whether results and calls are those of the undisturbed run.
 
 Runs are played in forked children, so that everything is imported once only.
 """
@@ -89,6 +89,7 @@ def main() -> None:
     for number, case in enumerate(cases):
         folder = root / f"{number}"
         first = status = play(folder, suite, case)
+        left = len(expected) - len(read(folder)[0])
         if first:
             status = play(folder, suite)
         verdicts, times, asked = read(folder)
@@ -97,6 +98,7 @@ def main() -> None:
             "sent": folder.with_suffix(".sent").exists(),
             "killed": os.WIFSIGNALED(first) and os.WTERMSIG(first) == signal.SIGKILL,
             "stopped": os.WIFEXITED(first) and os.WEXITSTATUS(first) == 1,
+            "left": left,
             "complete": status == 0,
             "equal": verdicts == expected and set(asked) == set(calls),
             "once": set(times.values()) | set(asked.values()) == {1},

@@ -125,8 +125,9 @@ def test_every_other_signal_at_every_point(witness: Witness, tmp_path: Path) -> 
     for one in told:
         assert one["sent"], one
         assert one["equal"], one
-        at_the_end = one["point"] == "before closed"
-        assert one["reason"] == ("completed" if one["signal"] == "SIGHUP" or at_the_end else "stopped"), one
+        assert one["reason"] == ("stopped" if one["left"] else "completed"), one
+        assert not (one["signal"] == "SIGHUP" and one["left"]), one
+    assert {one["reason"] for one in told if one["signal"] != "SIGHUP" and one["point"] == "locked"} == {"stopped"}
 
 
 def test_killed_three_times_in_a_row(
