@@ -48,7 +48,7 @@ def run_narrow(line: RunLine, now: float) -> Face:
     if line.summary is None:
         return _damage(line)
     score = Content.empty() if line.is_queued else Content(figures.headline(line.summary))
-    return (*_who(line, now, wide=False), _result(line), score, _cost(line.summary))
+    return (*_who(line, now, wide=False), _result(line), score, _cost(line))
 
 
 def run_wide(line: RunLine, now: float) -> Face:
@@ -63,7 +63,7 @@ def run_wide(line: RunLine, now: float) -> Face:
         Content.styled(figures.count(tally.broken + tally.undecided), "$broken" if tally.broken else MUTED),
         Content.styled(figures.count(line.left), "$live" if line.is_live else MUTED),
         Content.styled(f"queued {line.place}", "$live") if line.is_queued else Content(figures.headline(line.summary)),
-        _cost(line.summary),
+        _cost(line),
     )
 
 
@@ -127,9 +127,11 @@ def _result(line: RunLine) -> Content:
     return Content(" ").join(cells)
 
 
-def _cost(summary: Summary) -> Content:
-    tally = summary.tally
-    if summary.simulated and not tally.cost_usd:
+def _cost(line: RunLine) -> Content:
+    if line.summary is None or line.is_queued:
+        return Content.empty()
+    tally = line.tally
+    if line.summary.simulated and not tally.cost_usd:
         return Content.styled("simulated", f"italic {MUTED}")
     unknown = tally.cost_unknown > 0 and tally.cost_usd == 0
     return Content("—" if unknown else figures.money(tally.cost_usd, at_least=tally.cost_unknown > 0))
