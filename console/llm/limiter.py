@@ -220,17 +220,20 @@ class Limiter:
         return Slot(now)
 
     def _pump(self) -> None:
-        """Let waiting calls go as far as the rules allow, and come back when time allows more."""
-        while self._waiters and self._may_start(time.monotonic()):
-            waiter = self._waiters.popleft()
-            if not waiter.granted.done():
-                waiter.granted.set_result(self._grant())
+        """Let waiting calls go as far as the rules allow, and come back when time allows more.
+
+        The clock is read once a round: a timer may fire a moment early, and must then be set again.
+        """
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        delay = self._ready_at() - time.monotonic()
-        if self._waiters and delay > 0:
-            self._timer = asyncio.get_running_loop().call_later(delay, self._pump)
+        while self._waiters and self._in_flight < self._capacity():
+            if (delay := self._ready_at() - time.monotonic()) > 0:
+                self._timer = asyncio.get_running_loop().call_later(delay, self._pump)
+                return
+            waiter = self._waiters.popleft()
+            if not waiter.granted.done():
+                waiter.granted.set_result(self._grant())
 
     def _abandon(self, waiter: _Waiter) -> None:
         """Forget a cancelled call; leave that it was given in the same moment goes back."""

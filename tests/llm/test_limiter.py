@@ -211,3 +211,19 @@ async def test_the_same_address_and_key_share_one_gate():
     assert shelf.limiter("b", "http://x", "k", ceiling=5, rpm=60, backoff_s=1) is first
     assert first.state().limit == 5
     assert shelf.limiter("a", "http://x", "other", ceiling=2, rpm=None, backoff_s=1) is not first
+
+
+async def test_a_timer_that_fires_a_moment_early_is_set_again(seen, clock, monkeypatch):
+    """The loop may call a little before the time; a clock that moves on between two looks must not lose the waiter."""
+    limiter = Limiter("x")
+    slot = await enter(limiter, seen)
+    limiter.throttled(slot, 0.02)
+    limiter.leave(slot)
+    waiting = asyncio.ensure_future(enter(limiter, seen))
+    await asyncio.sleep(0)
+    until = clock.now + limiter.pause_s
+    looks = iter([until - 1e-9])
+    monkeypatch.setattr(clock, "monotonic", staticmethod(lambda: next(looks, until + 1e-9)))
+    async with asyncio.timeout(10):
+        await waiting
+    assert limiter.state().waiting == 0

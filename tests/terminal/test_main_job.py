@@ -1,9 +1,9 @@
 """The main job by keyboard in a real terminal: launch, watch, step through failures; and what outlives the terminal."""
 
-import asyncio
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -110,9 +110,8 @@ def test_no_colour_is_asked_for_and_none_is_sent(terminal: Open) -> None:
 
 
 def wait_until_ended(runs: list[RunFolder]) -> None:
-    async def all_ended() -> None:
-        async with asyncio.timeout(60):
-            while any(run.is_live or run.summary().state == "starting" for run in runs):  # noqa: ASYNC110  a lock has no event
-                await asyncio.sleep(0.02)
-
-    asyncio.run(all_ended())
+    ends = time.monotonic() + 100
+    while live := [run for run in runs if run.is_live or run.summary().state == "starting"]:
+        logs = [run.log_path.read_text() for run in live if run.log_path.exists()]
+        assert time.monotonic() < ends, f"never ended: {[run.summary() for run in live]}, {logs}"
+        time.sleep(0.02)  # a lock has no event
