@@ -38,7 +38,7 @@ APP = """
 import sys, asyncio, json, os, time, resource
 from pathlib import Path
 from console.tui.app import ConsoleApp
-from console.tui.stock import Places
+from console.tui.data.catalog_items import Places
 from console.store.runs import RunFolder
 place, run, out, wanted = sys.argv[1:5]
 app = ConsoleApp(Places(runs=Path(run).parent))

@@ -33,7 +33,7 @@ Hello().run()
 """
 CONSOLE = """
 import sys
-from console.cli.boundary import run
+from console.cli.main import run
 sys.exit(run(["--runs", sys.argv[1]]))
 """
 MODULES = """

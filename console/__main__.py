@@ -5,7 +5,7 @@ import sys
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command line and return its exit code."""
-    from console.cli.boundary import run
+    from console.cli.main import run
 
     return run(sys.argv[1:] if argv is None else argv)
 

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from console.tui.app import ConsoleApp
-from console.tui.stock import Places
+from console.tui.data.catalog_items import WorkspacePaths
 
 ROOT = Path(__file__).resolve().parents[1]
 RUN = "example-bfcl-starter"
@@ -20,7 +20,7 @@ FONT_FROM_THE_NET = re.compile(r"@font-face\s*\{[^}]*\}\s*")
 
 async def draw() -> None:
     """Open the case and save the screen."""
-    app = ConsoleApp(Places(runs=ROOT / "runs"))
+    app = ConsoleApp(WorkspacePaths(runs=ROOT / "runs"))
     app.open_first(RUN, CASE)
     async with app.run_test(size=SIZE) as pilot:
         for _ in range(20):

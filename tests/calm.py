@@ -20,7 +20,7 @@ ROUNDS = 3
 """How often in a row nothing may be ready: a socket or pipe is looked at once a round."""
 STUCK_S = 0.02
 """A thread that used no CPU for so long waits for something that no test can see."""
-READERS = ("shelf",)
+READERS = ("workspace",)
 """Names of threads that hand over something soon."""
 
 

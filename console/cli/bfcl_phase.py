@@ -3,7 +3,7 @@
 import argparse
 from pathlib import Path
 
-from console.cli.listed import split
+from console.cli.name_lists import split
 from console.cli.parser import Arguments
 from console.config.paths import find_data_roots
 from console.core.fault import UsageError
@@ -45,7 +45,7 @@ def open_bfcl(args: PhaseArguments) -> BfclSuite:
     """
     suite = Catalog(find_data_roots(args.data)).open(args.suite)
     if not isinstance(suite, BfclSuite):
-        raise UsageError(f"{args.suite} is no BFCL data", where="--suite", cure="Try `eval-console pull bfcl`.")
+        raise UsageError(f"{args.suite} is no BFCL data", where="--suite", hint="Try `eval-console pull bfcl`.")
     return suite
 
 

@@ -58,4 +58,4 @@ def seconds(text: str) -> float:
     try:
         return read_time(text)
     except ValueError:
-        raise UsageError(f"{text!r} is not a time", where="--max-time", cure="Write 90, 10m or 2h.") from None
+        raise UsageError(f"{text!r} is not a time", where="--max-time", hint="Write 90, 10m or 2h.") from None

@@ -30,7 +30,7 @@ class Finding:
     state: str
     """`good`, `doubt` (works, but look at it) or `bad`."""
     text: str
-    cure: str = ""
+    hint: str = ""
 
 
 Look = Callable[[], list[Finding]]
@@ -51,11 +51,11 @@ def look_at_terminal() -> list[Finding]:
         return [Finding("terminal", "size", DOUBT, "not a terminal", "Headless verbs work; the app needs one.")]
     size = os.get_terminal_size(sys.stdout.fileno())
     fits = size.columns >= _SMALLEST[0] and size.lines >= _SMALLEST[1]
-    cure = "" if fits else "Make the window at least 80×24."
-    found = [Finding("terminal", "size", GOOD if fits else DOUBT, f"{size.columns}×{size.lines}", cure)]
+    hint = "" if fits else "Make the window at least 80×24."
+    found = [Finding("terminal", "size", GOOD if fits else DOUBT, f"{size.columns}×{size.lines}", hint)]
     utf8 = "utf" in (sys.stdout.encoding or "").lower()
-    cure = "" if utf8 else "Set LANG to a UTF-8 locale, or open the app with --ascii."
-    found.append(Finding("terminal", "unicode", GOOD if utf8 else DOUBT, sys.stdout.encoding or "unknown", cure))
+    hint = "" if utf8 else "Set LANG to a UTF-8 locale, or open the app with --ascii."
+    found.append(Finding("terminal", "unicode", GOOD if utf8 else DOUBT, sys.stdout.encoding or "unknown", hint))
     return [*found, _look_at_color()]
 
 
@@ -74,16 +74,16 @@ def look_at_models(models: Path | None, data: Path | None = None) -> list[Findin
     try:
         book = load_models(find_models_file(models), data)
     except UsageError as error:
-        return [Finding("models", "models.toml", BAD, error.message, error.cure)]
+        return [Finding("models", "models.toml", BAD, error.message, error.hint)]
     place = str(book.path) if book.path else "none: only simulated models"
-    cure = "" if book.path else "Write ./models.toml to ask others; the README shows how."
-    found = [Finding("models", "models.toml", GOOD, place, cure)]
-    found += [Finding("models", item.where, BAD, item.message, item.cure) for item in book.mistakes]
+    hint = "" if book.path else "Write ./models.toml to ask others; the README shows how."
+    found = [Finding("models", "models.toml", GOOD, place, hint)]
+    found += [Finding("models", item.where, BAD, item.message, item.hint) for item in book.mistakes]
     found += [Finding("models", "models.toml", DOUBT, warning) for warning in book.warnings]
     for model in book.models.values():
         state = key_state(model)
-        cure = "" if state.ready else f"Set the variable before a run with {model.name}."
-        found.append(Finding("models", model.name, GOOD if state.ready else DOUBT, state.text, cure))
+        hint = "" if state.ready else f"Set the variable before a run with {model.name}."
+        found.append(Finding("models", model.name, GOOD if state.ready else DOUBT, state.text, hint))
     return found
 
 
@@ -103,13 +103,13 @@ async def _ask_all(models: list[ModelConfig]) -> list[Finding]:
 
 async def look_at_endpoint(model: ModelConfig) -> Finding:
     """Whether the server of one model answers, and serves the model; asks `/models`, which costs nothing."""
-    from console.llm.served import served_models
+    from console.llm.model_list import served_models
 
     try:
         served = await served_models(model)
     except Fault as fault:
-        cure = fault.cure or "Check base_url, the key and the network."
-        return Finding("endpoints", model.name, BAD, f"{fault.kind.value}: {fault.message}", cure)
+        hint = fault.hint or "Check base_url, the key and the network."
+        return Finding("endpoints", model.name, BAD, f"{fault.kind.value}: {fault.message}", hint)
     if served and model.model_id not in served:
         text = f"answers, but does not list {model.model_id} among its {len(served)} models"
         return Finding("endpoints", model.name, DOUBT, text, "Check model_id.")
@@ -121,7 +121,7 @@ def look_at_data(data: Path | None) -> list[Finding]:
     try:
         catalog = Catalog(find_data_roots(data))
     except UsageError as error:
-        return [Finding("data", "folders", BAD, error.message, error.cure)]
+        return [Finding("data", "folders", BAD, error.message, error.hint)]
     found = [Finding("data", "catalogue", DOUBT, warning) for warning in catalog.warnings]
     found += [_look_at_suite(catalog, entry) for entry in catalog.entries()]
     if not any(entry.name == "bfcl" for entry in catalog.entries()):
@@ -133,11 +133,11 @@ def _look_at_suite(catalog: Catalog, entry: SuiteEntry) -> Finding:
     try:
         cases = sum(category.cases for category in catalog.open(entry.name).categories())
     except UsageError as error:
-        return Finding("data", entry.name, BAD, str(error).split("\n")[0], error.cure)
+        return Finding("data", entry.name, BAD, str(error).split("\n")[0], error.hint)
     digest = entry.source.get("digest")
     if entry.origin == "pulled" and digest and digest != _digest_beside_toml(entry.folder):
-        cure = f"Run `eval-console pull {entry.name}` again."
-        return Finding("data", entry.name, BAD, "the files are not those that were pulled", cure)
+        hint = f"Run `eval-console pull {entry.name}` again."
+        return Finding("data", entry.name, BAD, "the files are not those that were pulled", hint)
     return Finding("data", entry.name, GOOD, f"{cases} cases, {entry.origin}")
 
 
@@ -150,15 +150,15 @@ def look_at_runs(runs: Path | None) -> list[Finding]:
     try:
         root = find_runs_root(runs)
     except UsageError as error:
-        return [Finding("runs", "folder", BAD, error.message, error.cure)]
+        return [Finding("runs", "folder", BAD, error.message, error.hint)]
     there = next(place for place in (root, *root.parents) if place.exists())
     if not os.access(there, os.W_OK | os.X_OK):
         return [Finding("runs", "folder", BAD, f"{root} cannot be written", "Choose another with --runs PATH.")]
     free = shutil.disk_usage(there).free
-    cure = "" if free > _LITTLE_ROOM else "Make room before a long run."
+    hint = "" if free > _LITTLE_ROOM else "Make room before a long run."
     return [
         Finding("runs", "folder", GOOD, f"{root}, {len(list_runs(root))} runs"),
-        Finding("runs", "disk", GOOD if free > _LITTLE_ROOM else DOUBT, f"{free / 1e9:.1f} GB free", cure),
+        Finding("runs", "disk", GOOD if free > _LITTLE_ROOM else DOUBT, f"{free / 1e9:.1f} GB free", hint),
     ]
 
 

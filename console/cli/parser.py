@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 from console import __version__
 from console.cli.output import Output
 from console.core.fault import UsageError
-from console.core.nearest import nearest
+from console.core.suggestion import nearest
 
 VERBS = {
     "run": "play a suite with a model and judge it",
@@ -77,7 +77,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Turn argparse's complaint into ours."""
-        raise UsageError(_with_nearest(message), cure=f"See `{self.prog} --help`.")
+        raise UsageError(_with_nearest(message), hint=f"See `{self.prog} --help`.")
 
 
 class VerbParser(Parser):

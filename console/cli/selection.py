@@ -9,7 +9,7 @@ import json
 from typing import Any
 
 from console.cli.caps import CapArguments, add_cap_arguments, budget_of
-from console.cli.listed import split
+from console.cli.name_lists import split
 from console.config.paths import presets_files
 from console.config.preset import ROLES, Preset, load_presets, read_suite_words
 from console.core.case import MODES
@@ -109,7 +109,7 @@ def _suites(args: PresetArguments, base: Preset) -> dict[str, tuple[str, ...]]:
         raise UsageError(
             "it is not clear of which suite",
             where="--category",
-            cure="Write the category with its suite: -s SUITE/CATEGORY.",
+            hint="Write the category with its suite: -s SUITE/CATEGORY.",
         )
     return {suite: tuple(dict.fromkeys([*parts, *named])) if args.suite else named for suite, parts in suites.items()}
 
@@ -121,9 +121,9 @@ def _check_counts(args: PresetArguments) -> None:
         if value is not None and value < 1:
             raise UsageError(f"must be at least 1, not {value}", where=flag)
     if args.sample is not None and args.limit is not None:
-        raise UsageError("--sample and --limit exclude each other", cure="Give one of them.")
+        raise UsageError("--sample and --limit exclude each other", hint="Give one of them.")
     if args.seed is not None and args.sample is None and not args.preset:
-        raise UsageError("a seed needs a number of cases to draw", where="--seed", cure="Add --sample N.")
+        raise UsageError("a seed needs a number of cases to draw", where="--seed", hint="Add --sample N.")
 
 
 def _option(text: str) -> tuple[str, Any]:

@@ -5,10 +5,10 @@ from console.cli.output import Output
 from console.core.comparison import Comparison, Mark, Pair
 from console.core.run import Manifest
 from console.insight.conversation import Conversation
-from console.insight.figures import number
-from console.insight.notices import notices
+from console.insight.number_format import number
 from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import sentence
+from console.insight.warnings import notices
 
 _STYLES = {"passed": "good", "failed": "bad", "broken": "bad", "undecided": "doubt"}
 

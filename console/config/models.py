@@ -1,7 +1,7 @@
 """The models a person can ask: models.toml (or verifiers' endpoints.toml) beside the built-in simulated ones.
 
 A mistake in one model never takes another away: sound models are in `models`, the rest in `mistakes`, each with its
-place and cure.
+place and hint.
 """
 
 from dataclasses import dataclass, field

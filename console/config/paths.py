@@ -14,7 +14,7 @@ _APP = "eval-console"
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
-class Places(msgspec.Struct, frozen=True):
+class WorkspacePaths(msgspec.Struct, frozen=True):
     """Where models, data and runs are, as named by a person; None means the usual places."""
 
     models: Path | None = None
@@ -102,7 +102,7 @@ def find_runs_root(explicit: Path | str | None = None) -> Path:
         named = root / "runs" if root is not None and Path.cwd().is_relative_to(root) else Path("runs")
     path = named.expanduser().absolute()
     if path.exists() and not path.is_dir():
-        raise UsageError(f"{path} is not a folder", where="--runs", cure="Name a folder; it is made when needed.")
+        raise UsageError(f"{path} is not a folder", where="--runs", hint="Name a folder; it is made when needed.")
     return path
 
 
@@ -117,7 +117,7 @@ def _named(explicit: Path | str | None, flag: str, name: str) -> Path | None:
         return None
     path = path.expanduser().absolute()
     if not path.exists():
-        raise UsageError(f"{path} does not exist", where=where, cure=f"Check the path, or leave {where} out.")
+        raise UsageError(f"{path} does not exist", where=where, hint=f"Check the path, or leave {where} out.")
     return path
 
 

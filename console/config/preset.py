@@ -10,7 +10,7 @@ table; its keys are the long options of `run`:
     seed = 7
     max_cost = 5.0
 
-A mistake never takes another preset away, and always names file, line and cure.
+A mistake never takes another preset away, and always names file, line and hint.
 """
 
 import re
@@ -22,8 +22,8 @@ from typing import Any, cast
 from console.config.toml import Mistake, TomlFile, read_toml
 from console.core.case import MODES
 from console.core.fault import UsageError
-from console.core.nearest import nearest
 from console.core.run import Budget
+from console.core.suggestion import nearest
 
 ROLES = ("judge", "embedding")
 """Roles that an option of `run` names a model for."""
@@ -79,12 +79,12 @@ class Presets:
         own = next((one for one in self.mistakes if f"[{name}]" in one.message), None)
         mistake = own or (self.mistakes[0] if self.mistakes and not close else None)
         if mistake is not None:
-            raise UsageError(mistake.message, where=mistake.where, cure=mistake.cure)
+            raise UsageError(mistake.message, where=mistake.where, hint=mistake.hint)
         known = ", ".join(self.presets)
-        cure = (
+        hint = (
             f"Did you mean {close}?" if close else f"Known presets: {known}." if known else "w in the form saves one."
         )
-        raise UsageError(f"no preset is called {name!r}", where="--preset", cure=cure)
+        raise UsageError(f"no preset is called {name!r}", where="--preset", hint=hint)
 
 
 def suite_words(suites: dict[str, tuple[str, ...]]) -> list[str]:
@@ -206,7 +206,7 @@ def _read_preset(file: TomlFile, name: str, table: object) -> Preset | None:
 
 
 def _problem(key: str, value: Any) -> tuple[str, str] | None:
-    """Return what is wrong with one line of a preset, and the cure."""
+    """Return what is wrong with one line of a preset, and the hint."""
     known = _KEYS.get(key)
     if known is None:
         close = nearest(key, _KEYS)

@@ -39,7 +39,7 @@ def save_preset(path: Path, name: str, preset: Preset) -> None:
         os.replace(new, path)
     except OSError as error:
         raise UsageError(
-            f"the preset cannot be saved: {error.strerror}", where=str(path), cure="Make the folder writable."
+            f"the preset cannot be saved: {error.strerror}", where=str(path), hint="Make the folder writable."
         ) from None
 
 
@@ -103,7 +103,7 @@ def _read(path: Path) -> list[str]:
         return list[str](_START.splitlines())
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
-            f"cannot be read: {error}", where=str(path), cure="Mend or move the file; nothing was saved."
+            f"cannot be read: {error}", where=str(path), hint="Mend or move the file; nothing was saved."
         ) from None
 
 
@@ -127,12 +127,12 @@ def _insist(path: Path, lines: list[str], text: str, name: str) -> None:
         raise UsageError(
             f"the file holds a mistake: {error}",
             where=f"{path.name}:{line}" if line else str(path),
-            cure="Mend it first; nothing was saved.",
+            hint="Mend it first; nothing was saved.",
         ) from None
     before.pop(name, None)
     if {key: value for key, value in after.items() if key != name} != before:
         raise UsageError(
             f"[{name}] is written in a form that cannot be replaced by itself",
             where=str(path),
-            cure="Delete it from the file, or choose another name.",
+            hint="Delete it from the file, or choose another name.",
         )

@@ -7,7 +7,7 @@ import msgspec
 
 from console.config.model import Limits, ModelConfig, Price, Secret
 from console.config.toml import TomlFile
-from console.core.nearest import nearest
+from console.core.suggestion import nearest
 
 _FIELDS = ModelConfig.__struct_fields__
 _KEYS = tuple(name for name in _FIELDS if name not in ("name", "line", "data"))
@@ -130,17 +130,17 @@ def _plain(message: str) -> str:
 def _note_unknown(file: TomlFile, name: str, keys: tuple[str, ...], known: tuple[str, ...]) -> None:
     meant = _ALIASES.get(keys[-1])
     meant = meant if meant in known else nearest(keys[-1], known)
-    cure = f"Did you mean {meant}?" if meant else f"Known keys: {', '.join(known)}."
+    hint = f"Did you mean {meant}?" if meant else f"Known keys: {', '.join(known)}."
     if known is _KEYS and not meant:
-        cure += " What the provider should get belongs into params."
-    file.mistake(f"[{name}] has an unknown key {keys[-1]!r}", *file.place(*keys), cure)
+        hint += " What the provider should get belongs into params."
+    file.mistake(f"[{name}] has an unknown key {keys[-1]!r}", *file.place(*keys), hint)
 
 
 def _note_nesting(file: TomlFile, name: str, inner: str) -> None:
     """A dot in a bare table name nests tables: `[gpt-4.1]` is table 1 inside table gpt-4."""
     line, column = file.place(name, inner)
-    cure = f"Write [{inner}] instead." if name == "models" else f'Put the name in quotes: ["{name}.{inner}"].'
-    file.mistake(f"[{name}.{inner}] is read as table {inner!r} inside of [{name}]", line, column, cure)
+    hint = f"Write [{inner}] instead." if name == "models" else f'Put the name in quotes: ["{name}.{inner}"].'
+    file.mistake(f"[{name}.{inner}] is read as table {inner!r} inside of [{name}]", line, column, hint)
 
 
 _PARTS: dict[str, type[Price | Limits]] = {"price": Price, "limits": Limits}

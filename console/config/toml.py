@@ -1,4 +1,4 @@
-"""Reading a TOML file for people: every mistake has a place in the file, a caret and a cure; sound tables survive.
+"""Reading a TOML file for people: every mistake has a place in the file, a caret and a hint; sound tables survive.
 
 Promises never to raise for what stands in the file. A file with a syntax error is read table by table, so that one slip
 does not take the other tables with it.
@@ -26,13 +26,13 @@ class Mistake:
     message: str
     where: str = ""
     """`models.toml:12`."""
-    cure: str = ""
+    hint: str = ""
     excerpt: str = ""
     """The line with a caret below the spot; two lines of plain text."""
 
     def __str__(self) -> str:
-        """Join place, message, excerpt and cure."""
-        parts = [f"{self.where}: {self.message}" if self.where else self.message, self.excerpt, self.cure]
+        """Join place, message, excerpt and hint."""
+        parts = [f"{self.where}: {self.message}" if self.where else self.message, self.excerpt, self.hint]
         return "\n  ".join(part for part in parts if part)
 
 
@@ -48,10 +48,10 @@ class TomlFile:
     places: dict[tuple[str, ...], tuple[int, int]] = field(default_factory=dict[tuple[str, ...], tuple[int, int]])
     """Line and column, from 1, of every table and key; array tables are numbered from 0."""
 
-    def mistake(self, message: str, line: int, column: int = 0, cure: str = "") -> None:
+    def mistake(self, message: str, line: int, column: int = 0, hint: str = "") -> None:
         """Note a mistake at a line and column, both from 1; 0 means unknown."""
         where = f"{self.path.name}:{line}" if line else self.path.name
-        self.mistakes.append(Mistake(message, where, cure, self._excerpt(line, column)))
+        self.mistakes.append(Mistake(message, where, hint, self._excerpt(line, column)))
 
     def place(self, *keys: str) -> tuple[int, int]:
         """Return line and column of a key, or of the nearest table around it."""
@@ -97,13 +97,13 @@ def _decode(file: TomlFile) -> str | None:
     try:
         raw = file.path.read_bytes()
     except OSError as error:
-        file.mistake(f"cannot be read: {error.strerror}", 0, cure="Check the path and its permissions.")
+        file.mistake(f"cannot be read: {error.strerror}", 0, hint="Check the path and its permissions.")
         return None
     if len(raw) > _LARGEST:
-        file.mistake("is larger than 1 MiB, so it is no list of models", 0, cure="Name the right file with --models.")
+        file.mistake("is larger than 1 MiB, so it is no list of models", 0, hint="Name the right file with --models.")
         return None
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        file.mistake("is UTF-16, but TOML is UTF-8", 1, cure="Save it again with the encoding UTF-8.")
+        file.mistake("is UTF-16, but TOML is UTF-8", 1, hint="Save it again with the encoding UTF-8.")
         return None
     if raw.startswith(b"\xef\xbb\xbf"):
         file.warnings.append(f"{file.path.name}: begins with a byte order mark, ignored; save it as plain UTF-8")
@@ -123,7 +123,7 @@ def _decode(file: TomlFile) -> str | None:
         return None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        file.mistake("contains a NUL byte, so it is not a text file", line, cure="Restore it from a copy.")
+        file.mistake("contains a NUL byte, so it is not a text file", line, hint="Restore it from a copy.")
         return None
     return text
 
@@ -207,9 +207,9 @@ def _note_syntax(file: TomlFile, error: Exception, start: int) -> None:
         line, column = start + error.lineno, error.colno
         file.mistake(_plain(error.msg) + inside, line, column, _syntax_cure(error.msg, file.lines, line))
     elif isinstance(error, RecursionError):
-        file.mistake(f"is nested too deeply{inside}", start + 1, cure="Take the nested brackets out.")
+        file.mistake(f"is nested too deeply{inside}", start + 1, hint="Take the nested brackets out.")
     else:
-        file.mistake(f"holds a number that is too long{inside}", start + 1, cure="Write it in quotes, or shorten it.")
+        file.mistake(f"holds a number that is too long{inside}", start + 1, hint="Write it in quotes, or shorten it.")
 
 
 def _plain(message: str) -> str:

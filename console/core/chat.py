@@ -88,7 +88,7 @@ class Utterance(msgspec.Struct, frozen=True):
     calls: tuple[tuple[str, dict[str, Any]], ...] = ()
 
 
-class Cue(msgspec.Struct, frozen=True):
+class ScriptedAnswers(msgspec.Struct, frozen=True):
     """What a suite whispers to the simulated models: a right answer and plausible wrong ones."""
 
     right: Utterance
@@ -104,5 +104,5 @@ class ChatRequest(msgspec.Struct, frozen=True):
     """Overrides of the model's own parameters, such as temperature; JSON values."""
     seed: str = ""
     """Names this call within the run; makes the simulated models deterministic. Never sent."""
-    cue: Callable[[], Cue] | None = None
+    cue: Callable[[], ScriptedAnswers] | None = None
     """Only read by the simulated models. Never sent or recorded."""

@@ -63,7 +63,7 @@ class Fault(Exception):
         partial: str = "",
         retry_after_s: float | None = None,
         status: int | None = None,
-        cure: str = "",
+        hint: str = "",
     ) -> None:
         """Make a fault.
 
@@ -73,7 +73,7 @@ class Fault(Exception):
             partial: text that had arrived before the fault.
             retry_after_s: the provider's own waiting time, in seconds from now.
             status: HTTP status, where there was one.
-            cure: how to mend it, if we know.
+            hint: how to fix it, if we know.
         """
         super().__init__(message)
         self.kind = kind
@@ -81,7 +81,7 @@ class Fault(Exception):
         self.partial = partial
         self.retry_after_s = retry_after_s
         self.status = status
-        self.cure = cure
+        self.hint = hint
         self.role = "model"
         """Which of the run's models it befell; set by the stage."""
         self.never_reached = False
@@ -101,14 +101,14 @@ class Fault(Exception):
 class UsageError(Exception):
     """Bad input of the user's: one clear message — what, where, how to mend — and exit code 2."""
 
-    def __init__(self, message: str, *, where: str = "", cure: str = "") -> None:
-        """Make an error; `where` is file:line or a key, `cure` a sentence in the imperative."""
+    def __init__(self, message: str, *, where: str = "", hint: str = "") -> None:
+        """Make an error; `where` is file:line or a key, `hint` a sentence in the imperative."""
         super().__init__(message)
         self.message = message
         self.where = where
-        self.cure = cure
+        self.hint = hint
 
     def __str__(self) -> str:
-        """Join place, message and cure to the one text that is shown."""
+        """Join place, message and hint to the one text that is shown."""
         place = f"{self.where}: " if self.where else ""
-        return f"{place}{self.message}" + (f"\n  {self.cure}" if self.cure else "")
+        return f"{place}{self.message}" + (f"\n  {self.hint}" if self.hint else "")

@@ -27,7 +27,7 @@ class BudgetReached(Exception):
 
 
 @dataclass(slots=True)
-class Purse:
+class BudgetMeter:
     """What a run has spent and reserved."""
 
     budget: Budget

@@ -12,12 +12,12 @@ from console.core.record import Finished
 from console.core.run import ModelFacts
 from console.engine.budget import BudgetReached, cost_of, cost_of_embedding
 from console.engine.queue import Job
-from console.engine.replay import Known
-from console.engine.stage import Host, JournaledStage
+from console.engine.recorded_effects import KnownEffects
+from console.engine.stage import JournaledStage, StageContext
 from console.suites.suite import ScoresSlowly, Suite
 
 
-class Home(Host, Protocol):
+class EngineContext(StageContext, Protocol):
     """What a conversation needs of the engine around it."""
 
     def facts(self, role: str) -> ModelFacts:
@@ -32,7 +32,7 @@ class Home(Host, Protocol):
 class Conversation:
     """Plays one job."""
 
-    def __init__(self, job: Job, known: Known, home: Home, suite: Suite, setting: Setting) -> None:
+    def __init__(self, job: Job, known: KnownEffects, home: EngineContext, suite: Suite, setting: Setting) -> None:
         """Set the stage; nothing is asked yet."""
         self.job, self.known, self.home, self.suite, self.setting = job, known, home, suite, setting
         self.stage = JournaledStage(job.key, known, home, setting.edit)
@@ -89,7 +89,7 @@ class Conversation:
 
 def broken(fault: Fault) -> Verdict:
     """Return the outcome of a machinery fault: never a score."""
-    messages = (fault.message, fault.cure) if fault.cure else (fault.message,)
+    messages = (fault.message, fault.hint) if fault.hint else (fault.message,)
     return Verdict(Outcome.BROKEN, reason=fault.kind.value, messages=messages, detail={"partial": fault.partial})
 
 

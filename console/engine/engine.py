@@ -17,19 +17,19 @@ from console.core.outcome import Outcome, Verdict
 from console.core.record import AnyRecord, Asked, Closed, Embedded, Finished, Opened, Started, Steered, Tried
 from console.core.run import ModelFacts
 from console.core.tally import RunFold, without_output
-from console.engine.budget import BudgetReached, Purse
+from console.engine.budget import BudgetMeter, BudgetReached
+from console.engine.circuit_breaker import CircuitBreaker
 from console.engine.conversation import Conversation
-from console.engine.doubts import Doubts
 from console.engine.endpoints import Endpoints
-from console.engine.hold import Hold, Pause
-from console.engine.ledger import Ledger
+from console.engine.journal_buffer import JournalBuffer
 from console.engine.outputs import Outputs, has_answer
+from console.engine.pause import ManualPause, ProviderPause
 from console.engine.plan import Prepared
-from console.engine.preflight import Cautions
 from console.engine.publish import Publisher
 from console.engine.queue import Again, Job, JobQueue, all_played, plan_jobs
-from console.engine.replay import Known, Memory, read_whole
-from console.engine.roster import Roster
+from console.engine.recorded_effects import KnownEffects, RecordedEffects, read_whole
+from console.engine.role_warnings import RoleWarnings
+from console.engine.running import RunningConversations
 from console.llm.endpoint import Endpoint
 from console.store.journal import JournalWriter
 from console.store.lock import RunLock
@@ -71,17 +71,17 @@ class Engine:
         self._on_record, self.say = on_record, say or _say_nothing
         self._redact = Redactor.for_models(prepared.models.values())
         self._endpoints = Endpoints(prepared.models, prepared.manifest)
-        self._roster = Roster()
-        self._known: dict[Key, Known] = {}
+        self._roster = RunningConversations()
+        self._known: dict[Key, KnownEffects] = {}
         self._outputs = Outputs(prepared.cases)
         self._changed = asyncio.Event()
-        self._state, self._pause = "running", Pause()
+        self._state, self._pause = "running", ManualPause()
         self._given_up = False
-        self._held = Hold(self._changed.set)
-        self._doubts = Doubts(prepared.models)
-        self._cautions = Cautions(prepared.models, prepared.warnings, self.say)
+        self._held = ProviderPause(self._changed.set)
+        self._doubts = CircuitBreaker(prepared.models)
+        self._cautions = RoleWarnings(prepared.models, prepared.warnings, self.say)
         self._ending: tuple[str, str] | None = None
-        self.purse = Purse(prepared.manifest.budget)
+        self.purse = BudgetMeter(prepared.manifest.budget)
 
     async def run(self) -> Closed:
         """Play until everything is finished or the run is stopped; return how it ended.
@@ -94,7 +94,7 @@ class Engine:
         with RunLock(self.folder.lock_path):
             memory = self._remember()
             journal = JournalWriter(self.folder.journal_path)
-            self.ledger = Ledger(journal, self.fold, self._changed.set, self.say)
+            self.ledger = JournalBuffer(journal, self.fold, self._changed.set, self.say)
             self.publisher = Publisher(self.folder.socket_path, self.status, self.obey)
             try:
                 await self.publisher.open(self.say)
@@ -102,8 +102,8 @@ class Engine:
             finally:
                 await self._shut_down()
 
-    def _remember(self) -> Memory:
-        memory = Memory()
+    def _remember(self) -> RecordedEffects:
+        memory = RecordedEffects()
         for record in read_whole(self.folder.journal_path):
             memory.add(record)
             self.fold.apply(without_output(record))
@@ -113,7 +113,7 @@ class Engine:
                 self._outputs.take(record)
         return memory
 
-    async def _play_all(self, memory: Memory) -> Closed:
+    async def _play_all(self, memory: RecordedEffects) -> Closed:
         opened = Opened(at=time.time(), pid=os.getpid(), host=socket.gethostname(), version=__version__)
         self.ledger.append(opened)
         jobs = plan_jobs(self.prepared.cases, self.manifest.rollouts, memory, self._again, self._only)
@@ -185,7 +185,7 @@ class Engine:
 
     async def _hold(self, job: Job) -> None:
         """Play one conversation and settle how it ended. Only cancellation and a used-up budget leave it open."""
-        known = self._known.pop(job.key, None) or Known()
+        known = self._known.pop(job.key, None) or KnownEffects()
         conversation = Conversation(job, known, self, self.prepared.suite, self.manifest.setting)
         try:
             finished = await conversation.hold()
@@ -204,7 +204,7 @@ class Engine:
         if fault is None or not fault.is_halting or self._doubts.is_own(fault):
             self._finish(job, finished)
         elif self._doubts.set_aside(fault.role, job, finished):
-            self.end("halted", f"{fault.message} {fault.cure}".strip())
+            self.end("halted", f"{fault.message} {fault.hint}".strip())
 
     def _settle_doubts(self) -> None:
         """At the end: with no answer at all the refusals are the run's fault, else they are those cases' own."""

@@ -4,19 +4,19 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from console.config.paths import Places, find_data_roots, find_runs_root
+from console.config.paths import WorkspacePaths, find_data_roots, find_runs_root
 from console.config.preset import Preset
 from console.core.case import Setting
 from console.core.fault import UsageError
-from console.core.nearest import nearest
 from console.core.outcome import Outcome
 from console.core.run import Selection
+from console.core.suggestion import nearest
 from console.engine.plan import Plan
 from console.store.runs import RunFolder, find_run
 from console.suites.catalog import Catalog
 
 
-def plans_of(preset: Preset, places: Places) -> list[Plan]:
+def plans_of(preset: Preset, places: WorkspacePaths) -> list[Plan]:
     """Return one plan for each suite and model, the models of one suite beside each other.
 
     Raises:
@@ -26,11 +26,11 @@ def plans_of(preset: Preset, places: Places) -> list[Plan]:
     former = find_run(find_runs_root(places.runs), preset.only_failed_of) if preset.only_failed_of else None
     preset = _filled_from(preset, former) if former else preset
     if not preset.models:
-        raise UsageError("is needed", where="-m", cure="Name a model with -m NAME; `eval-console models` lists them.")
+        raise UsageError("is needed", where="-m", hint="Name a model with -m NAME; `eval-console models` lists them.")
     if not preset.suites:
-        raise UsageError("is needed", where="-s", cure="Name a suite with -s NAME; `eval-console suites` lists them.")
+        raise UsageError("is needed", where="-s", hint="Name a suite with -s NAME; `eval-console suites` lists them.")
     if former and preset.ids:
-        raise UsageError("exclude each other", where="--ids and --only-failed-of", cure="Give one of them.")
+        raise UsageError("exclude each other", where="--ids and --only-failed-of", hint="Give one of them.")
     ids = failed_ids(former) if former else read_ids(preset.ids)
     shares = _shared_out(ids, preset, places) if ids and len(preset.suites) > 1 else dict.fromkeys(preset.suites, ids)
     options, roles = _options(preset, places), _roles(preset, places)
@@ -81,7 +81,7 @@ def _file_of_ids(path: Path) -> str:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise UsageError(f"the list of ids in {path} cannot be read: {why}", where="--ids") from None
     if not text.strip(", \t\r"):
-        raise UsageError(f"{path} holds no id", where="--ids", cure="Write one case id a line.")
+        raise UsageError(f"{path} holds no id", where="--ids", hint="Write one case id a line.")
     return text
 
 
@@ -97,7 +97,7 @@ def failed_ids(run: RunFolder) -> tuple[str, ...]:
         raise UsageError(
             f"the run {run.name} has no failed case",
             where="--only-failed-of",
-            cure=f"What broke or was not played is asked again by `eval-console resume {run.name}`.",
+            hint=f"What broke or was not played is asked again by `eval-console resume {run.name}`.",
         )
     return tuple(dict.fromkeys(wrong))
 
@@ -112,7 +112,7 @@ def _filled_from(preset: Preset, former: RunFolder) -> Preset:
         raise UsageError(
             f"the failed cases of {former.name} are of the suite {manifest.suite}, not {others[0]}",
             where="--only-failed-of",
-            cure=f"Choose the suite {manifest.suite} only.",
+            hint=f"Choose the suite {manifest.suite} only.",
         )
     same = not preset.models or preset.models == (manifest.model.name,)
     return dataclasses.replace(
@@ -125,7 +125,7 @@ def _filled_from(preset: Preset, former: RunFolder) -> Preset:
     )
 
 
-def _shared_out(ids: tuple[str, ...], preset: Preset, places: Places) -> dict[str, tuple[str, ...]]:
+def _shared_out(ids: tuple[str, ...], preset: Preset, places: WorkspacePaths) -> dict[str, tuple[str, ...]]:
     """Return which of the ids each suite has.
 
     Raises:
@@ -140,16 +140,16 @@ def _shared_out(ids: tuple[str, ...], preset: Preset, places: Places) -> dict[st
         shares[name] = tuple(one for one in ids if one in set(has))
         left = {one: None for one in left if one not in set(has)}
         if not shares[name]:
-            raise UsageError(f"the suite {name} has none of these ids", where="--ids", cure="Leave the suite out.")
+            raise UsageError(f"the suite {name} has none of these ids", where="--ids", hint="Leave the suite out.")
     for one in left:
         close = nearest(one, known)
         raise UsageError(
-            f"no chosen suite has a case {one!r}", where="--ids", cure=f"Did you mean {close}?" * bool(close)
+            f"no chosen suite has a case {one!r}", where="--ids", hint=f"Did you mean {close}?" * bool(close)
         )
     return shares
 
 
-def _options(preset: Preset, places: Places) -> dict[str, dict[str, Any]]:
+def _options(preset: Preset, places: WorkspacePaths) -> dict[str, dict[str, Any]]:
     """Return each suite's own options: those named with it, and of the others those it knows.
 
     Raises:
@@ -163,7 +163,7 @@ def _options(preset: Preset, places: Places) -> dict[str, dict[str, Any]]:
     for word, value in preset.options.items():
         suite, slash, name = word.rpartition("/")
         if slash and suite not in found:
-            raise UsageError(f"{word!r} is for a suite that is not chosen", where="--option", cure=f"Add -s {suite}.")
+            raise UsageError(f"{word!r} is for a suite that is not chosen", where="--option", hint=f"Add -s {suite}.")
         takers = [suite] if slash else [one for one in found if only or name in known[one]]
         if not takers:
             raise UsageError(f"no chosen suite has an option {name!r}", where="--option")
@@ -172,7 +172,7 @@ def _options(preset: Preset, places: Places) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _roles(preset: Preset, places: Places) -> dict[str, dict[str, str]]:
+def _roles(preset: Preset, places: WorkspacePaths) -> dict[str, dict[str, str]]:
     """Return the role models of each suite: of several suites, each takes those it has a use for.
 
     Raises:

@@ -13,12 +13,12 @@ from console.config.models import facts, key_state, load_models
 from console.config.paths import DataRoots, find_data_roots, find_models_file, find_runs_root
 from console.core.case import Case, Edit, Setting
 from console.core.fault import UsageError
-from console.core.nearest import nearest
 from console.core.run import Budget, Manifest, Selection
+from console.core.suggestion import nearest
 from console.engine.roles import fill_roles, pick_model
 from console.store.runs import RunFolder, new_run_id
 from console.suites.catalog import Catalog
-from console.suites.suite import GivesNotice, HasNeeds, NamesModes, Option, SettlesOptions, Suite
+from console.suites.suite import GivesWarnings, HasNeeds, NamesModes, Option, SettlesOptions, Suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def prepare(plan: Plan) -> Prepared:
     """Look everything up and check it.
 
     Raises:
-        UsageError: the first thing that is wrong, with the cure.
+        UsageError: the first thing that is wrong, with the hint.
     """
     book = load_models(find_models_file(plan.models_path), plan.data_path)
     roots = find_data_roots(plan.data_path)
@@ -77,7 +77,7 @@ def prepare(plan: Plan) -> Prepared:
     setting = Setting(mode=own, options=options, edit=plan.edit)
     cases = _select(suite, plan.selection, setting)
     if not cases:
-        raise UsageError("the selection holds no case", cure="Widen --category, --ids or --limit.")
+        raise UsageError("the selection holds no case", hint="Widen --category, --ids or --limit.")
     _check_modes(suite, cases, setting)
     _check_keys(models)
     if isinstance(suite, HasNeeds):
@@ -99,7 +99,7 @@ def prepare(plan: Plan) -> Prepared:
         parent=plan.parent,
         name=plan.name,
     )
-    warnings = [*book.warnings, *(suite.notices(setting) if isinstance(suite, GivesNotice) else ())]
+    warnings = [*book.warnings, *(suite.notices(setting) if isinstance(suite, GivesWarnings) else ())]
     return Prepared(manifest, suite, cases, models, find_runs_root(plan.runs_path), roots, warnings)
 
 
@@ -111,7 +111,7 @@ def _select(suite: Suite, selection: Selection, setting: Setting) -> list[Case]:
         if not any(one in error.message for one in selection.ids):
             raise
         message = f"{error.where}: {error.message}" if error.where else error.message
-        raise UsageError(message, where="--ids", cure=error.cure) from None
+        raise UsageError(message, where="--ids", hint=error.hint) from None
 
 
 def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> Prepared:
@@ -149,7 +149,7 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
         raise UsageError(
             f"the data of suite {manifest.suite} is not what the run was started with ({was})",
             where=str(run.path),
-            cure="Start a new run, or give the old data with --data PATH.",
+            hint="Start a new run, or give the old data with --data PATH.",
         )
     return dataclasses.replace(prepared, manifest=manifest, runs_root=run.path.parent)
 
@@ -165,8 +165,8 @@ def check_options(known: tuple[Option, ...], given: dict[str, Any]) -> dict[str,
         if name not in by_name:
             close = nearest(name, by_name)
             listed = ", ".join(sorted(by_name)) or "none"
-            cure = f"Did you mean {close}?" if close else f"Known options: {listed}."
-            raise UsageError(f"unknown option {name!r}", where="--option", cure=cure)
+            hint = f"Did you mean {close}?" if close else f"Known options: {listed}."
+            raise UsageError(f"unknown option {name!r}", where="--option", hint=hint)
     return {name: _checked(option, given.get(name, option.default)) for name, option in by_name.items()}
 
 
@@ -181,8 +181,8 @@ def _checked(option: Option, value: Any) -> Any:
         raise UsageError(f"{option.name} must be of kind {option.kind}, not {value!r}", where="--option")
     if option.kind == "choice" and value not in option.choices:
         close = nearest(str(value), option.choices)
-        cure = f"Did you mean {close}?" if close else f"One of: {', '.join(option.choices)}."
-        raise UsageError(f"{option.name} cannot be {value!r}", where="--option", cure=cure)
+        hint = f"Did you mean {close}?" if close else f"One of: {', '.join(option.choices)}."
+        raise UsageError(f"{option.name} cannot be {value!r}", where="--option", hint=hint)
     return value
 
 
@@ -193,7 +193,7 @@ def _check_modes(suite: Suite, cases: list[Case], setting: Setting) -> None:
             raise UsageError(
                 f"category {category.name} cannot be run in {setting.mode} mode",
                 where="--mode",
-                cure=f"Use --mode {category.modes[0]}, or leave the category out.",
+                hint=f"Use --mode {category.modes[0]}, or leave the category out.",
             )
 
 
@@ -205,7 +205,7 @@ def _check_keys(models: dict[str, ModelConfig]) -> None:
             raise UsageError(
                 f"the {role} {config.name} has no key: {state.text}",
                 where="models.toml" if role == "model" else f"--{role}",
-                cure=f"Set that variable, or {other} (`eval-console models` lists them).",
+                hint=f"Set that variable, or {other} (`eval-console models` lists them).",
             )
 
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from console.core.case import Case, Key
 from console.core.outcome import Outcome
 from console.core.record import Finished
-from console.engine.replay import Memory
+from console.engine.recorded_effects import RecordedEffects
 
 Slot = tuple[str, int]
 """Case id and rollout: what is played once, however many attempts it takes."""
@@ -98,7 +98,9 @@ def all_played(jobs: Iterable[Job], latest: Mapping[Slot, Finished]) -> bool:
     return all(ended.get(job.slot, 0) >= job.key.attempt for job in jobs)
 
 
-def plan_jobs(cases: list[Case], rollouts: int, memory: Memory, again: Again, only: frozenset[str]) -> list[Job]:
+def plan_jobs(
+    cases: list[Case], rollouts: int, memory: RecordedEffects, again: Again, only: frozenset[str]
+) -> list[Job]:
     """Return what is left to play: all cases once before any is repeated.
 
     Args:

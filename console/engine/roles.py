@@ -3,7 +3,7 @@
 from console.config.model import ModelConfig
 from console.config.models import ModelBook, key_state
 from console.core.fault import UsageError
-from console.core.nearest import nearest
+from console.core.suggestion import nearest
 from console.suites.suite import NamesRoles, RoleModel, Suite
 
 
@@ -18,10 +18,10 @@ def pick_model(book: ModelBook, name: str) -> ModelConfig:
         return model
     for mistake in book.mistakes:
         if f"[{name}]" in mistake.message or f"[{name}]" in mistake.where:
-            raise UsageError(mistake.message, where=mistake.where, cure=mistake.cure)
+            raise UsageError(mistake.message, where=mistake.where, hint=mistake.hint)
     close = nearest(name, book.models)
-    cure = f"Did you mean {close}?" if close else "`eval-console models` lists the models."
-    raise UsageError(f"no model is called {name!r}", where=str(book.path or "models.toml"), cure=cure)
+    hint = f"Did you mean {close}?" if close else "`eval-console models` lists the models."
+    raise UsageError(f"no model is called {name!r}", where=str(book.path or "models.toml"), hint=hint)
 
 
 def fill_roles(
@@ -50,7 +50,7 @@ def _fill(book: ModelBook, model: ModelConfig, role: str, named: RoleModel | Non
     if simulated is not None and (named is None or named.is_default):
         return simulated
     if named is None:
-        raise UsageError(f"the suite needs a model for the role {role}", cure=f"Name one with --{role} NAME.")
+        raise UsageError(f"the suite needs a model for the role {role}", hint=f"Name one with --{role} NAME.")
     config = _of_options(book, named, named.model)
     fallback = book.models.get(named.fallback) if named.is_default else None
     if fallback is not None and not key_state(config).ready and key_state(fallback).ready:

@@ -6,19 +6,19 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol, TypeVar, cast
 
 from console.core.case import Edit, Key
-from console.core.chat import ChatRequest, Cue, Message, Reply
+from console.core.chat import ChatRequest, Message, Reply, ScriptedAnswers
 from console.core.fault import Fault, FaultKind
 from console.core.live import Began
 from console.core.record import AnyRecord, Asked, Embedded, Noted, Performed, Scored, Tried
 from console.core.request import digest
-from console.engine.replay import Effect, Known
+from console.engine.recorded_effects import Effect, KnownEffects
 from console.llm.endpoint import Endpoint
 
 EffectT = TypeVar("EffectT", bound=Effect)
 AnswerT = TypeVar("AnswerT")
 
 
-class Host(Protocol):
+class StageContext(Protocol):
     """What a stage needs of the engine around it."""
 
     def append(self, record: AnyRecord) -> None:
@@ -69,7 +69,7 @@ class Host(Protocol):
 class CallWatch:
     """Carries what happens during one call to the journal and to watchers."""
 
-    def __init__(self, host: Host, key: Key, n: int, role: str) -> None:
+    def __init__(self, host: StageContext, key: Key, n: int, role: str) -> None:
         """Watch call `n` of a conversation."""
         self._host, self._key, self._n, self._role = host, key, n, role
         self._streaming = False
@@ -128,7 +128,7 @@ _STATES = {"model": "asking", "judge": "judging", "embedding": "embedding"}
 class JournaledStage:
     """The Stage of one conversation (see suites/stage.py), over the journal and the engine's endpoints."""
 
-    def __init__(self, key: Key, known: Known, host: Host, edit: Edit | None = None) -> None:
+    def __init__(self, key: Key, known: KnownEffects, host: StageContext, edit: Edit | None = None) -> None:
         """Set a stage for a conversation of which `known` is journaled already.
 
         Args:
@@ -163,7 +163,7 @@ class JournaledStage:
         params: dict[str, Any] | None = None,
         turn: int = 0,
         step: int = 0,
-        cue: Callable[[], Cue] | None = None,
+        cue: Callable[[], ScriptedAnswers] | None = None,
     ) -> Reply:
         """Ask a model; see suites/stage.py."""
         n, params = self._issue(), params or {}

@@ -65,13 +65,13 @@ def _files(path: Path) -> tuple[str, dict[str, Path]]:
         raise UsageError(
             "there is no BFCL result file",
             where=str(path),
-            cure=f"Name the folder of a model below `result`; its files are called {PREFIX}_<category>_result.json.",
+            hint=f"Name the folder of a model below `result`; its files are called {PREFIX}_<category>_result.json.",
         )
     if len(found) > 1:
         raise UsageError(
             f"these are results of {len(found)} models: {', '.join(sorted(found))}",
             where=str(path),
-            cure="Name the folder of one of them.",
+            hint="Name the folder of one of them.",
         )
     return next(iter(found.items()))
 

@@ -98,7 +98,7 @@ def _line(text: bytes, where: str) -> Line:
         value = None
     if not isinstance(value, dict):
         raise UsageError(
-            "is not a JSON object", where=where, cure="A cut last line comes from a killed writer: remove that line."
+            "is not a JSON object", where=where, hint="A cut last line comes from a killed writer: remove that line."
         )
     return cast(Line, value)
 
@@ -131,5 +131,5 @@ def write_text(path: Path, text: str) -> None:
         write_atomically(path, text.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise UsageError(
-            f"cannot be written: {error.strerror}", where=str(path), cure="Choose another folder."
+            f"cannot be written: {error.strerror}", where=str(path), hint="Choose another folder."
         ) from None

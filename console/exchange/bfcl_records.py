@@ -8,11 +8,11 @@ from typing import Any
 from console.exchange.bfcl_layout import Line
 from console.suites.bfcl import agentic
 from console.suites.bfcl import categories as names
+from console.suites.bfcl.batch_scoring import Mark, decoded_calls, decoded_steps, last_message
 from console.suites.bfcl.checker import Refusal
 from console.suites.bfcl.dataset import Dataset
 from console.suites.bfcl.decode.reply import FAILED, WRONG_FORMAT
 from console.suites.bfcl.loaded import loaded_entry
-from console.suites.bfcl.marking import Mark, decoded_calls, decoded_steps, last_message
 from console.suites.bfcl.wording import Wording
 
 

@@ -12,13 +12,13 @@ from pathlib import Path
 
 from console.core.case import Setting
 from console.core.fault import Fault, UsageError
-from console.core.nearest import nearest
+from console.core.suggestion import nearest
 from console.exchange.bfcl_layout import Line, folder_name, place_of, result_path, score_path, write_lines
 from console.exchange.bfcl_records import Recorder
 from console.exchange.bfcl_results import is_error
 from console.suites.bfcl.aggregate import spread
+from console.suites.bfcl.batch_scoring import Mark, mark_outputs
 from console.suites.bfcl.categories import ALL, FORMAT_SENSITIVITY, is_prerequisite, sort_key
-from console.suites.bfcl.marking import Mark, mark_outputs
 from console.suites.bfcl.suite import BfclSuite
 
 
@@ -72,12 +72,12 @@ def score_category(
     known = [name for name in suite.dataset.entries(category) if not is_prerequisite(name)]
     check_ids(lines, known, path, partial=partial)
     if not lines:
-        raise UsageError("holds no result", where=str(path), cure="Generate first, or remove the file.")
+        raise UsageError("holds no result", where=str(path), hint="Generate first, or remove the file.")
     lines = sorted(lines, key=lambda line: sort_key(line["id"]))
     try:
         marks = list(mark_outputs(suite.dataset, category, [(line["id"], line["result"]) for line in lines], setting))
     except Fault as fault:
-        raise UsageError(fault.message, where=str(path), cure=fault.cure) from None
+        raise UsageError(fault.message, where=str(path), hint=fault.hint) from None
     recorder = Recorder(folder_name(model), setting.mode, suite.dataset, suite.wording)
     refused = [(line, mark, mark.refusal) for line, mark in zip(lines, marks, strict=True) if mark.refusal]
     return CategoryScore(
@@ -136,26 +136,26 @@ def check_ids(lines: Sequence[Line], known: Collection[str], path: Path, *, part
     for number, line in enumerate(lines):
         name = line.get("id")
         if not isinstance(name, str) or "result" not in line:
-            cure = 'Each line is an object with both: {"id": "simple_python_0", "result": "[f(x=1)]"}.'
-            raise UsageError("has no id or no result", where=place_of(path, number), cure=cure)
+            hint = 'Each line is an object with both: {"id": "simple_python_0", "result": "[f(x=1)]"}.'
+            raise UsageError("has no id or no result", where=place_of(path, number), hint=hint)
         if name not in there:
             close = nearest(name, known)
             raise UsageError(
                 f"the data has no entry {name!r}",
                 where=place_of(path, number),
-                cure=(f"Did you mean {close}? " if close else "") + "The results may be of another data version.",
+                hint=(f"Did you mean {close}? " if close else "") + "The results may be of another data version.",
             )
         if first.setdefault(name, number) != number:
             raise UsageError(
                 f"the id {name!r} stands there twice{_further(lines)}",
                 where=f"{place_of(path, number)} and line {place_of(path, first[name]).rpartition(':')[2]}",
-                cure="Keep one line of each: which of them counts cannot be known.",
+                hint="Keep one line of each: which of them counts cannot be known.",
             )
     if len(lines) < len(known) and not partial:
         raise UsageError(
             f"holds {len(lines)} of {len(known)} entries",
             where=str(path),
-            cure="Generate the rest, or score what is there with --partial-eval.",
+            hint="Generate the rest, or score what is there with --partial-eval.",
         )
 
 

@@ -108,8 +108,8 @@ def read_results(path: Path) -> dict[str, PeerScenario]:
     except msgspec.ValidationError as error:
         raise UsageError(f"is no result file of cave-bench: {error}", where=str(path)) from None
     except (ValueError, RecursionError) as error:
-        cure = "The peer leaves a truncated file behind when it cannot write a value; there is nothing to save in it."
-        raise UsageError(f"is not JSON: {error}", where=str(path), cure=cure) from None
+        hint = "The peer leaves a truncated file behind when it cannot write a value; there is nothing to save in it."
+        raise UsageError(f"is not JSON: {error}", where=str(path), hint=hint) from None
     if not scenarios:
         raise UsageError("holds no scenario", where=str(path))
     return scenarios

@@ -10,11 +10,11 @@ from console.exchange.csv_table import cell
 from console.exchange.document import outcome_word
 from console.exchange.markdown import escaped, table
 from console.insight.comparison import Fate, Pairing, RunComparison, Spent, Table
-from console.insight.figures import duration, money, number, rate
+from console.insight.comparison_side import ComparisonSide
+from console.insight.number_format import duration, money, number, rate
 from console.insight.paired import Difference
 from console.insight.reasons import sentence
 from console.insight.rollout import Rollout
-from console.insight.side import Side
 
 HEADINGS = (
     *("case", "rollout", "category", "change", "outcome_a", "outcome_b", "reason_a", "reason_b"),
@@ -47,7 +47,7 @@ def comparison_object(found: RunComparison) -> dict[str, Any]:
     }
 
 
-def _side(side: Side) -> dict[str, Any]:
+def _side(side: ComparisonSide) -> dict[str, Any]:
     return {
         "run": side.name,
         "model": side.model,

@@ -20,7 +20,7 @@ def csv_table(
     rollouts: Iterable[Rollout],
     *,
     simulated: bool,
-    remarks: Mapping[Slot, Remarks] | None = None,
+    annotations: Mapping[Slot, Remarks] | None = None,
     words: Mapping[Slot, str] | None = None,
 ) -> str:
     """Return a whole file, heading first, lines ended by line feeds.
@@ -28,14 +28,14 @@ def csv_table(
     Args:
         rollouts: one row each.
         simulated: whether the run is.
-        remarks: what readers said, by rollout.
+        annotations: what readers said, by rollout.
         words: other words for outcomes, by rollout.
     """
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(HEADINGS)
     for rollout in rollouts:
-        said = (remarks or {}).get(rollout.slot, {})
+        said = (annotations or {}).get(rollout.slot, {})
         values = (
             *_values(rollout, simulated, (words or {}).get(rollout.slot)),
             *(said.get(kind, "") for kind in REMARKS),

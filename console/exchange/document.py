@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from console.core.annotation import Annotation
 from console.core.case import Case
 from console.core.comparison import Comparison
 from console.core.outcome import Outcome
 from console.core.record import Finished
-from console.core.remark import Remark
 from console.core.run import Manifest, Summary
 from console.insight.conversation import Conversation
 from console.insight.rollout import PREPARED, Rollout, Slot
@@ -20,13 +20,13 @@ Remarks = Mapping[str, str]
 """What readers say of one rollout, by kind. Foreign text."""
 
 
-def remarks_of(remark: Remark) -> Remarks:
+def remarks_of(annotation: Annotation) -> Remarks:
     """Return what travels with an export; `disputed_by` says who disputes the ground truth, and when (UTC)."""
     by = ""
-    if remark.dispute:
-        when = datetime.fromtimestamp(remark.disputed_at, UTC).strftime("%Y-%m-%d %H:%M")
-        by = f"{remark.disputed_by or 'somebody'}, {when}"
-    named = {"tag": remark.tag, "comment": remark.comment, "dispute": remark.dispute, "disputed_by": by}
+    if annotation.dispute:
+        when = datetime.fromtimestamp(annotation.disputed_at, UTC).strftime("%Y-%m-%d %H:%M")
+        by = f"{annotation.disputed_by or 'somebody'}, {when}"
+    named = {"tag": annotation.tag, "comment": annotation.comment, "dispute": annotation.dispute, "disputed_by": by}
     return {kind: text for kind, text in named.items() if text}
 
 
@@ -40,7 +40,7 @@ class Item:
     comparison: Comparison | None = None
     """Expected beside actual; None for what passed, what broke, and when the suite is not there."""
     conversation: Conversation | None = None
-    remarks: Remarks | None = None
+    annotations: Remarks | None = None
 
     @property
     def outcome(self) -> str:
@@ -59,9 +59,9 @@ class Item:
         outcome = self.rollout.outcome
         return outcome if outcome is not None and outcome.is_graded and not self.is_preparation else None
 
-    def remark(self, kind: str) -> str:
+    def annotation(self, kind: str) -> str:
         """Return the standing note of a kind; empty when there is none."""
-        return (self.remarks or {}).get(kind, "")
+        return (self.annotations or {}).get(kind, "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +79,9 @@ class RunDocument:
         """Whether any part came from a built-in simulated model; every form must say so."""
         return self.manifest.simulated
 
-    def remarks(self) -> dict[Slot, Remarks]:
+    def annotations(self) -> dict[Slot, Remarks]:
         """Return what readers said, by rollout."""
-        return {item.rollout.slot: item.remarks for item in self.items if item.remarks}
+        return {item.rollout.slot: item.annotations for item in self.items if item.annotations}
 
 
 def outcome_word(outcome: Outcome | None) -> str:

@@ -33,16 +33,16 @@ class Form:
 def _csv(document: RunDocument) -> bytes:
     rollouts = [item.rollout for item in document.items]
     words = {item.rollout.slot: item.outcome for item in document.items}
-    return csv_table(rollouts, simulated=document.simulated, remarks=document.remarks(), words=words).encode()
+    return csv_table(rollouts, simulated=document.simulated, annotations=document.annotations(), words=words).encode()
 
 
 def _markdown(document: RunDocument) -> bytes:
-    return markdown_section(document.summary, document.report, document.remarks()).encode()
+    return markdown_section(document.summary, document.report, document.annotations()).encode()
 
 
 def _junit(document: RunDocument) -> bytes:
     graded = [item.rollout for item in document.items if not item.is_preparation]
-    return junit_xml(document.summary, graded, document.remarks()).encode()
+    return junit_xml(document.summary, graded, document.annotations()).encode()
 
 
 FORMS = {
@@ -65,7 +65,7 @@ def form_of(name: str) -> Form:
         UsageError: there is none.
     """
     if name not in FORMS:
-        raise UsageError(f"no form is called {name!r}", where="--format", cure=f"One of: {', '.join(FORMS)}.")
+        raise UsageError(f"no form is called {name!r}", where="--format", hint=f"One of: {', '.join(FORMS)}.")
     return FORMS[name]
 
 
@@ -91,5 +91,5 @@ def write_file(path: Path, data: bytes) -> None:
         write_atomically(path, data)
     except OSError as error:
         raise UsageError(
-            f"cannot be written: {error.strerror}", where=str(path), cure="Choose another file with -o."
+            f"cannot be written: {error.strerror}", where=str(path), hint="Choose another file with -o."
         ) from None

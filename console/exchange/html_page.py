@@ -13,7 +13,7 @@ from console.core.comparison import Comparison, Mark, Pair, Row
 from console.core.outcome import Outcome
 from console.core.text import visible
 from console.exchange.document import REMARKS, Item, RunDocument
-from console.insight.figures import duration, money, spent
+from console.insight.number_format import duration, money, spent
 from console.insight.reasons import reason_words, sentence
 from console.suites.suite import Metric
 
@@ -75,7 +75,7 @@ def _outcomes(document: RunDocument) -> str:
     if missing > 0:
         counts["not started"] = missing
     rows = [(_safe(name.replace("_", " ")), count) for name, count in counts.most_common()]
-    disputed = sum(bool(item.remark("dispute")) for item in document.items)
+    disputed = sum(bool(item.annotation("dispute")) for item in document.items)
     said = f"<p>{disputed} disputed: a reader holds the ground truth to be wrong; the score counts them as is.</p>"
     return _counted("Outcomes", "outcome", rows) + (said if disputed else "")
 
@@ -141,7 +141,7 @@ def _bar(share: float, low: float | None = None, high: float | None = None) -> s
 
 
 def _failures(items: Sequence[Item]) -> Iterable[str]:
-    failures = [item for item in items if item.rollout.is_failure or item.remarks]
+    failures = [item for item in items if item.rollout.is_failure or item.annotations]
     if not failures:
         return
     yield f"<h2>Failures and what readers marked ({len(failures)})</h2>"
@@ -155,7 +155,7 @@ def _failure(item: Item) -> str:
     kind = _CLASSES.get(rollout.outcome, "muted") if rollout.outcome else "muted"
     words = item.comparison.sentence if item.comparison else ""
     words = words or sentence(rollout.reason, rollout.subject, rollout.outcome)
-    tag = f" <strong>[{_safe(item.remark('tag'))}]</strong>" if item.remark("tag") else ""
+    tag = f" <strong>[{_safe(item.annotation('tag'))}]</strong>" if item.annotation("tag") else ""
     messages = item.finished.verdict.messages if item.finished else ()
     parts = [
         f'<details><summary><span class="{kind}">{_safe(item.outcome)}</span> <code>{_safe(str(rollout.key))}</code> '
@@ -163,7 +163,11 @@ def _failure(item: Item) -> str:
         f'<p class="muted">{_safe(rollout.category)}, {duration(rollout.seconds)}, {money(rollout.cost_usd)}'
         f"{', ' + _safe(rollout.reason) if rollout.reason else ''}</p>",
         f"<p>{_safe(rollout.title)}</p>" if rollout.title else "",
-        *(f"<p>{kind.replace('_', ' ')}: {_safe(item.remark(kind))}</p>" for kind in REMARKS[1:] if item.remark(kind)),
+        *(
+            f"<p>{kind.replace('_', ' ')}: {_safe(item.annotation(kind))}</p>"
+            for kind in REMARKS[1:]
+            if item.annotation(kind)
+        ),
         f"<pre>{_safe(chr(10).join(messages))}</pre>" if messages else "",
         _comparison(item.comparison) if item.comparison else "",
         "</details>",

@@ -149,7 +149,7 @@ def _sample(item: Item, document: RunDocument) -> dict[str, Any]:
             "subject": rollout.subject,
             "simulated": document.simulated,
             **({"scores": rollout.scores} if rollout.scores else {}),
-            **{kind: text for kind, text in (item.remarks or {}).items() if text},
+            **{kind: text for kind, text in (item.annotations or {}).items() if text},
         },
         "model_usage": model_usage(document.manifest.model.name, [item]),
         "total_time": rollout.seconds,

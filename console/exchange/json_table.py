@@ -54,5 +54,5 @@ def _rollout(item: Item) -> dict[str, Any]:
         "cost_usd": rollout.cost_usd,
         "calls": rollout.calls,
         "failed_tries": rollout.tries,
-        "remarks": dict(item.remarks or {}),
+        "remarks": dict(item.annotations or {}),
     }

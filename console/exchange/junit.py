@@ -14,9 +14,9 @@ _TAGS = {Outcome.FAILED: "failure", Outcome.BROKEN: "error", Outcome.UNDECIDED: 
 _NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def junit_xml(summary: Summary, rollouts: Sequence[Rollout], remarks: Mapping[Slot, Remarks] | None = None) -> str:
+def junit_xml(summary: Summary, rollouts: Sequence[Rollout], annotations: Mapping[Slot, Remarks] | None = None) -> str:
     """Return a whole file; what readers said becomes properties of the test case."""
-    said = remarks or {}
+    said = annotations or {}
     tags = [_tag(rollout) for rollout in rollouts]
     counts = f'failures="{tags.count("failure")}" errors="{tags.count("error")}" skipped="{tags.count("skipped")}"'
     mark = " (simulated)" if summary.simulated else ""
@@ -36,12 +36,12 @@ def _tag(rollout: Rollout) -> str:
     return _TAGS.get(rollout.outcome, "skipped") if rollout.outcome else "skipped"
 
 
-def _case(suite: str, rollout: Rollout, tag: str, remarks: Remarks) -> str:
+def _case(suite: str, rollout: Rollout, tag: str, annotations: Remarks) -> str:
     head = (
         f'  <testcase classname="{_safe(f"{suite}.{rollout.category}")}" name="{_safe(str(rollout.key))}" '
         f'time="{rollout.seconds:.3f}"'
     )
-    said = _properties(remarks)
+    said = _properties(annotations)
     if not tag:
         return f"{head}>{said}</testcase>" if said else f"{head}/>"
     reason = _safe(rollout.reason or (rollout.outcome.value if rollout.outcome else "interrupted"))
@@ -50,9 +50,9 @@ def _case(suite: str, rollout: Rollout, tag: str, remarks: Remarks) -> str:
     return f'{head}>{said}<{tag} type="{reason}" message="{_safe(rollout.message)}"/></testcase>'
 
 
-def _properties(remarks: Remarks) -> str:
+def _properties(annotations: Remarks) -> str:
     listed = "".join(
-        f'<property name="{_safe(kind)}" value="{_safe(text)}"/>' for kind, text in remarks.items() if text
+        f'<property name="{_safe(kind)}" value="{_safe(text)}"/>' for kind, text in annotations.items() if text
     )
     return f"<properties>{listed}</properties>" if listed else ""
 

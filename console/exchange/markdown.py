@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from console.core.run import Summary
 from console.core.text import visible_line
 from console.exchange.document import REMARKS, Remarks
-from console.insight.figures import duration, spent
+from console.insight.number_format import duration, spent
 from console.insight.rollout import Slot
 from console.suites.suite import Metric, Report
 
 _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
-def markdown_section(summary: Summary, report: Report | None, remarks: Mapping[Slot, Remarks] | None = None) -> str:
+def markdown_section(summary: Summary, report: Report | None, annotations: Mapping[Slot, Remarks] | None = None) -> str:
     """Return heading, counts, metrics, reasons, and what readers tagged and wrote."""
     tally = summary.tally
     mark = " (simulated)" if summary.simulated else ""
@@ -28,13 +28,13 @@ def markdown_section(summary: Summary, report: Report | None, remarks: Mapping[S
         parts.append(table(("metric", "value", "95 %", "of"), rows))
     if summary.reasons:
         parts.append(table(("reason", "count"), [(name, str(count)) for name, count in summary.reasons.items()]))
-    if remarks:
-        disputed = sum("dispute" in said for said in remarks.values())
+    if annotations:
+        disputed = sum("dispute" in said for said in annotations.values())
         if disputed:
             parts.append(
                 f"{disputed} disputed: a reader holds the ground truth to be wrong; the score counts them as is."
             )
-        rows = [(case, *(said.get(kind, "") for kind in REMARKS)) for (case, _), said in remarks.items()]
+        rows = [(case, *(said.get(kind, "") for kind in REMARKS)) for (case, _), said in annotations.items()]
         parts.append(table(("case", *REMARKS), rows))
     return "\n\n".join(parts) + "\n"
 

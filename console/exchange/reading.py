@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from console.config.paths import find_data_roots
+from console.core.annotation import UNREMARKED, Annotation
 from console.core.comparison import Comparison
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
-from console.core.remark import UNREMARKED, Remark
 from console.core.run import Manifest
 from console.exchange.document import Item, Remarks, RunDocument, remarks_of
+from console.insight.comparison_side import ComparisonSide
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout, Slot
-from console.insight.side import Side
 from console.store.index import JournalIndex
 from console.store.notes import Notes
 from console.store.runs import RunFolder
@@ -30,7 +30,7 @@ class RunReader:
             UsageError: the folder is not a run.
         """
         self.folder = folder
-        self.side = Side(folder.manifest())
+        self.side = ComparisonSide(folder.manifest())
         self._index = JournalIndex(folder.journal_path)
         self._seen = 0
         self.follow()
@@ -69,9 +69,9 @@ class RunReader:
             conversation.apply(record)
         return conversation
 
-    def remarks(self) -> Mapping[Slot, Remark]:
+    def annotations(self) -> Mapping[Slot, Annotation]:
         """Return what readers say of rollouts."""
-        return Notes(self.folder.path).remarks()
+        return Notes(self.folder.path).annotations()
 
 
 def find_suite(manifest: Manifest, data_path: Path | None) -> Suite | str:
@@ -109,16 +109,16 @@ def read_document(folder: RunFolder, data_path: Path | None, *, talks: bool = Fa
     reader = RunReader(folder)
     found = find_suite(reader.manifest, data_path)
     suite, why = (None, found) if isinstance(found, str) else (found, "")
-    remarks = reader.remarks()
+    annotations = reader.annotations()
     items = [
-        _item(reader, suite, rollout, remarks_of(remarks.get(rollout.slot, UNREMARKED)), talks=talks)
+        _item(reader, suite, rollout, remarks_of(annotations.get(rollout.slot, UNREMARKED)), talks=talks)
         for rollout in sorted(reader.side.rollouts.values(), key=lambda rollout: rollout.order)
     ]
     report = _report(suite, items, reader.manifest) if suite is not None else None
     return RunDocument(reader.manifest, folder.summary(), report, items), why
 
 
-def _item(reader: RunReader, suite: Suite | None, rollout: Rollout, remarks: Remarks, *, talks: bool) -> Item:
+def _item(reader: RunReader, suite: Suite | None, rollout: Rollout, annotations: Remarks, *, talks: bool) -> Item:
     conversation = reader.conversation(rollout)
     comparison = None
     if rollout.outcome is Outcome.FAILED:
@@ -129,7 +129,7 @@ def _item(reader: RunReader, suite: Suite | None, rollout: Rollout, remarks: Rem
         finished=conversation.finished,
         comparison=comparison,
         conversation=conversation if talks else None,
-        remarks=remarks,
+        annotations=annotations,
     )
 
 

@@ -178,9 +178,9 @@ def read_results(path: Path) -> tuple[Mapping[str, Any], list[Row]]:
         lines = (folder / RESULTS).read_bytes().decode("utf-8").split("\n")
     except OSError as error:
         where = str(error.filename or folder)
-        raise UsageError(f"cannot be read: {error.strerror}", where=where, cure=_CURE) from error
+        raise UsageError(f"cannot be read: {error.strerror}", where=where, hint=_HINT) from error
     except ValueError as error:
-        raise UsageError(f"is damaged: {error}", where=str(folder), cure=_CURE) from error
+        raise UsageError(f"is damaged: {error}", where=str(folder), hint=_HINT) from error
     if not isinstance(metadata, dict):
         raise UsageError("must hold one object", where=str(folder / METADATA))
     rows = [_parsed(line, f"{folder / RESULTS}:{number}") for number, line in enumerate(lines, 1) if line.strip()]
@@ -199,11 +199,11 @@ def _results_folder(path: Path) -> Path:
         return path.parent if path.name == RESULTS else path
     below = sorted(found.parent for found in path.rglob(RESULTS))
     if len(below) > 1:
-        raise UsageError(f"holds {len(below)} results", where=str(path), cure=f"Name one of them, such as {below[-1]}.")
+        raise UsageError(f"holds {len(below)} results", where=str(path), hint=f"Name one of them, such as {below[-1]}.")
     return below[0] if below else path
 
 
-_CURE = f"Name a folder that holds {RESULTS} and {METADATA}."
+_HINT = f"Name a folder that holds {RESULTS} and {METADATA}."
 
 
 def _parsed(line: str, where: str) -> Row:

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from console.core.outcome import Outcome
+from console.insight.comparison_side import ComparisonSide
 from console.insight.paired import Difference, paired_mean
 from console.insight.reasons import reason_words
 from console.insight.rollout import Rollout, Slot
-from console.insight.side import Side
 from console.insight.statistics import mcnemar, paired_difference
 
 HEADLINES = ("aidanbench_score",)
@@ -124,8 +124,8 @@ class Sameness:
 class RunComparison:
     """Everything that is said of two runs."""
 
-    a: Side
-    b: Side
+    a: ComparisonSide
+    b: ComparisonSide
     headline: str
     """Name of the score that is compared; empty when passing is."""
     pairs: tuple[Pairing, ...]
@@ -160,7 +160,7 @@ class RunComparison:
         return [pair for pair in self.pairs if pair.fate in fates]
 
 
-def compare(a: Side, b: Side) -> RunComparison:
+def compare(a: ComparisonSide, b: ComparisonSide) -> RunComparison:
     """Compare two runs on the rollouts that both have."""
     headline = _headline(a, b)
     listed_a, listed_b = a.graded_slots, b.graded_slots
@@ -202,7 +202,7 @@ def error_types(found: RunComparison) -> list[tuple[str, int, int]]:
     return [(name, counts_a[name], counts_b[name]) for name in names]
 
 
-def _headline(a: Side, b: Side) -> str:
+def _headline(a: ComparisonSide, b: ComparisonSide) -> str:
     for name in HEADLINES:
         if all(any(name in it.scores for it in side.rollouts.values()) for side in (a, b)):
             return name
@@ -291,7 +291,9 @@ def _spent(rollouts: Sequence[Rollout]) -> Spent:
     )
 
 
-def _sameness(shared: Sequence[Slot], read: Callable[[Side, Slot], str], a: Side, b: Side) -> Sameness:
+def _sameness(
+    shared: Sequence[Slot], read: Callable[[ComparisonSide, Slot], str], a: ComparisonSide, b: ComparisonSide
+) -> Sameness:
     known = [(one, two) for slot in shared if (one := read(a, slot)) and (two := read(b, slot))]
     same = sum(one == two for one, two in known)
     return Sameness(same, len(known) - same)

@@ -14,9 +14,9 @@ from console.core.live import Activity, Began, Delta
 from console.core.outcome import Verdict
 from console.core.record import AnyRecord, Asked, Embedded, Finished, Noted, Performed, Scored, Started, Tried
 from console.core.request import Thread
+from console.insight.executed_code import BACKSTAGE, CELL, is_echo, is_returned, unsaid_code
 from console.insight.message import Said, said, said_in_reply, told_results
 from console.insight.passage import Passage, PassageKind, call_passage, show_json_lines
-from console.insight.ran_code import BACKSTAGE, CELL, is_echo, is_returned, unsaid_code
 
 _SAID = {
     "system": PassageKind.SYSTEM,

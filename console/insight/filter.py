@@ -12,10 +12,10 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from console.core.annotation import UNREMARKED, Annotation
 from console.core.fault import UsageError
-from console.core.nearest import nearest
 from console.core.outcome import Outcome
-from console.core.remark import UNREMARKED, Remark
+from console.core.suggestion import nearest
 from console.insight.reasons import sentence
 from console.insight.rollout import PREPARED, Rollout
 
@@ -24,7 +24,7 @@ class _Subject(NamedTuple):
     """What a test decides on."""
 
     rollout: Rollout
-    remark: Remark
+    annotation: Annotation
     found: Collection[str]
     """Free texts of the filter that its conversation holds."""
 
@@ -48,7 +48,7 @@ _TEXTS: dict[str, Callable[[Rollout], Sequence[str]]] = {
     "title": lambda it: (it.title,),
     "model": lambda it: (it.model,),
 }
-_SAID: dict[str, Callable[[Remark], str]] = {
+_SAID: dict[str, Callable[[Annotation], str]] = {
     "tag": lambda it: it.tag,
     "note": lambda it: it.comment,
     "dispute": lambda it: it.dispute,
@@ -81,17 +81,17 @@ class Filter:
     words: tuple[str, ...] = ()
     """Its free texts, in lower case: what is worth looking for in whole conversations."""
 
-    def keeps(self, rollout: Rollout, remark: Remark = UNREMARKED, found: Collection[str] = ()) -> bool:
+    def keeps(self, rollout: Rollout, annotation: Annotation = UNREMARKED, found: Collection[str] = ()) -> bool:
         """Whether a rollout passes all terms.
 
         Args:
             rollout: its facts.
-            remark: what readers say of it.
+            annotation: what readers say of it.
             found: those of `words` that its conversation holds.
         """
         if not self.tests:
             return True
-        subject = _Subject(rollout, remark, found)
+        subject = _Subject(rollout, annotation, found)
         return all(test(subject) for test in self.tests)
 
 
@@ -102,7 +102,7 @@ def read_filter(text: str) -> Filter:
         UsageError: an unknown field, a bad number or an open quote; says which and what would do.
     """
     if text.count('"') % 2:
-        raise UsageError("a quote is not closed", where="filter", cure='Write "free text" between two quotes.')
+        raise UsageError("a quote is not closed", where="filter", hint='Write "free text" between two quotes.')
     terms = list(_TERM.finditer(text))
     words = [_bare(term["value"]) for term in terms if not term["field"]]
     return Filter(text.strip(), tuple(_test(term) for term in terms), tuple(dict.fromkeys(filter(None, words))))
@@ -137,7 +137,7 @@ def _field_test(field: str, sign: str, value: str) -> Test:
         return _outcome_test(values)
     if field in _SAID:
         said = _SAID[field]
-        return lambda it: any(_says(said(it.remark).casefold(), wanted) for wanted in values)
+        return lambda it: any(_says(said(it.annotation).casefold(), wanted) for wanted in values)
     close = nearest(field, (*FIELDS, *_ALIASES))
     advice = f"Did you mean {close}? " if close else ""
     raise _refusal(field, f"there is no field {field!r}", f"{advice}Fields are {', '.join(FIELDS)}.")
@@ -166,7 +166,7 @@ def _outcome_test(values: Sequence[str]) -> Test:
         raise _refusal(
             "is", f"no outcome is called {value!r}", (f"Did you mean {close}? " if close else "") + ", ".join(known)
         )
-    return lambda it: _ending(it.rollout) in wanted or not wanted.isdisjoint(_words(it.remark))
+    return lambda it: _ending(it.rollout) in wanted or not wanted.isdisjoint(_words(it.annotation))
 
 
 def _ending(rollout: Rollout) -> str:
@@ -175,11 +175,11 @@ def _ending(rollout: Rollout) -> str:
     return rollout.outcome.value if rollout.outcome else "running"
 
 
-def _words(remark: Remark) -> list[str]:
+def _words(annotation: Annotation) -> list[str]:
     """Return what `is:` may ask of readers' remarks."""
-    if remark is UNREMARKED:
+    if annotation is UNREMARKED:
         return []
-    standing = (remark.is_seen, remark.dispute, remark.comment, remark.tag)
+    standing = (annotation.is_seen, annotation.dispute, annotation.comment, annotation.tag)
     return [word for word, stands in zip(_REMARKS, standing, strict=True) if stands]
 
 
@@ -193,9 +193,11 @@ def _free(wanted: str) -> Test:
     def test(it: _Subject) -> bool:
         if wanted in it.found:
             return True
-        rollout, remark = it.rollout, it.remark
+        rollout, annotation = it.rollout, it.annotation
         texts = [text for read in _TEXTS.values() for text in read(rollout)]
-        return _holds([*texts, rollout.message, rollout.says, remark.tag, remark.comment, remark.dispute], [wanted])
+        return _holds(
+            [*texts, rollout.message, rollout.says, annotation.tag, annotation.comment, annotation.dispute], [wanted]
+        )
 
     return test
 
@@ -204,5 +206,5 @@ def _holds(texts: Sequence[str], wanted: Sequence[str]) -> bool:
     return any(part in text.casefold() for text in texts for part in wanted)
 
 
-def _refusal(field: str, message: str, cure: str) -> UsageError:
-    return UsageError(message, where=f"filter {field}".strip(), cure=cure)
+def _refusal(field: str, message: str, hint: str) -> UsageError:
+    return UsageError(message, where=f"filter {field}".strip(), hint=hint)

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from console.core.outcome import Outcome
+from console.insight.comparison_side import ComparisonSide
 from console.insight.rollout import Slot
-from console.insight.side import Side
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class GridRow:
 class Grid:
     """All rollouts of several runs."""
 
-    sides: tuple[Side, ...]
+    sides: tuple[ComparisonSide, ...]
     rows: tuple[GridRow, ...]
     """Rows that differ first, each part in the order of the first run."""
 
@@ -37,14 +37,14 @@ class Grid:
         return sum(row.outcomes[place] is Outcome.PASSED for row in shared), len(shared)
 
 
-def grid(sides: Sequence[Side]) -> Grid:
+def grid(sides: Sequence[ComparisonSide]) -> Grid:
     """Lay several runs side by side."""
     slots = dict.fromkeys(slot for side in sides for slot in side.graded_slots)
     rows = [_row(slot, sides) for slot in slots]
     return Grid(tuple(sides), tuple(sorted(rows, key=lambda row: not row.differs)))
 
 
-def _row(slot: Slot, sides: Sequence[Side]) -> GridRow:
+def _row(slot: Slot, sides: Sequence[ComparisonSide]) -> GridRow:
     found = [side.rollouts.get(slot) for side in sides]
     category = next((rollout.category for rollout in found if rollout), "")
     return GridRow(slot, category, tuple(rollout.outcome if rollout else None for rollout in found))

@@ -27,8 +27,8 @@ from console.core.record import (
     Tried,
 )
 from console.core.tally import RunFold, without_output
+from console.insight.executed_code import SANDBOX, Confinement, read_confinement
 from console.insight.pace import Pace
-from console.insight.ran_code import SANDBOX, Confinement, read_confinement
 from console.insight.rollout import MESSAGE_LIMIT, NO_SCORES, Rollout, Slot, Track
 from console.insight.spending import RoleSpending, take_call
 

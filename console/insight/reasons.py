@@ -157,6 +157,6 @@ _CURES = {
 }
 
 
-def cure(reason: str) -> str:
+def hint(reason: str) -> str:
     """Return what to do about a machinery fault, in one sentence; empty when only trying again can help."""
     return _CURES.get(reason, "")

@@ -12,8 +12,8 @@ from console.core.outcome import Verdict
 from console.core.record import Finished, Steered
 from console.core.run import Tally
 from console.core.tally import PLAIN, RunFold
+from console.insight.executed_code import Confinement
 from console.insight.overview import Overview, Problem
-from console.insight.ran_code import Confinement
 from console.insight.rollout import NO_SCORES, NO_TRACKS, Rollout, Slot, Track
 from console.insight.spending import RoleSpending
 

@@ -273,11 +273,11 @@ class Limiter:
             FaultKind.RATE_LIMIT,
             f"{self.name} asks to wait {pause:.0f} s, longer than allowed",
             retry_after_s=pause,
-            cure="Resume the run later, or raise limits.max_wait_s.",
+            hint="Resume the run later, or raise limits.max_wait_s.",
         )
 
 
-class LimiterShelf:
+class LimiterRegistry:
     """Hands the same limiter to everybody who asks the same (address, key); forgets those nobody holds."""
 
     def __init__(self) -> None:
@@ -298,7 +298,7 @@ class LimiterShelf:
         return found
 
 
-SHELF = LimiterShelf()
+SHELF = LimiterRegistry()
 """The limiters of this process."""
 
 

@@ -21,13 +21,13 @@ from console.config.secrets import Redactor, resolve_key, secrets_of
 from console.core.chat import ChatRequest, Reply
 from console.core.fault import Fault, FaultKind
 from console.core.live import EndpointState
-from console.llm.assembly import Assembly
-from console.llm.clock import Clock
-from console.llm.cures import cure_of
+from console.llm.deadlines import Deadlines
 from console.llm.embeddings import BATCH, read_vectors, tokens_of
 from console.llm.endpoint import Watch
+from console.llm.fault_hints import hint_for
 from console.llm.faults import Words, fault_of, words_of
 from console.llm.limiter import limiter_of
+from console.llm.reply_builder import ReplyBuilder
 from console.llm.retry import ask_until_answered
 
 _LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
@@ -113,8 +113,8 @@ class LitellmEndpoint:
 
     async def _ask_once(self, request: ChatRequest, watch: Watch) -> Reply:
         litellm = await asyncio.to_thread(load_litellm)
-        assembly = Assembly(watch.on_text)
-        clock = Clock(self._model.limits, streamed=True, partial=lambda: assembly.partial)
+        assembly = ReplyBuilder(watch.on_text)
+        clock = Deadlines(self._model.limits, streamed=True, partial=lambda: assembly.partial)
         try:
             async with clock:
                 stream = await litellm.acompletion(**self._settings(), **self._question(request))
@@ -131,7 +131,7 @@ class LitellmEndpoint:
     async def _embed_once(self, texts: list[str], watch: Watch) -> list[list[float]]:
         litellm = await asyncio.to_thread(load_litellm)
         try:
-            async with Clock(self._model.limits, streamed=False):
+            async with Deadlines(self._model.limits, streamed=False):
                 embedded = await litellm.aembedding(**self._settings(), input=texts, **self._model.params)
             answer = embedded.model_dump()
             vectors = read_vectors(answer, len(texts))
@@ -169,7 +169,7 @@ class LitellmEndpoint:
             body |= {"tools": request.tools, "_skip_mcp_handler": True}
         return {name: value for name, value in body.items() if value is not None}
 
-    def _explained(self, fault: Fault, assembly: Assembly | None) -> Fault:
+    def _explained(self, fault: Fault, assembly: ReplyBuilder | None) -> Fault:
         partial = fault.partial or (assembly.partial if assembly is not None else "")
         return Fault(
             fault.kind,
@@ -177,11 +177,11 @@ class LitellmEndpoint:
             partial=self._redact(partial),
             retry_after_s=fault.retry_after_s,
             status=fault.status,
-            cure=fault.cure or cure_of(fault.kind, self._model),
+            hint=fault.hint or hint_for(fault.kind, self._model),
         )
 
 
-async def _receive(stream: Any, assembly: Assembly, clock: Clock) -> bool:
+async def _receive(stream: Any, assembly: ReplyBuilder, clock: Deadlines) -> bool:
     """Read the stream; return whether its usage is the provider's own.
 
     Raises:

@@ -24,7 +24,7 @@ class LocalEndpoint:
         raise Fault(
             FaultKind.BAD_REQUEST,
             f"{self._model.name} turns texts into vectors and cannot answer",
-            cure="Use it as the embedding only.",
+            hint="Use it as the embedding only.",
         )
 
     async def embed(self, texts: Sequence[str], watch: Watch) -> list[list[float]]:

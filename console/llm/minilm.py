@@ -27,7 +27,7 @@ MOST_TOKENS = 256
 
 _LAYERS, _HEADS = 6, 12
 _EPSILON = 1e-12
-_CURE = "Run `eval-console pull minilm`, or name another embedding model."
+_HINT = "Run `eval-console pull minilm`, or name another embedding model."
 
 
 def embed(texts: Sequence[str], data: Path | str | None = None) -> list[list[float]]:
@@ -42,7 +42,7 @@ def embed(texts: Sequence[str], data: Path | str | None = None) -> list[list[flo
     """
     folder = find_weights(data)
     if folder is None:
-        raise Fault(FaultKind.DATA, "the weights of the local embedding are not here", cure=_CURE)
+        raise Fault(FaultKind.DATA, "the weights of the local embedding are not here", hint=_HINT)
     return _load(folder).embed(texts)
 
 
@@ -67,7 +67,7 @@ class MiniLM:
             self._check(len(vocabulary))
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             message = f"the local embedding in {folder} cannot be read: {error}"
-            raise Fault(FaultKind.DATA, message, cure=_CURE) from error
+            raise Fault(FaultKind.DATA, message, hint=_HINT) from error
 
     def embed(self, texts: Sequence[str]) -> list[list[float]]:
         """Return one vector of length one for each text, in order."""

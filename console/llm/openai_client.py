@@ -15,17 +15,17 @@ from console.config.secrets import Redactor, resolve_key, secrets_of
 from console.core.chat import ChatRequest, Reply
 from console.core.fault import Fault, FaultKind
 from console.core.live import EndpointState
-from console.llm.assembly import Assembly
-from console.llm.clock import Clock
-from console.llm.cures import cure_of
+from console.llm.deadlines import Deadlines
 from console.llm.embeddings import BATCH, embedding_body, read_vectors, tokens_of
 from console.llm.endpoint import Watch
+from console.llm.fault_hints import hint_for
 from console.llm.faults import Words, read_words
 from console.llm.limiter import limiter_of
-from console.llm.question import chat_body, encode
-from console.llm.reception import decode, receive
+from console.llm.model_list import hint_of_served
+from console.llm.reply_builder import ReplyBuilder
+from console.llm.request_body import chat_body, encode
+from console.llm.response_reader import decode, receive
 from console.llm.retry import ask_until_answered
-from console.llm.served import hint_of_served
 from console.llm.wire import LARGEST_BODY, Refusal, Wire, judged, read
 
 AnswerT = TypeVar("AnswerT")
@@ -90,7 +90,7 @@ class OpenAIEndpoint:
             fault.message += await hint_of_served(self._wire, self._model.model_id)
         if fault.kind is FaultKind.NOT_FOUND and self._model.model_id not in fault.message:
             fault.message += f" [model {self._model.model_id} at {self._wire.address}]"
-        fault.cure = fault.cure or cure_of(fault.kind, self._model)
+        fault.hint = fault.hint or hint_for(fault.kind, self._model)
         fault.message, fault.partial = self._redact(fault.message), self._redact(fault.partial)
         fault.args = (fault.message,)
 
@@ -121,9 +121,9 @@ class OpenAIEndpoint:
         return False
 
     async def _exchange(self, body: dict[str, Any], watch: Watch) -> Reply:
-        assembly = Assembly(watch.on_text)
+        assembly = ReplyBuilder(watch.on_text)
         streamed = body.get("stream") is True
-        clock = Clock(self._model.limits, streamed=streamed, partial=lambda: assembly.partial)
+        clock = Deadlines(self._model.limits, streamed=streamed, partial=lambda: assembly.partial)
         try:
             async with clock, self._wire.request("POST", "chat/completions", encode(body)) as response:
                 await receive(response, assembly, clock)
@@ -138,7 +138,7 @@ class OpenAIEndpoint:
         body = embedding_body(self._model, texts)
         try:
             async with (
-                Clock(self._model.limits, streamed=False),
+                Deadlines(self._model.limits, streamed=False),
                 self._wire.request("POST", "embeddings", encode(body)) as response,
             ):
                 raw = await read(response, 8 * LARGEST_BODY)

@@ -23,8 +23,8 @@ from console.core.live import EndpointState
 from console.llm.bag_of_words import vector_of
 from console.llm.endpoint import Watch
 from console.llm.limiter import SHELF
+from console.llm.personas import TEMPERAMENTS, ReplyPart
 from console.llm.retry import ask_until_answered
-from console.llm.temperament import TEMPERAMENTS, Part
 
 _TOKENS_PER_S = 60.0
 _FIRST_TOKEN_S = (0.25, 0.9)
@@ -73,7 +73,7 @@ class SimulatedEndpoint:
     async def aclose(self) -> None:
         """Do nothing: there is no connection."""
 
-    async def _perform(self, request: ChatRequest, part: Part, watch: Watch, rng: Random) -> Reply:
+    async def _perform(self, request: ChatRequest, part: ReplyPart, watch: Watch, rng: Random) -> Reply:
         """Stream a part at the chosen pace, up to its fault if it has one."""
         began = time.monotonic()
         if part.fault is not None and part.fault_after == 0:
@@ -119,7 +119,7 @@ class SimulatedEndpoint:
     async def _pause(self, seconds: float) -> None:
         await asyncio.sleep(0 if self._flat else seconds)
 
-    def _fault(self, part: Part, partial: str) -> Fault:
+    def _fault(self, part: ReplyPart, partial: str) -> Fault:
         kind = part.fault or FaultKind.INTERNAL
         wait = (_FLAT_BACKOFF_S if self._flat else 2.0) if kind is FaultKind.RATE_LIMIT else None
         return Fault(kind, f"simulated: {_TOLD.get(kind, kind.value)}", partial=partial, retry_after_s=wait)

@@ -25,7 +25,7 @@ def _lone(text: str) -> bool:
     return False
 
 
-class Mender:
+class SurrogateJoiner:
     """Mends a text that arrives in deltas."""
 
     def __init__(self) -> None:

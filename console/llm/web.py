@@ -57,8 +57,8 @@ class Web:
         """
         key = variable(SEARCH_KEY)
         if key is None:
-            cure = f"Set {SEARCH_KEY}, or choose recorded answers with the option web_recorded."
-            raise Fault(FaultKind.DATA, "searching the web needs a key of serpapi.com", cure=cure)
+            hint = f"Set {SEARCH_KEY}, or choose recorded answers with the option web_recorded."
+            raise Fault(FaultKind.DATA, "searching the web needs a key of serpapi.com", hint=hint)
         asked = {"engine": "duckduckgo", "q": keywords, "kl": region, "api_key": key}
         for number in range(1, _TRIES + 1):
             try:
@@ -156,8 +156,8 @@ def _found(status: int, answer: object) -> dict[str, Any]:
     if status == 429 or "429" in complaint:
         raise Fault(FaultKind.RATE_LIMIT, "the search service allows no more searches now", status=429)
     if status in (401, 403):
-        cure = f"Check {SEARCH_KEY}."
-        raise Fault(FaultKind.DATA, "the search service refuses the key", status=status, cure=cure)
+        hint = f"Check {SEARCH_KEY}."
+        raise Fault(FaultKind.DATA, "the search service refuses the key", status=status, hint=hint)
     if status >= 500:
         raise Fault(FaultKind.SERVER, f"the search service failed (HTTP {status})", status=status)
     return found

@@ -124,7 +124,7 @@ class Wire:
                 FaultKind.NOT_FOUND,
                 f"{self.address} redirects to {target or 'nowhere'}; the key is not sent there",
                 status=response.status,
-                cure="Put the final address into base_url.",
+                hint="Put the final address into base_url.",
             )
         if response.status != 200:
             raise Refusal(response.status, response.headers, await read(response, _LARGEST_ERROR, cut=True))
@@ -135,23 +135,23 @@ class Wire:
     def _fault(self, error: Exception, reached: bool) -> Fault:
         """Say in one sentence what failed below HTTP."""
         host, place = self._base.hostname or "the server", self._place
-        cure = "Check base_url, the network and whether the server runs."
+        hint = "Check base_url, the network and whether the server runs."
         match error:
             case aiohttp.ClientSSLError():
-                return Fault(FaultKind.CONNECT, f"no trusted TLS connection to {place}: {_reason(error)}", cure=cure)
+                return Fault(FaultKind.CONNECT, f"no trusted TLS connection to {place}: {_reason(error)}", hint=hint)
             case aiohttp.ClientConnectorDNSError():
-                return Fault(FaultKind.CONNECT, f"no address is known for the host {host}", cure=cure)
+                return Fault(FaultKind.CONNECT, f"no address is known for the host {host}", hint=hint)
             case aiohttp.ClientConnectorError(os_error=OSError(errno=number)) if number in _SHORTAGES:
                 return _shortage(error)
             case aiohttp.ClientConnectorError():
                 reason = _reason(error) or "it hung up" + (" during the TLS handshake" * (self._base.scheme == "https"))
-                return Fault(FaultKind.CONNECT, f"cannot connect to {place}: {reason}", cure=cure)
+                return Fault(FaultKind.CONNECT, f"cannot connect to {place}: {reason}", hint=hint)
             case aiohttp.ServerTimeoutError():
-                return Fault(FaultKind.CONNECT, f"no connection to {place} in {self._connect_s:g} s", cure=cure)
+                return Fault(FaultKind.CONNECT, f"no connection to {place} in {self._connect_s:g} s", hint=hint)
             case aiohttp.ClientResponseError() | HttpProcessingError():
                 return Fault(FaultKind.BAD_ANSWER, f"{place} does not answer in proper HTTP: {_reason(error)}")
             case aiohttp.InvalidURL() | ValueError():
-                return Fault(FaultKind.BAD_REQUEST, f"the request cannot be sent: {_reason(error)}", cure=cure)
+                return Fault(FaultKind.BAD_REQUEST, f"the request cannot be sent: {_reason(error)}", hint=hint)
             case _ if reached:
                 return Fault(FaultKind.BROKEN_STREAM, f"the connection to {place} broke off: {_reason(error)}")
             case _:
@@ -195,7 +195,7 @@ def _shortage(error: Exception) -> Fault:
     """The limit is this machine's own, and is met like a provider's: fewer at once, and again in a moment."""
     text = f"this machine allows no more connections at once: {_reason(error)}"
     return Fault(
-        FaultKind.RATE_LIMIT, text, retry_after_s=_SHORTAGE_S, cure="Raise `ulimit -n`, or lower --concurrency."
+        FaultKind.RATE_LIMIT, text, retry_after_s=_SHORTAGE_S, hint="Raise `ulimit -n`, or lower --concurrency."
     )
 
 

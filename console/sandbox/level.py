@@ -69,7 +69,7 @@ class Level:
             return
         raise UsageError(
             self.warning,
-            cure=f"Run on Linux 5.13 or later with Landlock or user namespaces, or accept it with {FLAG}.",
+            hint=f"Run on Linux 5.13 or later with Landlock or user namespaces, or accept it with {FLAG}.",
         )
 
 

@@ -202,5 +202,5 @@ def _disk_fault(path: Path, error: OSError) -> Fault:
     return Fault(
         FaultKind.DISK,
         f"cannot write {path.name}: {error.strerror or error}",
-        cure="Free some space or make the folder writable; nothing that was finished is lost.",
+        hint="Free some space or make the folder writable; nothing that was finished is lost.",
     )

@@ -47,7 +47,7 @@ class RunLock:
             raise Fault(
                 FaultKind.DISK,
                 f"the run cannot be locked: {error.strerror or error}: {path}",
-                cure="Make the run's folder writable, or free some space; nothing that was finished is lost.",
+                hint="Make the run's folder writable, or free some space; nothing that was finished is lost.",
             ) from error
         if not _take(self._fd):
             os.close(self._fd)

@@ -10,9 +10,9 @@ from typing import BinaryIO
 
 import msgspec
 
+from console.core.annotation import Annotation
 from console.core.case import Key
 from console.core.fault import UsageError
-from console.core.remark import Remark
 
 TAGS = ("model", "grader", "data", "prompt", "flaky", "unsure")
 """What a failure may be put down to."""
@@ -60,7 +60,7 @@ class Notes:
             return []
         return [note for line in lines if line and (note := _read(line)) is not None]
 
-    def remarks(self) -> dict[tuple[str, int], Remark]:
+    def annotations(self) -> dict[tuple[str, int], Annotation]:
         """Return what stands of each case id and rollout; a note on an earlier attempt stands for its rollout."""
         found: dict[tuple[str, int], dict[str, Note]] = {}
         for note in self.all():
@@ -71,9 +71,9 @@ class Notes:
         return {slot: _remark(notes) for slot, notes in found.items() if notes}
 
 
-def _remark(notes: dict[str, Note]) -> Remark:
+def _remark(notes: dict[str, Note]) -> Annotation:
     dispute = notes.get("dispute")
-    return Remark(
+    return Annotation(
         tag=notes["tag"].value if "tag" in notes else "",
         comment=notes["comment"].value if "comment" in notes else "",
         dispute=dispute.value if dispute else "",

@@ -67,7 +67,7 @@ class RunQueue:
             raise UsageError(
                 f"the queue cannot be read: {error}",
                 where=str(self._path),
-                cure="Delete the file; its runs stay in the list and can be resumed one by one.",
+                hint="Delete the file; its runs stay in the list and can be resumed one by one.",
             ) from None
 
     def names(self) -> list[str]:
@@ -198,5 +198,5 @@ class RunQueue:
         return UsageError(
             f"the queue cannot be written: {error.strerror}",
             where=str(self._folder),
-            cure="Make the runs folder writable, or choose another with --runs PATH.",
+            hint="Make the runs folder writable, or choose another with --runs PATH.",
         )

@@ -10,8 +10,8 @@ from pathlib import Path
 import msgspec
 
 from console.core.fault import UsageError
-from console.core.nearest import nearest
 from console.core.run import Manifest, Summary
+from console.core.suggestion import nearest
 from console.core.tally import RunFold, without_output
 from console.store.atomic import write_atomically
 from console.store.journal import JournalReader
@@ -139,14 +139,14 @@ def create_run(root: Path, manifest: Manifest) -> RunFolder:
         run.path.mkdir()
         write_atomically(run.manifest_path, msgspec.json.encode(manifest) + b"\n")
     except FileExistsError:
-        raise UsageError("a run of that name exists", where=str(run.path), cure="Choose another --name.") from None
+        raise UsageError("a run of that name exists", where=str(run.path), hint="Choose another --name.") from None
     except OSError as error:
         with contextlib.suppress(OSError):
             run.path.rmdir()
         raise UsageError(
             f"the runs folder cannot be written: {error.strerror}",
             where=str(root),
-            cure="Make it writable, or choose another with --runs PATH.",
+            hint="Make it writable, or choose another with --runs PATH.",
         ) from None
     return run
 
@@ -201,9 +201,9 @@ def find_run(root: Path, name: str) -> RunFolder:
     if len(found) == 1:
         return found[0]
     if not found:
-        raise UsageError(f"no run is called {name!r} in {root}", cure=_advice(name, [run.name for run in runs]))
+        raise UsageError(f"no run is called {name!r} in {root}", hint=_advice(name, [run.name for run in runs]))
     listed = ", ".join(run.name for run in found[:5])
-    raise UsageError(f"{name!r} could be {len(found)} runs: {listed}", cure="Give more of the name.")
+    raise UsageError(f"{name!r} could be {len(found)} runs: {listed}", hint="Give more of the name.")
 
 
 def _advice(name: str, names: list[str]) -> str:

@@ -15,8 +15,8 @@ from typing import Any, Protocol, cast
 import msgspec
 
 from console.core.fault import UsageError
-from console.core.nearest import nearest
-from console.suites.foreign import broken_formats, open_foreign, points
+from console.core.suggestion import nearest
+from console.suites.plugins import broken_formats, open_foreign, points
 from console.suites.suite import Suite, SuiteEntry
 
 _FORMATS = {
@@ -25,7 +25,7 @@ _FORMATS = {
     "cavebench": "console.suites.cavebench.suite:CaveBenchSuite",
 }
 _OFFICIAL = {"bfcl": "the official BFCL data", "aidanbench": "the AidanBench questions", "cavebench": "cave-bench"}
-"""Suites that a `pull` brings, so that a missing one has a better cure than a similar name."""
+"""Suites that a `pull` brings, so that a missing one has a better hint than a similar name."""
 
 
 class Roots(Protocol):
@@ -106,11 +106,11 @@ class Catalog:
     def _unknown(self, name: str) -> UsageError:
         known = self._scan()
         if name in _OFFICIAL:
-            return UsageError(f"{_OFFICIAL[name]} is not here yet", cure=f"Run `eval-console pull {name}` first.")
+            return UsageError(f"{_OFFICIAL[name]} is not here yet", hint=f"Run `eval-console pull {name}` first.")
         close = nearest(name, [*known, *_OFFICIAL])
         listed = ", ".join(sorted(known)) or "none"
-        cure = f"Did you mean {close}?" if close else f"Known suites: {listed}."
-        return UsageError(f"no suite is called {name!r}", cure=cure)
+        hint = f"Did you mean {close}?" if close else f"Known suites: {listed}."
+        return UsageError(f"no suite is called {name!r}", hint=hint)
 
 
 def read_entry(folder: Path, origin: str = "user") -> SuiteEntry:
@@ -124,7 +124,7 @@ def read_entry(folder: Path, origin: str = "user") -> SuiteEntry:
     form = _text(table, "format", place)
     if not form:
         raise UsageError(
-            "has no `format`", where=str(place), cure=f'Add a line such as format = "{next(iter(_FORMATS))}".'
+            "has no `format`", where=str(place), hint=f'Add a line such as format = "{next(iter(_FORMATS))}".'
         )
     comparable = table.get("comparable", False)
     source = table.get("source", {})
@@ -185,5 +185,5 @@ def _open(entry: SuiteEntry) -> Suite:
             return open_foreign(point, entry)
     names = [*_FORMATS, *(point.name for point in offered)]
     close = nearest(entry.format, names)
-    cure = f"Did you mean {close}?" if close else f"Known formats: {', '.join(names)}."
-    raise UsageError(f"nobody offers the format {entry.format!r}", where=str(entry.folder / "suite.toml"), cure=cure)
+    hint = f"Did you mean {close}?" if close else f"Known formats: {', '.join(names)}."
+    raise UsageError(f"nobody offers the format {entry.format!r}", where=str(entry.folder / "suite.toml"), hint=hint)

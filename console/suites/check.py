@@ -91,7 +91,7 @@ def _placed(number: int) -> Generator[None]:
         yield
     except UsageError as error:
         place = f"line {number}, {error.where}" if error.where else f"line {number}"
-        raise UsageError(error.message, where=place, cure=error.cure) from error
+        raise UsageError(error.message, where=place, hint=error.hint) from error
 
 
 def _judge(suite: str, roots: Roots, open_things: ExitStack) -> Batch:

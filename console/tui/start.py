@@ -9,8 +9,8 @@ import msgspec
 
 from console.config.paths import state_dir
 from console.core.fault import UsageError
+from console.tui.data.catalog_items import WorkspacePaths
 from console.tui.serve import is_served
-from console.tui.stock import Places
 
 HEADLESS = (
     "Headless: `eval-console run -m MODEL -s SUITE`, `watch`, `runs`, `show latest`, `failures latest`; "
@@ -21,7 +21,7 @@ HEADLESS = (
 class Options(msgspec.Struct, frozen=True):
     """How to open the app."""
 
-    places: Places = msgspec.field(default_factory=Places)
+    places: WorkspacePaths = msgspec.field(default_factory=WorkspacePaths)
     run: str = ""
     """Open this run at once: in Live while an engine plays it, else in Review."""
     case: str = ""
@@ -43,7 +43,7 @@ def open_app(
     mouse: bool = True,
 ) -> int:
     """Open the app with these options; see `run_app`."""
-    return run_app(Options(Places(models, data, runs), run, case, theme, ascii, mouse))
+    return run_app(Options(WorkspacePaths(models, data, runs), run, case, theme, ascii, mouse))
 
 
 def run_app(options: Options) -> int:
@@ -57,19 +57,19 @@ def run_app(options: Options) -> int:
         Exception: whatever ended the app; the terminal is restored, and the caller says it in one sentence.
     """
     if not is_served() and not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise UsageError("the app needs a terminal for both input and output", cure=HEADLESS)
+        raise UsageError("the app needs a terminal for both input and output", hint=HEADLESS)
     gc.disable()  # the first collection would fall into the first frame; the app turns it on again after that
     from console.tui.app import ConsoleApp
-    from console.tui.leaving import leaving_on_signals
-    from console.tui.marks import MARKS
-    from console.tui.memory import Memory
+    from console.tui.data.ui_state import UiState
+    from console.tui.render.symbols import SYMBOLS
+    from console.tui.shutdown import leaving_on_signals
     from console.tui.themes import NAMES, choose_theme
 
     if options.theme and options.theme not in NAMES:
-        raise UsageError(f"no theme is called {options.theme!r}", cure=f"One of: {', '.join(NAMES)}.")
+        raise UsageError(f"no theme is called {options.theme!r}", hint=f"One of: {', '.join(NAMES)}.")
     if options.ascii or "utf" not in (sys.stdout.encoding or "").lower():
-        MARKS.use_ascii()
-    memory = Memory(state_dir() / "app.json")
+        SYMBOLS.use_ascii()
+    memory = UiState(state_dir() / "app.json")
     theme = options.theme or choose_theme(os.environ, memory.text("theme"))
     app = ConsoleApp(options.places, theme=theme, memory=memory)
     app.open_first(options.run, options.case)

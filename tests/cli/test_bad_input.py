@@ -1,4 +1,4 @@
-"""Bad input ends in one clear message with its cure, exit code 2 (or the documented one), and never a traceback."""
+"""Bad input ends in one clear message with its hint, exit code 2 (or the documented one), and never a traceback."""
 
 import os
 import socket

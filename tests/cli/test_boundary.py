@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from console.cli import boundary
+from console.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMAND = [sys.executable, "-m", "console"]
@@ -86,8 +86,8 @@ def test_an_unexpected_error_is_one_sentence_and_a_file_without_values(home, mon
         held = secret
         raise KeyError(f"{held} in a message")
 
-    monkeypatch.setattr(boundary, "_dispatch", fail)
-    assert boundary.run(["runs"]) == 70
+    monkeypatch.setattr(main, "_dispatch", fail)
+    assert main.run(["runs"]) == 70
     err = capsys.readouterr().err
     assert err.count("\n") == 1
     assert "KeyError" in err
@@ -103,6 +103,6 @@ def test_a_missing_package_says_how_to_install(home, monkeypatch, capsys):
     def fail(args: object) -> int:
         raise ModuleNotFoundError("No module named 'msgspec'", name="msgspec")
 
-    monkeypatch.setattr(boundary, "_dispatch", fail)
-    assert boundary.run(["runs"]) == 2
+    monkeypatch.setattr(main, "_dispatch", fail)
+    assert main.run(["runs"]) == 2
     assert "make run" in capsys.readouterr().err

@@ -215,7 +215,7 @@ def test_doctor_looks_at_everything(console):
     ended = console("doctor", "--json", "--offline")
     areas = {one["area"] for one in ended.data}
     assert {"system", "terminal", "models", "data", "runs", "sandbox"} <= areas
-    assert all(one["cure"] for one in ended.data if one["state"] == "bad")
+    assert all(one["hint"] for one in ended.data if one["state"] == "bad")
     assert "✓ python" in console("doctor", "--offline").out
 
 

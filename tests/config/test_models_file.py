@@ -112,14 +112,14 @@ MISTAKES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "line", "said", "cure"), MISTAKES)
-def test_each_mistake_has_place_and_cure_and_spares_the_good_models(load, text, line, said, cure):
+@pytest.mark.parametrize(("text", "line", "said", "hint"), MISTAKES)
+def test_each_mistake_has_place_and_hint_and_spares_the_good_models(load, text, line, said, hint):
     book = load(GOOD + text)
     assert len(book.mistakes) == 1, book.mistakes
     mistake = book.mistakes[0]
     assert mistake.where == f"models.toml:{line}"
     assert said.lower() in mistake.message.lower()
-    assert cure in mistake.cure
+    assert hint in mistake.hint
     assert set(book.models) == BUILT_IN | {"good"}
     assert book.models["good"].model_id == "g"
     assert len(str(mistake)) < 700
@@ -145,7 +145,7 @@ def test_files_that_are_no_toml_are_said_to_be_none(load, raw, said):
     book = load(raw)
     assert len(book.mistakes) == 1
     assert said in str(book.mistakes[0])
-    assert book.mistakes[0].cure
+    assert book.mistakes[0].hint
     assert set(book.models) == BUILT_IN
 
 

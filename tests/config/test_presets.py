@@ -1,4 +1,4 @@
-"""Presets: read strictly with file, line and cure; written so that the rest of the file stays as it was."""
+"""Presets: read strictly with file, line and hint; written so that the rest of the file stays as it was."""
 
 from pathlib import Path
 
@@ -67,7 +67,7 @@ def test_a_damaged_file_is_not_written_over(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("line", "words", "cure"),
+    ("line", "words", "hint"),
     [
         ("modells = []", "unknown key 'modells'", "Did you mean models?"),
         ('models = "one"', "models must be a list of texts", '["one", "two"]'),
@@ -83,13 +83,13 @@ def test_a_damaged_file_is_not_written_over(tmp_path):
         ("models = [x]", "invalid value", "Texts need quotes"),
     ],
 )
-def test_every_mistake_has_file_line_and_cure(tmp_path, line, words, cure):
+def test_every_mistake_has_file_line_and_hint(tmp_path, line, words, hint):
     found = presets(tmp_path / "presets.toml", f"[good]\nlimit = 2\n\n[bad]\n{line}\n")
     assert found.find("good").limit == 2
     (mistake,) = found.mistakes
     assert mistake.where == "presets.toml:5"
     assert words in mistake.message
-    assert cure in mistake.cure
+    assert hint in mistake.hint
     with pytest.raises(UsageError) as told:
         found.find("bad")
     assert str(told.value).startswith("presets.toml:5: ")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from console.core.case import Key, Setting
-from console.core.chat import Cue, Message, Reply, ToolCall
+from console.core.chat import Message, Reply, ScriptedAnswers, ToolCall
 from console.core.outcome import Outcome
 from console.core.run import Selection
 from console.suites.bfcl.simulator_host import close_hosts
@@ -34,7 +34,7 @@ class Rightly:
         params: dict[str, Any] | None = None,
         turn: int = 0,
         step: int = 0,
-        cue: Callable[[], Cue] | None = None,
+        cue: Callable[[], ScriptedAnswers] | None = None,
     ) -> Reply:
         assert cue is not None
         right = cue().right

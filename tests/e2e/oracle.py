@@ -10,9 +10,9 @@ from server.openai_server import Scripted
 
 from console.core.case import Case
 from console.core.chat import Utterance
-from console.suites.bfcl.answers import cue_for, written
 from console.suites.bfcl.entry import entry_of
 from console.suites.bfcl.play import question_of
+from console.suites.bfcl.scripted_answers import scripted_answers_for, written
 from console.suites.bfcl.variation import DEFAULT, read_variation
 from console.suites.bfcl.wording import Wording
 
@@ -31,7 +31,7 @@ class Oracle:
         for number, case in enumerate(cases):
             entry = entry_of(case)
             messages, _ = question_of(entry, wording, mode)
-            cue = cue_for(entry, mode)
+            cue = scripted_answers_for(entry, mode)
             wrong = number % 10 == 3 and bool(cue.wrong)
             said = _scripted(cue.wrong[number % len(cue.wrong)] if wrong else cue.right, mode)
             if number % 10 == 7:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from console.core.case import Case, Setting
-from console.core.chat import Cue, Message, Utterance
+from console.core.chat import Message, ScriptedAnswers, Utterance
 from console.core.comparison import Comparison
 from console.core.outcome import Outcome, Verdict
 from console.core.run import Selection
@@ -44,7 +44,9 @@ class DialogueSuite:
         for turn in range(case.data["turns"]):
             messages.append({"role": "user", "content": f"{case.id} turn {turn}"})
             right = Utterance(f"answer {turn}")
-            reply = await stage.ask(messages, turn=turn, cue=lambda right=right: Cue(right, (Utterance("wrong"),)))
+            reply = await stage.ask(
+                messages, turn=turn, cue=lambda right=right: ScriptedAnswers(right, (Utterance("wrong"),))
+            )
             messages.append(reply.message())
             said.append(reply.content)
             if self.judged:

@@ -15,7 +15,7 @@ from console.engine.branch import branch_plan
 from console.engine.engine import Engine
 from console.engine.launch import start
 from console.engine.plan import Plan, reopen
-from console.insight.opening import as_text, from_text
+from console.insight.prompt_edit import as_text, from_text
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder
 
@@ -79,7 +79,7 @@ def test_a_bad_opening_is_refused_with_a_cure(text: str, words: str) -> None:
     with pytest.raises(UsageError) as caught:
         from_text(text)
     assert words in str(caught.value)
-    assert caught.value.cure
+    assert caught.value.hint
 
 
 def test_messages_that_are_more_than_text_are_refused() -> None:

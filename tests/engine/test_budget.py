@@ -9,7 +9,7 @@ from console.core.case import Key
 from console.core.chat import ChatRequest, Reply, Usage
 from console.core.record import Asked
 from console.core.run import Budget, ModelFacts
-from console.engine.budget import BudgetReached, Purse, cost_of
+from console.engine.budget import BudgetMeter, BudgetReached, cost_of
 
 PRICED = ModelFacts("m", price_in=1.0, price_out=10.0, price_cached=0.1, params={"max_tokens": 100_000})
 
@@ -19,7 +19,7 @@ def reply(usage: Usage | None, simulated: bool = False) -> Reply:
 
 
 def test_calls_in_flight_cannot_overshoot_together() -> None:
-    purse = Purse(Budget(cost_usd=3.5))
+    purse = BudgetMeter(Budget(cost_usd=3.5))
     request = ChatRequest([{"role": "user", "content": "x"}])
     for n in range(3):
         assert purse.reserve(n, request, PRICED)
@@ -34,7 +34,7 @@ def test_calls_in_flight_cannot_overshoot_together() -> None:
 
 
 async def test_a_call_that_may_fit_later_waits_for_those_in_flight() -> None:
-    purse = Purse(Budget(tokens=150_000))
+    purse = BudgetMeter(Budget(tokens=150_000))
     request = ChatRequest([{"role": "user", "content": "x"}])
     assert purse.reserve(0, request, PRICED)
     assert not purse.reserve(1, request, PRICED)
@@ -47,7 +47,7 @@ async def test_a_call_that_may_fit_later_waits_for_those_in_flight() -> None:
 
 
 def test_a_reply_without_usage_counts_by_its_length() -> None:
-    purse = Purse(Budget())
+    purse = BudgetMeter(Budget())
     words = [{"role": "user", "content": "x" * 3000}]
     asked = Asked(at=1.0, key=Key("a"), n=1, digest="d", reply=Reply("y" * 300), messages=words)
     purse.settle(asked, PRICED)
@@ -58,11 +58,11 @@ def test_a_reply_without_usage_counts_by_its_length() -> None:
 
 
 def test_tokens_and_errors_are_capped() -> None:
-    purse = Purse(Budget(tokens=1000, errors=1))
+    purse = BudgetMeter(Budget(tokens=1000, errors=1))
     purse.pay(reply(Usage(input=990, output=20)), PRICED)
     with pytest.raises(BudgetReached, match="1010 tokens"):
         purse.check()
-    purse = Purse(Budget(errors=1))
+    purse = BudgetMeter(Budget(errors=1))
     purse.errors = 2
     with pytest.raises(BudgetReached, match="2 broken"):
         purse.check()

@@ -19,7 +19,7 @@ from console.core.outcome import Outcome
 from console.core.record import AnyRecord, Asked, Closed, Finished, Noted, Started, Steered, Tried
 from console.core.run import Budget, ModelFacts
 from console.engine import endpoints
-from console.engine import ledger as ledger_module
+from console.engine import journal_buffer as ledger_module
 from console.engine.engine import Engine
 from console.engine.queue import Again
 from console.llm.endpoint import Watch
@@ -151,7 +151,7 @@ async def test_a_lost_case_takes_its_dependants_with_it_and_resume_mends_both(tm
 @pytest.mark.parametrize("kind", [FaultKind.AUTH, FaultKind.QUOTA, FaultKind.NOT_FOUND])
 async def test_a_wrong_key_costs_three_calls_and_no_case(tmp_path: Path, script: Script, kind: FaultKind) -> None:
     async def refused(text: str, request: ChatRequest, watch: Watch) -> Reply:
-        raise Fault(kind, "refused", cure="Set KEY.")
+        raise Fault(kind, "refused", hint="Set KEY.")
 
     model = script(refused)
     engine = new_engine(tmp_path / "r", DialogueSuite(50, 1), concurrency=16)

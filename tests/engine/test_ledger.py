@@ -12,8 +12,8 @@ from console.core.fault import Fault, FaultKind
 from console.core.outcome import Outcome, Verdict
 from console.core.record import AnyRecord, Finished, Noted
 from console.core.tally import RunFold
-from console.engine import ledger as ledger_module
-from console.engine.ledger import Ledger
+from console.engine import journal_buffer as ledger_module
+from console.engine.journal_buffer import JournalBuffer
 from console.store.journal import JournalReader, JournalWriter
 
 
@@ -36,7 +36,7 @@ async def test_records_wait_in_order_while_the_disk_is_full(tmp_path: Path, monk
     monkeypatch.setattr(ledger_module, "RETRY_S", 0.01)
     journal = FullJournal(tmp_path / "journal.jsonl")
     said: list[str] = []
-    ledger = Ledger(journal, RunFold(), lambda: None, said.append)
+    ledger = JournalBuffer(journal, RunFold(), lambda: None, said.append)
     ledger.append(noted(0))
     journal.full = True
     for n in (1, 2, 3):
@@ -60,7 +60,7 @@ async def test_records_wait_in_order_while_the_disk_is_full(tmp_path: Path, monk
 
 async def test_a_disk_that_stays_full_is_said_in_the_end(tmp_path: Path) -> None:
     journal = FullJournal(tmp_path / "journal.jsonl")
-    ledger = Ledger(journal, RunFold(), lambda: None, lambda text: None)
+    ledger = JournalBuffer(journal, RunFold(), lambda: None, lambda text: None)
     journal.full = True
     ledger.append(noted(1))
     with pytest.raises(Fault, match="No space"):
@@ -80,7 +80,7 @@ async def test_a_disk_that_syncs_slowly_delays_nobody(tmp_path: Path, monkeypatc
 
     monkeypatch.setattr(os, "fdatasync", slow)
     journal = JournalWriter(tmp_path / "journal.jsonl")
-    ledger = Ledger(journal, RunFold(), lambda: None, lambda text: None)
+    ledger = JournalBuffer(journal, RunFold(), lambda: None, lambda text: None)
     ended = [Finished(at=float(n), key=Key(f"c{n}"), verdict=Verdict(Outcome.PASSED)) for n in range(101)]
     ledger.append(ended[0])
     await asyncio.wait_for(hanging.wait(), 60)

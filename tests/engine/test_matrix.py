@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from console.config.paths import Places
+from console.config.paths import WorkspacePaths
 from console.config.preset import Preset
 from console.core.fault import UsageError
 from console.core.run import Budget, Selection
@@ -31,10 +31,10 @@ BFCL, AIDAN = "bfcl-starter", "aidan-starter"
 
 
 @pytest.fixture
-def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Places:
+def where(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> WorkspacePaths:
     monkeypatch.setenv("MATRIX_KEY", "sk-matrix-0123456789")
     (tmp_path / "models.toml").write_text(MODELS)
-    return Places(models=tmp_path / "models.toml", runs=tmp_path / "runs")
+    return WorkspacePaths(models=tmp_path / "models.toml", runs=tmp_path / "runs")
 
 
 def test_one_plan_for_each_model_and_suite(where):
@@ -124,7 +124,7 @@ def console_run(where, tmp_path, monkeypatch) -> tuple[str, tuple[str, ...]]:
     return run.name, tuple(failed)
 
 
-def forecast(preset: Preset, where: Places) -> Forecast:
+def forecast(preset: Preset, where: WorkspacePaths) -> Forecast:
     found = foresee(plans_of(preset, where))
     assert found is not None
     return found

@@ -8,7 +8,7 @@ import pytest
 from server.openai_server import OpenAIServer
 
 from console.config.model import Limits, ModelConfig
-from console.engine.preflight import Cautions, doubts_about_roles
+from console.engine.role_warnings import RoleWarnings, warnings_about_roles
 
 
 def model(name: str, url: str, provider: Literal["openai", "litellm"] = "openai") -> ModelConfig:
@@ -20,13 +20,13 @@ def test_a_served_judge_raises_no_doubt_and_nothing_is_paid() -> None:
     with OpenAIServer(models=("grader", "vectors")) as server:
         roles = {"model": model("tested", server.base_url), "judge": model("grader", server.base_url)}
         roles |= {"embedding": model("vectors", server.base_url)}
-        assert doubts_about_roles([roles]) == []
+        assert warnings_about_roles([roles]) == []
         assert (server.counts["models"], server.counts["chat"], server.counts["embeddings"]) == (2, 0, 0)
 
 
 def test_a_retired_judge_is_named_with_the_nearest_one() -> None:
     with OpenAIServer(models=("o1-mini-2", "other")) as server:
-        [doubt] = doubts_about_roles([{"judge": model("o1-mini", server.base_url)}] * 2)
+        [doubt] = warnings_about_roles([{"judge": model("o1-mini", server.base_url)}] * 2)
     assert (
         doubt == f"the judge o1-mini is not served by {server.base_url}; it serves o1-mini-2 and 1 more (--judge NAME)"
     )
@@ -35,7 +35,7 @@ def test_a_retired_judge_is_named_with_the_nearest_one() -> None:
 def test_models_of_several_runs_are_asked_for_once_each() -> None:
     with OpenAIServer(models=("o4-mini",)) as server:
         runs = [{"judge": model(name, server.base_url)} for name in ("o1-mini", "o4-mini", "o1-mini", "o3-mini")]
-        doubts = doubts_about_roles(runs)
+        doubts = warnings_about_roles(runs)
         assert server.counts["models"] == 3
     assert [doubt.split()[2] for doubt in doubts] == ["o1-mini", "o3-mini"]
 
@@ -44,13 +44,13 @@ async def test_an_engine_says_its_doubts_once_and_drops_them_when_the_role_answe
     said: list[str] = []
     with OpenAIServer(models=("o4-mini",)) as server:
         models = {"judge": model("o1-mini", server.base_url), "embedding": model("vectors", server.base_url)}
-        cautions = Cautions(models, [], said.append)
+        cautions = RoleWarnings(models, [], said.append)
         await cautions.look(asyncio.Event(), lambda: False)
         assert [text.split()[1] for text in said] == ["judge", "embedding"]
         cautions.dispel("judge")
         assert "o1-mini" not in cautions.text
         assert "vectors" in cautions.text
-        again = Cautions(models, said, pytest.fail)
+        again = RoleWarnings(models, said, pytest.fail)
         await again.look(asyncio.Event(), lambda: False)
         assert "o1-mini" in again.text
 
@@ -66,7 +66,7 @@ async def test_a_run_that_is_stopped_does_not_wait_for_a_silent_server() -> None
 
     async with await asyncio.start_server(silent, "127.0.0.1", 0) as server:
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        cautions = Cautions({"judge": model("grader", url)}, [], pytest.fail)
+        cautions = RoleWarnings({"judge": model("grader", url)}, [], pytest.fail)
         await cautions.look(changed, heard.is_set)
         assert heard.is_set()
         assert cautions.text == ""
@@ -76,7 +76,7 @@ def test_a_dead_server_is_said() -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{free.getsockname()[1]}/v1"
-    [doubt] = doubts_about_roles([{"judge": model("grader", url)}])
+    [doubt] = warnings_about_roles([{"judge": model("grader", url)}])
     assert "may not answer" in doubt
     assert "connect" in doubt
 
@@ -84,5 +84,5 @@ def test_a_dead_server_is_said() -> None:
 def test_only_other_roles_with_a_server_are_asked() -> None:
     simulated = ModelConfig(name="sim/judge", model_id="judge", provider="simulated")
     with OpenAIServer(models=()) as server:
-        assert doubts_about_roles([{"model": model("tested", server.base_url), "judge": simulated}]) == []
+        assert warnings_about_roles([{"model": model("tested", server.base_url), "judge": simulated}]) == []
         assert server.counts["models"] == 0

@@ -4,7 +4,7 @@ from console.core.case import Case, Key
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Finished, Started
 from console.engine.queue import Again, JobQueue, plan_jobs
-from console.engine.replay import Memory
+from console.engine.recorded_effects import RecordedEffects
 
 CASES = [Case("a", "c"), Case("b", "c", depends_on=("a",)), Case("d", "c", depends_on=("a", "b"))]
 EVERY = frozenset[str]()
@@ -17,8 +17,8 @@ def drain(queue: JobQueue) -> list[str]:
     return found
 
 
-def remember(*ended: tuple[str, Outcome | None, str | None, int]) -> Memory:
-    memory = Memory()
+def remember(*ended: tuple[str, Outcome | None, str | None, int]) -> RecordedEffects:
+    memory = RecordedEffects()
     for case, outcome, reason, attempt in ended:
         memory.add_all([Started(at=1.0, key=Key(case, 0, attempt), case=Case(case, "c"))])
         if outcome is not None:
@@ -27,7 +27,7 @@ def remember(*ended: tuple[str, Outcome | None, str | None, int]) -> Memory:
 
 
 def test_dependants_wait_for_their_own_rollout() -> None:
-    jobs = plan_jobs(CASES, 2, Memory(), Again.NONE, EVERY)
+    jobs = plan_jobs(CASES, 2, RecordedEffects(), Again.NONE, EVERY)
     queue = JobQueue(jobs, CASES, [])
     assert drain(queue) == ["a", "a r2"]
     queue.finish(("a", 1))
@@ -70,7 +70,7 @@ def test_what_a_reader_stopped_stays_stopped_until_asked_for() -> None:
 
 
 def test_what_waits_for_a_lost_case_is_lost_with_it_in_its_rollout_only() -> None:
-    queue = JobQueue(plan_jobs(CASES, 2, Memory(), Again.NONE, EVERY), CASES, [])
+    queue = JobQueue(plan_jobs(CASES, 2, RecordedEffects(), Again.NONE, EVERY), CASES, [])
     drain(queue)
     assert sorted(str(job.key) for job in queue.give_up(("a", 0))) == ["b", "d"]
     queue.finish(("a", 1))
@@ -79,4 +79,4 @@ def test_what_waits_for_a_lost_case_is_lost_with_it_in_its_rollout_only() -> Non
 
 def test_a_dependency_outside_the_selection_blocks_nothing() -> None:
     some = [CASES[1]]
-    assert drain(JobQueue(plan_jobs(some, 1, Memory(), Again.NONE, EVERY), some, [])) == ["b"]
+    assert drain(JobQueue(plan_jobs(some, 1, RecordedEffects(), Again.NONE, EVERY), some, [])) == ["b"]

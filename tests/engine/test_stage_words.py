@@ -6,7 +6,7 @@ import pytest
 
 from console.core.case import Key
 from console.core.chat import ChatRequest, Reply
-from console.engine.replay import Known
+from console.engine.recorded_effects import KnownEffects
 from console.engine.stage import JournaledStage
 
 
@@ -41,7 +41,7 @@ async def nothing() -> None: ...
 
 async def test_code_runs_between_two_replies() -> None:
     host = SayingHost()
-    stage = JournaledStage(Key("a"), Known(), host)  # pyright: ignore[reportArgumentType]
+    stage = JournaledStage(Key("a"), KnownEffects(), host)  # pyright: ignore[reportArgumentType]
     await stage.perform("clock", {"turn": 0}, nothing)
     await stage.ask([{"role": "user", "content": "hello"}])
     assert host.said == ["starting", "asking", "running code"]
@@ -49,7 +49,7 @@ async def test_code_runs_between_two_replies() -> None:
 
 async def test_without_code_a_reply_changes_nothing() -> None:
     host = SayingHost()
-    stage = JournaledStage(Key("a"), Known(), host)  # pyright: ignore[reportArgumentType]
+    stage = JournaledStage(Key("a"), KnownEffects(), host)  # pyright: ignore[reportArgumentType]
     await stage.ask([{"role": "user", "content": "hello"}])
     assert host.said == ["asking"]
 
@@ -57,6 +57,6 @@ async def test_without_code_a_reply_changes_nothing() -> None:
 @pytest.mark.parametrize(("kind", "words"), [("invoke", "running code"), ("validate", "validating"), ("a_b", "a b")])
 async def test_effects_have_words(kind: str, words: str) -> None:
     host = SayingHost()
-    stage = JournaledStage(Key("a"), Known(), host)  # pyright: ignore[reportArgumentType]
+    stage = JournaledStage(Key("a"), KnownEffects(), host)  # pyright: ignore[reportArgumentType]
     await stage.perform(kind, {}, nothing)
     assert host.said == [words]

@@ -121,7 +121,7 @@ def test_results_are_found_below_the_folder_that_was_exported_to(run: RunFolder,
     other = export_run(run, tmp_path / "out")
     with pytest.raises(UsageError, match="holds 2 results") as caught:
         read_results(tmp_path / "out")
-    assert str(max(folder, other)) in caught.value.cure
+    assert str(max(folder, other)) in caught.value.hint
 
 
 def test_what_was_exported_comes_back_the_same(run: RunFolder, tmp_path: Path) -> None:

@@ -11,24 +11,26 @@ from console.core.record import Asked, Finished, Started
 from console.core.run import Manifest, ModelFacts
 from console.insight.by_case import by_case
 from console.insight.comparison import Fate, compare
+from console.insight.comparison_side import ComparisonSide
 from console.insight.grid import grid
 from console.insight.paired import paired_mean, sign_flip
-from console.insight.side import Side
 from console.insight.statistics import mcnemar
 
 LETTERS = {"p": Outcome.PASSED, "f": Outcome.FAILED, "b": Outcome.BROKEN, "u": Outcome.UNDECIDED}
 
 
-def side(name: str = "a", **outcomes: str) -> Side:
+def side(name: str = "a", **outcomes: str) -> ComparisonSide:
     """A run: by case, one letter for each rollout; `r` for one that still runs."""
-    made = Side(Manifest(id=name, at=1.0, suite="s", model=ModelFacts(name), setting=Setting()))
+    made = ComparisonSide(Manifest(id=name, at=1.0, suite="s", model=ModelFacts(name), setting=Setting()))
     for case, letters in outcomes.items():
         for rollout, letter in enumerate(letters):
             play(made, case, letter, rollout)
     return made
 
 
-def play(made: Side, case: str, letter: str, rollout: int = 0, *, digest: str = "same", data: str = "", **more):
+def play(
+    made: ComparisonSide, case: str, letter: str, rollout: int = 0, *, digest: str = "same", data: str = "", **more
+):
     key = Key(case, rollout)
     category = case.split("_")[0]
     made.apply(Started(at=1, key=key, case=Case(case, category, {"data": data})))
@@ -117,7 +119,7 @@ def test_data_and_prompts_are_checked_case_by_case():
     assert (found.data.same, found.data.other, found.data.verdict) == (3, 1, False)
     assert (found.prompts.same, found.prompts.other) == (2, 2)
     assert compare(a, a).data.verdict is True
-    unknown = Side(a.manifest)
+    unknown = ComparisonSide(a.manifest)
     assert compare(a, unknown).prompts.verdict is None
 
 

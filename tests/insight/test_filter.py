@@ -4,10 +4,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from console.core.annotation import Annotation
 from console.core.case import Key
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
-from console.core.remark import Remark
 from console.insight.filter import FIELDS, read_filter
 from console.insight.rollout import Rollout
 
@@ -78,13 +78,13 @@ def test_drops(text):
 
 
 def test_tags():
-    assert read_filter("tag:model").keeps(UNIT, Remark("model"))
-    assert not read_filter("tag:none").keeps(UNIT, Remark("model"))
-    assert read_filter("tag:none,data").keeps(UNIT, Remark("data"))
+    assert read_filter("tag:model").keeps(UNIT, Annotation("model"))
+    assert not read_filter("tag:none").keeps(UNIT, Annotation("model"))
+    assert read_filter("tag:none,data").keeps(UNIT, Annotation("data"))
 
 
 def test_what_readers_said():
-    disputed = Remark(dispute="two answers are right", comment="look")
+    disputed = Annotation(dispute="two answers are right", comment="look")
     assert read_filter("is:disputed").keeps(UNIT, disputed)
     assert read_filter("is:reviewed is:commented").keeps(UNIT, disputed)
     assert read_filter("is:passed,disputed").keeps(UNIT, disputed)
@@ -130,7 +130,7 @@ def test_a_bad_filter_names_the_mistake_and_the_cure(text, word):
     with pytest.raises(UsageError) as caught:
         read_filter(text)
     assert word in str(caught.value)
-    assert caught.value.cure
+    assert caught.value.hint
 
 
 @given(st.text(max_size=40))
@@ -138,7 +138,7 @@ def test_any_text_is_read_or_refused_with_a_cure(text):
     try:
         answer = str(read_filter(text).keeps(UNIT))
     except UsageError as error:
-        answer = error.cure
+        answer = error.hint
     assert answer
 
 

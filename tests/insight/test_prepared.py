@@ -13,9 +13,9 @@ from console.core.run import Tally
 from console.insight.filter import read_filter
 from console.insight.overview import Overview
 from console.insight.rollout import Rollout
-from console.tui.live.progress import outcome_counts
-from console.tui.live.rows import state_mark
-from console.tui.marks import MARKS
+from console.tui.render.progress import outcome_counts
+from console.tui.render.rollout_rows import state_mark
+from console.tui.render.symbols import SYMBOLS
 
 __all__ = ["console", "home"]
 
@@ -32,12 +32,12 @@ def test_it_is_prepared_and_not_passed() -> None:
     assert (prepared.ending, passed.ending) == ("prepared", "passed")
     assert [read_filter("is:passed").keeps(one) for one in (prepared, passed)] == [False, True]
     assert [read_filter("is:prepared").keeps(one) for one in (prepared, passed)] == [True, False]
-    assert [state_mark(one).plain for one in (prepared, passed)] == [MARKS.prepared, MARKS.passed]
+    assert [state_mark(one).plain for one in (prepared, passed)] == [SYMBOLS.prepared, SYMBOLS.passed]
 
 
 def test_counts_name_it_apart_where_there_is_any() -> None:
     assert "prepared" not in outcome_counts(Tally(passed=3)).plain
-    assert outcome_counts(Tally(passed=3, prepared=2)).plain.endswith(f"{MARKS.prepared} 2 prepared")
+    assert outcome_counts(Tally(passed=3, prepared=2)).plain.endswith(f"{SYMBOLS.prepared} 2 prepared")
 
 
 def test_the_command_line_says_so(console: Any, home: Path) -> None:

@@ -9,7 +9,7 @@ from server.vectors import vector
 from console.config.model import ModelConfig
 from console.core.fault import Fault, FaultKind
 from console.llm.embeddings import BATCH, read_vectors, tokens_of
-from console.llm.served import served_models
+from console.llm.model_list import served_models
 
 
 @pytest.mark.parametrize("model_id", ["e", "e-floats"])

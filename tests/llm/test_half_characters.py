@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.llm.surrogates import Mender, mend
+from console.llm.surrogates import SurrogateJoiner, mend
 
 ANY = st.text(
     alphabet=st.one_of(st.characters(), st.characters(categories=["Cs"]), st.sampled_from("😀a")), max_size=40
@@ -19,7 +19,7 @@ def test_mended_text_is_valid_unicode(text):
 
 @given(st.lists(ANY, max_size=8))
 def test_deltas_give_what_the_whole_gives(deltas):
-    mender = Mender()
+    mender = SurrogateJoiner()
     text = "".join(mender.feed(delta) for delta in deltas) + mender.end()
     whole, replaced = mend("".join(deltas))
     assert text == whole
@@ -30,6 +30,6 @@ def test_deltas_give_what_the_whole_gives(deltas):
 def test_halves_of_one_character_are_joined(text):
     units = text.encode("utf-16-le", "surrogatepass")
     halves = [chr(int.from_bytes(units[at : at + 2], "little")) for at in range(0, len(units), 2)]
-    mender = Mender()
+    mender = SurrogateJoiner()
     assert "".join(mender.feed(half) for half in halves) + mender.end() == text
     assert not mender.replaced

@@ -7,20 +7,20 @@ import pytest
 
 from console.core.fault import Fault, FaultKind
 from console.llm import limiter as limiter_module
-from console.llm.limiter import FAULTS_OF_AN_OUTAGE, Limiter, LimiterShelf
+from console.llm.limiter import FAULTS_OF_AN_OUTAGE, Limiter, LimiterRegistry
 
 
 @pytest.fixture
 def clock(monkeypatch):
     """A clock that stands until it is set; timers of the loop keep to the real one."""
 
-    class Clock:
+    class Deadlines:
         now = 1000.0
-        monotonic = staticmethod(lambda: Clock.now)
-        time = staticmethod(lambda: Clock.now)
+        monotonic = staticmethod(lambda: Deadlines.now)
+        time = staticmethod(lambda: Deadlines.now)
 
-    monkeypatch.setattr(limiter_module, "time", Clock)
-    return Clock
+    monkeypatch.setattr(limiter_module, "time", Deadlines)
+    return Deadlines
 
 
 async def enter(limiter, seen, **more):
@@ -206,11 +206,11 @@ async def test_a_cancelled_wait_leaves_no_hole(seen):
 
 
 async def test_the_same_address_and_key_share_one_gate():
-    shelf = LimiterShelf()
-    first = shelf.limiter("a", "http://x", "k", ceiling=2, rpm=None, backoff_s=1)
-    assert shelf.limiter("b", "http://x", "k", ceiling=5, rpm=60, backoff_s=1) is first
+    workspace = LimiterRegistry()
+    first = workspace.limiter("a", "http://x", "k", ceiling=2, rpm=None, backoff_s=1)
+    assert workspace.limiter("b", "http://x", "k", ceiling=5, rpm=60, backoff_s=1) is first
     assert first.state().limit == 5
-    assert shelf.limiter("a", "http://x", "other", ceiling=2, rpm=None, backoff_s=1) is not first
+    assert workspace.limiter("a", "http://x", "other", ceiling=2, rpm=None, backoff_s=1) is not first
 
 
 async def test_a_timer_that_fires_a_moment_early_is_set_again(seen, clock, monkeypatch):

@@ -48,7 +48,7 @@ def test_missing_weights_say_how_to_get_them(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(Fault, match="not here") as caught:
         embed(["x"])
     assert caught.value.kind is FaultKind.DATA
-    assert "pull minilm" in caught.value.cure
+    assert "pull minilm" in caught.value.hint
 
 
 @pytest.mark.parametrize("content", [b"", b"\x08\0\0\0\0\0\0\0{}", b"\xff" * 64])

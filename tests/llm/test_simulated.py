@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from console.config.builtin import TEMPERAMENTS, simulated_models
-from console.core.chat import ChatRequest, Cue, Utterance
+from console.core.chat import ChatRequest, ScriptedAnswers, Utterance
 from console.core.fault import Fault, FaultKind
 from console.llm.endpoint import open_endpoint
 
@@ -22,7 +22,10 @@ def _flat(monkeypatch):
 
 def request(n, right=RIGHT, wrong=(), tools=TOOLS):
     return ChatRequest(
-        [{"role": "user", "content": f"question {n}"}], list(tools), seed=f"case{n}", cue=lambda: Cue(right, wrong)
+        [{"role": "user", "content": f"question {n}"}],
+        list(tools),
+        seed=f"case{n}",
+        cue=lambda: ScriptedAnswers(right, wrong),
     )
 
 
@@ -183,6 +186,6 @@ async def test_human_pace_streams_and_takes_its_time(seen, monkeypatch):
 
 
 def test_every_built_in_model_has_a_temperament():
-    from console.llm.temperament import TEMPERAMENTS as PLAYED
+    from console.llm.personas import TEMPERAMENTS as PLAYED
 
     assert set(TEMPERAMENTS) == set(PLAYED)

@@ -37,11 +37,11 @@ class _Skipping(selectors.DefaultSelector):
 def loop(monkeypatch: pytest.MonkeyPatch) -> Iterator[VirtualLoop]:
     loop = VirtualLoop()
 
-    class Clock:
+    class Deadlines:
         monotonic = staticmethod(loop.time)
         time = staticmethod(loop.time)
 
-    monkeypatch.setattr(limiter_module, "time", Clock)
+    monkeypatch.setattr(limiter_module, "time", Deadlines)
     yield loop
     loop.close()
 

@@ -157,7 +157,7 @@ async def test_a_closed_port_is_named(connect, question, seen):
         await connect(base_url=f"http://127.0.0.1:{port}/v1").ask(question(), seen)
     assert caught.value.kind is K.CONNECT
     assert caught.value.message == f"cannot connect to 127.0.0.1:{port}: Connection refused"
-    assert "base_url" in caught.value.cure
+    assert "base_url" in caught.value.hint
 
 
 async def test_an_unknown_host_is_named(connect, question, seen):
@@ -186,14 +186,14 @@ async def test_the_key_is_in_no_fault_and_goes_to_no_other_host(connect, questio
         with pytest.raises(Fault) as caught:
             await connect().ask(question(f"fault:{name}"), seen)
         told = caught.value
-        assert key not in f"{told.message} {told.partial} {told.cure} {told.args}"
+        assert key not in f"{told.message} {told.partial} {told.hint} {told.args}"
     assert server.heads[-1]["authorization"] == f"Bearer {key}"
 
 
 async def test_a_refused_key_says_where_the_key_came_from(connect, question, seen):
     with pytest.raises(Fault) as caught:
         await connect().ask(question("fault:r401"), seen)
-    assert "TEST_KEY" in caught.value.cure
+    assert "TEST_KEY" in caught.value.hint
     assert "[redacted]" in caught.value.message
 
 

@@ -9,7 +9,7 @@ from server.openai_server import OpenAIServer, Scripted
 
 from console.cli.history import read_overview
 from console.insight.failures import GroupBy, group
-from console.insight.notices import is_other
+from console.insight.warnings import is_other
 from console.store.runs import RunFolder
 
 

@@ -18,8 +18,8 @@ from server.openai_server import OpenAIServer, Scripted
 from console.core.outcome import Outcome
 from console.core.record import CLOCK, Asked, Closed, Opened, Steered, Tried
 from console.core.tally import RunFold
-from console.engine import hold as hold_module
-from console.engine.hold import Hold
+from console.engine import pause as hold_module
+from console.engine.pause import ProviderPause
 
 ENDS_S = 110.0
 """Longer than any of this takes on a busy machine."""
@@ -133,17 +133,17 @@ async def test_a_hold_believes_whichever_clock_says_that_it_is_over(monkeypatch:
     """The wall clock may be set back or forth; the monotonic one stands still while the machine sleeps."""
     real, jump = time.time, [0.0]
 
-    class Clock:
+    class Deadlines:
         monotonic = staticmethod(time.monotonic)
 
         @staticmethod
         def time() -> float:
             return real() + jump[0]
 
-    monkeypatch.setattr(hold_module, "time", Clock)
+    monkeypatch.setattr(hold_module, "time", Deadlines)
     monkeypatch.setattr(hold_module, "LOOK_S", 0.01)
     ended: list[bool] = []
-    hold = Hold(lambda: ended.append(True))
+    hold = ProviderPause(lambda: ended.append(True))
     hold.extend(0.1)
     jump[0] = -86_400.0
     await asyncio.wait_for(hold.wait(), 60)

@@ -36,12 +36,6 @@ def _lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return (node.end_lineno or node.lineno) - node.lineno + 1
 
 
-def test_files_are_small():
-    sizes = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in SOURCES}
-    assert _offenders(lambda path: sizes[path] if sizes[path] > 400 else 0) == {}
-    assert sorted(sizes.values())[len(sizes) // 2] <= 130
-
-
 def test_functions_are_small():
     assert _offenders(lambda path: [node.name for node in _functions(path) if _lines(node) > 60]) == {}
 

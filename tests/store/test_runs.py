@@ -121,7 +121,7 @@ def test_notes_supersede_and_survive_damage(tmp_path: Path) -> None:
     with notes.path.open("ab") as file:
         file.write(b"\x00junk\n")
     notes.add(Note(Key("b"), "tag", ""))
-    assert {case: remark.tag for (case, _), remark in notes.remarks().items()} == {"a": "g"}
+    assert {case: annotation.tag for (case, _), annotation in notes.annotations().items()} == {"a": "g"}
     assert len(notes.all()) == 4
     assert all(note.at > 0 for note in notes.all())
 

@@ -8,7 +8,7 @@ from typing import Any
 from server.openai_server import Scripted
 
 from console.core.chat import Utterance
-from console.suites.cavebench.cue import cue_for
+from console.suites.cavebench.scripted_answers import scripted_answers_for
 
 
 class Player:
@@ -31,7 +31,7 @@ class Player:
         step = sum(one["role"] == "assistant" for one in messages[place:])
         self.asked[f"{query}#{step}"] += 1
         conversation, turn = self.turns[query]
-        cue = cue_for(turn, self.mode, step)
+        cue = scripted_answers_for(turn, self.mode, step)
         said: Utterance = cue.wrong[0] if conversation in self.wrong else cue.right
         return Scripted(said.content, calls=list(said.calls))
 

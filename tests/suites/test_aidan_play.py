@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import asdict
 
 from console.core.case import Case, Key
-from console.core.chat import Cue, Message, Reply
+from console.core.chat import Message, Reply, ScriptedAnswers
 from console.core.fault import Fault, FaultKind
 from console.core.outcome import Outcome
 from console.suites.aidanbench.loop import Turn, read_output
@@ -44,7 +44,7 @@ class MemoryStage:
     notes: list[tuple[str, Any, int]] = field(default_factory=list)
     peak: int = 0
     active: int = 0
-    cue: Callable[[], Cue] | None = None
+    cue: Callable[[], ScriptedAnswers] | None = None
 
     async def ask(
         self,
@@ -55,7 +55,7 @@ class MemoryStage:
         params: dict[str, Any] | None = None,
         turn: int = 0,
         step: int = 0,
-        cue: Callable[[], Cue] | None = None,
+        cue: Callable[[], ScriptedAnswers] | None = None,
     ) -> Reply:
         assert cue is not None
         async with self._busy():

@@ -102,7 +102,7 @@ def test_selection_by_collection_category_and_id():
 
 
 @pytest.mark.parametrize(
-    ("selection", "cure"),
+    ("selection", "hint"),
     [
         ({"categories": ("live_simpel",)}, "Did you mean live_simple?"),
         ({"ids": ("live_simple_1-1-1",)}, "Did you mean live_simple_1-1-0?"),
@@ -110,10 +110,10 @@ def test_selection_by_collection_category_and_id():
         ({"categories": ("multiple",), "ids": ("multiple_99",)}, "Did you mean multiple_"),
     ],
 )
-def test_an_unknown_name_gets_the_nearest(selection: dict[str, object], cure: str):
+def test_an_unknown_name_gets_the_nearest(selection: dict[str, object], hint: str):
     with pytest.raises(UsageError) as caught:
         _cases(STARTER, **selection)
-    assert cure in caught.value.cure
+    assert hint in caught.value.hint
 
 
 def test_format_sensitivity_expands_to_all_variations(folder: Path):

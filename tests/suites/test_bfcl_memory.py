@@ -82,8 +82,8 @@ def test_rec_sum_is_one_text_of_ten_thousand_characters():
         ("appending", "memory_append(text='y')"),
         ("updating", f"memory_update(text={'y' * 10_001!r})"),
     ):
-        cure = "Please shorten the entry to less than 10000 characters."
-        assert does(memory, call) == {"error": f"Entry will be too long after {doing}. {cure}"}
+        hint = "Please shorten the entry to less than 10000 characters."
+        assert does(memory, call) == {"error": f"Entry will be too long after {doing}. {hint}"}
     assert does(memory, "memory_replace(old_text='z', new_text='')") == {"error": "Text 'z' not found in memory."}
     assert does(memory, "memory_replace(old_text='x', new_text='')") == {"status": "Memory updated."}
     assert memory.snapshot == {"memory": ""}

@@ -30,7 +30,7 @@ def test_the_vector_memory_needs_its_weights(tmp_path: Path, monkeypatch: pytest
     with pytest.raises(UsageError) as caught:
         planned(tmp_path, "memory_vector")
     assert "MiniLM" in caught.value.message
-    assert "eval-console pull minilm" in caught.value.cure
+    assert "eval-console pull minilm" in caught.value.hint
     assert planned(tmp_path, "memory_kv").cases, "other backends do not need them"
     assert not (tmp_path / "runs").exists()
 
@@ -48,7 +48,7 @@ def test_web_search_needs_a_key_or_recorded_answers(tmp_path: Path, monkeypatch:
     with pytest.raises(UsageError) as caught:
         planned(tmp_path, "web_search_base")
     assert caught.value.where == "SERPAPI_API_KEY"
-    assert "web_recorded" in caught.value.cure
+    assert "web_recorded" in caught.value.hint
     monkeypatch.setenv("SERPAPI_API_KEY", "k" * 20)
     assert planned(tmp_path, "web_search_base").cases
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from console.core.case import Case, Key, Setting
-from console.core.chat import Cue, Message, Reply, ToolCall
+from console.core.chat import Message, Reply, ScriptedAnswers, ToolCall
 from console.core.fault import Fault, FaultKind
 from console.core.run import Selection
 from console.suites.bfcl.suite import BfclSuite
@@ -23,7 +23,7 @@ class Recorder:
     def __init__(self, reply: Reply | Fault) -> None:
         self.key = Key("x")
         self.asked: list[tuple[list[Message], list[dict[str, Any]]]] = []
-        self.cues: list[Cue] = []
+        self.cues: list[ScriptedAnswers] = []
         self._reply = reply
 
     async def ask(
@@ -35,7 +35,7 @@ class Recorder:
         params: dict[str, Any] | None = None,
         turn: int = 0,
         step: int = 0,
-        cue: Callable[[], Cue] | None = None,
+        cue: Callable[[], ScriptedAnswers] | None = None,
     ) -> Reply:
         self.asked.append((list(messages), list(tools)))
         assert cue is not None

@@ -126,5 +126,5 @@ def test_pip_failure_is_one_clear_message(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
     with pytest.raises(UsageError, match="pip") as caught:
         pulling.pull(tmp_path / "data", None, lambda line: None)
-    assert "--from PATH" in caught.value.cure
+    assert "--from PATH" in caught.value.hint
     assert not (tmp_path / "data" / "bfcl").exists()

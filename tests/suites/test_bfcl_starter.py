@@ -11,8 +11,8 @@ from console.core.case import Case, Setting
 from console.core.chat import Utterance
 from console.core.outcome import Outcome
 from console.core.run import Selection
-from console.suites.bfcl.answers import cue_for
 from console.suites.bfcl.entry import entry_of
+from console.suites.bfcl.scripted_answers import scripted_answers_for
 from console.suites.bfcl.suite import BfclSuite
 from console.suites.catalog import read_entry
 
@@ -60,7 +60,7 @@ def test_it_is_large_enough_and_has_every_category(suite: BfclSuite):
 def test_every_ground_truth_passes_and_no_slip_does(suite: BfclSuite, cases: list[Case], mode: str):
     setting = Setting(mode=mode)
     for case in cases:
-        cue = cue_for(entry_of(case), mode)
+        cue = scripted_answers_for(entry_of(case), mode)
         verdict = suite.score(case, _output(cue.right, mode), setting)
         assert verdict.outcome is Outcome.PASSED, (case.id, verdict)
         for wrong in cue.wrong:

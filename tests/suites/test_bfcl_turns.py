@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from console.core.case import Case, Key, Setting
-from console.core.chat import Cue, Message, Reply, ToolCall
+from console.core.chat import Message, Reply, ScriptedAnswers, ToolCall
 from console.core.outcome import Outcome, Verdict
 from console.core.run import Selection
 from console.suites.bfcl.execution import executable_calls
@@ -40,7 +40,7 @@ class Player:
         params: dict[str, Any] | None = None,
         turn: int = 0,
         step: int = 0,
-        cue: Callable[[], Cue] | None = None,
+        cue: Callable[[], ScriptedAnswers] | None = None,
     ) -> Reply:
         self.asked.append((turn, step, list(messages), list(tools)))
         if self._replies is not None:
@@ -218,7 +218,7 @@ def test_a_conversation_that_passed_keeps_the_results_of_its_calls(suite: BfclSu
     assert all(pair.note for pair in shown.pairs), "each call with what it gave"
 
 
-class Shelf:
+class Workspace:
     """Holds what a test gives it."""
 
     def __init__(self) -> None:
@@ -249,7 +249,7 @@ class Shelf:
 )
 def test_nothing_is_told_apart_from_not_there(put: str, differences: list[tuple[str, Any, Any]]):
     entry = {"id": "multi_turn_base_0", "classes": ["Shelf"], "config": {}, "long_context": False}
-    finding = check_turns({"Shelf": Shelf}, entry, [[[f"put({put})"]]], [["put()"]])
+    finding = check_turns({"Shelf": Workspace}, entry, [[[f"put({put})"]]], [["put()"]])
     assert [(one["path"], one["expected"], one["actual"]) for one in finding["differences"]] == differences
 
 

@@ -203,7 +203,7 @@ async def test_a_busy_search_service_is_asked_five_times_and_the_key_is_never_to
     with pytest.raises(Fault) as down:
         await lost.search("x", "wt-wt")
     for fault in (busy.value, refused.value, down.value):
-        assert "secret-of-the-house" not in f"{fault.message} {fault.cure}"
+        assert "secret-of-the-house" not in f"{fault.message} {fault.hint}"
 
 
 async def test_without_a_key_the_search_is_broken_and_says_what_to_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
@@ -212,7 +212,7 @@ async def test_without_a_key_the_search_is_broken_and_says_what_to_set(monkeypat
     browsing = Browsing("web_search_base_0", SHOWN, Web())
     with pytest.raises(Fault) as missing:
         await browsing.execute(["search_engine_query(keywords='x')"])
-    assert "SERPAPI_API_KEY" in missing.value.cure
+    assert "SERPAPI_API_KEY" in missing.value.hint
 
 
 async def test_results_have_snippets_or_not_and_pages_come_in_three_forms():

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from console.core.fault import UsageError
-from console.suites import foreign
+from console.suites import plugins
 from console.suites.catalog import Catalog
-from console.suites.foreign import GROUP
+from console.suites.plugins import GROUP
 
 
 @dataclass(frozen=True)
@@ -93,13 +93,13 @@ def test_a_wrong_name_gets_the_nearest(places: Places):
     _dataset(places.bundled, "bfcl-starter")
     with pytest.raises(UsageError) as caught:
         Catalog(places).open("bfcl-startr")
-    assert caught.value.cure == "Did you mean bfcl-starter?"
+    assert caught.value.hint == "Did you mean bfcl-starter?"
 
 
 def test_official_data_that_is_missing_names_the_pull(places: Places):
     with pytest.raises(UsageError) as caught:
         Catalog(places).open("bfcl")
-    assert "eval-console pull bfcl" in caught.value.cure
+    assert "eval-console pull bfcl" in caught.value.hint
 
 
 def test_an_unknown_format_is_named(places: Places):
@@ -107,7 +107,7 @@ def test_an_unknown_format_is_named(places: Places):
     with pytest.raises(UsageError) as caught:
         Catalog(places).open("odd")
     assert "bfcll" in caught.value.message
-    assert caught.value.cure == "Did you mean bfcl?"
+    assert caught.value.hint == "Did you mean bfcl?"
 
 
 def _install(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
@@ -141,7 +141,7 @@ def test_a_plugin_that_misbehaves_at_import_costs_only_itself(
     module = f"plugin_{tmp_path.name.replace('-', '_')}"
     (tmp_path / f"{module}.py").write_text(code)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(foreign, "LOAD_S", 0.1 if "wait" in code else 60.0)
+    monkeypatch.setattr(plugins, "LOAD_S", 0.1 if "wait" in code else 60.0)
     _install(monkeypatch, "theirs", f"{module}:Suite")
     _dataset(places.user[0], "plugged", 'format = "theirs"\n')
     _dataset(places.user[0], "sound")
@@ -150,7 +150,7 @@ def test_a_plugin_that_misbehaves_at_import_costs_only_itself(
     [warning] = catalog.warnings
     assert "'theirs'" in warning
     assert said in warning
-    monkeypatch.setattr(foreign, "LOAD_S", 60.0)
+    monkeypatch.setattr(plugins, "LOAD_S", 60.0)
     with pytest.raises(UsageError, match="'theirs'"):  # at once: what hung is not waited for again
         catalog.open("plugged")
     assert catalog.open("sound").entry.name == "sound"

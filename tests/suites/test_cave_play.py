@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from console.core.case import Case, Key, Setting
-from console.core.chat import Cue, Message, Reply, ToolCall, Usage, Utterance
+from console.core.chat import Message, Reply, ScriptedAnswers, ToolCall, Usage, Utterance
 from console.core.fault import Fault, FaultKind
 from console.core.outcome import Outcome
 from console.core.request import digest
@@ -61,7 +61,7 @@ class MemoryStage:
         params: dict[str, Any] | None = None,
         turn: int = 0,
         step: int = 0,
-        cue: Callable[[], Cue] | None = None,
+        cue: Callable[[], ScriptedAnswers] | None = None,
     ) -> Reply:
         sent = [dict(message) for message in messages]
         name = digest("ask", role, [sent, list(tools), params])
@@ -78,7 +78,7 @@ class MemoryStage:
         self.journal.append((name, reply))
         return reply
 
-    def _reply(self, turn: int, step: int, messages: list[Message], cue: Callable[[], Cue] | None) -> Reply:
+    def _reply(self, turn: int, step: int, messages: list[Message], cue: Callable[[], ScriptedAnswers] | None) -> Reply:
         said = self.script(turn, step, messages) if self.script else None
         if said is None:
             assert cue is not None

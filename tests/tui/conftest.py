@@ -26,8 +26,8 @@ from console.core.run import Manifest, ModelFacts
 from console.store.journal import JournalWriter
 from console.store.runs import RunFolder, create_run
 from console.tui.app import ConsoleApp
-from console.tui.shelf import THREAD
-from console.tui.stock import Places
+from console.tui.data.catalog_items import WorkspacePaths
+from console.tui.data.workspace import THREAD
 from console.tui.themes import DARK
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
@@ -70,10 +70,10 @@ class Desk:
     """Folders for one test."""
 
     root: Path
-    places: Places = field(init=False)
+    places: WorkspacePaths = field(init=False)
 
     def __post_init__(self) -> None:
-        self.places = Places(self.root / "models.toml", self.root / "data", self.root / "runs")
+        self.places = WorkspacePaths(self.root / "models.toml", self.root / "data", self.root / "runs")
         (self.root / "runs").mkdir()
         self.write_models(MODELS)
         self.write_suite("small-talk")

@@ -7,7 +7,7 @@ from tui.shown import assert_until, still
 
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
-from console.tui.screens.place import Place
+from console.tui.screens.base import BaseScreen
 
 PLACES = ("home", "live", "review", "compare", "grid", "board", "trends", "library", "cases", "launch")
 KEYS = {
@@ -66,6 +66,6 @@ async def go(app: ConsoleApp, pilot: Pilot[int], name: str, *runs: RunFolder) ->
     else:
         await pilot.press(*KEYS.get(name, ()))
     where = "library" if name == "cases" else name
-    await assert_until(pilot, lambda: isinstance(app.screen, Place) and app.screen.where == where)
+    await assert_until(pilot, lambda: isinstance(app.screen, BaseScreen) and app.screen.where == where)
     await app.workers.wait_for_complete()
     await still(app, pilot)

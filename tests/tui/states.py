@@ -28,11 +28,11 @@ from console.store.lock import RunLock
 from console.store.notes import Note, Notes
 from console.store.run_queue import Queued, RunQueue
 from console.tui.app import ConsoleApp
-from console.tui.launch import trying
-from console.tui.launch.trial import Trial
-from console.tui.review.case_place import CasePlace
-from console.tui.screens.compare import CompareScreen
-from console.tui.stock import Places
+from console.tui.data.catalog_items import WorkspacePaths
+from console.tui.screens.compare.screen import CompareScreen
+from console.tui.screens.launch import trying
+from console.tui.screens.launch.sample_run import SampleRun
+from console.tui.screens.review.case_base import CaseScreen
 
 NOON = 1_800_003_600.0
 """What every clock of a walk says: an hour after recorded runs, 15 January 2027."""
@@ -50,7 +50,9 @@ class Stage:
     pilot: Pilot[int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.desk.places = Places(Path("models.toml"), Path("data"), Path("runs"))  # no path of this machine is shown
+        self.desk.places = WorkspacePaths(
+            Path("models.toml"), Path("data"), Path("runs")
+        )  # no path of this machine is shown
         self.monkeypatch.setattr(time, "time", lambda: NOON)
         self.monkeypatch.setattr(Pace, "tokens_per_s", lambda self: 812.0)
         notify = ConsoleApp.notify
@@ -179,8 +181,8 @@ async def new_run(stage: Stage) -> AsyncGenerator[str, None]:
         '[gone]\nmodels = ["[/x]"]\nsuites = ["nowhere"]\n\n[bad]\nlimit = "many"\n'
     )
     tried = [
-        Trial(stage.desk.root, "gpt-x", "small-talk", 3, Tally(passed=1, failed=1, cost_usd=0.012), seconds=4.2),
-        Trial(stage.desk.root, "free-z", "small-talk", 3, Tally(), is_over=True, problem="connection refused"),
+        SampleRun(stage.desk.root, "gpt-x", "small-talk", 3, Tally(passed=1, failed=1, cost_usd=0.012), seconds=4.2),
+        SampleRun(stage.desk.root, "free-z", "small-talk", 3, Tally(), is_over=True, problem="connection refused"),
     ]
     stage.monkeypatch.setattr(trying, "start_trials", lambda plans: tried)
     stage.monkeypatch.setattr(trying, "watch", _nothing_new)
@@ -326,7 +328,7 @@ async def live_ended(stage: Stage) -> AsyncGenerator[str, None]:
 
 async def review_cases(stage: Stage) -> AsyncGenerator[str, None]:
     """Failures of a run of calls: every view, filter, menu, note and question."""
-    stage.monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: WeatherSuite())
+    stage.monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: WeatherSuite())
     recorder = plain_run(stage.desk.root / "runs", close=False)
     recorder.finish(recorder.start("live_simple_98-0-0", title=QUESTION), Outcome.UNDECIDED, "unreadable_judge")
     folder = recorder.close()
@@ -370,7 +372,7 @@ async def review_others(stage: Stage) -> AsyncGenerator[str, None]:
     """Loops, code, and a run without a failure or without a case."""
     root = stage.desk.root / "runs"
     suites = {"recorded": WeatherSuite(), "aidan": LoopSuite(), "cave": CodeSuite()}
-    stage.monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: suites[manifest.suite])
+    stage.monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: suites[manifest.suite])
     good, none = Recorder(root, cases=1, name="0118-good"), Recorder(root, cases=4, name="0118-none")
     good.finish(good.start("live_simple_1-0-0", title=QUESTION), Outcome.PASSED)
     folders = {
@@ -395,7 +397,7 @@ async def review_others(stage: Stage) -> AsyncGenerator[str, None]:
 async def compare(stage: Stage) -> AsyncGenerator[str, None]:
     """Two and three runs side by side, runs without anything in common, and what models have come to."""
     stage.monkeypatch.setattr(CompareScreen, "find_suite", lambda self, manifest: CallSuite())
-    stage.monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: CallSuite())
+    stage.monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: CallSuite())
     root = stage.desk.root / "runs"
     two = play(root, "0116-0904", "gpt-w", 0), play(root, "0117-1420", "gpt-x", 1)
     third = play(root, "0118-0900-bfcl-gpt-y", "gpt-y", 0)
@@ -480,7 +482,7 @@ prize = 4
 
 async def helped(stage: Stage) -> AsyncGenerator[str, None]:
     """Help of every place, and what stands when there is no room."""
-    stage.monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: WeatherSuite())
+    stage.monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: WeatherSuite())
     folder = plain_run(stage.desk.root / "runs").folder
     async with stage.opened(stage.size, toasts=True) as opening:
         await stage.begin(opening)

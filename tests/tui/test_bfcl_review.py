@@ -7,12 +7,12 @@ from console.core.comparison import Comparison, Mark, Pair, Row
 from console.core.outcome import Outcome, Verdict
 from console.insight.leaderboard import BFCL_COLUMNS, Board, BoardRow, Cell
 from console.insight.rollout import Rollout
-from console.tui.board import about
-from console.tui.live.progress import watched_words
-from console.tui.review import diff
-from console.tui.review.head import hint_face
-from console.tui.review.showing import _two_lines
-from console.tui.review.turn_view import _title
+from console.tui.render import diff
+from console.tui.render.leaderboard_rows import about
+from console.tui.render.progress import watched_words
+from console.tui.screens.review.case_header import hint_face
+from console.tui.screens.review.case_pane import _two_lines
+from console.tui.screens.review.turn_view import _title
 
 PATH = "workspace.document.drafts.a_report_with_a_long_name.pdf"
 

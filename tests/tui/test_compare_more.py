@@ -15,12 +15,12 @@ from console.engine import launch
 from console.engine.plan import Plan
 from console.store.notes import Note, Notes
 from console.store.runs import RunFolder
-from console.tui.compare import pairing
-from console.tui.review.case_place import CasePlace
-from console.tui.screens.compare import CompareScreen
-from console.tui.screens.grid import GridScreen
-from console.tui.screens.trends import TrendsScreen
-from console.tui.widgets.rows import Rows
+from console.tui.screens.compare import pairing
+from console.tui.screens.compare.screen import CompareScreen
+from console.tui.screens.grid.screen import GridScreen
+from console.tui.screens.review.case_base import CaseScreen
+from console.tui.screens.trends.screen import TrendsScreen
+from console.tui.widgets.row_list import RowList
 
 SIZES = [(80, 24), (160, 45)]
 
@@ -29,7 +29,7 @@ SIZES = [(80, 24), (160, 45)]
 def calls(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lay recorded calls side by side, and look for growth often."""
     monkeypatch.setattr(CompareScreen, "find_suite", lambda self, manifest: CallSuite())
-    monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: CallSuite())
+    monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: CallSuite())
     monkeypatch.setattr(pairing, "LOOK_EVERY_S", 0.05)
 
 
@@ -150,7 +150,7 @@ async def test_trends_follow_a_model_and_lead_to_its_runs(size: Any, opened: Any
         await still(app, pilot)
         assert_frame(app, f"trends-{size[0]}x{size[1]}")
         await pilot.press("enter")
-        await assert_until(pilot, lambda: app.screen.query_one("#points", Rows).has_focus)
+        await assert_until(pilot, lambda: app.screen.query_one("#points", RowList).has_focus)
         await pilot.press("m", "j", "m")
         screen = await read(app, pilot)
         assert {it.name for it in screen.pair.folders} == {"2025-01-15T0900-a", "2025-01-16T0900-b"}

@@ -14,10 +14,10 @@ from console.core.outcome import Outcome, Verdict
 from console.core.run import ModelFacts
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
-from console.tui.compare.opening import newest_two
-from console.tui.screens.compare import CompareScreen
-from console.tui.screens.leaderboard import LeaderboardScreen
-from console.tui.stock import read_run
+from console.tui.data.catalog_items import read_run
+from console.tui.screens.compare.opening import newest_two
+from console.tui.screens.compare.screen import CompareScreen
+from console.tui.screens.leaderboard.screen import LeaderboardScreen
 
 SIZES = [(80, 24), (160, 45)]
 WANTED = {"location": ("'Chicago, IL'", "'Chicago'"), "unit": ("'fahrenheit'",), "days": ()}

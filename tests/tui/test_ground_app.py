@@ -21,11 +21,11 @@ from console.tui.themes import ANSI, DARK, choose_theme
 PROGRAM = """
 import sys
 from pathlib import Path
-from console.cli.boundary import run
+from console.cli.main import run
 sys.exit(run(["--models", "models.toml", "--runs", "runs", "--data", "data"]))
 """
 BROKEN = """
-from console.tui.screens.home import HomeScreen
+from console.tui.screens.home.screen import HomeScreen
 def boom(self):
     secret_local = "sk-value-that-must-not-show"
     raise RuntimeError("message with sk-another-value")
@@ -80,7 +80,7 @@ def test_the_theme_follows_the_terminal() -> None:
 def test_without_a_terminal_it_refuses_and_names_what_works() -> None:
     with pytest.raises(UsageError) as caught:
         run_app(Options())
-    assert "eval-console run" in caught.value.cure
+    assert "eval-console run" in caught.value.hint
 
 
 def test_it_paints_and_quits(terminal: Callable[..., Any]) -> None:
@@ -136,7 +136,9 @@ def test_no_color_sends_no_colour(terminal: Callable[..., Any]) -> None:
 
 
 def test_ascii_marks_where_the_encoding_is_poor(terminal: Callable[..., Any]) -> None:
-    code = PROGRAM.replace("import sys\n", "import sys\nfrom console.tui.marks import MARKS\nMARKS.use_ascii()\n", 1)
+    code = PROGRAM.replace(
+        "import sys\n", "import sys\nfrom console.tui.render.symbols import SYMBOLS\nSYMBOLS.use_ascii()\n", 1
+    )
     one = terminal(code)
     found = one.read_until(b"sim/careful")
     assert "✓".encode() not in found

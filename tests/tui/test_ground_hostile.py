@@ -26,10 +26,10 @@ from console.store.notes import Note, Notes
 from console.store.run_queue import Queued, RunQueue
 from console.store.runs import RunFolder, create_run
 from console.suites.suite import Category, SuiteEntry
-from console.tui.library.sheets import Checksum, Ping, case_sheet, category_sheet, model_sheet, suite_sheet
-from console.tui.review.case_place import CasePlace
-from console.tui.safe import Sieve
-from console.tui.stock import ModelLine, SuiteLine
+from console.tui.data.catalog_items import ModelLine, SuiteLine
+from console.tui.sanitize import ControlCharacterFilter
+from console.tui.screens.library.details import Checksum, Ping, case_sheet, category_sheet, model_sheet, suite_sheet
+from console.tui.screens.review.case_base import CaseScreen
 
 ANYTHING = st.text(st.characters(exclude_categories=()), max_size=60)
 NASTY = st.sampled_from(
@@ -110,9 +110,9 @@ def foreign(desk: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[Sequence[st
 
     suite = WeatherSuite()
     monkeypatch.setattr(suite, "compare", compare, raising=False)
-    monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: suite)
+    monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: suite)
     # Without the last net, which would hide what a widget lets through; it has tests of its own (test_ground_safe.py).
-    monkeypatch.setattr(Sieve, "apply", lambda self, segments, background: segments)
+    monkeypatch.setattr(ControlCharacterFilter, "apply", lambda self, segments, background: segments)
 
     def fill(texts: Sequence[str]) -> list[RunFolder]:
         runs = desk.root / "runs"

@@ -11,22 +11,22 @@ from textual.binding import Binding
 
 from console.tui.actions import ACTIONS
 from console.tui.app import ConsoleApp
-from console.tui.keys import KeyMap, actions_at, bindings_for, find_action, load_key_map
-from console.tui.screens.help import groups_of
-from console.tui.widgets.keyline import KeyLine
-from console.tui.widgets.rows import Rows
+from console.tui.dialogs.help import groups_of
+from console.tui.keymap import KeyMap, actions_at, bindings_for, find_action, load_key_map
+from console.tui.widgets.key_line import KeyLine
+from console.tui.widgets.row_list import RowList
 from console.tui.widgets.transcript import Transcript
 
 PLACES = ("home", "launch", "live", "review", "compare", "board", "library")
 OWNERS = {
     "all": ("console.tui.app:ConsoleApp",),
-    "rows": ("console.tui.widgets.rows:Rows",),
+    "rows": ("console.tui.widgets.row_list:RowList",),
     "text": ("console.tui.widgets.transcript:Transcript",),
-    "home": ("console.tui.screens.home:HomeScreen",),
-    "launch": ("console.tui.screens.launch:LaunchScreen",),
-    "compare": ("console.tui.screens.compare:CompareScreen",),
-    "board": ("console.tui.screens.leaderboard:LeaderboardScreen",),
-    "library": ("console.tui.screens.library:LibraryScreen",),
+    "home": ("console.tui.screens.home.screen:HomeScreen",),
+    "launch": ("console.tui.screens.launch.screen:LaunchScreen",),
+    "compare": ("console.tui.screens.compare.screen:CompareScreen",),
+    "board": ("console.tui.screens.leaderboard.screen:LeaderboardScreen",),
+    "library": ("console.tui.screens.library.screen:LibraryScreen",),
 }
 
 
@@ -78,7 +78,7 @@ def test_no_key_needs_a_terminal_that_can_tell_it_apart() -> None:
 
 
 def test_bindings_come_from_the_table() -> None:
-    for where, kind in (("rows", Rows), ("text", Transcript)):
+    for where, kind in (("rows", RowList), ("text", Transcript)):
         ids = {binding.id for binding in kind.BINDINGS if isinstance(binding, Binding)}
         assert ids == {action.id for action in actions_at(where) if action.keys}
     assert {binding.id for binding in bindings_for("home") if isinstance(binding, Binding)} == {

@@ -8,11 +8,11 @@ from tui.recorded import WeatherSuite, plain_run
 from tui.shown import assert_until, still, text_of
 
 from console.tui.app import ConsoleApp
-from console.tui.keys import load_key_map
-from console.tui.memory import Memory
-from console.tui.notice import ring
-from console.tui.review.case_place import CasePlace
-from console.tui.stock import read_run
+from console.tui.bell import ring
+from console.tui.data.catalog_items import read_run
+from console.tui.data.ui_state import UiState
+from console.tui.keymap import load_key_map
+from console.tui.screens.review.case_base import CaseScreen
 from console.tui.themes import ANSI, LIGHT, choose_theme
 
 
@@ -20,15 +20,15 @@ from console.tui.themes import ANSI, LIGHT, choose_theme
 def test_a_damaged_memory_is_as_good_as_none(damage: bytes, tmp_path: Path) -> None:
     path = tmp_path / "app.json"
     path.write_bytes(damage)
-    memory = Memory(path)
+    memory = UiState(path)
     assert memory.text("theme", "x") == "x"
     memory.keep("theme", LIGHT)
-    assert Memory(path).text("theme") == LIGHT
+    assert UiState(path).text("theme") == LIGHT
 
 
 def test_a_memory_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("", encoding="utf-8")
-    memory = Memory(tmp_path / "file" / "app.json")
+    memory = UiState(tmp_path / "file" / "app.json")
     memory.keep("theme", LIGHT)
     assert memory.text("theme") == LIGHT
 
@@ -42,7 +42,7 @@ def test_the_remembered_theme_counts_where_the_terminal_can_show_it() -> None:
 async def test_order_filter_and_theme_come_back(desk: Any, settle: Any, tmp_path: Path) -> None:
     desk.usual_runs()
     for start in (1, 2):
-        memory = Memory(tmp_path / "state" / "app.json")
+        memory = UiState(tmp_path / "state" / "app.json")
         app = ConsoleApp(desk.places, memory=memory)
         async with app.run_test(size=(80, 24)) as pilot:
             await settle(app, pilot)
@@ -88,7 +88,7 @@ def test_two_actions_on_one_key_are_reported(tmp_path: Path) -> None:
 
 
 async def test_a_run_and_a_case_are_found_by_a_word(opened: Any, desk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: WeatherSuite())
+    monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: WeatherSuite())
     plain_run(desk.root / "runs")
     async with opened() as (app, pilot):
         await pilot.press("ctrl+t", *"131-52")

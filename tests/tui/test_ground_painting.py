@@ -14,7 +14,7 @@ from textual.geometry import Region
 from textual.strip import Strip
 from tui.shown import assert_until
 
-from console.tui.painting import Difference, Painted
+from console.tui.render.frame_diff import Difference, ShownFrame
 
 WIDTH, HEIGHT = 24, 6
 STYLES = [Style(), Style(bold=True), Style(color="red")]
@@ -52,7 +52,7 @@ def strip_of(chance: random.Random, width: int) -> Strip:
 
 def test_whatever_is_drawn_in_whatever_pieces_the_terminal_shows_it() -> None:
     chance = random.Random(7)
-    painted, shown, wanted = Painted(), Terminal(), Terminal()
+    painted, shown, wanted = ShownFrame(), Terminal(), Terminal()
     cuts: list[int] = []
     for turn in range(400):
         if turn % 10 == 0:
@@ -79,7 +79,7 @@ def chop(text: str) -> ChopsUpdate:
 
 
 def test_what_the_terminal_shows_already_is_not_sent_again() -> None:
-    painted, console = Painted(), Console(color_system=None, width=9)
+    painted, console = ShownFrame(), Console(color_system=None, width=9)
     first = painted.take(chop("one two"))
     assert first is not None
     assert "one two" in first.render_segments(console)

@@ -7,14 +7,14 @@ from textual.app import App, ComposeResult
 from textual.content import Content
 
 from console.tui import themes
-from console.tui.safe import Sieve, one_line
-from console.tui.widgets.rows import Column, Rows
+from console.tui.sanitize import ControlCharacterFilter, one_line
+from console.tui.widgets.row_list import Column, RowList
 
 COLUMNS = (Column("id", 8), Column("text", 10, 1), Column("n", 4, right=True))
 
 
 class ListApp(App[None]):
-    CSS = "Rows { height: 8; }"
+    CSS = "RowList { height: 8; }"
 
     def __init__(self, **options: Any) -> None:
         super().__init__()
@@ -30,13 +30,13 @@ class ListApp(App[None]):
         return one_line(key), Content("text"), Content("1")
 
     def compose(self) -> ComposeResult:
-        yield Rows(COLUMNS, draw=self.draw, **self.options)
+        yield RowList(COLUMNS, draw=self.draw, **self.options)
 
-    def on_rows_row_highlighted(self, event: Rows.RowHighlighted) -> None:
+    def on_row_list_row_highlighted(self, event: RowList.RowHighlighted) -> None:
         self.heard.append((type(event).__name__, event.key))
 
-    on_rows_row_chosen = on_rows_row_highlighted
-    on_rows_row_marked = on_rows_row_highlighted
+    on_row_list_row_chosen = on_row_list_row_highlighted
+    on_row_list_row_marked = on_row_list_row_highlighted
 
     def text(self, line: int) -> str:
         return self.screen._compositor.render_strips()[line].text.rstrip()
@@ -49,7 +49,7 @@ def keys(count: int) -> list[str]:
 async def test_a_hundred_thousand_rows_open_at_once_and_only_visible_ones_are_drawn() -> None:
     app = ListApp()
     async with app.run_test(size=(40, 10)) as pilot:
-        rows = app.query_one(Rows)
+        rows = app.query_one(RowList)
         began = time.process_time()
         rows.show(keys(100_000))
         await pilot.pause()
@@ -64,7 +64,7 @@ async def test_a_hundred_thousand_rows_open_at_once_and_only_visible_ones_are_dr
 async def test_every_moving_key() -> None:
     app = ListApp()
     async with app.run_test(size=(40, 10)) as pilot:
-        rows = app.query_one(Rows)
+        rows = app.query_one(RowList)
         rows.show(keys(50))
         seen: list[str | None] = []
         for key in ("j", "down", "k", "up", "up", "ctrl+d", "ctrl+u", "pagedown", "pageup", "G", "g", "end", "home"):
@@ -76,7 +76,7 @@ async def test_every_moving_key() -> None:
 async def test_new_rows_never_move_the_cursor_or_its_line() -> None:
     app = ListApp()
     async with app.run_test(size=(40, 10)) as pilot:
-        rows = app.query_one(Rows)
+        rows = app.query_one(RowList)
         rows.show(keys(50))
         for _ in range(20):
             await pilot.press("j")
@@ -92,7 +92,7 @@ async def test_new_rows_never_move_the_cursor_or_its_line() -> None:
 async def test_when_the_row_is_gone_the_cursor_stays_near_and_says_so() -> None:
     app = ListApp()
     async with app.run_test(size=(40, 10)) as pilot:
-        rows = app.query_one(Rows)
+        rows = app.query_one(RowList)
         rows.show(keys(5))
         await pilot.press("j", "j")
         rows.show(["k0", "k1", "k3", "k4"])
@@ -107,7 +107,7 @@ async def test_when_the_row_is_gone_the_cursor_stays_near_and_says_so() -> None:
 async def test_headings_are_passed_over() -> None:
     app = ListApp()
     async with app.run_test(size=(40, 10)) as pilot:
-        rows = app.query_one(Rows)
+        rows = app.query_one(RowList)
         rows.show(["h1", "a", "h2", "b", "h3"], fixed={"h1", "h2", "h3"})
         assert rows.cursor == "a"
         await pilot.press("j")
@@ -122,7 +122,7 @@ async def test_headings_are_passed_over() -> None:
 async def test_enter_chooses_and_space_marks_only_where_rows_can_be_marked() -> None:
     app = ListApp(selectable=True, names=True)
     async with app.run_test(size=(40, 10)) as pilot:
-        rows = app.query_one(Rows)
+        rows = app.query_one(RowList)
         rows.show(keys(3))
         await pilot.press("space", "j", "enter")
         await pilot.pause()
@@ -137,21 +137,21 @@ async def test_enter_chooses_and_space_marks_only_where_rows_can_be_marked() -> 
 async def test_the_mouse_moves_and_then_chooses() -> None:
     app = ListApp(names=True)
     async with app.run_test(size=(40, 10)) as pilot:
-        rows = app.query_one(Rows)
+        rows = app.query_one(RowList)
         rows.show(keys(20))
-        await pilot.click(Rows, offset=(5, 3))
+        await pilot.click(RowList, offset=(5, 3))
         assert rows.cursor == "k2"
-        await pilot.click(Rows, offset=(5, 3))
+        await pilot.click(RowList, offset=(5, 3))
         await pilot.pause()
         assert app.heard[-1] == ("RowChosen", "k2")
-        await pilot.click(Rows, offset=(5, 0))
+        await pilot.click(RowList, offset=(5, 0))
         assert rows.cursor == "k2"
 
 
 async def test_touching_ten_thousand_rows_draws_what_is_visible_and_what_is_scrolled_to() -> None:
     app = ListApp()
     async with app.run_test(size=(40, 10)) as pilot:
-        rows = app.query_one(Rows)
+        rows = app.query_one(RowList)
         rows.show(keys(10_000))
         await pilot.press("G", "g")
         await pilot.pause()
@@ -167,7 +167,7 @@ async def test_touching_ten_thousand_rows_draws_what_is_visible_and_what_is_scro
 async def test_touching_a_row_draws_that_row_alone() -> None:
     app = ListApp()
     async with app.run_test(size=(40, 10)) as pilot:
-        rows = app.query_one(Rows)
+        rows = app.query_one(RowList)
         rows.show(keys(100))
         await pilot.pause()
         app.drawn.clear()
@@ -187,11 +187,11 @@ async def test_an_empty_list_says_why() -> None:
 async def test_hostile_keys_and_cells(all_hostile: tuple[str, ...]) -> None:
     app = ListApp()
     async with app.run_test(size=(40, 20)) as pilot:
-        rows = app.query_one(Rows)
+        rows = app.query_one(RowList)
         rows.styles.height = 20
         rows.show(list(all_hostile), draw=lambda key: (one_line(key), one_line(key * 400), Content("")))
         await pilot.pause()
         for strip in app.screen._compositor.render_strips():
             segments = list(strip)
             assert strip.cell_length == 40
-            assert Sieve().apply(segments, app.screen.background_colors[1]) == segments
+            assert ControlCharacterFilter().apply(segments, app.screen.background_colors[1]) == segments

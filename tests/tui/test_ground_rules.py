@@ -81,7 +81,7 @@ def test_the_rule_finds_what_it_forbids(bad: str) -> None:
 
 def test_only_safe_cleans() -> None:
     """Others ask `safe`; the pure cleaner is used directly only where a clipboard or a block needs plain text."""
-    allowed = {"safe.py", "blocks.py", "app.py", "copying.py"}
+    allowed = {"sanitize.py", "block.py", "app.py", "copying.py"}
     for path in SOURCES:
         if "console.core.text" in path.read_text(encoding="utf-8"):
             assert path.name in allowed, path
@@ -91,10 +91,10 @@ def test_before_the_first_paint_nothing_heavy_is_loaded() -> None:
     code = """
 import asyncio, sys
 from console.tui.app import ConsoleApp
-from console.tui.stock import Places
+from console.tui.data.catalog_items import WorkspacePaths
 async def main():
-    app = ConsoleApp(Places())
-    app.shelf.read_all = lambda: None
+    app = ConsoleApp(WorkspacePaths())
+    app.workspace.read_all = lambda: None
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
 asyncio.run(main())

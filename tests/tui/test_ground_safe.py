@@ -7,7 +7,7 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
 
-from console.tui.safe import LINE_LIMIT, Sieve, literal, one_line, plain_line, shorten
+from console.tui.sanitize import LINE_LIMIT, ControlCharacterFilter, literal, one_line, plain_line, shorten
 
 EVERYTHING = st.text(st.characters(exclude_categories=()))
 BLACK = Color(0, 0, 0)
@@ -19,7 +19,7 @@ def test_literal_draws_exactly_what_it_says(text: str) -> None:
     segments = content.render_segments()
     assert "".join(segment.text for segment in segments) == content.plain
     lines = [Segment(line) for segment in segments for line in segment.text.split("\n")]
-    assert Sieve().apply(lines, BLACK) == lines
+    assert ControlCharacterFilter().apply(lines, BLACK) == lines
 
 
 @given(EVERYTHING, st.integers(1, 60))
@@ -61,7 +61,7 @@ def test_plain_line_is_clean_and_short(hostile: str) -> None:
 
 @given(EVERYTHING)
 def test_the_sieve_lets_nothing_through(text: str) -> None:
-    found = Sieve().apply([Segment("ok", Style(bold=True)), Segment(text)], BLACK)
+    found = ControlCharacterFilter().apply([Segment("ok", Style(bold=True)), Segment(text)], BLACK)
     left = "".join(segment.text for segment in found)
     assert not any(ord(character) < 32 or 0x7F <= ord(character) < 0xA0 for character in left)
     assert not set("\u202e\u2066\u200f\u061c") & set(left)
@@ -69,4 +69,4 @@ def test_the_sieve_lets_nothing_through(text: str) -> None:
 
 def test_the_sieve_leaves_control_segments_alone() -> None:
     segment = Segment("\x1b[0m", None, [(0,)])  # pyright: ignore[reportArgumentType]
-    assert Sieve().apply([segment], BLACK) == [segment]
+    assert ControlCharacterFilter().apply([segment], BLACK) == [segment]

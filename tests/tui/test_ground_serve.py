@@ -13,7 +13,7 @@ import pytest
 
 from console.core.fault import UsageError
 from console.tui import serve
-from console.tui.stock import Places
+from console.tui.data.catalog_items import WorkspacePaths
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -22,12 +22,12 @@ def test_without_the_extra_it_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "textual_serve.server", None)
     monkeypatch.setitem(sys.modules, "textual_serve", None)
     with pytest.raises(UsageError, match="textual-serve") as caught:
-        serve.serve(Places(), [], 8765)
-    assert "eval-console[serve]" in caught.value.cure
+        serve.serve(WorkspacePaths(), [], 8765)
+    assert "eval-console[serve]" in caught.value.hint
 
 
 def test_paths_go_to_the_app_as_they_were_given(tmp_path: Path) -> None:
-    command = serve._command(Places(runs=tmp_path / "my runs; rm -rf x"), ["--ascii"])
+    command = serve._command(WorkspacePaths(runs=tmp_path / "my runs; rm -rf x"), ["--ascii"])
     assert f"'{tmp_path}/my runs; rm -rf x'" in command
     assert command.endswith("--ascii")
 

@@ -8,9 +8,9 @@ from tui.everywhere import everywhere
 from tui.recorded import WeatherSuite, plain_run
 from tui.shown import assert_until, still, text_of
 
-from console.tui.marks import MARKS, Marks
-from console.tui.plain import typed
-from console.tui.review.case_place import CasePlace
+from console.tui.render.ascii_filter import typed
+from console.tui.render.symbols import SYMBOLS, Symbols
+from console.tui.screens.review.case_base import CaseScreen
 
 Frame = Callable[..., str]
 
@@ -18,7 +18,7 @@ Frame = Callable[..., str]
 @pytest.fixture(autouse=True)
 def weather(monkeypatch: pytest.MonkeyPatch) -> None:
     """Open the weather suite for every run."""
-    monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: WeatherSuite())
+    monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: WeatherSuite())
 
 
 @pytest.mark.parametrize("size", [(39, 24), (80, 9), (20, 5)])
@@ -102,10 +102,10 @@ async def test_zoom_goes_with_tab(opened: Any, desk: Any, frame: Frame) -> None:
 @pytest.fixture
 def ascii_marks() -> Iterator[None]:
     """Use ASCII marks for one test."""
-    MARKS.use_ascii()
+    SYMBOLS.use_ascii()
     yield
-    for name in Marks.__struct_fields__:
-        setattr(MARKS, name, getattr(Marks(), name))
+    for name in Symbols.__struct_fields__:
+        setattr(SYMBOLS, name, getattr(Symbols(), name))
 
 
 @pytest.mark.timeout(400)

@@ -9,9 +9,10 @@ from textual.widgets import Static
 from tui.shown import assert_until
 
 from console.tui.app import ConsoleApp
-from console.tui.home.runs import RunList
-from console.tui.home.start import StartList
-from console.tui.screens.home import HomeScreen
+from console.tui.screens.home import screen
+from console.tui.screens.home.run_list import RunList
+from console.tui.screens.home.screen import HomeScreen
+from console.tui.screens.home.start_list import StartList
 
 Check = Callable[[ConsoleApp, str], None]
 Frame = Callable[[ConsoleApp], str]
@@ -173,7 +174,7 @@ async def test_a_runs_place_that_is_a_file_is_said(opened: Any, desk: Any, frame
     (desk.root / "runs").write_text("", encoding="utf-8")
     async with opened((160, 45)) as (app, _):
         words = "".join(line.strip(" ┃│╭╮╰╯") for line in frame(app).split("\n") if "│" in line)
-        assert "runs is not a folder" in app.shelf.runs_mistake
+        assert "runs is not a folder" in app.workspace.runs_mistake
         assert "Name a folder" in words
 
 
@@ -183,7 +184,7 @@ async def test_new_runs_appear_without_moving_the_cursor(opened: Any, desk: Any,
         runs = app.screen.query_one(RunList)
         await pilot.press("tab", "j")
         desk.run("2025-02-01T0000-new", passed=1)
-        app.shelf.read_runs()
+        app.workspace.read_runs()
         await settle(app, pilot)
         assert len(runs.keys) == 5
         assert runs.line.name == "2025-01-16T0900-b"
@@ -228,9 +229,8 @@ async def test_hostile_names_everywhere(opened: Any, desk: Any, frame: Frame, al
 async def test_the_demo_starts_engines_and_goes_to_live(
     opened: Any, desk: Any, settle: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from console.tui.screens import home
 
-    monkeypatch.setattr(home, "DEMO", (("sim/hasty", "small-talk", (), 1), ("sim/careful", "small-talk", (), 1)))
+    monkeypatch.setattr(screen, "DEMO", (("sim/hasty", "small-talk", (), 1), ("sim/careful", "small-talk", (), 1)))
     async with opened() as (app, pilot):
         await pilot.press("enter")
         await settle(app, pilot)
@@ -250,7 +250,7 @@ def test_no_foreign_escape_reaches_a_real_terminal(
         name = text.encode("utf-8", "replace").decode()
         desk.run(f"r{number}-" + name.replace("/", "_").replace("\x00", ""), suite=name, model=name, failed=1)
     one = terminal(
-        "import sys\nfrom console.cli.boundary import run\n"
+        "import sys\nfrom console.cli.main import run\n"
         "sys.exit(run(['--models', 'models.toml', '--runs', 'runs', '--data', 'data']))\n",
         size=(160, 45),
     )

@@ -11,15 +11,15 @@ import pytest
 from tui.recorded import plain_run
 from tui.shown import assert_until, text_of
 
-from console.config.paths import Places
+from console.config.paths import WorkspacePaths
 from console.config.preset import Preset
 from console.core.run import Budget, Selection
 from console.suites.suite import Option
 from console.tui.app import ConsoleApp
-from console.tui.launch.field import money, option_field, run_name, time_limit, whole
-from console.tui.launch.fields import FieldList
-from console.tui.launch.form import Form, command_of
-from console.tui.stock import Models, Suites
+from console.tui.data.catalog_items import Models, Suites
+from console.tui.screens.launch.field import money, option_field, run_name, time_limit, whole
+from console.tui.screens.launch.field_list import FieldList
+from console.tui.screens.launch.form import Form, command_of
 
 Check = Callable[[ConsoleApp, str], None]
 Frame = Callable[[ConsoleApp], str]
@@ -203,7 +203,7 @@ def test_the_command_line_reads_what_is_copied(preset: Preset) -> None:
     from console.cli.parser import parse
     from console.cli.selection import preset_of
 
-    read = preset_of(parse(shlex.split(command_of(preset, Places()))[1:]))  # pyright: ignore[reportArgumentType]
+    read = preset_of(parse(shlex.split(command_of(preset, WorkspacePaths()))[1:]))  # pyright: ignore[reportArgumentType]
     assert {**asdict(read), "ids": set(read.ids)} == {**asdict(preset), "ids": set(preset.ids)}
 
 
@@ -349,7 +349,7 @@ async def test_a_judge_that_is_not_served_is_said_before_the_start(
         asked.append(model.name)
         return ["o4-mini", "vectors", "\x1b[31m"]
 
-    monkeypatch.setattr("console.llm.served.served_models", served)
+    monkeypatch.setattr("console.llm.model_list.served_models", served)
     desk.write_models('[old]\nmodel_id = "o1"\nbase_url = "http://127.0.0.1:1/v1"\n'
                       '[vectors]\nmodel_id = "vectors"\nbase_url = "http://127.0.0.1:1/v1"\n')  # fmt: skip
     async with opened(SIZES[size]) as (app, pilot):
@@ -387,7 +387,7 @@ async def test_three_cases_are_tried_for_real_and_shown_in_place(
         assert not earlier.path.exists(), "what was tried long ago goes"
         assert "TRIED FOR REAL" in text_of(app)
         assert trial.folder.path.parent == desk.root / "runs" / ".try"
-        assert app.shelf.runs == []
+        assert app.workspace.runs == []
         await pilot.press("v")
         await assert_until(pilot, lambda: app.screen.where == "review")
         assert app.screen.run_folder.path == trial.folder.path
@@ -454,14 +454,14 @@ async def test_queued_runs_wait_on_home_and_can_be_moved_and_taken_out(
             await assert_until(pilot, lambda: app.screen.where != "launch")
             await pilot.press("1")
             await assert_until(pilot, lambda: app.screen.where == "home")
-        first, second, third = [line.name for line in app.shelf.queued]
+        first, second, third = [line.name for line in app.workspace.queued]
         await pilot.press("tab", "g")
         await assert_until(pilot, lambda: "queued, place 3" in text_of(app))
         assert app.screen.line.name == third
         await pilot.press("[")
-        await assert_until(pilot, lambda: [line.name for line in app.shelf.queued] == [first, third, second])
+        await assert_until(pilot, lambda: [line.name for line in app.workspace.queued] == [first, third, second])
         await pilot.press("D", "y")
-        await assert_until(pilot, lambda: [line.name for line in app.shelf.queued] == [first, second])
+        await assert_until(pilot, lambda: [line.name for line in app.workspace.queued] == [first, second])
         assert (desk.root / "runs" / ".trash" / third).is_dir()
 
 

@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from tui.shown import assert_until, still, text_of
 
-from console.tui.library.sheets import Ping
-from console.tui.screens import library
-from console.tui.screens.launch import LaunchScreen
+from console.tui.screens.launch.screen import LaunchScreen
+from console.tui.screens.library import screen
+from console.tui.screens.library.details import Ping
 
 SIZES = [(80, 24), (160, 45)]
 
@@ -57,7 +57,7 @@ async def test_a_changed_suite_is_marked(opened: Any, desk: Any) -> None:
 
 
 async def test_a_ping_shows_its_answer(opened: Any, desk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(library, "ping", lambda name, models: Ping(0.0, 0.41, True, f"{name} answers", ""))
+    monkeypatch.setattr(screen, "ping", lambda name, models: Ping(0.0, 0.41, True, f"{name} answers", ""))
     async with opened((80, 24)) as (app, pilot):
         await open_library(app, pilot)
         await pilot.press("G", *["k"] * 5, "p")

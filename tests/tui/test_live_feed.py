@@ -16,8 +16,8 @@ from console.core.record import Asked, Scored
 from console.insight.passage import PassageKind
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder
-from console.tui.feed import KEPT, Changes, RunFeed
-from console.tui.feeds import Feeds
+from console.tui.data.run_feed import KEPT, Changes, RunFeed
+from console.tui.data.run_feeds import Feeds
 
 TRIES = 1500
 

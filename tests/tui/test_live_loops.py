@@ -12,8 +12,8 @@ from console.core.live import Activity, EndpointState, Status
 from console.core.outcome import Outcome
 from console.core.run import ModelFacts
 from console.insight.pace import Pace
-from console.tui.feed import RunFeed
-from console.tui.screens.live import LiveScreen
+from console.tui.data.run_feed import RunFeed
+from console.tui.screens.live.screen import LiveScreen
 
 SIZES = [(80, 24), (160, 45)]
 WORDS = ("lead", "taxes", "plague", "armies", "grain", "borders", "coins", "roads")

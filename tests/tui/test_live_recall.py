@@ -7,8 +7,8 @@ import pytest
 from tui.recorded import plain_run
 
 from console.store.runs import RunFolder
-from console.tui import feed as feed_module
-from console.tui.feed import Changes, RunFeed
+from console.tui.data import run_feed as feed_module
+from console.tui.data.run_feed import Changes, RunFeed
 
 
 async def opened(folder: RunFolder) -> tuple[RunFeed, Changes]:

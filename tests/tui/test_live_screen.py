@@ -15,10 +15,10 @@ from console.core.outcome import Outcome
 from console.core.record import Tried
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
-from console.tui.live.lanes import Lanes
-from console.tui.live.rows import row_key, slot_of
-from console.tui.screens.live import LiveScreen
-from console.tui.widgets.rows import Rows
+from console.tui.render.rollout_rows import row_key, slot_of
+from console.tui.screens.live.screen import LiveScreen
+from console.tui.screens.live.stable_rows import StableRows
+from console.tui.widgets.row_list import RowList
 from console.tui.widgets.transcript import Transcript
 
 
@@ -57,7 +57,7 @@ async def test_problems_take_the_place_of_failures_when_narrow(opened: Any, desk
         screen = await watch(app, pilot, folder)
         await pilot.press("i")
         await pilot.pause()
-        assert screen.query_one("#problems", Rows).has_focus
+        assert screen.query_one("#problems", RowList).has_focus
         assert_frame(app, "live-problems-80x24")
         await pilot.press("escape")
         await pilot.pause()
@@ -110,21 +110,21 @@ async def test_the_detail_follows_the_cursor_and_enter_goes_in(opened: Any, desk
         assert screen.query_one("#watched", Transcript).has_focus
         assert "502 Bad Gateway" in frame(app)
         await pilot.press("escape")
-        assert screen.query_one("#running", Rows).has_focus
+        assert screen.query_one("#running", RowList).has_focus
 
 
 async def test_enter_on_a_failure_opens_review_on_it(opened: Any, desk: Any) -> None:
     folder = plain_run(desk.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await watch(app, pilot, folder)
-        screen.query_one("#failures", Rows).focus()
+        screen.query_one("#failures", RowList).focus()
         await pilot.press("j", "j", "enter")
         await assert_until(pilot, lambda: app.screen is not screen and getattr(app.screen, "rollout", None) is not None)
         assert app.screen.rollout.key.case == "live_parallel_4-1"  # type: ignore[attr-defined]
 
 
 def test_lanes_stay_where_they_are():
-    lanes = Lanes()
+    lanes = StableRows()
     a, b, c, d = ((letter, 0) for letter in "abcd")
     assert lanes.update([a, b, c])
     assert not lanes.update([a, b, c])
@@ -163,14 +163,14 @@ async def test_text_streams_token_by_token(opened: Any, desk: Any, frame: Any) -
         await assert_until(pilot, lambda: "verdict  wrong value" in frame(app))
         await assert_until(pilot, lambda: frame(app).count("one two three") == 1)
         assert "wrong value: unit" in frame(app)
-        assert screen.query_one("#failures", Rows).keys == ["0/case-1"]
+        assert screen.query_one("#failures", RowList).keys == ["0/case-1"]
 
 
 async def test_what_arrives_does_not_move_the_cursor(opened: Any, desk: Any) -> None:
     async with Engine(desk.root / "runs") as engine, opened() as (app, pilot):
         keys = [engine.recorder.start(f"case-{n}") for n in range(6)]
         screen = await watch(app, pilot, engine.recorder.folder)
-        running = screen.query_one("#running", Rows)
+        running = screen.query_one("#running", RowList)
         await assert_until(pilot, lambda: len(running.keys) == 6)
         await pilot.press("j", "j")
         assert running.cursor == "0/case-2"
@@ -248,14 +248,14 @@ async def test_waits_and_tries_go_to_problems_not_to_toasts(opened: Any, desk: A
         engine.recorder.write(Tried(at=1.0, key=key, n=1, kind="rate_limit", message="slow down", wait_s=7))
         await assert_until(pilot, lambda: "rate limited, again in 7 s" in frame(app))
         assert not app.messages
-        assert len(screen.query_one("#problems", Rows).keys) == 1
+        assert len(screen.query_one("#problems", RowList).keys) == 1
 
 
 async def test_orders_change_only_when_asked(opened: Any, desk: Any) -> None:
     folder = plain_run(desk.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await watch(app, pilot, folder)
-        running = screen.query_one("#running", Rows)
+        running = screen.query_one("#running", RowList)
         first = list(running.keys)
         assert first[0] == "0/live_simple_0-0-0"
         await pilot.press("o")

@@ -14,8 +14,8 @@ from console.core.case import Key
 from console.core.chat import Reply
 from console.core.live import Activity, EndpointState, Status
 from console.core.outcome import Outcome
-from console.tui.live.wall import Wall, shapes_for
-from console.tui.widgets.rows import Rows
+from console.tui.screens.live.conversation_grid import ConversationGrid, shapes_for
+from console.tui.widgets.row_list import RowList
 
 SIZES = [(80, 24), (160, 45)]
 
@@ -32,7 +32,7 @@ async def talking(root: Path, count: int) -> AsyncIterator[tuple[Engine, list[Ke
         yield engine, keys
 
 
-def shown(wall: Wall) -> list[str]:
+def shown(wall: ConversationGrid) -> list[str]:
     return [tile.slot[0] if tile.slot else "" for tile in wall.tiles]
 
 
@@ -120,9 +120,9 @@ async def three_runs(root: Path) -> AsyncIterator[list[Engine]]:
 async def test_runs_beside_are_listed_with_what_holds_them_up(opened: Any, desk: Any) -> None:
     async with three_runs(desk.root / "runs") as engines, opened((160, 45)) as (app, pilot):
         await watch(app, pilot, engines[0].recorder.folder)
-        app.shelf.read_runs()
+        app.workspace.read_runs()
         await assert_until(pilot, lambda: "Runs  3 live" in text_of(app))
-        beside = app.screen.query_one("#beside", Rows)
+        beside = app.screen.query_one("#beside", RowList)
         assert len(beside.keys) == 3
         assert "4/20" in text_of(app)
         assert ".500 ±" in text_of(app)
@@ -136,12 +136,12 @@ async def test_runs_beside_are_listed_with_what_holds_them_up(opened: Any, desk:
 async def test_brackets_and_enter_go_to_another_run(size: tuple[int, int], opened: Any, desk: Any) -> None:
     async with three_runs(desk.root / "runs") as engines, opened(size) as (app, pilot):
         await watch(app, pilot, engines[0].recorder.folder)
-        app.shelf.read_runs()
+        app.workspace.read_runs()
         await assert_until(pilot, lambda: app.screen.has_class("-among"))
         await pilot.press("]")
         await assert_until(pilot, lambda: app.screen.run_folder.name == "b-run" and "case-1-open" in text_of(app))
         await assert_until(pilot, lambda: app.screen.has_class("-among"))
-        beside = app.screen.query_one("#beside", Rows)
+        beside = app.screen.query_one("#beside", RowList)
         beside.focus()
         await pilot.press("G", "enter")
         await assert_until(pilot, lambda: app.screen.run_folder.name == "c-run" and "case-2-open" in text_of(app))

@@ -12,8 +12,8 @@ from console.core.case import Key
 from console.core.live import Activity, Status
 from console.core.outcome import Outcome
 from console.store.runs import RunFolder
-from console.tui.review.case_place import CasePlace
-from console.tui.screens.review import ReviewScreen
+from console.tui.screens.review.case_base import CaseScreen
+from console.tui.screens.review.screen import ReviewScreen
 from console.tui.widgets.transcript import Transcript
 
 SIZES = [(80, 24), (160, 45)]
@@ -30,12 +30,12 @@ async def review(app: Any, pilot: Any, folder: RunFolder) -> ReviewScreen:
 
 @pytest.fixture
 def loop_suite(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: LoopSuite())
+    monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: LoopSuite())
 
 
 @pytest.fixture
 def code_suite(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: CodeSuite())
+    monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: CodeSuite())
 
 
 # Frames --------------------------------------------------------------------------------------------------------------
@@ -232,7 +232,7 @@ async def test_hostile_text_in_a_loop(hostile_some: str, opened: Any, desk: Any,
 
 
 async def test_hostile_text_in_code(hostile_some: str, opened: Any, desk: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: CodeSuite(hostile_some))
+    monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: CodeSuite(hostile_some))
     folder = code_run(desk.root / "runs", text=hostile_some).folder
     async with opened((120, 40)) as (app, pilot):
         await watch(app, pilot, folder)

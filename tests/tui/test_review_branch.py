@@ -12,8 +12,8 @@ from console.engine import launch
 from console.engine.plan import Plan
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
-from console.tui.review.case_place import CasePlace
-from console.tui.screens.compare import CompareScreen
+from console.tui.screens.compare.screen import CompareScreen
+from console.tui.screens.review.case_base import CaseScreen
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def planned(monkeypatch: pytest.MonkeyPatch, desk: Any) -> list[Plan]:
         return plain_run(desk.root / "runs", name="0118-branch").folder
 
     monkeypatch.setattr(launch, "spawn", spawn)
-    monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: WeatherSuite())
+    monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: WeatherSuite())
     monkeypatch.setattr(CompareScreen, "find_suite", lambda self, manifest: WeatherSuite())
     monkeypatch.setattr(ConsoleApp, "suspend", lambda self: contextlib.nullcontext())
     return plans

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from console.core.comparison import Comparison, Mark, Pair, Row
-from console.tui.live.bars import bar, spark
-from console.tui.marks import MARKS
-from console.tui.review.diff import Layout, Style, fitting, heading, pair_lines, turn_strip, turns_of
+from console.tui.render.bars import bar, spark
+from console.tui.render.diff import Layout, Style, fitting, heading, pair_lines, turn_strip, turns_of
+from console.tui.render.symbols import SYMBOLS
 
 PAIR = Pair(
     Mark.DIFFERS,
@@ -82,7 +82,7 @@ def test_turns():
 
 def test_plain_signs(monkeypatch):
     for name, sign in (("rule", "-"), ("cut", "~")):
-        monkeypatch.setattr(MARKS, name, sign)
+        monkeypatch.setattr(SYMBOLS, name, sign)
     lines = drawn([PAIR])
     assert lines[2].startswith(">#   unit")
     assert "|   unit" in lines[2]

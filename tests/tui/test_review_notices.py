@@ -8,7 +8,7 @@ from tui.shown import assert_until, still, text_of
 from console.core.chat import Reply
 from console.core.outcome import Outcome
 from console.core.run import ModelFacts
-from console.tui.screens.review import ReviewScreen
+from console.tui.screens.review.screen import ReviewScreen
 
 
 async def test_a_cut_answer_and_another_model_stand_above_the_case(opened: Any, desk: Any) -> None:

@@ -17,10 +17,10 @@ from console.core.outcome import Outcome
 from console.store.notes import Note, Notes
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
-from console.tui.review.case_place import CasePlace
-from console.tui.review.copying import case_text, pager_command
-from console.tui.screens.review import ReviewScreen
-from console.tui.widgets.rows import Rows
+from console.tui.screens.review.case_base import CaseScreen
+from console.tui.screens.review.copying import case_text, pager_command
+from console.tui.screens.review.screen import ReviewScreen
+from console.tui.widgets.row_list import RowList
 from console.tui.widgets.transcript import Transcript
 
 
@@ -38,7 +38,7 @@ async def review(app: ConsoleApp, pilot: Pilot[int], folder: RunFolder, case: st
 @pytest.fixture(autouse=True)
 def weather(monkeypatch: pytest.MonkeyPatch) -> None:
     """Open the weather suite for every run."""
-    monkeypatch.setattr(CasePlace, "find_suite", lambda self, manifest: WeatherSuite())
+    monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: WeatherSuite())
 
 
 def current(screen: ReviewScreen) -> str:
@@ -138,10 +138,10 @@ async def test_a_broken_case_says_what_happened_and_what_to_do(opened: Any, desk
 async def test_without_its_suite_the_raw_output_is_shown(
     opened: Any, desk: Any, monkeypatch: pytest.MonkeyPatch, assert_frame: Any
 ) -> None:
-    def refuse(self: CasePlace, manifest: object) -> None:
-        raise UsageError("the suite is not here", cure="Pull it.")
+    def refuse(self: CaseScreen, manifest: object) -> None:
+        raise UsageError("the suite is not here", hint="Pull it.")
 
-    monkeypatch.setattr(CasePlace, "find_suite", refuse)
+    monkeypatch.setattr(CaseScreen, "find_suite", refuse)
     folder = plain_run(desk.root / "runs").folder
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
@@ -232,7 +232,7 @@ async def test_new_failures_move_neither_cursor_nor_groups(opened: Any, desk: An
         await assert_until(pilot, lambda: len(screen.triage.order) == 7)
         assert current(screen) == "first-1"
         assert [found.count for found in screen.triage.groups] == [2, 5]
-        assert screen.query_one("#list", Rows).cursor == "0/first-1"
+        assert screen.query_one("#list", RowList).cursor == "0/first-1"
 
 
 # Sorting out ---------------------------------------------------------------------------------------------------------
@@ -244,11 +244,13 @@ async def test_a_tag_is_kept_and_moves_on(opened: Any, desk: Any) -> None:
         screen = await review(app, pilot, folder)
         await pilot.press("t", "m")
         await assert_until(pilot, lambda: current(screen) == "live_multiple_131-52")
-        remarks = Notes(folder.path).remarks()
-        assert {case: remark.tag for (case, _), remark in remarks.items()} == {"live_multiple_118-41": "model"}
+        annotations = Notes(folder.path).annotations()
+        assert {case: annotation.tag for (case, _), annotation in annotations.items()} == {
+            "live_multiple_118-41": "model"
+        }
         assert "1 reviewed" in text_of(app)
         await pilot.press("u")
-        await assert_until(pilot, lambda: not Notes(folder.path).remarks())
+        await assert_until(pilot, lambda: not Notes(folder.path).annotations())
         assert current(screen) == "live_multiple_118-41"
         await pilot.press("u")
         assert app.messages[-1].plain == "There is nothing to undo."
@@ -261,12 +263,12 @@ async def test_a_whole_group_is_tagged_after_a_question(opened: Any, desk: Any) 
         await pilot.press("T")
         await assert_until(pilot, lambda: "Tag 3 of unit as" in text_of(app))
         await pilot.press("g")
-        await assert_until(pilot, lambda: len(Notes(folder.path).remarks()) == 3)
+        await assert_until(pilot, lambda: len(Notes(folder.path).annotations()) == 3)
         await assert_until(pilot, lambda: current(screen) == "live_simple_14-3-9")
         await pilot.press("f", "u")
         await assert_until(pilot, lambda: len(screen.triage.order) == 4)
         await pilot.press("F", "u")
-        await assert_until(pilot, lambda: not Notes(folder.path).remarks())
+        await assert_until(pilot, lambda: not Notes(folder.path).annotations())
 
 
 async def test_a_case_is_marked_as_reviewed_and_counted(opened: Any, desk: Any) -> None:
@@ -296,8 +298,8 @@ async def test_a_dispute_is_kept_with_who_and_why_and_changes_no_score(
         screen = await review(app, pilot, folder)
         await pilot.press("D", *"celsius is right too", "enter")
         await assert_until(pilot, lambda: "celsius is right too" in text_of(app))
-        remark = Notes(folder.path).remarks()["live_multiple_118-41", 0]
-        assert (remark.dispute, remark.disputed_by) == ("celsius is right too", "ann")
+        annotation = Notes(folder.path).annotations()["live_multiple_118-41", 0]
+        assert (annotation.dispute, annotation.disputed_by) == ("celsius is right too", "ann")
         assert folder.summary() == before
         await pilot.press("f", "d")
         await assert_until(pilot, lambda: [it.key.case for it in screen.triage.order] == ["live_multiple_118-41"])
@@ -336,7 +338,7 @@ async def test_a_comment_is_kept_shown_and_taken_back(opened: Any, desk: Any) ->
         await review(app, pilot, folder)
         await pilot.press("c", *"odd", "enter")
         await assert_until(pilot, lambda: "comment     odd" in text_of(app))
-        assert [remark.comment for remark in Notes(folder.path).remarks().values()] == ["odd"]
+        assert [annotation.comment for annotation in Notes(folder.path).annotations().values()] == ["odd"]
         await pilot.press("c")
         await pilot.press("escape", "u")
         await assert_until(pilot, lambda: "comment     odd" not in text_of(app))
@@ -411,7 +413,7 @@ async def test_groups(key: str, labels: list[str], opened: Any, desk: Any) -> No
         await assert_until(pilot, lambda: [found.label for found in screen.triage.groups] == labels)
         await pilot.press("o", "n")
         await assert_until(pilot, lambda: not screen.triage.heads)
-        assert len(screen.query_one("#list", Rows).keys) == 7
+        assert len(screen.query_one("#list", RowList).keys) == 7
 
 
 # The case ------------------------------------------------------------------------------------------------------------

@@ -15,4 +15,4 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: Arguments) -> int:
     """Refuse to guess a phase."""
-    raise UsageError("name a phase: generate or evaluate", cure="See `eval-console bfcl --help`.")
+    raise UsageError("name a phase: generate or evaluate", hint="See `eval-console bfcl --help`.")

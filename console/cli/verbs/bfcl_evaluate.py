@@ -8,11 +8,11 @@ from typing import Any
 
 from console.cli.bfcl_phase import PhaseArguments, add_phase_arguments, categories_of, open_bfcl, results_folder
 from console.cli.exitcode import Exit
-from console.cli.listed import split
+from console.cli.name_lists import split
 from console.config.paths import find_models_file
 from console.core.case import Setting
 from console.core.fault import UsageError
-from console.core.nearest import nearest
+from console.core.suggestion import nearest
 from console.exchange.bfcl_columns import load_columns
 from console.exchange.bfcl_layout import Line, folder_name, project_root, read_lines, result_path
 from console.exchange.bfcl_leaderboard import Price, Spending, write_tables
@@ -79,7 +79,7 @@ def _evaluate(args: EvaluateArguments) -> int:
         output.warn(text)
     if not scores and not refused:
         chosen = ", ".join(split(args.test_category)) or "any category"
-        raise UsageError(f"no result file of {chosen}", where=str(result_root), cure="Generate first, or --result-dir.")
+        raise UsageError(f"no result file of {chosen}", where=str(result_root), hint="Generate first, or --result-dir.")
     _write_summary(args, suite, scores, score_root)
     return Exit.USAGE if refused else Exit.OK
 
@@ -92,7 +92,7 @@ def _models(args: EvaluateArguments, result_root: Path) -> list[str]:
             close = nearest(name, there)
             listed = f"Results are there of: {', '.join(there)}." if there else "Generate first, or give --result-dir."
             raise UsageError(
-                f"no results of {name!r}", where=str(result_root), cure=f"Did you mean {close}?" if close else listed
+                f"no results of {name!r}", where=str(result_root), hint=f"Did you mean {close}?" if close else listed
             )
     return chosen or there
 

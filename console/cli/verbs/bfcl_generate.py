@@ -13,10 +13,10 @@ from typing import Any
 import msgspec
 
 from console.cli.bfcl_phase import PhaseArguments, add_phase_arguments, categories_of, open_bfcl, results_folder
-from console.cli.ending import exit_code
 from console.cli.exitcode import Exit
-from console.cli.listed import split
+from console.cli.name_lists import split
 from console.cli.playing import play
+from console.cli.run_report import exit_code
 from console.config.models import facts, load_models
 from console.config.paths import find_models_file
 from console.core.fault import UsageError
@@ -66,13 +66,13 @@ def run(args: GenerateArguments) -> int:
     """
     models = split(args.model)
     if not models:
-        raise UsageError("is needed", where="--model", cure="Name one or more models of models.toml.")
+        raise UsageError("is needed", where="--model", hint="Name one or more models of models.toml.")
     result_root = results_folder(args)
     try:
         prepared = [(model, _prepare(args, model, result_root)) for model in models]
     except UsageError as error:
         if args.run_ids and error.where == "--ids":  # the ids are in the file, not on the command line
-            raise UsageError(error.message, where=str(project_root() / _IDS), cure=error.cure) from None
+            raise UsageError(error.message, where=str(project_root() / _IDS), hint=error.hint) from None
         raise
     worst = Exit.OK
     for model, plan in prepared:
@@ -135,14 +135,14 @@ def _mode(args: GenerateArguments, model: str) -> str | None:
 
 
 def _chosen_ids(path: Path) -> tuple[str, ...]:
-    cure = 'It maps categories to lists of ids: {"live_simple": ["live_simple_4-3-0"]}.'
+    hint = 'It maps categories to lists of ids: {"live_simple": ["live_simple_4-3-0"]}.'
     try:
         chosen = msgspec.convert(json.loads(path.read_text(encoding="utf-8")), dict[str, list[str]])
     except (OSError, ValueError, RecursionError) as error:
-        raise UsageError(f"the list of ids cannot be read: {error}", where=str(path), cure=cure) from None
+        raise UsageError(f"the list of ids cannot be read: {error}", where=str(path), hint=hint) from None
     ids = tuple(dict.fromkeys(name for names in chosen.values() for name in names))
     if not ids:
-        raise UsageError("names no id", where=str(path), cure=cure)
+        raise UsageError("names no id", where=str(path), hint=hint)
     return ids
 
 

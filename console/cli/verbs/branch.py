@@ -7,17 +7,17 @@ import argparse
 import sys
 from pathlib import Path
 
-from console.cli.ending import show_report
 from console.cli.exitcode import Exit
 from console.cli.history import read_history, report_of
 from console.cli.parser import Arguments
 from console.cli.playing import play
+from console.cli.run_report import show_report
 from console.cli.verbs.tag import add_rollout, find_rollout
 from console.core.case import Edit
 from console.core.fault import UsageError
 from console.engine.branch import branch_plan
 from console.engine.launch import start
-from console.insight.opening import as_text, from_text, opening_of
+from console.insight.prompt_edit import as_text, from_text, opening_of
 
 
 class BranchArguments(Arguments):

@@ -51,7 +51,7 @@ def _lines(name: str) -> Iterator[str]:
         with _opened(name) as file:
             yield from file
     except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot be read: {error}", where=name, cure="JSON lines in UTF-8, plain or .gz.") from None
+        raise UsageError(f"cannot be read: {error}", where=name, hint="JSON lines in UTF-8, plain or .gz.") from None
 
 
 def _opened(name: str) -> io.TextIOBase:

@@ -24,9 +24,9 @@ from console.exchange.document import outcome_word
 from console.exchange.forms import write_file
 from console.exchange.reading import RunReader
 from console.insight.comparison import RunComparison, compare
-from console.insight.figures import score
+from console.insight.comparison_side import ComparisonSide
 from console.insight.grid import Grid, grid
-from console.insight.side import Side
+from console.insight.number_format import score
 from console.store.runs import find_run
 
 _MARKS = {
@@ -63,7 +63,7 @@ def run(args: CompareArguments) -> int:
     sides = _sides(args)
     if len(sides) > 2:
         if args.form != "text":
-            raise UsageError("is for two runs", where="--format", cure="Use --json for more.")
+            raise UsageError("is for two runs", where="--format", hint="Use --json for more.")
         _show_grid(args.output, grid(sides))
         return Exit.OK
     found = compare(*sides)
@@ -71,7 +71,7 @@ def run(args: CompareArguments) -> int:
         raise UsageError(
             "the two runs have no case in common",
             where=f"{sides[0].name}, {sides[1].name}",
-            cure="Compare runs of the same suite and categories; `eval-console runs` lists them.",
+            hint="Compare runs of the same suite and categories; `eval-console runs` lists them.",
         )
     if args.form != "text":
         text = _FORMS[args.form](found)
@@ -89,15 +89,15 @@ def run(args: CompareArguments) -> int:
 _FORMS = {"markdown": comparison_markdown, "csv": comparison_csv}
 
 
-def _sides(args: CompareArguments) -> list[Side]:
+def _sides(args: CompareArguments) -> list[ComparisonSide]:
     if len(args.which) < 2:
         raise UsageError(
-            "two runs are needed", cure="Write `eval-console compare A B`; `eval-console runs` lists them."
+            "two runs are needed", hint="Write `eval-console compare A B`; `eval-console runs` lists them."
         )
     root = find_runs_root(args.runs)
     folders = [find_run(root, name) for name in args.which]
     if len({folder.path for folder in folders}) < len(folders):
-        raise UsageError(f"{folders[-1].name} is named twice", cure="Name different runs.")
+        raise UsageError(f"{folders[-1].name} is named twice", hint="Name different runs.")
     readers = [RunReader(folder) for folder in folders]
     for reader in readers:
         if reader.damages:

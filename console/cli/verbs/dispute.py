@@ -41,13 +41,13 @@ def run(args: DisputeArguments) -> int:
     """
     if "#" not in args.which:
         if args.reason is not None or args.withdraw:
-            raise UsageError("names no case", where=args.which, cure="Write RUN#CASE before the reason.")
+            raise UsageError("names no case", where=args.which, hint="Write RUN#CASE before the reason.")
         return _list(args)
     reader, rollout = find_rollout(args, args.which, args.rollout)
     if args.reason is not None or args.withdraw:
         reason = "" if args.withdraw else scrub((args.reason or "").strip())
         if not reason and not args.withdraw:
-            raise UsageError("a dispute needs a reason", cure="Write why, or --withdraw to take it back.")
+            raise UsageError("a dispute needs a reason", hint="Write why, or --withdraw to take it back.")
         Notes(reader.folder.path).add(Note(rollout.key, "dispute", reason))
     show_remark(args, reader, rollout)
     return Exit.OK
@@ -55,12 +55,14 @@ def run(args: DisputeArguments) -> int:
 
 def _list(args: DisputeArguments) -> int:
     folder = find_run(find_runs_root(args.runs), args.which)
-    found = [(slot, remark) for slot, remark in Notes(folder.path).remarks().items() if remark.dispute]
+    found = [(slot, annotation) for slot, annotation in Notes(folder.path).annotations().items() if annotation.dispute]
     if args.json:
-        rows = [{"case": case, "rollout": number + 1} | dict(remarks_of(remark)) for (case, number), remark in found]
+        rows = [
+            {"case": case, "rollout": number + 1} | dict(remarks_of(annotation)) for (case, number), annotation in found
+        ]
         args.output.data({"schema": 1, "run": folder.name, "disputed": rows})
     elif found:
-        rows = [(case, remarks_of(remark)["disputed_by"], remark.dispute) for (case, _), remark in found]
+        rows = [(case, remarks_of(annotation)["disputed_by"], annotation.dispute) for (case, _), annotation in found]
         args.output.rows(("case", "disputed by", "why"), rows)
     else:
         args.output.say(f"nothing is disputed in {folder.name}")

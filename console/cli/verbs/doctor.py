@@ -47,5 +47,5 @@ def _show(args: Arguments, findings: list[Finding]) -> None:
             area = finding.area
             args.output.text(area, "strong")
         args.output.text(f"  {_SIGNS[finding.state]} {finding.name}: {finding.text}", finding.state)
-        if finding.cure:
-            args.output.text(f"      {finding.cure}")
+        if finding.hint:
+            args.output.text(f"      {finding.hint}")

@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
-from console.cli.ending import exit_code
 from console.cli.exitcode import Exit
 from console.cli.history import keep_overview
 from console.cli.parser import Arguments
+from console.cli.run_report import exit_code
 from console.engine.launch import run_in_foreground
 from console.engine.plan import reopen
 from console.engine.queue import Again

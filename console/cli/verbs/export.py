@@ -73,7 +73,7 @@ _DEFAULTS = {"verifiers": "outputs", "bfcl": "result", "cavebench": "results"}
 def _lay_out(layout: str, folder: RunFolder, root: Path) -> list[Path]:
     if layout == "verifiers":
         if "aidanbench_score" not in folder.summary().scores:
-            raise UsageError("holds no AidanBench loop", where=folder.name, cure="Choose another --format.")
+            raise UsageError("holds no AidanBench loop", where=folder.name, hint="Choose another --format.")
         from console.exchange.verifiers import export_run as as_verifiers
 
         return [as_verifiers(folder, root)]
@@ -93,7 +93,7 @@ def _as_bfcl(folder: RunFolder, root: Path) -> list[Path]:
     manifest = folder.manifest()
     played = [name for name in folder.summary().categories if name]
     if not played or any(name not in ALL and not name.endswith("_prereq") for name in played):
-        raise UsageError("holds no BFCL conversation", where=folder.name, cure="Choose another --format.")
+        raise UsageError("holds no BFCL conversation", where=folder.name, hint="Choose another --format.")
     sink = ResultSink(root, folder_name(manifest.model.name), mode=manifest.setting.mode, replace=True)
     reader = JournalReader(folder.journal_path)
     for record in reader.iter_all():

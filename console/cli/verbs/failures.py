@@ -12,7 +12,7 @@ from console.cli.history import read_overview
 from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
-from console.core.remark import UNREMARKED
+from console.core.annotation import UNREMARKED
 from console.insight.failures import Group, GroupBy, group
 from console.insight.filter import Filter, read_filter
 from console.store.notes import Notes
@@ -55,15 +55,15 @@ def run(args: FailuresArguments) -> int:
 
 
 def _groups(folder: RunFolder, by: GroupBy, wanted: Filter) -> list[Group]:
-    remarks = Notes(folder.path).remarks()
+    annotations = Notes(folder.path).annotations()
     found = found_in(folder.journal_path, wanted.words)
     failures = [
         rollout
         for rollout in read_overview(folder).rollouts.values()
         if (rollout.is_failure or "is:" in wanted.text)
-        and wanted.keeps(rollout, remarks.get(rollout.slot, UNREMARKED), found.get(rollout.slot, ()))
+        and wanted.keeps(rollout, annotations.get(rollout.slot, UNREMARKED), found.get(rollout.slot, ()))
     ]
-    return group(failures, by, {slot: remark.tag for slot, remark in remarks.items()})
+    return group(failures, by, {slot: annotation.tag for slot, annotation in annotations.items()})
 
 
 def _show(output: Output, found: Group, depth: int) -> None:

@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
-from console.cli.ending import show_report
 from console.cli.exitcode import Exit
 from console.cli.history import read_history, report_of
 from console.cli.parser import Arguments
+from console.cli.run_report import show_report
 from console.config.paths import find_data_roots, find_runs_root
 from console.core.fault import UsageError
 from console.store.runs import RunFolder
@@ -84,5 +84,5 @@ def _guessed(path: Path) -> str:
     raise UsageError(
         "holds no results that are known here",
         where=str(path),
-        cure=f"Say whose they are: --format {'|'.join(FORMATS)}.",
+        hint=f"Say whose they are: --format {'|'.join(FORMATS)}.",
     )

@@ -4,15 +4,14 @@ import argparse
 from typing import Any
 
 from console.cli.exitcode import Exit
-from console.cli.known import entries_of, known_runs
 from console.cli.output import Output
 from console.cli.parser import Arguments
+from console.cli.run_lookup import entries_of, known_runs
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
-from console.core.nearest import nearest
+from console.core.suggestion import nearest
 from console.exchange.bfcl_measures import measures_of
 from console.exchange.reading import RunReader
-from console.insight.figures import number, rate
 from console.insight.leaderboard import (
     BFCL_COLUMNS,
     BFCL_GROUPS,
@@ -22,6 +21,7 @@ from console.insight.leaderboard import (
     with_interval,
     with_measures,
 )
+from console.insight.number_format import number, rate
 from console.store.runs import find_run
 
 
@@ -52,8 +52,8 @@ def run(args: LeaderboardArguments) -> int:
         names = [board.suite for board in boards]
         if args.suite not in names:
             close = nearest(args.suite, names)
-            cure = f"Did you mean {close}?" if close else f"There are runs of: {', '.join(names) or 'nothing yet'}."
-            raise UsageError(f"there is no finished run of {args.suite!r}", where="--suite", cure=cure)
+            hint = f"Did you mean {close}?" if close else f"There are runs of: {', '.join(names) or 'nothing yet'}."
+            raise UsageError(f"there is no finished run of {args.suite!r}", where="--suite", hint=hint)
         boards = [board for board in boards if board.suite == args.suite]
     boards = [_completed(board, args) for board in boards]
     if args.json:

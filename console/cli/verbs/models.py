@@ -13,7 +13,7 @@ from console.cli.parser import Arguments
 from console.config.models import ModelBook, ModelConfig, key_state, load_models, public_address
 from console.config.paths import find_models_file
 from console.core.fault import UsageError
-from console.core.nearest import nearest
+from console.core.suggestion import nearest
 
 
 class ModelsArguments(Arguments):
@@ -54,15 +54,15 @@ def _ping(book: ModelBook, name: str, output: Output) -> int:
     model = book.models.get(name)
     if model is None:
         close = nearest(name, list(book.models))
-        cure = f"Did you mean {close}?" if close else "`eval-console models` lists them."
-        raise UsageError(f"no model is called {name!r}", cure=cure)
+        hint = f"Did you mean {close}?" if close else "`eval-console models` lists them."
+        raise UsageError(f"no model is called {name!r}", hint=hint)
     begun = time.monotonic()
-    good, text, cure = _answer(model)
+    good, text, hint = _answer(model)
     seconds = round(time.monotonic() - begun, 3)
     if output.machine:
-        output.data({"name": name, "good": good, "text": text, "cure": cure, "seconds": seconds})
+        output.data({"name": name, "good": good, "text": text, "hint": hint, "seconds": seconds})
     else:
-        output.text(f"{name}: {text} ({seconds:.2f} s)" + (f"\n  {cure}" if cure else ""))
+        output.text(f"{name}: {text} ({seconds:.2f} s)" + (f"\n  {hint}" if hint else ""))
     return Exit.OK if good else Exit.INCONCLUSIVE
 
 
@@ -80,7 +80,7 @@ def _answer(model: ModelConfig) -> tuple[bool, str, str]:
     from console.cli.checkup import GOOD, look_at_endpoint
 
     found = asyncio.run(look_at_endpoint(model))
-    return found.state == GOOD, found.text, found.cure
+    return found.state == GOOD, found.text, found.hint
 
 
 def _as_json(model: ModelConfig) -> dict[str, Any]:

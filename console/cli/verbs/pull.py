@@ -8,7 +8,7 @@ from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.config.paths import find_data_roots
 from console.core.fault import UsageError
-from console.core.nearest import nearest
+from console.core.suggestion import nearest
 
 _SOURCES = {
     "bfcl": "console.suites.bfcl.pull",
@@ -42,8 +42,8 @@ def run(args: PullArguments) -> int:
     module = _SOURCES.get(args.name)
     if module is None:
         close = nearest(args.name, _SOURCES)
-        cure = f"Did you mean {close}?" if close else f"These can be pulled: {', '.join(_SOURCES)}."
-        raise UsageError(f"nothing called {args.name!r} can be pulled", cure=cure)
+        hint = f"Did you mean {close}?" if close else f"These can be pulled: {', '.join(_SOURCES)}."
+        raise UsageError(f"nothing called {args.name!r} can be pulled", hint=hint)
     root = args.data or find_data_roots(None).pulled
     folder = importlib.import_module(module).pull(root, args.from_path, args.output.say)
     if args.json:

@@ -41,7 +41,7 @@ def run(args: QueueArguments) -> int:
     if args.do == "go":
         return _go(args, queue)
     if not args.which:
-        raise UsageError(f"queue {args.do} needs a run", cure="`eval-console queue` lists those that wait.")
+        raise UsageError(f"queue {args.do} needs a run", hint="`eval-console queue` lists those that wait.")
     everything = args.do == "cancel" and args.which == ["all"]
     names = queue.names()[::-1] if everything else [find_run(root, name).name for name in args.which]
     for name in names:
@@ -53,7 +53,7 @@ def _change(args: QueueArguments, queue: RunQueue, name: str) -> None:
     if args.do == "cancel":
         was_live = RunFolder(queue.root / name).is_live
         if not queue.cancel(name):
-            raise UsageError(f"{name} is not in the queue", cure="`eval-console queue` lists what is.")
+            raise UsageError(f"{name} is not in the queue", hint="`eval-console queue` lists what is.")
         if was_live:
             _stop(queue.root / name)
         args.output.say(f"{name}: " + ("asked to stop; what is in flight may finish" if was_live else "cancelled"))

@@ -3,7 +3,7 @@
 import argparse
 
 from console.cli.caps import CapArguments, add_cap_arguments
-from console.cli.reopening import go_on
+from console.cli.resuming import go_on
 from console.config.paths import find_runs_root
 from console.engine.queue import Again
 from console.store.runs import find_run

@@ -6,11 +6,11 @@
 import argparse
 
 from console.cli.caps import CapArguments, add_cap_arguments
-from console.cli.listed import split
-from console.cli.reopening import go_on
+from console.cli.name_lists import split
+from console.cli.resuming import go_on
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
-from console.core.nearest import nearest
+from console.core.suggestion import nearest
 from console.engine.plan import reopen
 from console.engine.queue import Again
 from console.store.runs import find_run
@@ -47,6 +47,6 @@ def run(args: RetryArguments) -> int:
         for case in only - set(known):
             close = nearest(case, known)
             raise UsageError(
-                f"the run has no case {case!r}", where="--ids", cure=f"Did you mean {close}?" if close else ""
+                f"the run has no case {case!r}", where="--ids", hint=f"Did you mean {close}?" if close else ""
             )
     return go_on(folder, args, again=Again(args.status), only=only)

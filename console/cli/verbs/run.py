@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from console.cli.exitcode import Exit
 from console.cli.output import Output
 from console.cli.selection import PresetArguments, add_preset_arguments, preset_of
-from console.config.paths import Places
+from console.config.paths import WorkspacePaths
 from console.core.fault import UsageError
 
 if TYPE_CHECKING:  # what plays is loaded when something is played, which keeps `run --help` quick
@@ -44,14 +44,14 @@ def run(args: RunArguments) -> int:
     Raises:
         UsageError: anything is wrong with the plan; nothing has been asked then.
     """
-    from console.cli.ending import threshold
+    from console.cli.run_report import threshold
     from console.engine.forecast import Forecast, forecast_of
     from console.engine.launch import enqueue, spawn
     from console.engine.matrix import plans_of
     from console.engine.plan import prepare
 
     preset, least = preset_of(args), threshold(args.fail_under)
-    plans = plans_of(preset, Places(args.models, args.data, args.runs))
+    plans = plans_of(preset, WorkspacePaths(args.models, args.data, args.runs))
     prepared = [prepare(plan) for plan in plans]
     if args.save_preset:
         return _save(args)
@@ -80,10 +80,10 @@ def _save(args: RunArguments) -> int:
 
 
 def _warn(output: Output, prepared: "Sequence[Prepared]") -> None:
-    from console.engine.preflight import doubts_about_roles
+    from console.engine.role_warnings import warnings_about_roles
 
     said = dict.fromkeys(warning for one in prepared for warning in one.warnings)
-    doubts = doubts_about_roles(one.models for one in prepared)
+    doubts = warnings_about_roles(one.models for one in prepared)
     for warning in [*said, *doubts]:
         output.say(warning)
     for one in prepared:
@@ -166,7 +166,7 @@ def _confirm(args: RunArguments, forecast: "Forecast") -> None:
         return
     args.output.warn(f"{forecast.stake} Go on? [y/N]")
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
-        raise UsageError("nothing was asked", cure="Answer y, or add --yes.")
+        raise UsageError("nothing was asked", hint="Answer y, or add --yes.")
 
 
 def _name_all(args: RunArguments, folders: "Sequence[RunFolder]") -> int:
@@ -188,9 +188,9 @@ def _play_all(args: RunArguments, prepared: "Sequence[Prepared]", least: float |
 
 
 def _play(output: Output, prepared: "Prepared", least: float | None) -> Exit:
-    from console.cli.ending import exit_code, show_report
     from console.cli.history import read_history
     from console.cli.playing import play
+    from console.cli.run_report import exit_code, show_report
     from console.store.runs import create_run
 
     folder = create_run(prepared.runs_root, prepared.manifest)

@@ -4,17 +4,17 @@ import argparse
 
 import msgspec
 
-from console.cli.ending import metric_words, show_report
 from console.cli.exitcode import Exit
 from console.cli.history import History, Played, open_suite, read_history, report_of
 from console.cli.output import Output
 from console.cli.parser import Arguments
+from console.cli.run_report import metric_words, show_report
 from console.cli.transcript import show_case, show_transcript
 from console.config.paths import find_runs_root
+from console.core.annotation import UNREMARKED, remark_counts
 from console.core.comparison import Comparison
 from console.core.fault import UsageError
-from console.core.nearest import nearest
-from console.core.remark import UNREMARKED, remark_counts
+from console.core.suggestion import nearest
 from console.exchange.document import remarks_of
 from console.insight.conversation import Conversation
 from console.insight.turn_sums import turn_sums
@@ -46,7 +46,7 @@ def run(args: ShowArguments) -> int:
     if case:
         return _show_case(args, history, case)
     show_report(args.output, history, _report(args, history))
-    said = remark_counts(Notes(history.folder.path).remarks().values())
+    said = remark_counts(Notes(history.folder.path).annotations().values())
     if said and not args.json:
         args.output.text(f"readers: {said}; no score is changed by that", "doubt")
     return Exit.OK
@@ -65,8 +65,8 @@ def _show_case(args: Arguments, history: History, case: str) -> int:
     found = [played for played in history.played if case in (played.case.id, str(played.key))]
     if not found:
         close = nearest(case, [played.case.id for played in history.played])
-        cure = f"Did you mean {close}?" if close else f"`eval-console show {history.folder.name} --json` lists them."
-        raise UsageError(f"the run has no case {case!r}", where=history.folder.name, cure=cure)
+        hint = f"Did you mean {close}?" if close else f"`eval-console show {history.folder.name} --json` lists them."
+        raise UsageError(f"the run has no case {case!r}", where=history.folder.name, hint=hint)
     output = args.output
     report = None if output.machine else _report(args, history)
     for played in found:
@@ -74,7 +74,9 @@ def _show_case(args: Arguments, history: History, case: str) -> int:
             output.data(_as_json(args, history, played))
             continue
         show_case(output, played, history.manifest, compare(args, history, played))
-        said = remarks_of(Notes(history.folder.path).remarks().get((played.key.case, played.key.rollout), UNREMARKED))
+        said = remarks_of(
+            Notes(history.folder.path).annotations().get((played.key.case, played.key.rollout), UNREMARKED)
+        )
         for kind, text in said.items():
             output.text(f"  {kind.replace('_', ' ')}: {text}", "doubt")
         _show_turns(output, played, report)

@@ -5,9 +5,9 @@ import argparse
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
+from console.core.annotation import UNREMARKED
 from console.core.fault import UsageError
-from console.core.nearest import nearest
-from console.core.remark import UNREMARKED
+from console.core.suggestion import nearest
 from console.exchange.document import remarks_of
 from console.exchange.reading import RunReader
 from console.insight.rollout import Rollout
@@ -66,15 +66,15 @@ def find_rollout(args: Arguments, which: str, number: int) -> tuple[RunReader, R
     """
     name, _, case = which.partition("#")
     if not case:
-        raise UsageError("names no case", where=which, cure="Write RUN#CASE, such as latest#live_simple_3-0-0.")
+        raise UsageError("names no case", where=which, hint="Write RUN#CASE, such as latest#live_simple_3-0-0.")
     reader = RunReader(find_run(find_runs_root(args.runs), name or "latest"))
     return reader, _rollout(reader, case, number)
 
 
 def show_remark(args: Arguments, reader: RunReader, rollout: Rollout) -> None:
     """Say what stands of a rollout."""
-    remark = reader.remarks().get(rollout.slot, UNREMARKED)
-    standing = dict(remarks_of(remark)) | ({"reviewed": "yes"} if remark.reviewed else {})
+    annotation = reader.annotations().get(rollout.slot, UNREMARKED)
+    standing = dict(remarks_of(annotation)) | ({"reviewed": "yes"} if annotation.reviewed else {})
     if args.json:
         head = {"schema": 1, "run": reader.folder.name, "case": rollout.key.case, "rollout": rollout.key.rollout + 1}
         args.output.data(head | standing)
@@ -92,7 +92,7 @@ def _tag(text: str | None) -> str | None:
         return ""
     close = nearest(text, (*TAGS, NONE))
     raise UsageError(
-        f"no tag is called {text!r}", cure=f"Did you mean {close}?" if close else f"One of: {', '.join((*TAGS, NONE))}."
+        f"no tag is called {text!r}", hint=f"Did you mean {close}?" if close else f"One of: {', '.join((*TAGS, NONE))}."
     )
 
 
@@ -105,5 +105,5 @@ def _rollout(reader: RunReader, case: str, number: int) -> Rollout:
         raise UsageError(f"{case} has no rollout {number}", where="--rollout")
     close = nearest(case, cases)
     raise UsageError(
-        f"the run has no case {case!r}", where=reader.folder.name, cure=f"Did you mean {close}?" if close else ""
+        f"the run has no case {case!r}", where=reader.folder.name, hint=f"Did you mean {close}?" if close else ""
     )

@@ -5,12 +5,12 @@ import dataclasses
 from datetime import UTC, datetime
 
 from console.cli.exitcode import Exit
-from console.cli.known import known_runs
 from console.cli.output import Output
 from console.cli.parser import Arguments
+from console.cli.run_lookup import known_runs
 from console.core.fault import UsageError
 from console.exchange.comparison_table import signed
-from console.insight.figures import money, number, rate, sparkline
+from console.insight.number_format import money, number, rate, sparkline
 from console.insight.trends import Point, Trend, trends
 
 
@@ -37,7 +37,7 @@ def run(args: TrendsArguments) -> int:
     chosen = [it for it in found if args.model in (None, it.model) and args.suite in (None, it.suite)]
     if found and not chosen:
         names = sorted({f"{it.model} on {it.suite}" for it in found})
-        raise UsageError("no run is of this model and suite", cure=f"There are runs of: {', '.join(names[:8])}.")
+        raise UsageError("no run is of this model and suite", hint=f"There are runs of: {', '.join(names[:8])}.")
     if args.json:
         args.output.data({"schema": 1, "trends": [dataclasses.asdict(it) for it in chosen]})
         return Exit.OK

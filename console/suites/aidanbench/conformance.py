@@ -27,7 +27,7 @@ def check_line(row: Row, data: Any = None) -> dict[str, Any]:
     judge = _KINDS.get(kind) if isinstance(kind, str) else None
     name = "case" if "case" in row else "id"
     if judge is None:
-        raise UsageError(f"unknown kind {kind!r}", where=str(row.get(name, "")), cure=f"Known: {', '.join(_KINDS)}.")
+        raise UsageError(f"unknown kind {kind!r}", where=str(row.get(name, "")), hint=f"Known: {', '.join(_KINDS)}.")
     try:
         return {name: row.get(name), **judge(row)}
     except (KeyError, TypeError, AttributeError, ValueError) as error:

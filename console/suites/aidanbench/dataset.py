@@ -153,7 +153,7 @@ def _read(path: Path) -> str:
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise UsageError(
-            f"cannot be read: {error.strerror}", where=str(path), cure="Give the path of a file."
+            f"cannot be read: {error.strerror}", where=str(path), hint="Give the path of a file."
         ) from error
     except UnicodeDecodeError as error:
         raise UsageError(f"is not UTF-8 text: {error.reason} at byte {error.start}", where=str(path)) from error

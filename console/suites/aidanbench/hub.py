@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from console.core.fault import UsageError
-from console.core.nearest import nearest
+from console.core.suggestion import nearest
 
 FIELD = "question"
 Row = Mapping[str, Any]
@@ -31,14 +31,14 @@ def read_dataset(name: str, split: str) -> list[str]:
     path = Path(name).expanduser()
     read = _READERS.get(path.suffix.lower())
     if read is None and path.exists():
-        raise UsageError("is in no form that can be read", where=str(path), cure=f"Known: {', '.join(_READERS)}.")
+        raise UsageError("is in no form that can be read", where=str(path), hint=f"Known: {', '.join(_READERS)}.")
     if read is None:
         return _questions(_hub(name, split), name)
     try:
         return _questions(read(path), str(path))
     except OSError as error:
         reason = error.strerror or "there is no such file"
-        raise UsageError(f"cannot be read: {reason}", where=str(path), cure="Check the path.") from error
+        raise UsageError(f"cannot be read: {reason}", where=str(path), hint="Check the path.") from error
     except (ValueError, RecursionError, csv.Error) as error:
         raise UsageError(f"is damaged: {error}", where=str(path)) from error
 
@@ -62,8 +62,8 @@ def _questions(rows: Iterable[object], where: str) -> list[str]:
 
 def _without_field(fields: list[str], where: str) -> UsageError:
     close = nearest(FIELD, fields)
-    cure = f"Did you mean to rename {close!r}?" if close else f"Fields: {', '.join(fields)}."
-    return UsageError(f"has no field `{FIELD}`", where=where, cure=cure)
+    hint = f"Did you mean to rename {close!r}?" if close else f"Fields: {', '.join(fields)}."
+    return UsageError(f"has no field `{FIELD}`", where=where, hint=hint)
 
 
 def _jsonl(path: Path) -> Iterator[object]:
@@ -101,7 +101,7 @@ def _hub(name: str, split: str) -> Iterable[object]:
         return package.load_dataset(name, split=split)
     except Exception as error:  # the package raises what it likes, from network trouble to unknown splits
         message = f"the dataset cannot be loaded: {type(error).__name__}: {error}"
-        raise UsageError(message, where=name, cure="Check name, split and network, or give a local file.") from error
+        raise UsageError(message, where=name, hint="Check name, split and network, or give a local file.") from error
 
 
 def _optional(module: str, package: str, where: str) -> Any:
@@ -112,7 +112,7 @@ def _optional(module: str, package: str, where: str) -> Any:
         raise UsageError(
             f"the package {package} is needed to read this dataset",
             where=where,
-            cure=f"Install eval-console[datasets], or give a local file ({known}).",
+            hint=f"Install eval-console[datasets], or give a local file ({known}).",
         ) from error
 
 

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from console.core.chat import Cue, Message
+from console.core.chat import Message, ScriptedAnswers
 from console.suites.aidanbench import reading
 from console.suites.aidanbench.options import AidanOptions
 from console.suites.aidanbench.prompts import coherence_prompt, similarity_prompt
@@ -78,7 +78,7 @@ class Judge:
         return Comparison(reading.llm_novelty(similarities), nearest)
 
     async def _number(
-        self, prompt: str, read: Callable[[str], float | None], cue: Callable[[], Cue], step: int
+        self, prompt: str, read: Callable[[str], float | None], cue: Callable[[], ScriptedAnswers], step: int
     ) -> Grade:
         messages: list[Message] = [{"role": "user", "content": prompt}]
         replies: list[str] = []

@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from console.config.endpoint_address import address_mistake
 from console.core.fault import UsageError
-from console.core.nearest import nearest
+from console.core.suggestion import nearest
 from console.suites.aidanbench.prompts import ENVIRONMENT, ORIGINAL
 from console.suites.aidanbench.rules import Rule, Thresholds
 from console.suites.suite import Option
@@ -169,8 +169,8 @@ def _checked(option: Option, value: Any) -> Any:
         raise UsageError(f"must be of kind {option.kind}, not {value!r}", where=option.name)
     if option.choices and value not in option.choices:
         close = nearest(str(value), option.choices)
-        cure = f"Did you mean {close}?" if close else f"One of: {', '.join(option.choices)}."
-        raise UsageError(f"cannot be {value!r}", where=option.name, cure=cure)
+        hint = f"Did you mean {close}?" if close else f"One of: {', '.join(option.choices)}."
+        raise UsageError(f"cannot be {value!r}", where=option.name, hint=hint)
     return value
 
 
@@ -190,7 +190,7 @@ def _check_numbers(values: Mapping[str, Any]) -> None:
 def _check_sources(values: Mapping[str, Any]) -> None:
     given = [name for name in _SOURCES if values[name] is not None]
     if len(given) > 1:
-        raise UsageError(f"{' and '.join(given)} exclude each other", where=given[-1], cure="Give only one of them.")
+        raise UsageError(f"{' and '.join(given)} exclude each other", where=given[-1], hint="Give only one of them.")
 
 
 def _turns(values: Mapping[str, Any]) -> int | None:
@@ -201,5 +201,5 @@ def _turns(values: Mapping[str, Any]) -> int | None:
 
 def _unknown(what: str, name: str, known: list[str]) -> UsageError:
     close = nearest(name, known)
-    cure = f"Did you mean {close}?" if close else f"Known: {', '.join(known)}."
-    return UsageError(f"unknown {what} {name!r}", where=f"{what}s", cure=cure)
+    hint = f"Did you mean {close}?" if close else f"Known: {', '.join(known)}."
+    return UsageError(f"unknown {what} {name!r}", where=f"{what}s", hint=hint)

@@ -43,7 +43,7 @@ _ORIGINAL_FILES = f"{_HOST}/aidanmclaughlin/AidanBench/{REVISION}"
 _ENVIRONMENT_FILES = f"{_HOST}/PrimeIntellect-ai/verifiers/{ENVIRONMENT_REVISION}"
 _TIMEOUT_S = 30
 _MOST_BYTES = 1 << 20
-_CURE = (
+_HINT = (
     "Check the network, or get the AidanBench repository elsewhere and give its folder with --from PATH "
     "(a folder that also holds environments/aidanbench of verifiers gives the environment's wording as well)."
 )
@@ -79,7 +79,7 @@ def pull(target_root: Path, from_path: Path | None = None, say: Callable[[str], 
             return _replace(fresh, target_root / NAME, Path(scratch))
     except OSError as error:
         where = str(error.filename or target_root)
-        raise UsageError(f"cannot be written: {error.strerror}", where=where, cure="Choose with --data.") from error
+        raise UsageError(f"cannot be written: {error.strerror}", where=where, hint="Choose with --data.") from error
 
 
 def download(into: Path, say: Callable[[str], object]) -> Path:
@@ -186,7 +186,7 @@ def _find(folder: Path, name: str) -> Path:
     for place in _places(folder, name):
         if place.is_file():
             return place
-    raise UsageError(f"holds no {name}", where=str(folder), cure="Name the folder of an AidanBench checkout.")
+    raise UsageError(f"holds no {name}", where=str(folder), hint="Name the folder of an AidanBench checkout.")
 
 
 def _places(folder: Path, name: str) -> list[Path]:
@@ -199,9 +199,9 @@ def _fetch(address: str, target: Path) -> None:
         with urllib.request.urlopen(address, timeout=_TIMEOUT_S) as answer:  # noqa: S310 - a constant https address
             content = answer.read(_MOST_BYTES + 1)
     except (OSError, urllib.error.URLError) as error:
-        raise UsageError(f"{address} cannot be fetched: {error}", cure=_CURE) from error
+        raise UsageError(f"{address} cannot be fetched: {error}", hint=_HINT) from error
     if len(content) > _MOST_BYTES:
-        raise UsageError(f"{address} is larger than a source file can be", cure=_CURE)
+        raise UsageError(f"{address} is larger than a source file can be", hint=_HINT)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(content)
 

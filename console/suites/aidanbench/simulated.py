@@ -8,7 +8,7 @@ import hashlib
 import re
 from collections.abc import Callable
 
-from console.core.chat import Cue, Utterance
+from console.core.chat import ScriptedAnswers, Utterance
 
 _FEWEST, _SPREAD = 3, 22
 """A question has from 3 to 24 ideas before they run out."""
@@ -72,10 +72,10 @@ _BABBLE = (
 _BABBLE_SIGNS = ("Tuesday, the question eats", "therefore forks the moon")
 
 
-def answer_cue(question: str, rollout: int, accepted: tuple[str, ...]) -> Callable[[], Cue]:
+def answer_cue(question: str, rollout: int, accepted: tuple[str, ...]) -> Callable[[], ScriptedAnswers]:
     """Return the whisper for the next answer to a question, after the accepted ones."""
 
-    def cue() -> Cue:
+    def cue() -> ScriptedAnswers:
         order = sorted(IDEAS, key=lambda idea: _roll(question, rollout, idea))
         ideas = order[: _FEWEST + _roll(question, rollout, "how many") % _SPREAD]
         left = [idea for idea in ideas if not any(answer.startswith(idea) for answer in accepted)]
@@ -85,15 +85,15 @@ def answer_cue(question: str, rollout: int, accepted: tuple[str, ...]) -> Callab
             right = _worn(left[0], accepted, 1 - len(left) / len(ideas))
         else:
             right = lost if _roll(question, rollout, "ending") % 4 == 0 else stale
-        return Cue(right=_tagged(right), wrong=(_tagged(stale),) * 4 + (_tagged(lost),))
+        return ScriptedAnswers(right=_tagged(right), wrong=(_tagged(stale),) * 4 + (_tagged(lost),))
 
     return cue
 
 
-def coherence_cue(answer: str) -> Callable[[], Cue]:
+def coherence_cue(answer: str) -> Callable[[], ScriptedAnswers]:
     """Return the whisper for the coherence judge."""
 
-    def cue() -> Cue:
+    def cue() -> ScriptedAnswers:
         if any(sign in answer for sign in _BABBLE_SIGNS):
             return _number("coherence_score", 5 + _roll(answer, 0, "low") % 8)
         return _number("coherence_score", 60 + 5 * (_roll(answer, 0, "high") % 8))
@@ -101,10 +101,10 @@ def coherence_cue(answer: str) -> Callable[[], Cue]:
     return cue
 
 
-def similarity_cue(new: str, earlier: str) -> Callable[[], Cue]:
+def similarity_cue(new: str, earlier: str) -> Callable[[], ScriptedAnswers]:
     """Return the whisper for the similarity judge: the share of common words."""
 
-    def cue() -> Cue:
+    def cue() -> ScriptedAnswers:
         first, second = _words(new), _words(earlier)
         together = first | second
         share = len(first & second) / len(together) if together else 1.0
@@ -126,8 +126,10 @@ def _tagged(text: str) -> Utterance:
     return Utterance(f"<answer>{text}</answer>")
 
 
-def _number(tag: str, value: int) -> Cue:
-    return Cue(right=Utterance(f"<{tag}>{value}</{tag}>"), wrong=(Utterance(f"<{tag}>{max(0, value - 15)}</{tag}>"),))
+def _number(tag: str, value: int) -> ScriptedAnswers:
+    return ScriptedAnswers(
+        right=Utterance(f"<{tag}>{value}</{tag}>"), wrong=(Utterance(f"<{tag}>{max(0, value - 15)}</{tag}>"),)
+    )
 
 
 def _words(text: str) -> set[str]:

@@ -10,9 +10,9 @@ from console.config.weights import LOCAL_EMBEDDING
 from console.core.case import Case, Setting
 from console.core.comparison import Comparison
 from console.core.fault import UsageError
-from console.core.nearest import nearest
 from console.core.outcome import Verdict
 from console.core.run import Selection
+from console.core.suggestion import nearest
 from console.suites.aidanbench import options as names
 from console.suites.aidanbench.compare import compare
 from console.suites.aidanbench.dataset import QuestionSet, load_questions, read_folder
@@ -136,8 +136,8 @@ class AidanBenchSuite:
             for name in given:
                 if name not in known[kind]:
                     close = nearest(name, known[kind])
-                    cure = f"Did you mean {close}?" if close else f"Known: {', '.join(dict.fromkeys(known[kind]))}."
-                    raise UsageError(f"no question has {name!r} among its {kind}", where=self._entry.name, cure=cure)
+                    hint = f"Did you mean {close}?" if close else f"Known: {', '.join(dict.fromkeys(known[kind]))}."
+                    raise UsageError(f"no question has {name!r} among its {kind}", where=self._entry.name, hint=hint)
 
     def _comparability(self, options: AidanOptions) -> str:
         """Say in words whether totals may be laid beside published ones."""

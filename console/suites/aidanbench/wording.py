@@ -66,18 +66,18 @@ def read_wording(folder: Path) -> Wording:
     try:
         table = json.loads(place.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise UsageError(f"cannot be read: {error}", where=str(place), cure=_CURE) from error
+        raise UsageError(f"cannot be read: {error}", where=str(place), hint=_HINT) from error
     names = {field.name for field in fields(Wording)}
     required = names - {"environment_origin"}
     if not isinstance(table, dict):
-        raise UsageError("must hold one table of texts", where=str(place), cure=_CURE)
+        raise UsageError("must hold one table of texts", where=str(place), hint=_HINT)
     texts = cast(Mapping[str, object], table)
     if not required <= texts.keys() <= names or not all(isinstance(text, str) for text in texts.values()):
-        raise UsageError(f"must hold these texts: {', '.join(sorted(required))}", where=str(place), cure=_CURE)
+        raise UsageError(f"must hold these texts: {', '.join(sorted(required))}", where=str(place), hint=_HINT)
     return Wording(**cast(dict[str, str], dict(texts)))
 
 
-_CURE = "Run `eval-console pull aidanbench` again."
+_HINT = "Run `eval-console pull aidanbench` again."
 
 OURS = Wording(
     name="eval-console",

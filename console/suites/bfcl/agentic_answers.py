@@ -2,18 +2,18 @@
 
 from collections.abc import Callable, Sequence
 
-from console.core.chat import Cue, Utterance
+from console.core.chat import ScriptedAnswers, Utterance
 from console.suites.bfcl import categories as names
-from console.suites.bfcl.answers import Call
 from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.rendering import Doc
+from console.suites.bfcl.scripted_answers import Call
 
 _NOTED = Utterance("Noted.")
 _LOST = Utterance("{'answer': 'I do not know', 'context': 'I do not know'}")
 _LONGEST = 600
 
 
-def agentic_cue(entry: Entry, docs: Sequence[Doc], turn: int, step: int) -> Callable[[], Cue]:
+def agentic_cue(entry: Entry, docs: Sequence[Doc], turn: int, step: int) -> Callable[[], ScriptedAnswers]:
     """Return what the simulated models may answer.
 
     A prerequisite's turn is noted with one call and acknowledged; a question is looked up with one call and answered.
@@ -23,12 +23,14 @@ def agentic_cue(entry: Entry, docs: Sequence[Doc], turn: int, step: int) -> Call
     return lambda: _noting(entry, turn, step) if names.is_prerequisite(entry.id) else _asking(entry, step)
 
 
-def _noting(entry: Entry, turn: int, step: int) -> Cue:
+def _noting(entry: Entry, turn: int, step: int) -> ScriptedAnswers:
     if step:
-        return Cue(_NOTED)
+        return ScriptedAnswers(_NOTED)
     lines = [message for message in entry.question[turn] if message["role"] == "user"]
     text = " ".join(str(lines[-1].get("content") or "").split())[:_LONGEST] if lines else ""
-    return Cue(Utterance(calls=(_note(names.backend_of(entry.id), f"talk_{len(entry.depends_on)}_{turn}", text),)))
+    return ScriptedAnswers(
+        Utterance(calls=(_note(names.backend_of(entry.id), f"talk_{len(entry.depends_on)}_{turn}", text),))
+    )
 
 
 def _note(backend: str, key: str, text: str) -> Call:
@@ -41,11 +43,11 @@ def _note(backend: str, key: str, text: str) -> Call:
             return "memory_append", {"text": f"{text}\n"}
 
 
-def _asking(entry: Entry, step: int) -> Cue:
+def _asking(entry: Entry, step: int) -> ScriptedAnswers:
     if step == 0:
-        return Cue(Utterance(calls=(_look_up(entry),)), (_LOST,))
+        return ScriptedAnswers(Utterance(calls=(_look_up(entry),)), (_LOST,))
     truth = (entry.ground_truth or ["unknown"])[0]
-    return Cue(Utterance(f"{{'answer': '{truth}', 'context': 'It was found by looking it up.'}}"), (_LOST,))
+    return ScriptedAnswers(Utterance(f"{{'answer': '{truth}', 'context': 'It was found by looking it up.'}}"), (_LOST,))
 
 
 def _look_up(entry: Entry) -> Call:

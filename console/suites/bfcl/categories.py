@@ -7,7 +7,7 @@ so that it holds for entry ids as well as for categories.
 from collections.abc import Iterable
 
 from console.core.fault import UsageError
-from console.core.nearest import nearest
+from console.core.suggestion import nearest
 
 NON_LIVE = (
     "simple_python",
@@ -73,8 +73,8 @@ def resolve(names: Iterable[str]) -> list[str]:
             found.add(name)
         else:
             close = nearest(name, [*ALL, *COLLECTIONS])
-            cure = f"Did you mean {close}?" if close else f"Known categories: {', '.join(ALL)}."
-            raise UsageError(f"no BFCL category is called {name!r}", cure=cure)
+            hint = f"Did you mean {close}?" if close else f"Known categories: {', '.join(ALL)}."
+            raise UsageError(f"no BFCL category is called {name!r}", hint=hint)
     return sorted(found)
 
 

@@ -8,11 +8,11 @@ from console.core.comparison import Comparison, Mark, Pair, Row
 from console.core.outcome import Outcome, Verdict
 from console.suites.bfcl import categories as names
 from console.suites.bfcl.agentic import check_answer
-from console.suites.bfcl.answers import right_calls, write
 from console.suites.bfcl.decode.reply import decode_reply
 from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.known_bad import why_bad
 from console.suites.bfcl.pairing import Paired, Pairing, as_text
+from console.suites.bfcl.scripted_answers import right_calls, write
 from console.suites.bfcl.source_text import alternatives, call_text, literal
 
 _WORDS = {

@@ -13,7 +13,7 @@ import msgspec
 
 from console.core.chat import Message
 from console.core.fault import UsageError
-from console.core.nearest import nearest
+from console.core.suggestion import nearest
 from console.suites.bfcl import categories as names
 from console.suites.bfcl.entry import Entry, FunctionDoc, SpokenLine
 from console.suites.bfcl.json_text import read_json
@@ -132,12 +132,12 @@ class Dataset:
         category = names.category_of(entry_id).removesuffix("_prereq")
         if category not in self.categories:
             close = nearest(category, self.categories)
-            cure = f"Did you mean {close}?" if close else f"Categories here: {', '.join(self.categories)}."
-            raise UsageError(f"no category here has the id {entry_id!r}", cure=cure)
+            hint = f"Did you mean {close}?" if close else f"Categories here: {', '.join(self.categories)}."
+            raise UsageError(f"no category here has the id {entry_id!r}", hint=hint)
         entry = self.entries(category).get(entry_id)
         if entry is None:
             close = nearest(entry_id, self.entries(category))
-            raise UsageError(f"no entry has the id {entry_id!r}", cure=f"Did you mean {close}?" if close else "")
+            raise UsageError(f"no entry has the id {entry_id!r}", hint=f"Did you mean {close}?" if close else "")
         return entry
 
     def line(self, entry: Entry) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from console.core.case import Setting
-from console.core.chat import Cue, Message, Reply
+from console.core.chat import Message, Reply, ScriptedAnswers
 from console.core.fault import Fault, FaultKind
 from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.execution import executable_calls
@@ -31,7 +31,7 @@ _TRIES = 3
 """How often a step is executed when the simulators are lost meanwhile."""
 
 
-Cues = Callable[[Entry, Sequence[Doc], int, int], Callable[[], Cue]]
+Cues = Callable[[Entry, Sequence[Doc], int, int], Callable[[], ScriptedAnswers]]
 """From entry, offered documents, turn and step to what the simulated models may answer."""
 
 

@@ -78,7 +78,7 @@ def read_official(package: Path, simulators: Path | None, name: str) -> Wording:
         raise UsageError(
             f"the official wording is not where it should be: {error}",
             where=str(package),
-            cure="Pull the supported release again with `eval-console pull bfcl`.",
+            hint="Pull the supported release again with `eval-console pull bfcl`.",
         ) from error
 
 
@@ -86,8 +86,8 @@ def _tree(path: Path) -> ast.Module:
     try:
         return ast.parse(path.read_text(encoding="utf-8"))
     except (OSError, SyntaxError, UnicodeDecodeError) as error:
-        cure = "Pull the supported release again with `eval-console pull bfcl`."
-        raise UsageError(f"the official wording cannot be read: {error}", where=str(path), cure=cure) from error
+        hint = "Pull the supported release again with `eval-console pull bfcl`."
+        raise UsageError(f"the official wording cannot be read: {error}", where=str(path), hint=hint) from error
 
 
 def _assignments(tree: ast.Module, path: Path) -> dict[str, _Value]:

@@ -4,10 +4,10 @@ from typing import Any
 
 from console.core.case import Setting
 from console.core.chat import Message, Reply
-from console.suites.bfcl.answers import cue_for
 from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.prompts import first_turn, hinted, system_prompt
 from console.suites.bfcl.rendering import Doc
+from console.suites.bfcl.scripted_answers import scripted_answers_for
 from console.suites.bfcl.tools import native_tools
 from console.suites.bfcl.wording import Wording
 from console.suites.stage import Stage
@@ -28,7 +28,7 @@ async def play_single_turn(entry: Entry, stage: Stage, setting: Setting, wording
         Fault: the model could not be asked; it is no answer and must not be scored.
     """
     messages, tools = question_of(entry, wording, setting.mode)
-    reply = await stage.ask(messages, tools=tools, cue=lambda: cue_for(entry, setting.mode))
+    reply = await stage.ask(messages, tools=tools, cue=lambda: scripted_answers_for(entry, setting.mode))
     return output_of(reply, setting.mode)
 
 

@@ -59,7 +59,7 @@ def pull(target_root: Path, from_path: Path | None = None, say: Callable[[str], 
             return _replace(fresh, target_root / NAME, Path(scratch))
     except OSError as error:
         where = str(error.filename or target_root)
-        raise UsageError(f"cannot be written: {error.strerror}", where=where, cure="Choose with --data.") from error
+        raise UsageError(f"cannot be written: {error.strerror}", where=where, hint="Choose with --data.") from error
 
 
 def _fill(fresh: Path, scratch: Path, from_path: Path | None, say: Callable[[str], object]) -> None:
@@ -87,7 +87,7 @@ def _is_kept(name: str) -> bool:
 def _copy_tree(source: Path, fresh: Path) -> None:
     root = next((place for place in (source, source / "berkeley-function-call-leaderboard") if _has_data(place)), None)
     if root is None:
-        raise UsageError(f"holds no {_PACKAGE}/data", where=str(source), cure="Name the folder that holds bfcl_eval.")
+        raise UsageError(f"holds no {_PACKAGE}/data", where=str(source), hint="Name the folder that holds bfcl_eval.")
     for path in sorted((root / _PACKAGE).rglob("*")):
         name = path.relative_to(root).as_posix()
         if path.is_file() and not path.is_symlink() and _is_kept(name):

@@ -4,8 +4,8 @@ import random
 from collections.abc import Iterable, Sequence
 
 from console.core.fault import UsageError
-from console.core.nearest import nearest
 from console.core.run import Selection
+from console.core.suggestion import nearest
 from console.suites.bfcl import categories as names
 from console.suites.bfcl.dataset import Dataset
 from console.suites.bfcl.entry import Entry
@@ -44,8 +44,8 @@ def wanted_categories(dataset: Dataset, given: Sequence[str], mode: str) -> list
         found = [category for category in names.resolve([name]) if category in dataset.categories]
         if not found:
             close = nearest(name, dataset.categories)
-            cure = f"Did you mean {close}?" if close else f"It has: {', '.join(dataset.categories)}."
-            raise UsageError(f"{dataset.folder.name} has no category {name!r}", cure=cure)
+            hint = f"Did you mean {close}?" if close else f"It has: {', '.join(dataset.categories)}."
+            raise UsageError(f"{dataset.folder.name} has no category {name!r}", hint=hint)
         out.update(dict.fromkeys(found))
     return list(out)
 
@@ -55,8 +55,8 @@ def _only(entries: Sequence[Entry], ids: Iterable[str]) -> list[Entry]:
     for entry_id in ids:
         if entry_id not in known:
             close = nearest(entry_id, known)
-            cure = f"Did you mean {close}?" if close else ""
-            raise UsageError(f"no entry of the selected categories has the id {entry_id!r}", cure=cure)
+            hint = f"Did you mean {close}?" if close else ""
+            raise UsageError(f"no entry of the selected categories has the id {entry_id!r}", hint=hint)
     return [known[entry_id] for entry_id in dict.fromkeys(ids)]
 
 

@@ -20,7 +20,7 @@ from console.sandbox.limits import MEBIBYTE, Limits
 from console.sandbox.worker import Worker
 from console.suites.bfcl.dataset import Dataset
 
-_PROGRAM = "console.suites.bfcl.simulators"
+_PROGRAM = "console.suites.bfcl.simulator_program"
 _CALL_S = 30.0
 _START_S = 60.0
 _END_S = 10.0
@@ -42,7 +42,7 @@ def host_of(dataset: Dataset) -> "SimulatorHost":
         Fault: the dataset has no simulators.
     """
     if dataset.simulators is None:
-        raise Fault(FaultKind.DATA, f"{dataset.folder.name} has no simulators", cure="Run `eval-console pull bfcl`.")
+        raise Fault(FaultKind.DATA, f"{dataset.folder.name} has no simulators", hint="Run `eval-console pull bfcl`.")
     folder = dataset.folder.resolve()
     with _opening:
         if folder not in _hosts:
@@ -168,5 +168,5 @@ class SimulatorHost:
                 _PROGRAM, setup=self._setup, read_only=[self._folder], limits=_LIMITS, allow_weaker=True
             )
         except WorkerLost as error:
-            cure = "Run `eval-console pull bfcl` again, and check that mpmath is installed."
-            raise Fault(FaultKind.SANDBOX, error.message, cure=cure) from error
+            hint = "Run `eval-console pull bfcl` again, and check that mpmath is installed."
+            raise Fault(FaultKind.SANDBOX, error.message, hint=hint) from error

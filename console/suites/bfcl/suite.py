@@ -84,7 +84,7 @@ class BfclSuite:
         """Look for the weights of the vector memory, and for what web search needs, where such cases are chosen.
 
         Raises:
-            UsageError: the first thing that is missing, with the cure.
+            UsageError: the first thing that is missing, with the hint.
         """
         chosen = {case.category for case in cases}
         if any("memory_vector" in name for name in chosen):

@@ -4,15 +4,15 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
-from console.core.chat import Cue, Utterance
-from console.suites.bfcl.answers import Call
+from console.core.chat import ScriptedAnswers, Utterance
 from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.rendering import Doc
+from console.suites.bfcl.scripted_answers import Call
 
 _DONE = "That is done."
 
 
-def turn_cue(entry: Entry, docs: Sequence[Doc], turn: int, step: int) -> Callable[[], Cue]:
+def turn_cue(entry: Entry, docs: Sequence[Doc], turn: int, step: int) -> Callable[[], ScriptedAnswers]:
     """Return what the simulated models may answer: all expected calls of the turn at once, then a closing sentence.
 
     Args:
@@ -40,9 +40,9 @@ def _named(text: str, docs: dict[str, Doc]) -> Call:
     return name, given | {str(part.arg): ast.literal_eval(part.value) for part in node.keywords}
 
 
-def _cue(calls: Sequence[Call]) -> Cue:
+def _cue(calls: Sequence[Call]) -> ScriptedAnswers:
     if not calls:
-        return Cue(Utterance(_DONE))
+        return ScriptedAnswers(Utterance(_DONE))
     name, arguments = calls[-1]
     wrong = [Utterance("Could you tell me more about what you want?")]
     wrong += [Utterance(calls=tuple(calls[:-1]))] if len(calls) > 1 else []
@@ -52,4 +52,4 @@ def _cue(calls: Sequence[Call]) -> Cue:
         if isinstance(value, str)
     ]
     wrong += [Utterance(calls=(*calls[:-1], (name, {**arguments, "force": True})))]
-    return Cue(Utterance(calls=tuple(calls)), tuple(wrong))
+    return ScriptedAnswers(Utterance(calls=tuple(calls)), tuple(wrong))

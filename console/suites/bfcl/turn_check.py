@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, cast
 
-from console.suites.bfcl.world import Classes, World, plain, storable, stored_state
+from console.suites.bfcl.simulator_state import Classes, World, plain, storable, stored_state
 
 EMPTY_TURN = "multi_turn:empty_turn_model_response"
 STATE = "multi_turn:instance_state_mismatch"

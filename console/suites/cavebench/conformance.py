@@ -48,7 +48,7 @@ class LineChecker:
             "tool": _tool,
         }.get(str(kind))
         if judge is None:
-            raise UsageError(f"row of unknown kind {kind!r}", cure="Known kinds: turn, scenario, normalize, type, …")
+            raise UsageError(f"row of unknown kind {kind!r}", hint="Known kinds: turn, scenario, normalize, type, …")
         try:
             answer = judge(row)
         except (EvaluatorError, UnreadableValue) as error:

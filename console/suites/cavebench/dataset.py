@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from console.core.fault import UsageError
-from console.core.nearest import nearest
+from console.core.suggestion import nearest
 from console.suites.cavebench.expectation import read_expectation
 from console.suites.cavebench.source import ModuleSource, read_source
 from console.suites.cavebench.value import EvaluatorError
@@ -68,7 +68,7 @@ def read_scenarios(folder: Path) -> list[Scenario]:
             scenarios.append(_read_scenario(folder, path, number, data, names))
     if not scenarios:
         raise UsageError(
-            "holds no scenario file", where=str(folder), cure="A scenario file is a JSON list of scenarios."
+            "holds no scenario file", where=str(folder), hint="A scenario file is a JSON list of scenarios."
         )
     return scenarios
 
@@ -156,8 +156,8 @@ def _check_turn(turn: Any, place: str, source: ModuleSource) -> None:
         name = fields.get(key)
         if name and known is not None and name not in known:
             close = nearest(str(name), known)
-            cure = f"Did you mean {close}?" if close else f"It has: {', '.join(sorted(known)) or 'none'}."
-            raise UsageError(f"the module has no {key} {name!r}", where=place, cure=cure)
+            hint = f"Did you mean {close}?" if close else f"It has: {', '.join(sorted(known)) or 'none'}."
+            raise UsageError(f"the module has no {key} {name!r}", where=place, hint=hint)
 
 
 def _text(fields: dict[str, Any], key: str, place: str) -> str:

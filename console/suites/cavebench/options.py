@@ -50,7 +50,7 @@ def mode_of(setting: Setting) -> Mode:
     """
     mode = MODES.get(setting.mode)
     if mode is None:
-        raise UsageError(f"cave-bench has no mode {setting.mode!r}", where="--mode", cure="Use cave or json.")
+        raise UsageError(f"cave-bench has no mode {setting.mode!r}", where="--mode", hint="Use cave or json.")
     return mode
 
 

@@ -20,7 +20,6 @@ from console.core.fault import Fault, FaultKind
 from console.sandbox.exchange import OnAsk
 from console.sandbox.limits import MEBIBYTE, Limits
 from console.sandbox.worker import Worker, WorkerError, WorkerLost
-from console.suites.cavebench.cue import cue_for
 from console.suites.cavebench.options import CaveOptions, read_options
 from console.suites.cavebench.record import (
     BadRecord,
@@ -31,6 +30,7 @@ from console.suites.cavebench.record import (
     read_question,
     read_turn,
 )
+from console.suites.cavebench.scripted_answers import scripted_answers_for
 from console.suites.cavebench.tool_loop import ToolLoop
 from console.suites.stage import Stage
 
@@ -85,7 +85,7 @@ class _Starter:
                 allow_weaker=options.trusted,
             )
         except WorkerLost as lost:
-            raise Fault(FaultKind.DATA, f"{self._data['scenario']}: {lost.message}", cure=_cure(lost.message)) from None
+            raise Fault(FaultKind.DATA, f"{self._data['scenario']}: {lost.message}", hint=_hint(lost.message)) from None
 
     def _setup(self) -> dict[str, Any]:
         data, options = self._data, self._options
@@ -208,7 +208,7 @@ class _AgentPlay:
             _messages(question),
             turn=self._turn,
             step=step,
-            cue=lambda: cue_for(turn, "cave", step),
+            cue=lambda: scripted_answers_for(turn, "cave", step),
         )
         usage = reply.usage
         tokens = [usage.input, usage.output, usage.input + usage.output] if usage else [0, 0, 0]
@@ -245,7 +245,7 @@ async def _now() -> str:
     return datetime.fromtimestamp(int(time.time()), UTC).replace(tzinfo=None).isoformat()
 
 
-def _cure(message: str) -> str:
+def _hint(message: str) -> str:
     if "cave_agent" in message or "IPython" in message:
         return "Install the extra for cave mode: pip install 'eval-console[cave]'."
     if "pandas" in message:

@@ -26,7 +26,7 @@ _ADDRESS = f"https://github.com/acodercat/cave-bench/archive/{REVISION}.zip"
 _TIMEOUT_S = 60
 _MOST_BYTES = 64 << 20
 _ROOTS = ("evals", "benchmarks")
-_CURE = "Check the network, or get the cave-bench repository elsewhere and give its folder with --from PATH."
+_HINT = "Check the network, or get the cave-bench repository elsewhere and give its folder with --from PATH."
 
 
 def pull(target_root: Path, from_path: Path | None = None, say: Callable[[str], object] = print) -> Path:
@@ -51,7 +51,7 @@ def pull(target_root: Path, from_path: Path | None = None, say: Callable[[str], 
             return _replace(fresh, target_root / NAME, place)
     except OSError as error:
         where = str(error.filename or target_root)
-        raise UsageError(f"cannot be written: {error.strerror}", where=where, cure="Choose with --data.") from error
+        raise UsageError(f"cannot be written: {error.strerror}", where=where, hint="Choose with --data.") from error
 
 
 def _download(scratch: Path, say: Callable[[str], object]) -> Path:
@@ -61,9 +61,9 @@ def _download(scratch: Path, say: Callable[[str], object]) -> Path:
         with urllib.request.urlopen(_ADDRESS, timeout=_TIMEOUT_S) as answer:
             content = answer.read(_MOST_BYTES + 1)
     except (urllib.error.URLError, TimeoutError, OSError) as error:
-        raise UsageError(f"cave-bench cannot be fetched: {error}", cure=_CURE) from None
+        raise UsageError(f"cave-bench cannot be fetched: {error}", hint=_HINT) from None
     if len(content) > _MOST_BYTES:
-        raise UsageError("what was fetched is far too large to be cave-bench", cure=_CURE)
+        raise UsageError("what was fetched is far too large to be cave-bench", hint=_HINT)
     archive.write_bytes(content)
     unpacked = scratch / "unpacked"
     unpack_zip(archive, unpacked, lambda name: _is_kept(PurePosixPath(*PurePosixPath(name).parts[1:])))
@@ -81,7 +81,7 @@ def _copy(source: Path, fresh: Path) -> None:
         raise UsageError(
             "holds neither evals/ nor benchmarks/ with scenarios",
             where=str(source),
-            cure="Name the folder of a cave-bench checkout.",
+            hint="Name the folder of a cave-bench checkout.",
         )
     for name in names:
         (fresh / name).parent.mkdir(parents=True, exist_ok=True)

@@ -9,9 +9,9 @@ from typing import Any
 from console.core.case import Case, Setting
 from console.core.comparison import Comparison
 from console.core.fault import UsageError
-from console.core.nearest import nearest
 from console.core.outcome import Verdict
 from console.core.run import Selection
+from console.core.suggestion import nearest
 from console.sandbox.probe import reached_level
 from console.suites.cavebench.compare import compare_case
 from console.suites.cavebench.dataset import Scenario, read_scenarios
@@ -170,8 +170,8 @@ def _insist_on_known(what: str, names: Sequence[str], known: set[str]) -> None:
     for name in names:
         if name not in known:
             close = nearest(name, sorted(known))
-            cure = f"Did you mean {close}?" if close else "See `eval-console suites`."
-            raise UsageError(f"no {what} is called {name!r} in this suite and mode", cure=cure)
+            hint = f"Did you mean {close}?" if close else "See `eval-console suites`."
+            raise UsageError(f"no {what} is called {name!r} in this suite and mode", hint=hint)
 
 
 def _insist_on_agent() -> None:
@@ -179,5 +179,5 @@ def _insist_on_agent() -> None:
         raise UsageError(
             "cave mode needs the package cave-agent, which is not installed",
             where="--mode",
-            cure="Install it with pip install 'eval-console[cave]', or use --mode json.",
+            hint="Install it with pip install 'eval-console[cave]', or use --mode json.",
         )

@@ -13,10 +13,10 @@ from console.core.case import Case
 from console.core.chat import Message, Reply, ToolCall
 from console.core.fault import Fault, FaultKind
 from console.sandbox.worker import Worker, WorkerError, WorkerLost
-from console.suites.cavebench.cue import cue_for
 from console.suites.cavebench.options import CaveOptions
 from console.suites.cavebench.prompt import MAX_STEPS_ANSWER, system_prompt
 from console.suites.cavebench.record import lost_turn
+from console.suites.cavebench.scripted_answers import scripted_answers_for
 from console.suites.stage import Stage
 
 
@@ -95,7 +95,7 @@ class ToolLoop:
             params=params,
             turn=number,
             step=step,
-            cue=lambda: cue_for(turn, "json", step),
+            cue=lambda: scripted_answers_for(turn, "json", step),
         )
 
     async def _answer(self, number: int, step: int, call: ToolCall, arguments: Any) -> None:

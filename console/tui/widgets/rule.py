@@ -3,7 +3,7 @@
 from textual.content import Content
 from textual.widgets import Static
 
-from console.tui.marks import MARKS
+from console.tui.render.symbols import SYMBOLS
 
 
 class Rule(Static):
@@ -15,4 +15,4 @@ class Rule(Static):
 
     def render(self) -> Content:
         """Draw it."""
-        return Content(MARKS.rule * self.size.width)
+        return Content(SYMBOLS.rule * self.size.width)

@@ -5,8 +5,8 @@ from typing import Any
 from textual.content import Content
 from textual.widgets import Static
 
-from console.tui import lines
-from console.tui.widgets.rows import Rows
+from console.tui.render import lines
+from console.tui.widgets.row_list import RowList
 
 
 class TitleLine(Static):
@@ -31,11 +31,11 @@ class TitleLine(Static):
         return lines.spread(self._left, self._right, self.content_size.width)
 
 
-class Section(Rows):
+class Section(RowList):
     """A titled list. Compose `title_line` just above it."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        """Make an empty list without a title; arguments are those of `Rows`."""
+        """Make an empty list without a title; arguments are those of `RowList`."""
         super().__init__(*args, classes="pane", **options)
         self.title_line = TitleLine()
 

@@ -1,7 +1,7 @@
 """`Transcript`: a conversation of any length that draws only what is visible, can follow a stream, and be searched.
 
-It shows blocks (`console.tui.blocks`). While it follows, new text scrolls into view; scrolling up freezes it and a
-badge counts the lines that arrived since; `G` or End follows again. Only lines that changed are drawn anew.
+It shows blocks (`console.tui.widgets.block`). While it follows, new text scrolls into view; scrolling up freezes it
+and a badge counts the lines that arrived since; `G` or End follows again. Only lines that changed are drawn anew.
 """
 
 from bisect import bisect_right
@@ -16,11 +16,11 @@ from textual.selection import Selection
 from textual.strip import Strip
 from textual.style import Style
 
-from console.tui import lines
-from console.tui.blocks import Block, tops_of
-from console.tui.keys import bindings_for
-from console.tui.search import Hit, Hits
+from console.tui.keymap import bindings_for
+from console.tui.render import lines
 from console.tui.themes import is_ansi
+from console.tui.widgets.block import Block, tops_of
+from console.tui.widgets.text_search import Hit, Hits
 from console.tui.widgets.viewport import Viewport
 
 

@@ -9,7 +9,7 @@ from console.suites.bfcl import categories as names
 from console.suites.bfcl.memory.key_value import MemoryAPI_kv
 from console.suites.bfcl.memory.running_text import MemoryAPI_rec_sum
 from console.suites.bfcl.memory.vector import Embed, MemoryAPI_vector
-from console.suites.bfcl.world import World
+from console.suites.bfcl.simulator_state import World
 
 Snapshot = dict[str, Any]
 """A memory in the official form of its backend; empty: nothing is remembered."""

@@ -43,14 +43,14 @@ def check_embedding(name: str, dataset: Path, data: Path) -> None:
     if name == "minilm" and find_weights(data) is None:
         raise UsageError(
             "the vector memory embeds with MiniLM, whose weights are not here",
-            cure="Run `eval-console pull minilm`, or leave memory_vector out of --category.",
+            hint="Run `eval-console pull minilm`, or leave memory_vector out of --category.",
         )
 
 
 def _check_name(name: str, dataset: Path) -> None:
     if name not in EMBEDDINGS:
         known = ", ".join(EMBEDDINGS)
-        raise UsageError(f"no embedding is called {name!r}", where=str(dataset), cure=f"Known: {known}.")
+        raise UsageError(f"no embedding is called {name!r}", where=str(dataset), hint=f"Known: {known}.")
 
 
 def _each(one: Callable[[str], list[float]], texts: Sequence[str]) -> list[list[float]]:

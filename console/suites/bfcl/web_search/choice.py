@@ -51,7 +51,7 @@ def check_web(options: dict[str, Any], dataset: Dataset) -> None:
         raise UsageError(
             "web search needs a key of serpapi.com",
             where=SEARCH_KEY,
-            cure=f"Set that variable, name recorded answers ({_WHERE}=FILE), or leave web_search out of --category.",
+            hint=f"Set that variable, name recorded answers ({_WHERE}=FILE), or leave web_search out of --category.",
         )
 
 

@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from console.llm.browsing import AnyWeb, NoPage
+from console.suites.bfcl.simulator_state import World
 from console.suites.bfcl.web_search.functions import Fetch, Got, Want, WebSearchAPI
-from console.suites.bfcl.world import World
 
 _CLASS = "WebSearchAPI"
 _MOST_WANTS = 20

@@ -1,0 +1,141 @@
+"""The outermost frame of a command: every way of ending becomes an exit code and at most one clear message.
+
+Never a traceback on the terminal. What nobody expected is written to a crash file: frames and exception types, no
+local variables and no values, because those may hold prompts or keys.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import FrameType
+
+from console import __version__
+from console.cli.exitcode import Exit
+from console.cli.output import Output
+from console.cli.parser import Arguments, is_interactive, parse
+from console.core.fault import Fault, UsageError
+
+_SIGNALS = {"SIGTERM": Exit.TERMINATED, "SIGHUP": Exit.HANGUP}
+
+
+def run(argv: Sequence[str]) -> int:
+    """Parse, dispatch, and turn every ending into an exit code."""
+    try:
+        _heed_signals()
+        return _dispatch(parse(argv))
+    except UsageError as error:
+        Output().warn(f"eval-console: {error}")
+        return Exit.USAGE
+    except Fault as fault:
+        Output().warn(f"eval-console: {fault.message}" + (f"\n  {fault.hint}" if fault.hint else ""))
+        return Exit.INCONCLUSIVE
+    except BrokenPipeError:
+        _silence_stdout()
+        return Exit.OK
+    except KeyboardInterrupt:
+        return Exit.INTERRUPTED
+    except SystemExit as leaving:
+        return leaving.code if isinstance(leaving.code, int) else Exit.OK
+    except ModuleNotFoundError as error:
+        return _report_missing(error)
+    except Exception as error:  # the last net: one sentence and a crash file instead of a traceback
+        return _report_crash(error)
+
+
+def _dispatch(args: Arguments) -> int:
+    if args.verb is not None:
+        return args.handler(args)
+    if args.serve:
+        return _serve(args)
+    if not is_interactive():
+        raise UsageError(
+            "the app needs a terminal for both input and output",
+            hint="Headless: `eval-console run -m MODEL -s SUITE`, `runs`, `show latest`, `failures latest`; "
+            "`eval-console --help` lists all verbs.",
+        )
+    from console.tui.start import open_app
+
+    return open_app(
+        models=args.models,
+        data=args.data,
+        runs=args.runs,
+        theme=args.theme,
+        ascii=args.ascii,
+        mouse=not args.no_mouse,
+    )
+
+
+def _serve(args: Arguments) -> int:
+    from console.tui.data.catalog_items import WorkspacePaths
+    from console.tui.serve import serve
+
+    options = [f"--theme={args.theme}"] if args.theme else []
+    options += ["--ascii"] if args.ascii else []
+    return serve(WorkspacePaths(args.models, args.data, args.runs), options, args.port)
+
+
+def _heed_signals() -> None:
+    """Leave through the normal way on SIGTERM and SIGHUP, so that files are closed and the code tells the signal."""
+    for name, code in _SIGNALS.items():
+
+        def leave(_number: int, _frame: FrameType | None, code: Exit = code) -> None:
+            raise SystemExit(int(code))
+
+        signal.signal(getattr(signal, name), leave)
+
+
+def _silence_stdout() -> None:
+    """Point stdout at nothing, so that the interpreter's last flush does not complain of the reader that left."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _report_missing(error: ModuleNotFoundError) -> int:
+    if (error.name or "console").split(".")[0] == "console":
+        return _report_crash(error)
+    Output().warn(
+        f"eval-console: the package {error.name} is not installed\n"
+        "  In a checkout use `make run` (or .venv/bin/eval-console); elsewhere `pip install` the project again."
+    )
+    return Exit.USAGE
+
+
+def _report_crash(error: Exception) -> int:
+    try:
+        place = f"; details without values are in {_write_crash(error)}"
+    except Exception:  # a report that fails must not hide what it reports
+        place = ""
+    Output().warn(f"eval-console: an error of this program, {type(error).__name__}{place}. Finished cases are kept.")
+    return Exit.INTERNAL
+
+
+def _write_crash(error: Exception) -> Path:
+    """Write frames and exception types of the whole chain, newest last."""
+    import time  # here, as this hardly ever runs
+    import traceback
+
+    lines = [f"eval-console {__version__}, Python {sys.version.split()[0]}, {sys.platform}"]
+    link: BaseException | None = error
+    while link is not None:
+        lines.append(type(link).__qualname__)
+        lines += [
+            f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in traceback.extract_tb(link.__traceback__)
+        ]
+        link = link.__cause__ or link.__context__
+    path = _crash_folder() / time.strftime("crash-%Y%m%dT%H%M%SZ.txt", time.gmtime())
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def _crash_folder() -> Path:
+    import tempfile
+
+    from console.config.paths import state_dir
+
+    folder = state_dir() / "crashes"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return Path(tempfile.gettempdir())
+    return folder

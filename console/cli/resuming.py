@@ -1,0 +1,52 @@
+"""Going on with a run that exists: shared by `resume` and `retry`."""
+
+import dataclasses
+
+import msgspec
+
+from console.cli.caps import CapArguments, budget_of
+from console.cli.exitcode import Exit
+from console.cli.history import read_history
+from console.cli.playing import play
+from console.cli.run_report import exit_code, show_report, threshold
+from console.engine.plan import reopen
+from console.engine.queue import Again, plan_jobs
+from console.engine.recorded_effects import RecordedEffects
+from console.store.journal import JournalReader
+from console.store.lock import RunLocked
+from console.store.runs import RunFolder
+
+
+def go_on(
+    folder: RunFolder,
+    args: CapArguments,
+    *,
+    again: Again,
+    only: frozenset[str] = frozenset(),
+    fail_under: str | None = None,
+) -> int:
+    """Play what is due of a run, report on all of it, and return the exit code (5: locked, or nothing is due).
+
+    Raises:
+        UsageError: the run's models, suite or data are gone or changed.
+    """
+    output, least = args.output, threshold(fail_under)
+    prepared = reopen(folder, args.models, args.data)
+    budget = budget_of(args, prepared.manifest.budget)
+    prepared = dataclasses.replace(prepared, manifest=msgspec.structs.replace(prepared.manifest, budget=budget))
+    memory, reader = RecordedEffects(), JournalReader(folder.journal_path)
+    memory.add_all(reader.iter_all())
+    due = plan_jobs(prepared.cases, prepared.manifest.rollouts, memory, again, only)
+    if not due:
+        output.warn(f"nothing is left to do in {folder.name}")
+        return Exit.LOCKED
+    output.say(f"{len(due)} of {prepared.manifest.cases} are to be played")
+    try:
+        ending = play(folder, prepared, output, again=again, only=only)
+    except RunLocked as locked:
+        output.warn(f"{locked}; `eval-console watch {folder.name}` follows it")
+        return Exit.LOCKED
+    history = read_history(folder)
+    report = prepared.suite.report(history.results(), prepared.manifest.setting)
+    show_report(output, history, report)
+    return exit_code(history.summary, report, least, ending.signal)

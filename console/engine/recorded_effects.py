@@ -1,0 +1,113 @@
+"""What a journal already knows of unfinished conversations, so that playing them again pays nothing twice."""
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from console.core.case import Case, Key
+from console.core.fault import UsageError
+from console.core.record import AnyRecord, Asked, Embedded, Finished, Noted, Performed, Scored, Started
+from console.core.request import Thread
+from console.core.tally import without_output
+from console.store.journal import JournalReader
+
+Effect = Asked | Embedded | Performed
+
+
+def mark(record: Scored | Noted) -> bytes:
+    """Return what makes two scores or notes of one conversation the same."""
+    if isinstance(record, Scored):
+        return msgspec.json.encode(["score", record.name, record.value, record.threshold, record.turn])
+    return msgspec.json.encode(["note", record.kind, record.data, record.turn, record.step])
+
+
+@dataclass(slots=True)
+class KnownEffects:
+    """One conversation's journaled effects, found by digest and used up in order of occurrence."""
+
+    effects: dict[str, deque[Effect]] = field(default_factory=lambda: defaultdict(deque))
+    marks: Counter[bytes] = field(default_factory=Counter[bytes])
+    threads: dict[str, Thread] = field(default_factory=lambda: defaultdict(Thread))
+
+    def add(self, record: AnyRecord) -> None:
+        """Take a record of this conversation."""
+        match record:
+            case Asked():
+                self.threads[record.role].expand(record)
+                self.effects[record.digest].append(record)
+            case Embedded() | Performed():
+                self.effects[record.digest].append(record)
+            case Scored() | Noted():
+                self.marks[mark(record)] += 1
+            case _:
+                pass
+
+    def take(self, digest: str) -> Effect | None:
+        """Return and use up the next effect of a request, if one is known."""
+        found = self.effects.get(digest)
+        return found.popleft() if found else None
+
+    def repeats(self, record: Scored | Noted) -> bool:
+        """Whether a score or note is one that is journaled already; uses it up."""
+        key = mark(record)
+        if self.marks[key] <= 0:
+            return False
+        self.marks[key] -= 1
+        return True
+
+    @property
+    def unused(self) -> int:
+        """Effects nobody asked for again: a sign that the play has diverged from the journal."""
+        return sum(len(queue) for queue in self.effects.values())
+
+
+@dataclass(slots=True)
+class RecordedEffects:
+    """What a whole journal knows, for resuming."""
+
+    cases: dict[str, Case] = field(default_factory=dict[str, Case])
+    finished: dict[tuple[str, int], Finished] = field(default_factory=dict[tuple[str, int], Finished])
+    known: dict[Key, KnownEffects] = field(default_factory=dict[Key, KnownEffects])
+    attempts: dict[tuple[str, int], int] = field(default_factory=dict[tuple[str, int], int])
+
+    def add_all(self, records: Iterable[AnyRecord]) -> None:
+        """Read records in journal order; effects of finished conversations are let go."""
+        for record in records:
+            self.add(record)
+
+    def add(self, record: AnyRecord) -> None:
+        """Read one record."""
+        match record:
+            case Started(key=key, case=case):
+                self.cases[key.case] = case
+                self.attempts[key.case, key.rollout] = key.attempt
+                self.known.setdefault(key, KnownEffects())
+            case Finished(key=key) if key.case in self.cases:
+                self.finished[key.case, key.rollout] = without_output(record)
+                self.known.pop(key, None)
+            case Finished(key=key):  # its beginning is damaged, so nobody could read it: one more attempt
+                self.attempts[key.case, key.rollout] = key.attempt + 1
+            case Asked() | Embedded() | Performed() | Scored() | Noted():
+                if record.key in self.known:
+                    self.known[record.key].add(record)
+            case _:
+                pass
+
+
+def read_whole(path: Path) -> Iterator[AnyRecord]:
+    """Yield all records of a journal that is to be continued; damaged lines are passed over.
+
+    Raises:
+        UsageError: parts were written by a newer version: playing on would ask and pay for them again.
+    """
+    reader = JournalReader(path)
+    yield from reader.iter_all()
+    if newer := [damage for damage in reader.damages if damage.is_newer]:
+        raise UsageError(
+            f"line {newer[0].line} was {newer[0].why}",
+            where=str(path),
+            hint="Go on with the version that wrote it; this one can read the rest, and add nothing.",
+        )

@@ -1,0 +1,102 @@
+"""Whether the models of a run's other roles are served at all, asked before the first paid call and without cost.
+
+A judge that its provider has retired would otherwise be noticed at the first answer, after a paid call of the model.
+Lists of servers can be incomplete, so what is found here is said and never forbids the run. `run` asks before it
+starts, the form for a new run while it is filled in; the engine asks again whenever it opens a run (resumed, retried,
+in the background), and tells those who watch.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable, Mapping
+
+from console.config.model import ModelConfig
+from console.config.models import public_address
+from console.core.fault import Fault
+
+Who = tuple[str, str | None, str]
+"""A model in a role: the role, the address, the model's id there."""
+
+
+def warnings_about_roles(runs: Iterable[Mapping[str, ModelConfig]]) -> list[str]:
+    """Ask the servers of all roles but `model` for what they serve; return one sentence for each doubt.
+
+    Takes at most about ten seconds; must not be called from a running event loop.
+
+    Args:
+        runs: the models of each run by role; a model with the same role in several runs is asked for once.
+    """
+    return [doubt for doubt in warnings_about(askable(runs)).values() if doubt]
+
+
+def askable(runs: Iterable[Mapping[str, ModelConfig]]) -> dict[Who, ModelConfig]:
+    """Return the models that play another role than `model` and have a server to ask, each once."""
+    pairs = (pair for models in runs for pair in _askable(models))
+    return {(role, model.base_url, model.model_id): model for role, model in pairs}
+
+
+def warnings_about(asked: Mapping[Who, ModelConfig]) -> dict[Who, str]:
+    """Ask each server whether it serves the model; an empty sentence says that nothing is in doubt.
+
+    Takes at most about ten seconds; must not be called from a running event loop.
+    """
+    pairs = [(who[0], model) for who, model in asked.items()]
+    return dict(zip(asked, asyncio.run(_ask_all(pairs)), strict=True)) if asked else {}
+
+
+class RoleWarnings:
+    """What an engine says of roles whose models may not be served, until they have answered."""
+
+    def __init__(self, models: Mapping[str, ModelConfig], heard: Collection[str], say: Callable[[str], None]) -> None:
+        """Ask nothing yet; what was `heard` already is not said again."""
+        self._models, self._heard, self._say = models, heard, say
+        self._doubts: dict[str, str] = {}
+
+    async def look(self, changed: asyncio.Event, is_over: Callable[[], bool]) -> None:
+        """Ask the servers, and say what is in doubt; given up when `changed` is set and the run is over."""
+        asked = list(_askable(self._models))
+        looking = asyncio.ensure_future(_ask_all(asked))
+        looking.add_done_callback(lambda _: changed.set())
+        while not looking.done() and not is_over():
+            changed.clear()
+            await changed.wait()
+        if not looking.done():
+            looking.cancel()
+            return
+        found = zip(asked, looking.result(), strict=True)
+        self._doubts = {role: doubt for (role, _), doubt in found if doubt}
+        for doubt in self._doubts.values():
+            if doubt not in self._heard:
+                self._say(doubt)
+
+    def dispel(self, role: str) -> None:
+        """A role's model has answered."""
+        self._doubts.pop(role, None)
+
+    @property
+    def text(self) -> str:
+        """All doubts that are left."""
+        return "; ".join(self._doubts.values())
+
+
+def _askable(models: Mapping[str, ModelConfig]) -> Iterable[tuple[str, ModelConfig]]:
+    return ((role, model) for role, model in models.items() if role != "model" and model.provider == "openai")
+
+
+async def _ask_all(asked: Iterable[tuple[str, ModelConfig]]) -> list[str]:
+    return await asyncio.gather(*(_doubt(role, model) for role, model in asked))
+
+
+async def _doubt(role: str, model: ModelConfig) -> str:
+    from console.llm.model_list import served_models, served_words
+
+    place = public_address(model.base_url) or "its provider"
+    try:
+        served = await served_models(model)
+    except Fault as fault:
+        if fault.status in (404, 405, 501):  # such a server keeps no list, which says nothing about the model
+            return ""
+        return f"the {role} {model.name} may not answer: {place} says {fault.message} ({fault.kind.value})"
+    if not served or model.model_id in served:
+        return ""
+    words = served_words(model.model_id, served)
+    return f"the {role} {model.model_id} is not served by {place}; {words} (--{role} NAME)"

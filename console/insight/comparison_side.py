@@ -1,0 +1,64 @@
+"""One run as a comparison sees it: its lists, and what each case and each first request was, as digests. Pure.
+
+Records go in in journal order, as into `Overview`; texts are not kept.
+"""
+
+import hashlib
+
+import msgspec
+
+from console.core.case import Case, Key
+from console.core.record import AnyRecord, Asked, Started
+from console.core.run import Manifest
+from console.insight.overview import Overview
+from console.insight.rollout import Rollout, Slot
+
+
+class ComparisonSide:
+    """One of the runs that are compared."""
+
+    def __init__(self, manifest: Manifest) -> None:
+        """Start with nothing played."""
+        self.manifest = manifest
+        self.overview = Overview()
+        self.case_digests: dict[str, str] = {}
+        """Digest of each case as it was played, ground truth included."""
+        self.request_digests: dict[Key, str] = {}
+        """Digest of the first request to the model in each attempt: messages, tools and overrides."""
+
+    def apply(self, record: AnyRecord) -> None:
+        """Take one record into account."""
+        self.overview.apply(record)
+        if isinstance(record, Started):
+            self.case_digests[record.key.case] = _digest(record.case)
+        elif isinstance(record, Asked) and record.role == "model" and record.digest:
+            self.request_digests.setdefault(record.key, record.digest)
+
+    @property
+    def rollouts(self) -> dict[Slot, Rollout]:
+        """The latest attempt at every rollout, in order of first start."""
+        return self.overview.rollouts
+
+    @property
+    def graded_slots(self) -> list[Slot]:
+        """Rollouts that are there to be graded, in order: not what only prepares others, as BFCL's memory chains do."""
+        return [slot for slot in self.rollouts if slot[0] not in self.overview.fold.ungraded]
+
+    @property
+    def name(self) -> str:
+        """The run's id. Foreign text."""
+        return self.manifest.id
+
+    @property
+    def model(self) -> str:
+        """Name of the model that was asked. Foreign text."""
+        return self.manifest.model.name
+
+    def request_digest(self, slot: Slot) -> str:
+        """Return the digest of a rollout's first request; empty when none is known."""
+        rollout = self.rollouts.get(slot)
+        return self.request_digests.get(rollout.key, "") if rollout else ""
+
+
+def _digest(case: Case) -> str:
+    return hashlib.sha256(msgspec.json.encode(case, order="sorted")).hexdigest()[:16]

@@ -1,0 +1,58 @@
+"""The opening of a conversation, its first request's messages, as text that a reader edits, and back.
+
+A line such as `── user ──` begins a message; everything up to the next such line is its text.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from console.core.fault import UsageError
+from console.insight.conversation import Conversation
+
+ROLES = ("system", "developer", "user", "assistant")
+_HEAD = re.compile(r"^── (\w+) ──[ \t]*$", re.MULTILINE)
+
+
+def opening_of(conversation: Conversation) -> list[dict[str, Any]]:
+    """Return the messages of the first request to the model.
+
+    Raises:
+        UsageError: the model was never asked.
+    """
+    first = next((it for it in conversation.exchanges if it.asked.role == "model"), None)
+    if first is None:
+        raise UsageError("this case holds no finished call, so there is no prompt to edit")
+    return first.messages
+
+
+def as_text(messages: Sequence[dict[str, Any]]) -> str:
+    """Return messages as text to be edited.
+
+    Raises:
+        UsageError: a message holds more than a role and a text, such as a call or an image.
+    """
+    for message in messages:
+        if not isinstance(message.get("content"), str) or set(message) - {"role", "content"}:
+            raise UsageError("a message of this prompt is more than text", hint="Ask it again unedited.")
+    return "".join(f"── {message['role']} ──\n{message['content'].rstrip(chr(10))}\n" for message in messages)
+
+
+def from_text(text: str) -> list[dict[str, Any]]:
+    """Read edited messages.
+
+    Raises:
+        UsageError: there is no message, or a role that does not exist; says which.
+    """
+    head, *parts = _HEAD.split(text)
+    if head.strip() or not parts:
+        raise UsageError("the text does not begin with a line such as ── user ──", hint="Keep these lines.")
+    found = [
+        {"role": role, "content": content.strip("\n")} for role, content in zip(parts[::2], parts[1::2], strict=True)
+    ]
+    for message in found:
+        if message["role"] not in ROLES:
+            raise UsageError(f"no message has the role {message['role']!r}", hint=f"One of: {', '.join(ROLES)}.")
+    if not any(message["role"] == "user" and message["content"].strip() for message in found):
+        raise UsageError("there is nothing said by the user", hint="Write something under ── user ──.")
+    return found

@@ -1,0 +1,108 @@
+"""The three limits on the time of one request: in all, to the first content, and between contents.
+
+An SDK's timeout is none of these: it never fires while a server sends pings or single bytes (specs: reliability §0.3).
+Here only content moves the clock, and one timer serves all three limits. Time in which this program was too busy to
+listen is not held against the server: a limit that comes due late is put off by as much.
+"""
+
+import asyncio
+from collections.abc import Callable
+from math import inf
+from types import TracebackType
+
+from console.config.model import Limits
+from console.core.fault import Fault, FaultKind
+
+_LAST_MARK_S = 5.0
+"""Wait for usage and the end mark, once the model has said that it is done."""
+_LATE_S = 0.02
+"""A timer that runs later than this says that the loop was busy, and content may lie unread."""
+_LONGEST_PUT_OFF_S = 5.0
+
+
+class Deadlines:
+    """Limits the `async with` block it guards; a limit that is reached leaves it as a Fault."""
+
+    def __init__(self, limits: Limits, *, streamed: bool, partial: Callable[[], str] = str) -> None:
+        """Set the limits; without streaming there is only the one in all.
+
+        Args:
+            limits: seconds allowed.
+            streamed: whether content arrives bit by bit.
+            partial: returns what has arrived, for the fault.
+        """
+        self._limits, self._partial = limits, partial
+        self._first_s = limits.first_token_s if streamed else inf
+        self._idle_s = limits.idle_s if streamed else inf
+        self._loop = asyncio.get_running_loop()
+        self._timeout = asyncio.timeout_at(None)
+        self._timer: asyncio.TimerHandle | None = None
+        self._began = self._end = self._due = 0.0
+        self._first: float | None = None
+
+    async def __aenter__(self) -> "Deadlines":
+        """Start the clock."""
+        self._began = self._loop.time()
+        self._end = self._began + self._limits.timeout_s
+        await self._timeout.__aenter__()
+        self._due = min(self._end, self._began + self._first_s)
+        self._arm(self._due)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Stop the clock.
+
+        Raises:
+            Fault: `deadline` or `stalled`, when a limit ended the block.
+        """
+        if self._timer is not None:
+            self._timer.cancel()
+        try:
+            await self._timeout.__aexit__(kind, error, trace)
+        except TimeoutError:
+            raise self._fault() from None
+
+    def content(self, *, final: bool = False) -> None:
+        """Note that new content has arrived; after the model's last word little more is waited for."""
+        now = self._loop.time()
+        if self._first is None:
+            self._first = now
+        self._due = min(self._end, now + (min(self._idle_s, _LAST_MARK_S) if final else self._idle_s))
+        if self._timer is not None and self._due < self._timer.when():
+            self._timer.cancel()
+            self._arm(self._due)
+
+    def _arm(self, at: float) -> None:
+        self._timer = self._loop.call_at(at, self._come_due, at)
+
+    def _come_due(self, expected: float) -> None:
+        """End the block, unless content came meanwhile or may lie unread."""
+        now = self._loop.time()
+        late = now - expected
+        if self._due > now:
+            self._arm(self._due)
+        elif late > _LATE_S:
+            self._arm(now + min(late, _LONGEST_PUT_OFF_S))
+        else:
+            self._timeout.reschedule(now)
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since the request was sent."""
+        return self._loop.time() - self._began
+
+    @property
+    def first_token_s(self) -> float | None:
+        """Seconds from sending to the first content; None when there was none."""
+        return None if self._first is None else self._first - self._began
+
+    def _fault(self) -> Fault:
+        if self._loop.time() >= self._end:
+            text = f"no whole answer within {self._limits.timeout_s:g} s"
+            return Fault(FaultKind.DEADLINE, text, partial=self._partial(), hint="Raise limits.timeout_s.")
+        if self._first is None:
+            text = f"no first token within {self._limits.first_token_s:g} s"
+            return Fault(FaultKind.STALLED, text, hint="Raise limits.first_token_s for a model that thinks first.")
+        return Fault(FaultKind.STALLED, f"no new text for {self._limits.idle_s:g} s", partial=self._partial())

@@ -1,0 +1,155 @@
+"""How the simulated models behave: each temperament turns a cue into the part it plays.
+
+All chance comes from the generator that is passed in, which the caller seeds by the question, so a part is the same in
+every run. What changes from try to try (a fault that passes) depends on the number of the try alone.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from random import Random
+from typing import Any
+
+from console.core.chat import ChatRequest, ScriptedAnswers, Utterance
+from console.core.fault import FaultKind
+from console.llm.call_mutations import slip
+from console.llm.prose import musing, small_talk
+from console.llm.simulated_judge import grade
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyPart:
+    """What a simulated model will do with one question."""
+
+    content: str | None = None
+    calls: tuple[tuple[str, dict[str, Any] | str], ...] = ()
+    reasoning: str = ""
+    finish: str = ""
+    """Empty: what fits the calls."""
+    fault: FaultKind | None = None
+    fault_after: float = 0.0
+    """Which share of the text is streamed before the fault."""
+
+
+Temperament = Callable[[ChatRequest, Random, int], ReplyPart]
+
+
+def careful(request: ChatRequest, rng: Random, number: int) -> ReplyPart:
+    """Right about nine times in ten, and wrong in ordinary ways else."""
+    del number
+    right = rng.random() < 0.92
+    return _spoken(request, _chosen(request, rng, right=right))
+
+
+def hasty(request: ChatRequest, rng: Random, number: int) -> ReplyPart:
+    """Right about every second time; else wrong values and types, forgotten and invented arguments."""
+    del number
+    if rng.random() < 0.55:
+        return _spoken(request, _chosen(request, rng, right=True))
+    cue = _cue(request, rng)
+    if cue.right.calls and rng.random() < 0.75:
+        return _spoken(request, Utterance(cue.right.content, slip(cue.right.calls, rng)))
+    return _spoken(request, _chosen(request, rng, right=False))
+
+
+def rambling(request: ChatRequest, rng: Random, number: int) -> ReplyPart:
+    """Thinks aloud, talks around its answer, and now and then buries it where no decoder finds it."""
+    del number
+    thoughts = musing(rng)
+    part = replace(_spoken(request, _chosen(request, rng, right=rng.random() < 0.85)), reasoning=thoughts)
+    chance = rng.random()
+    if chance < 0.55:
+        return part
+    if chance < 0.8:
+        before = "Sure, let me help you with that. "
+        return replace(part, content=before + (part.content or ""))
+    text = part.content or as_text(part.calls)
+    return replace(part, content=f"{small_talk(rng)} I would try something like {text[:-1]} … and so on.", calls=())
+
+
+def broken(request: ChatRequest, rng: Random, number: int) -> ReplyPart:
+    """Fails as providers fail: some faults pass with the next try, some never do."""
+    part = _spoken(request, _chosen(request, rng, right=rng.random() < 0.8))
+    fate = rng.random()
+    if fate < 0.12:
+        lasting = rng.choice((FaultKind.BAD_ANSWER, FaultKind.SERVER, FaultKind.TRUNCATED))
+        return replace(part, fault=lasting, fault_after=0.6 if lasting is FaultKind.TRUNCATED else 0.0)
+    if fate < 0.2:
+        return replace(part, content="", calls=())
+    if fate < 0.3:
+        return replace(part, content=f"{{'tool': {small_talk(rng)[:30]!r}, \x00 ]]", calls=())
+    passing = (
+        FaultKind.RATE_LIMIT,
+        FaultKind.TRUNCATED,
+        FaultKind.SERVER,
+        FaultKind.BROKEN_STREAM,
+        FaultKind.BAD_ANSWER,
+    )
+    if number <= rng.choice((0, 0, 1, 1, 2)):
+        kind = passing[(rng.randrange(len(passing)) + number) % len(passing)]
+        midway = kind in (FaultKind.TRUNCATED, FaultKind.BROKEN_STREAM)
+        return replace(part, fault=kind, fault_after=0.5 if midway else 0.0)
+    return part
+
+
+def judge(request: ChatRequest, rng: Random, number: int) -> ReplyPart:
+    """Grades in the tag that the prompt asks for."""
+    del number
+    if request.cue is not None:
+        return _spoken(request, request.cue().right)
+    return ReplyPart(content=grade(_last_question(request), rng))
+
+
+TEMPERAMENTS: dict[str, Temperament] = {
+    "careful": careful,
+    "hasty": hasty,
+    "rambling": rambling,
+    "broken": broken,
+    "judge": judge,
+    "embedding": careful,
+}
+"""By the `model_id` of a simulated model."""
+
+
+def _cue(request: ChatRequest, rng: Random) -> ScriptedAnswers:
+    if request.cue is not None:
+        return request.cue()
+    text = small_talk(rng)
+    if "<answer>" in _last_question(request):
+        text = f"<answer>{text}</answer>"
+    return ScriptedAnswers(right=Utterance(text), wrong=(Utterance(text[: len(text) // 2]),))
+
+
+def _chosen(request: ChatRequest, rng: Random, *, right: bool) -> Utterance:
+    """The right answer, or one of the suite's wrong ones, or else a slip of our own."""
+    cue = _cue(request, rng)
+    if right:
+        return cue.right
+    if cue.wrong:
+        return rng.choice(cue.wrong)
+    if cue.right.calls:
+        return Utterance(cue.right.content, slip(cue.right.calls, rng))
+    words = (cue.right.content or "I am not sure.").split(" ")
+    return Utterance(" ".join(words[: max(1, len(words) - 1)]))
+
+
+def _spoken(request: ChatRequest, utterance: Utterance) -> ReplyPart:
+    """Make calls native where tools were offered, and text in the form of Python calls where they were not."""
+    if utterance.calls and not request.tools:
+        text = as_text(utterance.calls)
+        return ReplyPart(content=f"{utterance.content}\n{text}" if utterance.content else text)
+    return ReplyPart(content=utterance.content, calls=tuple(utterance.calls))
+
+
+def as_text(calls: tuple[tuple[str, Any], ...]) -> str:
+    """Return calls as the text `[name(a=1), …]`, the form BFCL's prompt asks for."""
+    return "[" + ", ".join(f"{name}({_arguments(arguments)})" for name, arguments in calls) + "]"
+
+
+def _arguments(arguments: dict[str, Any] | str) -> str:
+    if isinstance(arguments, str):
+        return arguments
+    return ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+
+
+def _last_question(request: ChatRequest) -> str:
+    return next((m.get("content") or "" for m in reversed(request.messages) if m["role"] == "user"), "")

@@ -1,0 +1,333 @@
+"""What the app has to offer: models, suites and runs, read from disk in a thread after the first paint.
+
+Reading never raises for what a file says; a mistake becomes a line with its hint, and what is sound stays usable.
+Nothing here imports Textual or a model client.
+"""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from console.config.paths import WorkspacePaths
+from console.core.fault import UsageError
+from console.core.run import Manifest, Summary, Tally
+from console.core.tally import RunFold, without_output
+from console.store.run_queue import RunQueue
+from console.store.runs import RunFolder, list_runs
+
+if TYPE_CHECKING:
+    from console.config.models import ModelBook
+    from console.core.outcome import Outcome
+    from console.suites.catalog import Catalog
+    from console.suites.suite import Category, SuiteEntry
+
+UNFINISHED = ("interrupted", "stopped", "budget", "halted")
+"""States from which a run can be resumed."""
+PULLS = {
+    "bfcl": "BFCL v4, the official function-calling data",
+    "aidanbench": "AidanBench, the official questions and wording",
+    "cavebench": "cave-bench, the official scenarios",
+}
+"""Suites that `eval-console pull` can bring, by name."""
+
+
+class ModelLine(msgspec.Struct, frozen=True):
+    """One model as lists show it. Names are foreign text."""
+
+    name: str
+    model_id: str
+    ready: bool
+    state: str
+    simulated: bool
+    provider: str
+    base_url: str
+    mode: str
+    concurrency: int
+    price_in: float | None
+    price_out: float | None
+    line: int
+
+    @property
+    def is_priced(self) -> bool:
+        """Whether asking it costs money that we know of, or may cost money that we do not know of."""
+        return not self.simulated and (self.price_in is None or self.price_in > 0 or bool(self.price_out))
+
+
+class Models(msgspec.Struct):
+    """All models, and what is wrong with the file."""
+
+    lines: list[ModelLine] = msgspec.field(default_factory=list[ModelLine])
+    mistakes: list[str] = msgspec.field(default_factory=list[str])
+    warnings: list[str] = msgspec.field(default_factory=list[str])
+    path: Path | None = None
+    book: "ModelBook | None" = None
+
+    def find(self, name: str) -> ModelLine | None:
+        """Return the model of that name."""
+        return next((line for line in self.lines if line.name == name), None)
+
+
+class SuiteLine(msgspec.Struct, frozen=True):
+    """One suite as lists show it, or why it cannot be opened. Names and titles are foreign text."""
+
+    entry: "SuiteEntry"
+    categories: tuple["Category", ...] = ()
+    mistake: str = ""
+
+    @property
+    def name(self) -> str:
+        """The suite's name."""
+        return self.entry.name
+
+    @property
+    def cases(self) -> int:
+        """Number of cases in all categories."""
+        return sum(category.cases for category in self.categories)
+
+
+class Suites(msgspec.Struct):
+    """All suites, and what was passed over while looking for them."""
+
+    lines: list[SuiteLine] = msgspec.field(default_factory=list[SuiteLine])
+    warnings: list[str] = msgspec.field(default_factory=list[str])
+    catalog: "Catalog | None" = None
+
+    def find(self, name: str) -> SuiteLine | None:
+        """Return the suite of that name."""
+        return next((line for line in self.lines if line.name == name), None)
+
+
+class RunLine(msgspec.Struct, frozen=True):
+    """One run as lists show it, or why it cannot be read."""
+
+    folder: RunFolder
+    summary: Summary | None = None
+    mistake: str = ""
+    place: int = 0
+    """Its place in the queue of runs, from 1; 0: it does not wait there."""
+
+    @property
+    def name(self) -> str:
+        """Folder name, which is the run's id. Foreign text: folders can be made by anybody."""
+        return self.folder.name
+
+    @property
+    def state(self) -> str:
+        """State of the run; `damaged` when it cannot be read."""
+        return self.summary.state if self.summary else "damaged"
+
+    @property
+    def is_live(self) -> bool:
+        """Whether an engine plays it."""
+        return self.state == "running"
+
+    @property
+    def is_queued(self) -> bool:
+        """Whether it waits in the queue of runs."""
+        return self.state == "queued"
+
+    @property
+    def can_resume(self) -> bool:
+        """Whether it ended before everything was played."""
+        return self.summary is not None and self.state in UNFINISHED
+
+    @property
+    def tally(self) -> Tally:
+        """The run's counts."""
+        return self.summary.tally if self.summary else Tally()
+
+    @property
+    def left(self) -> int:
+        """Rollouts that are not finished."""
+        return max(self.summary.planned - self.tally.finished, 0) if self.summary else 0
+
+    @property
+    def label(self) -> str:
+        """Suite, with its category when there is only one."""
+        if self.summary is None:
+            return ""
+        names = list(self.summary.categories)
+        return f"{self.summary.suite}/{names[0]}" if len(names) == 1 and names[0] else self.summary.suite
+
+    @property
+    def score(self) -> float:
+        """Share of passed among graded rollouts; -1 when none is graded."""
+        return self.tally.passed / self.tally.graded if self.tally.graded else -1.0
+
+
+class CaseLine(msgspec.Struct, frozen=True):
+    """One case of a run as it is found again. Everything but the outcome is foreign text."""
+
+    id: str
+    category: str
+    title: str
+    outcome: "Outcome | None"
+
+
+class RunWatch:
+    """Follows the journal of one live run, reading only what is new."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        """Read nothing yet."""
+        from console.store.journal import JournalReader
+
+        self.folder = folder
+        self.since = time.time()
+        """When it was taken up."""
+        self._reader = JournalReader(folder.journal_path)
+        self._fold = RunFold()
+        self._manifest: Manifest | None = None
+
+    def look(self, now: float) -> RunLine:
+        """Read what is new and return the run as it stands."""
+        try:
+            self._manifest = self._manifest or self.folder.manifest()
+            for record in self._reader.iter_all():
+                self._fold.apply(without_output(record))
+            live = self.folder.is_live
+            if not live and not self._fold.sessions:
+                return read_run(self.folder)
+            summary = self._fold.summary(
+                self._manifest,
+                live=live,
+                now=now,
+                damaged=len(self._reader.damages),
+                journal_bytes=self._reader.offset,
+            )
+        except (UsageError, OSError) as error:
+            return RunLine(self.folder, mistake=str(error))
+        return RunLine(self.folder, summary)
+
+
+def read_models(places: WorkspacePaths) -> Models:
+    """Read the models file and say which models can be asked."""
+    from console.config.models import key_state, load_models
+    from console.config.paths import find_models_file
+
+    try:
+        book = load_models(find_models_file(places.models), places.data)
+    except UsageError as error:
+        book = load_models(None, places.data)
+        return Models(mistakes=[str(error)], lines=_lines_of(book, key_state), book=book)
+    return Models(_lines_of(book, key_state), [str(one) for one in book.mistakes], list(book.warnings), book.path, book)
+
+
+def _lines_of(book: "ModelBook", key_state: "KeyStateOf") -> list[ModelLine]:
+    return [_model_line(model, key_state(model)) for model in book.models.values() if _can_be_asked(model)]
+
+
+def _can_be_asked(model: "ModelConfig") -> bool:
+    """Judges and embeddings that come with the program are roles, not models to evaluate."""
+    return model.provider != "local" and not (model.simulated and model.model_id in ("judge", "embedding"))
+
+
+def _model_line(model: "ModelConfig", state: "KeyState") -> ModelLine:
+    from console.config.model import USUAL_CONCURRENCY
+    from console.config.models import public_address
+
+    return ModelLine(
+        name=model.name,
+        model_id=model.model_id,
+        ready=state.ready,
+        state=state.text,
+        simulated=model.simulated,
+        provider=model.provider,
+        base_url=public_address(model.base_url),
+        mode=model.mode,
+        concurrency=model.limits.concurrency or USUAL_CONCURRENCY,
+        price_in=model.price.input,
+        price_out=model.price.output,
+        line=model.line,
+    )
+
+
+def read_suites(places: WorkspacePaths) -> Suites:
+    """Look for suites and count their cases."""
+    from console.config.paths import find_data_roots
+    from console.suites.catalog import Catalog
+
+    try:
+        catalog = Catalog(find_data_roots(places.data))
+        entries = catalog.entries()
+    except UsageError as error:
+        return Suites(warnings=[str(error)])
+    lines = [_suite_line(catalog, entry) for entry in entries]
+    return Suites(lines, catalog.warnings, catalog)
+
+
+def _suite_line(catalog: "Catalog", entry: "SuiteEntry") -> SuiteLine:
+    try:
+        return SuiteLine(entry, tuple(catalog.open(entry.name).categories()))
+    except UsageError as error:
+        return SuiteLine(entry, mistake=str(error))
+    except ImportError as error:
+        return SuiteLine(entry, mistake=f"its format {entry.format!r} cannot be loaded: {error}")
+
+
+def runs_root(places: WorkspacePaths) -> Path:
+    """Return the folder of runs; it may not exist yet.
+
+    Raises:
+        UsageError: what was named is no folder.
+    """
+    from console.config.paths import find_runs_root
+
+    return find_runs_root(places.runs)
+
+
+def read_runs(root: Path, batch: int = 40) -> Iterator[list[RunLine]]:
+    """Read the runs of a folder, newest first, a few at a time."""
+    found: list[RunLine] = []
+    for folder in list_runs(root):
+        found.append(read_run(folder))
+        if len(found) >= batch:
+            yield found
+            found = []
+    yield found
+
+
+def read_run(folder: RunFolder) -> RunLine:
+    """Read one run."""
+    try:
+        summary = folder.summary()
+        return RunLine(folder, summary, place=_place_of(folder) if summary.state == "queued" else 0)
+    except (UsageError, OSError) as error:
+        return RunLine(folder, mistake=str(error))
+
+
+def _place_of(folder: RunFolder) -> int:
+    """Return the place of a run in the queue, from 1; 0 when it is no longer there."""
+    names = RunQueue(folder.path.parent).names()
+    return names.index(folder.name) + 1 if folder.name in names else 0
+
+
+def read_case_lines(folder: RunFolder) -> list[CaseLine]:
+    """Read which cases a run holds and how each ended; what cannot be read is left out."""
+    from console.core.record import Finished, Started
+    from console.store.journal import JournalReader
+
+    found: dict[str, CaseLine] = {}
+    try:
+        reader = JournalReader(folder.journal_path)
+        while records := reader.read_new():
+            for record in records:
+                if isinstance(record, Started):
+                    case = record.case
+                    found.setdefault(case.id, CaseLine(case.id, case.category, case.title, None))
+                elif isinstance(record, Finished) and (line := found.get(record.key.case)) is not None:
+                    found[line.id] = msgspec.structs.replace(line, outcome=record.verdict.outcome)
+    except (UsageError, OSError):
+        return list(found.values())
+    return list(found.values())
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from console.config.model import ModelConfig
+    from console.config.models import KeyState
+
+    KeyStateOf = Callable[[ModelConfig], KeyState]

@@ -1,0 +1,400 @@
+"""One run's feed: facts from its journal, and from the engine's socket what has not reached the disk yet.
+
+A thread reads and decodes the journal piece by piece; the app's own loop applies what has arrived, for a few
+milliseconds at a time, so that a key never waits for a large run. Conversations are folded when somebody looks at
+them, and the latest 64 are kept. Knows nothing of widgets.
+"""
+
+import asyncio
+import contextlib
+import os
+import threading
+import time
+from collections import OrderedDict, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from console.core.case import Key
+from console.core.fault import UsageError
+from console.core.live import AnyFrame, Began, Command, Delta, Deltas, Status
+from console.core.record import AnyRecord, Asked, Finished
+from console.core.run import Manifest
+from console.engine.attach import EngineLink
+from console.insight.conversation import Conversation
+from console.insight.overview import Overview
+from console.insight.rollout import Slot
+from console.insight.snapshot import freeze, layout, thaw
+from console.store.index import KEPT_FROM_BYTES, JournalIndex
+from console.store.runs import STARTING_S, RunFolder
+from console.tui.data.wakeup import FirstTokenWakeup
+
+PIECE_BYTES = 128 << 10
+"""Journal bytes decoded at a time; keeps the other threads' waits short."""
+PIECES_AHEAD = 4
+"""Decoded pieces that may wait to be applied."""
+LIVE_POLL_S = 0.02
+START_POLL_S = 0.1
+IDLE_POLL_S = 1.0
+PREFETCH_BYTES = 512 << 10
+"""Larger conversations are not folded ahead of the reader."""
+BEGINNING = 2
+"""Pieces of an answer that its row is drawn for at once; then it is drawn as often as the others."""
+KEPT = 64
+"""Conversations kept folded."""
+
+
+@dataclass(slots=True)
+class Changes:
+    """What is new since the last pump."""
+
+    slots: set[Slot] = field(default_factory=set[Slot])
+    """Rollouts whose line changed."""
+    keys: set[Key] = field(default_factory=set[Key])
+    """Conversations with new text or facts."""
+    status: bool = False
+    """The engine said something about itself, came or went."""
+    records: int = 0
+    """Records applied."""
+    settled: bool = False
+    """The journal has been read to its end for the first time."""
+    begun: set[Slot] = field(default_factory=set[Slot])
+    """Rollouts whose answer has begun just now."""
+    rewound: bool = False
+    """Everything was read anew from the beginning: what was drawn of it does not hold any more."""
+
+    def merge(self, later: "Changes") -> None:
+        """Add what came later."""
+        self.slots |= later.slots
+        self.keys |= later.keys
+        self.status |= later.status
+        self.records += later.records
+        self.settled |= later.settled
+        self.begun |= later.begun
+        self.rewound |= later.rewound
+
+    def __bool__(self) -> bool:
+        """Whether anything is new."""
+        return bool(self.slots or self.keys or self.status or self.records or self.settled or self.rewound)
+
+
+Subscriber = Callable[[Changes], None]
+
+
+class RunFeed:
+    """Follows one run; call `pump` often, from the loop it was started in."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        """Read nothing yet but the manifest.
+
+        Raises:
+            UsageError: the folder is not a run.
+        """
+        self.folder = folder
+        self.manifest: Manifest = folder.manifest()
+        self.overview = Overview()
+        self.is_read = False
+        """Whether the journal was read to its end once."""
+        self.is_live = folder.is_live
+        self._seen_live = self.is_live
+        self._index = JournalIndex(folder.journal_path)
+        self._pieces: deque[list[AnyRecord]] = deque()
+        self._room = threading.Semaphore(PIECES_AHEAD)
+        self._stop = threading.Event()
+        self.beginnings = FirstTokenWakeup()
+        """Says at once when an answer begins."""
+        self._read_until = -1.0
+        self._recalled: Overview | None = None
+        self._kept_at = 0
+        """Where the journal ended when it was last kept or recalled."""
+        self._reading = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._frames: deque[tuple[float, AnyFrame]] = deque()
+        self._link: EngineLink | None = None
+        self._attaching: asyncio.Task[None] | None = None
+        self._kept: OrderedDict[Key, Conversation] = OrderedDict()
+        self._flights: dict[tuple[Key, int], tuple[Began, list[Delta]]] = {}
+        self._subscribers: list[Subscriber] = []
+
+    # Life ------------------------------------------------------------------------------------------------------------
+
+    def start(self) -> None:
+        """Begin to read and to look for an engine."""
+        self.beginnings.start()
+        self._thread = threading.Thread(target=self._follow, name="journal", daemon=True)
+        self._thread.start()
+        self._attaching = asyncio.get_running_loop().create_task(self._attach(), name="attach")
+
+    def close(self) -> None:
+        """Let go of everything; the run goes on."""
+        self._stop.set()
+        self.beginnings.stop()
+        self._room.release()
+        if self._attaching is not None:
+            self._attaching.cancel()
+        if self._link is not None:
+            self._link.close()
+            self._link = None
+
+    @property
+    def is_attached(self) -> bool:
+        """Whether an engine is connected, so that commands will be heard."""
+        return self._link is not None
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether news can be expected at any moment."""
+        return self.is_live or self.is_starting or not self.is_read or bool(self._pieces)
+
+    @property
+    def is_starting(self) -> bool:
+        """Whether the run was launched just now, so that its engine may open it at any moment."""
+        return not self.overview.fold.sessions and time.time() - self.manifest.at < STARTING_S
+
+    @property
+    def has_more(self) -> bool:
+        """Whether decoded records wait to be applied."""
+        return bool(self._pieces)
+
+    def subscribe(self, subscriber: Subscriber) -> None:
+        """Call `subscriber` with the changes of every pump, whoever pumps."""
+        self._subscribers.append(subscriber)
+
+    def unsubscribe(self, subscriber: Subscriber) -> None:
+        """Stop calling it."""
+        self._subscribers.remove(subscriber)
+
+    @property
+    def share_read(self) -> float:
+        """How much of the journal has been read, from 0 to 1."""
+        try:
+            size = self.folder.journal_path.stat().st_size
+        except OSError:
+            return 1.0
+        return min(self._index.offset / size, 1.0) if size else 1.0
+
+    @property
+    def damages(self) -> int:
+        """Journal lines that could not be read."""
+        return len(self._index.damages)
+
+    @property
+    def remote(self) -> bool:
+        """Whether the terminal is far away, so that fewer frames are better."""
+        return bool(os.environ.get("SSH_CONNECTION"))
+
+    def now(self) -> float:
+        """Return the time by which the run is shown, seconds since the epoch."""
+        return time.time()
+
+    def send(self, command: Command) -> bool:
+        """Tell the engine something; say whether there is one to hear it."""
+        if self._link is None:
+            return False
+        self._link.send(command)
+        return True
+
+    # Reading, in a thread --------------------------------------------------------------------------------------------
+
+    def _follow(self) -> None:
+        self._recall()
+        while not self._stop.is_set():
+            self._room.acquire()
+            if self._stop.is_set():
+                return
+            live = self.folder.is_live
+            begun = time.monotonic()
+            with self._reading:
+                piece = self._index.read_new(PIECE_BYTES)
+                if piece:
+                    self._pieces.append(piece)
+                    continue
+            self._room.release()
+            self.is_live, self._read_until = live, begun
+            self._keep_if_over()
+            self.beginnings.pause(LIVE_POLL_S if live else START_POLL_S if self.is_starting else IDLE_POLL_S)
+
+    def _recall(self) -> None:
+        """Take up what was kept of the run, so that a long one need not be read to be shown."""
+        with self._reading, contextlib.suppress(msgspec.DecodeError):
+            made = self._index.recall(self.folder.index_path, layout(), live=self.folder.is_live)
+            self._recalled = thaw(made, self._index.keys()) if made is not None else None
+            self._kept_at = self._index.offset
+
+    def _keep_if_over(self) -> None:
+        """Keep what came of a long run that nobody plays any more and that has been read and counted to its end."""
+        end = self._index.offset
+        if not self.is_live and self.is_read and not self._pieces and end >= KEPT_FROM_BYTES and end != self._kept_at:
+            self._index.keep(self.folder.index_path, layout(), freeze(self.overview))
+            self._kept_at = end
+
+    async def _attach(self) -> None:
+        """Keep a connection while an engine plays the run."""
+        while True:
+            self._link = await EngineLink.connect(self.folder.path) if self.is_live else None
+            if self._link is None:
+                await asyncio.sleep(0.2 if self.is_live or self.is_starting else IDLE_POLL_S)
+                continue
+            with contextlib.suppress(OSError):
+                async for frame in self._link.frames():
+                    self._frames.append((time.monotonic(), frame))
+                    if isinstance(frame, Deltas) and frame.begins:
+                        self.beginnings.expect(item.key for item in frame.items)
+            self._link.close()
+            self._link = None
+            self._frames.append((time.monotonic(), Status("closed", 0)))
+            await asyncio.sleep(0.2)
+
+    # Applying, in the app's loop -------------------------------------------------------------------------------------
+
+    def pump(self, budget_s: float = 0.012) -> Changes:
+        """Apply what has arrived, for about `budget_s` seconds, and say what changed."""
+        changes = Changes()
+        until = time.perf_counter() + budget_s
+        read_until = self._read_until
+        if self._recalled is not None:
+            self.overview, self._recalled = self._recalled, None
+        while self._pieces and time.perf_counter() < until:
+            self._apply_some(self._pieces[0], until, changes)
+            if not self._pieces[0]:
+                self._pieces.popleft()
+                self._room.release()
+        if not self._pieces:
+            # Facts first: a frame waits until the journal is read up to the moment of its arrival.
+            while self._frames and self._frames[0][0] <= read_until:
+                self._apply_frame(self._frames.popleft()[1], changes)
+            if not self._frames:
+                self.beginnings.shown()
+            if read_until > 0 and not self.is_read:
+                self.is_read = changes.settled = True
+        changes.status |= self._seen_live != self.is_live
+        self._seen_live = self.is_live
+        changes.slots = self.overview.take_changes()
+        if changes:
+            for subscriber in list(self._subscribers):
+                subscriber(changes)
+        return changes
+
+    def _apply_some(self, piece: list[AnyRecord], until: float, changes: Changes) -> None:
+        done = 0
+        for record in piece:
+            self._apply(record, changes)
+            done += 1
+            if done % 32 == 0 and time.perf_counter() >= until:
+                break
+        changes.records += done
+        del piece[:done]
+
+    def _apply(self, record: AnyRecord, changes: Changes) -> None:
+        self.overview.apply(record)
+        key = getattr(record, "key", None)
+        if key is None:
+            return
+        if isinstance(record, Asked):
+            self._flights.pop((key, record.n), None)
+        elif isinstance(record, Finished):
+            for flight in [flight for flight in self._flights if flight[0] == key]:
+                del self._flights[flight]
+        conversation = self._kept.get(key)
+        if conversation is not None:
+            conversation.apply(record)
+            changes.keys.add(key)
+
+    def _apply_frame(self, frame: AnyFrame, changes: Changes) -> None:
+        self.overview.apply_frame(frame)
+        match frame:
+            case Status():
+                self._take_status(frame, changes)
+            case Began():
+                if not self._is_over(frame.key):
+                    self._flights.setdefault((frame.key, frame.n), (frame, []))
+                if (conversation := self._kept.get(frame.key)) is not None:
+                    conversation.begin(frame)
+                    changes.keys.add(frame.key)
+            case Deltas():
+                for delta in frame.items:
+                    self._take_delta(delta, changes)
+
+    def _take_status(self, frame: Status, changes: Changes) -> None:
+        changes.status = True
+        if frame.state == "closed":
+            self.overview.disconnect()
+            self._flights.clear()
+        for activity in frame.activities:
+            if (conversation := self._kept.get(activity.key)) is not None:
+                conversation.act(activity)
+                changes.keys.add(activity.key)
+
+    def _take_delta(self, delta: Delta, changes: Changes) -> None:
+        if (flight := self._flights.get((delta.key, delta.n))) is not None:
+            flight[1].append(delta)
+            if len(flight[1]) <= BEGINNING:
+                changes.begun.add((delta.key.case, delta.key.rollout))
+        if (conversation := self._kept.get(delta.key)) is not None:
+            conversation.extend(delta)
+            changes.keys.add(delta.key)
+
+    def _is_over(self, key: Key) -> bool:
+        rollout = self.overview.rollout(key)
+        return rollout is not None and rollout.key == key and rollout.outcome is not None
+
+    # Conversations ---------------------------------------------------------------------------------------------------
+
+    def is_kept(self, key: Key) -> bool:
+        """Whether a conversation is folded already, so that it opens at once."""
+        return key in self._kept
+
+    def bytes_of(self, key: Key) -> int:
+        """How much of the journal belongs to a conversation; says whether reading it takes long."""
+        return self._index.bytes_of(key)
+
+    def conversation(self, key: Key) -> Conversation:
+        """Return a conversation as far as it is known; reads it from the journal when it is not kept.
+
+        Raises:
+            UsageError: the journal is gone.
+        """
+        kept = self._kept.get(key)
+        if kept is None:
+            kept = self._kept[key] = self._fold(key)
+            while len(self._kept) > KEPT:
+                self._kept.popitem(last=False)
+        self._kept.move_to_end(key)
+        return kept
+
+    def _fold(self, key: Key) -> Conversation:
+        conversation = Conversation(key)
+        with self._reading:
+            try:
+                records = self._index.read(key)
+            except OSError as error:
+                raise UsageError(f"the journal cannot be read: {error.strerror}", where=self.folder.name) from None
+            waiting = self._waiting(key)
+        for record in records[: len(records) - waiting]:
+            conversation.apply(record)
+        for (owner, _), (began, deltas) in self._flights.items():
+            if owner == key:
+                conversation.begin(began)
+                for delta in deltas:
+                    conversation.extend(delta)
+        rollout = self.overview.rollout(key)
+        if rollout is not None and rollout.is_running:
+            conversation.state, conversation.why = rollout.state, rollout.why
+        return conversation
+
+    def _waiting(self, key: Key) -> int:
+        """Records of a conversation that are read but not applied yet; `_apply` will bring them."""
+        return sum(getattr(record, "key", None) == key for piece in list(self._pieces) for record in piece)
+
+    def keys_of(self, slot: Slot) -> tuple[Key, ...]:
+        """All attempts at a rollout, oldest first."""
+        rollout = self.overview.rollouts.get(slot)
+        return tuple(rollout.attempts) if rollout else ()
+
+    def prefetch(self, keys: Sequence[Key]) -> None:
+        """Fold small conversations ahead of the reader, so that stepping to them is instant."""
+        for key in keys:
+            if key not in self._kept and 0 < self.bytes_of(key) < PREFETCH_BYTES:
+                with contextlib.suppress(UsageError):  # a journal that is gone is said when the reader gets there
+                    self.conversation(key)

@@ -1,0 +1,56 @@
+"""What the app remembers from one start to the next: colours, order, filter, grouping, the run that was looked at.
+
+Lives in the state folder and may be deleted at any time. A damaged or foreign file is as good as none; one that cannot
+be written costs the memory and nothing else.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from console.store.atomic import write_atomically
+
+_LONGEST = 500
+"""Characters of one remembered text; what is longer was not written by us."""
+
+
+class UiState:
+    """Texts and switches by name; see the module."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        """Read what was kept; without a path, remember only until the app ends."""
+        self._path = path
+        self._kept = _read(path)
+
+    def text(self, name: str, otherwise: str = "") -> str:
+        """Return a remembered text."""
+        value = self._kept.get(name)
+        return value if isinstance(value, str) and len(value) <= _LONGEST else otherwise
+
+    def switch(self, name: str, otherwise: bool) -> bool:
+        """Return whether something is switched on."""
+        value = self._kept.get(name)
+        return value if isinstance(value, bool) else otherwise
+
+    def keep(self, name: str, value: str | bool) -> None:
+        """Remember a value from now on."""
+        if self._kept.get(name) == value:
+            return
+        self._kept[name] = value
+        if self._path is None:
+            return
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            write_atomically(self._path, msgspec.json.format(msgspec.json.encode(self._kept), indent=1))
+        except (OSError, ValueError):
+            self._path = None
+
+
+def _read(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=dict[str, Any])
+    except (OSError, ValueError, RecursionError):
+        return {}

@@ -1,0 +1,1 @@
+"""Modal screens: each asks one question and answers with a value."""

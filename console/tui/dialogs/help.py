@@ -1,0 +1,229 @@
+"""Help, made from the action table for the place it was asked at; and the list of announced messages."""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input
+
+from console.tui.actions import Action
+from console.tui.keymap import KeyMap, find_action, name_of_key
+from console.tui.render import lines
+from console.tui.render.symbols import SYMBOLS
+from console.tui.sanitize import one_line
+from console.tui.screens.base import BaseScreen
+from console.tui.widgets.block import Block
+from console.tui.widgets.transcript import Transcript
+
+_KEYS_WIDTH = 13
+_COLUMN = 36
+_LAST = {"MOVE": 1, "EVERYWHERE": 2}
+"""Groups that are the same everywhere come after the place's own."""
+
+
+class HelpScreen(ModalScreen[None]):
+    """All keys of a place and of the pane that had the focus, by group; `/` finds one by word."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,question_mark", "close", show=False),
+        Binding("slash", "find", show=False),
+    ]
+    DEFAULT_CSS = """
+    HelpScreen { align: center middle; background: $background 40%; }
+    HelpScreen > Vertical { width: 78; max-width: 100%; height: 22; max-height: 100%; border: heavy $focus;
+                            background: $panel; border-title-color: $focus; border-title-style: bold;
+                            border-subtitle-color: $muted; }
+    HelpScreen.-tall > Vertical { height: 38; }
+    HelpScreen Input { border: none; height: 1; background: $panel; padding: 0 1; display: none; }
+    HelpScreen Input.-open { display: block; }
+    HelpScreen Transcript { height: 1fr; background: $panel; padding: 0 1; }
+    """
+
+    def __init__(self, place: BaseScreen, key_map: KeyMap) -> None:
+        """Help for a place."""
+        super().__init__()
+        self._place = place
+        self._key_map = key_map
+
+    def compose(self) -> ComposeResult:
+        """Lay out the sheet."""
+        with Vertical() as sheet:
+            sheet.border_title = Content(f"Help: {self._place.heading}")
+            sheet.border_subtitle = "j k scroll   / find a key   esc closes"
+            yield Input(placeholder="a word, such as copy", compact=True)
+            yield Transcript()
+
+    def on_mount(self) -> None:
+        """Show everything at first."""
+        self._narrow("")
+        self.query_one(Transcript).focus()
+
+    def action_close(self) -> None:
+        """Close the find line first, then the sheet."""
+        line = self.query_one(Input)
+        if line.has_class("-open"):
+            line.remove_class("-open")
+            line.value = ""
+            self.query_one(Transcript).focus()
+        else:
+            self.dismiss(None)
+
+    def action_find(self) -> None:
+        """Open the find line."""
+        self.query_one(Input).add_class("-open").focus()
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        self._narrow(event.value)
+
+    @on(Input.Submitted)
+    def _entered(self) -> None:
+        self.query_one(Transcript).focus()
+
+    def _narrow(self, word: str) -> None:
+        columns = 2 if self.size.width >= 2 * _COLUMN + 4 else 1
+        self.query_one(Transcript).show(sheet_blocks(self._place, self._key_map, word, columns=columns))
+
+
+class HelpPane(Transcript, can_focus=False):
+    """The same beside a place that has room for it, while the keys are tried."""
+
+    DEFAULT_CSS = """
+    HelpPane { dock: right; width: 46; height: 1fr; padding: 0 1; border: round $focus;
+               border-title-color: $focus; border-title-style: bold; border-subtitle-color: $muted; }
+    """
+
+    def __init__(self, place: BaseScreen, key_map: KeyMap) -> None:
+        """Help for a place."""
+        super().__init__()
+        self._beside = place
+        self._keys_in_use = key_map
+        self.border_title = Content("Help")
+        self.border_subtitle = Content(": finds a key   ? closes")
+
+    def on_show(self, event: events.Show) -> None:
+        """Show the keys once the width is known."""
+        self.call_after_refresh(self.refresh_keys)
+
+    def refresh_keys(self) -> None:
+        """Show the keys of the pane that has the focus now."""
+        self.show(sheet_blocks(self._beside, self._keys_in_use, "", columns=1), keep_place=True)
+
+
+def sheet_blocks(place: BaseScreen, key_map: KeyMap, word: str, *, columns: int) -> list[Block]:
+    """Return the keys of a place that have a word, by group; then why some cannot act now; then the marks."""
+    groups = groups_of(place.actions_here(), word)
+    blocks = [
+        Block(name, Content.styled(name, "bold $focus"), body=_body(place, key_map, actions, columns))
+        for name, actions in groups.items()
+    ]
+    if idle := _idle(place, key_map, groups):
+        blocks.append(Block("idle", Content.styled("NOT NOW", "bold $focus"), body=idle))
+    if not word:
+        blocks += [Block("marks", Content.styled("MARKS", "bold $focus"), body=_marks())]
+    return blocks or [Block("none", Content.assemble("No key here has “", one_line(word, 40), "”."))]
+
+
+def _body(place: BaseScreen, key_map: KeyMap, actions: Sequence[Action], columns: int) -> list[Content]:
+    cells = [_cell(place, key_map, action) for action in actions]
+    if columns == 1:
+        return cells
+    half = (len(cells) + 1) // 2
+    left, right = cells[:half], [*cells[half:], Content.empty()]
+    return [lines.fit(one, _COLUMN).append(other) for one, other in zip(left, right, strict=False)]
+
+
+def _idle(place: BaseScreen, key_map: KeyMap, groups: Mapping[str, Sequence[Action]]) -> list[Content]:
+    """Say of each dimmed action why it cannot act now."""
+    found: list[Content] = []
+    for action in (action for group in groups.values() for action in group):
+        if why := place.why_not(action):
+            found.append(Content.assemble((f"{_keys(key_map, action)}  ", "bold"), f"{action.meaning}: {why}"))
+    return found
+
+
+def _cell(place: BaseScreen, key_map: KeyMap, action: Action) -> Content:
+    keys = lines.fit_text(_keys(key_map, action), _KEYS_WIDTH)
+    style = "$muted" if place.why_not(action) else ""
+    return Content.assemble((keys, "bold"), " ", (action.meaning, style))
+
+
+def _keys(key_map: KeyMap, action: Action) -> str:
+    """Return the keys; those of both of a pair, those of a menu after the menu's own, `:` for the palette."""
+    if not action.pair or (other := find_action(action.pair, action.where)) is None:
+        return key_map.path(action) or ":"
+    both = zip(key_map.keys_of(action), key_map.keys_of(other), strict=False)
+    names = [f"{name_of_key(one)} {name_of_key(two)}" for one, two in both]
+    while len(names) > 1 and len("  ".join(names)) > _KEYS_WIDTH:
+        names.pop()
+    return "  ".join(names)
+
+
+def groups_of(actions: Sequence[Action], word: str) -> dict[str, list[Action]]:
+    """Return the actions that have the word in title, meaning or key, by group, each key and meaning once."""
+    groups: dict[str, list[Action]] = {}
+    seen: set[tuple[tuple[str, ...], str]] = set()
+    second = {action.pair for action in actions if action.pair and _is_first(action, actions)}
+    for action in actions:
+        if action.id in second:
+            continue
+        words = f"{action.title} {action.meaning} {' '.join(action.keys)}".lower()
+        if word.lower() not in words or (action.keys, action.meaning) in seen:
+            continue
+        seen.add((action.keys, action.meaning))
+        groups.setdefault(action.group, []).append(action)
+    return {name: groups[name] for name in sorted(groups, key=lambda name: _LAST.get(name, 0))}
+
+
+def _is_first(action: Action, actions: Sequence[Action]) -> bool:
+    """Whether this one of a pair comes first in the table; it speaks for both."""
+    return next(one for one in actions if one.id in (action.id, action.pair)).id == action.id
+
+
+def _marks() -> list[Content]:
+    signs = (
+        (SYMBOLS.passed, "$pass", "passed"),
+        (SYMBOLS.failed, "$fail", "failed: the model was wrong"),
+        (SYMBOLS.broken, "$broken", "broken: network, provider, sandbox or our bug; never a score"),
+        (SYMBOLS.undecided, "$undecided", "undecided: no grade could be made"),
+        (SYMBOLS.running, "$live", "runs"),
+        (SYMBOLS.stopped, "$muted", "stopped"),
+        (SYMBOLS.not_ready, "$muted", "not ready"),
+        (SYMBOLS.live, "$live", "a run is live, on every screen"),
+    )
+    return [Content.assemble((f"{sign}  ", style), text) for sign, style, text in signs]
+
+
+class MessageScreen(ModalScreen[None]):
+    """Everything that was announced since the app opened."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss(None)", show=False)]
+    DEFAULT_CSS = """
+    MessageScreen { align: center middle; background: $background 40%; }
+    MessageScreen > Vertical { width: 78; max-width: 100%; height: 70%; border: heavy $focus; background: $panel;
+                               border-title-color: $focus; border-title-style: bold; border-subtitle-color: $muted; }
+    MessageScreen Transcript { height: 1fr; background: $panel; padding: 0 1; }
+    """
+
+    def __init__(self, messages: Sequence[Content]) -> None:
+        """Show these messages, newest last."""
+        super().__init__()
+        self._messages = messages
+
+    def compose(self) -> ComposeResult:
+        """Lay out the sheet."""
+        with Vertical() as sheet:
+            sheet.border_title = "Messages"
+            sheet.border_subtitle = "j k scroll   esc closes"
+            yield Transcript(empty=Content("Nothing was announced yet."))
+
+    def on_show(self, event: events.Show) -> None:
+        """Show the messages once the width is known."""
+        blocks = [Block(str(n), body=text.split("\n"), indent=0, gap=False) for n, text in enumerate(self._messages)]
+        self.query_one(Transcript).show(blocks)
+        self.query_one(Transcript).focus()

@@ -1,1 +1,0 @@
-"""The panes of Home: each shows one part of the shelf and says what was chosen."""

@@ -1,0 +1,153 @@
+"""From the action table to keys: bindings, the reader's own keys, and what footer, help and menus list.
+
+The reader's keys come from `keys.toml` in the config folder, by action id: `"run.new" = "N"` or a list of keys.
+A mistake there is reported with its hint and never stops the app.
+"""
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+from textual.binding import Binding, BindingType
+
+from console.core.suggestion import nearest
+from console.tui.actions import ACTIONS, Action
+
+_NAMES = {
+    "escape": "esc",
+    "pagedown": "PgDn",
+    "pageup": "PgUp",
+    "down": "↓",
+    "up": "↑",
+    "left": "←",
+    "right": "→",
+    "home": "Home",
+    "end": "End",
+    "space": "space",
+    "tab": "tab",
+    "shift+tab": "shift+tab",
+}
+
+
+def bindings_for(where: str) -> list[BindingType]:
+    """Return the default bindings of a screen or a kind of widget; `all` is the app's own."""
+    return [_binding(action) for action in ACTIONS if action.where == where and action.keys and not action.menu]
+
+
+def _binding(action: Action) -> Binding:
+    method = f"app.menu('{action.id}')" if action.opens_menu else action.method
+    always = action.id == "quit"
+    return Binding(",".join(action.keys), method, action.meaning, show=False, id=action.id, priority=always)
+
+
+@cache
+def actions_at(*places: str) -> tuple[Action, ...]:
+    """Return all actions of these places, menus' entries included, in table order."""
+    return tuple(action for action in ACTIONS if action.where in places)
+
+
+def find_action(id: str, *places: str) -> Action | None:
+    """Return the action of that id at the first of these places that has one."""
+    for place in places:
+        for action in ACTIONS:
+            if action.id == id and action.where == place:
+                return action
+    return None
+
+
+class KeyMap(msgspec.Struct):
+    """Which keys are in use: the defaults, with the reader's own over them."""
+
+    own: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict[str, tuple[str, ...]])
+    mistakes: list[str] = msgspec.field(default_factory=list[str])
+
+    def keys_of(self, action: Action) -> tuple[str, ...]:
+        """Return an action's keys in Textual's names."""
+        return self.own.get(action.id, action.keys)
+
+    def shown(self, action: Action, *, all_keys: bool = False) -> str:
+        """Return an action's keys as a reader knows them, `n/N` for a pair."""
+        names = [name_of_key(key) for key in self.keys_of(action)]
+        text = " ".join(names) if all_keys else "".join(names[:1])
+        if action.pair and (other := find_action(action.pair, action.where)) is not None and not all_keys:
+            text += "/" + name_of_key(self.keys_of(other)[0])
+        return text
+
+    def path(self, action: Action) -> str:
+        """Return all keys of an action, those of a menu after the menu's own; nothing for what has no key."""
+        text = self.shown(action, all_keys=True)
+        opener = find_action(action.menu, action.where) if action.menu else None
+        return f"{self.shown(opener)} {text}" if opener else text
+
+    def for_textual(self) -> dict[str, str]:
+        """Return the reader's keys in the form `App.set_keymap` takes."""
+        return {id: ",".join(keys) for id, keys in self.own.items()}
+
+
+def name_of_key(key: str) -> str:
+    """Return the name of a key that a reader knows."""
+    return _NAMES.get(key, key)
+
+
+def load_key_map(path: Path) -> KeyMap:
+    """Read the reader's keys; a missing file means the defaults."""
+    key_map = KeyMap()
+    if not path.exists():
+        return key_map
+    import tomllib  # here, as most readers have no keys of their own
+
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        key_map.mistakes.append(f"{path.name} cannot be read: {error}")
+        return key_map
+    for id, value in _flat(table):
+        _take(key_map, id, value)
+    key_map.mistakes += _conflicts(key_map)
+    return key_map
+
+
+def _conflicts(key_map: KeyMap) -> list[str]:
+    """Say of each key that the reader gave to one action which other action of the same place had it."""
+    found: list[str] = []
+    for action in (one for one in ACTIONS if one.id in key_map.own):
+        for other in ACTIONS:
+            shared = set(key_map.own[action.id]) & set(key_map.keys_of(other))
+            if other.id == action.id or other.menu != action.menu or not shared or not _meet(action, other):
+                continue
+            key = name_of_key(sorted(shared)[0])
+            text = f"keys.toml: {key} is both {action.id} and {other.id}; give one of them another key"
+            if text not in found and f"{key} is both {other.id} and {action.id}" not in " ".join(found):
+                found.append(text)
+    return found
+
+
+def _meet(action: Action, other: Action) -> bool:
+    """Whether two actions can be meant at the same time."""
+    return action.where == other.where or "all" in (action.where, other.where)
+
+
+def _take(key_map: KeyMap, id: str, value: Any) -> None:
+    known = {action.id for action in ACTIONS}
+    if id not in known:
+        close = nearest(id, sorted(known))
+        key_map.mistakes.append(
+            f"keys.toml: no action is called {id!r}" + (f"; did you mean {close}?" if close else "")
+        )
+        return
+    keys = [value] if isinstance(value, str) else cast("list[Any]", value) if isinstance(value, list) else []
+    if not keys or not all(isinstance(key, str) and key for key in keys):
+        key_map.mistakes.append(f"keys.toml: {id} needs a key or a list of keys")
+        return
+    key_map.own[id] = tuple(keys)
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, Any]]:
+    """Walk dotted and nested keys alike: `run.new = "N"` is a nested table in TOML."""
+    for name, value in table.items():
+        if isinstance(value, dict):
+            yield from _flat(cast("dict[str, Any]", value), f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", value

@@ -1,0 +1,1 @@
+"""Records as text: pure functions from values to rows, lines and blocks. No widgets."""

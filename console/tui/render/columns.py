@@ -1,0 +1,77 @@
+"""Columns of a list: which are shown at a width, how wide each is, and one row laid out in them. Pure."""
+
+from collections.abc import Sequence
+
+import msgspec
+from textual.content import Content
+
+from console.tui.render import lines
+
+GAP = "  "
+"""What stands between two columns."""
+
+
+class Column(msgspec.Struct, frozen=True):
+    """One column: its heading (our words), least width in cells, share of the spare room, alignment."""
+
+    name: str
+    width: int
+    share: int = 0
+    right: bool = False
+    from_width: int = 0
+    """The column is left out while the list is narrower than this."""
+
+
+def lay_out(columns: Sequence[Column], room: int) -> list[tuple[int, Column, int]]:
+    """Return (place, column, width in cells) of the columns that are shown in a room of so many cells."""
+    shown = [(place, column) for place, column in enumerate(columns) if room >= column.from_width]
+    widths = column_widths([c.width for _, c in shown], [c.share for _, c in shown], room, len(GAP))
+    return [(place, column, width) for (place, column), width in zip(shown, widths, strict=True)]
+
+
+def row(columns: Sequence[Column], cells: Sequence[Content], room: int) -> Content:
+    """Return one row; missing cells are empty."""
+    parts = [
+        lines.fit(cells[place] if place < len(cells) else Content.empty(), width, right=column.right)
+        for place, column, width in lay_out(columns, room)
+    ]
+    return Content(GAP).join(parts)
+
+
+def names(columns: Sequence[Column], room: int) -> Content:
+    """Return the line of headings."""
+    return row(columns, [Content(column.name) for column in columns], room)
+
+
+def column_widths(least: Sequence[int], shares: Sequence[int], total: int, gap: int) -> list[int]:
+    """Share a row of `total` cells between columns.
+
+    Args:
+        least: each column's least width.
+        shares: each column's weight in what is left over; 0 keeps it at its least width.
+        total: cells of the row.
+        gap: cells between columns.
+
+    Returns:
+        Widths in cells. When there is too little room, elastic columns shrink, the widest first, down to four cells.
+    """
+    spare = total - sum(least) - gap * max(len(least) - 1, 0)
+    if spare < 0:
+        return _squeezed(list(least), shares, -spare)
+    weight = sum(shares)
+    widths = [width + (spare * share // weight if weight else 0) for width, share in zip(least, shares, strict=True)]
+    if weight:
+        last = max(index for index, share in enumerate(shares) if share)
+        widths[last] += spare - sum(spare * share // weight for share in shares)
+    return widths
+
+
+def _squeezed(widths: list[int], shares: Sequence[int], missing: int) -> list[int]:
+    elastic = [index for index, share in enumerate(shares) if share]
+    while missing > 0 and elastic:
+        widest = max(elastic, key=lambda index: widths[index])
+        if widths[widest] <= 4:
+            break
+        widths[widest] -= 1
+        missing -= 1
+    return widths

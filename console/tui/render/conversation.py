@@ -1,0 +1,259 @@
+"""A conversation as blocks of a `Transcript`: who spoke, tool calls as trees, scores as bars, everything else folded.
+
+`passage_block` draws one passage. `ConversationBlocks` keeps a transcript in step with a conversation and changes
+only what changed.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+from textual.content import Content
+
+from console.core.outcome import Outcome
+from console.insight import number_format
+from console.insight.conversation import Conversation
+from console.insight.passage import Passage, PassageKind
+from console.insight.reasons import reason_words
+from console.insight.rollout import PREPARED
+from console.tui.render.bars import bar, is_ascii
+from console.tui.render.code_blocks import CODE_NOTES
+from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
+from console.tui.sanitize import one_line
+from console.tui.widgets.block import Block
+from console.tui.widgets.transcript import Transcript
+
+MUTED = "$muted"
+LONG_LINES = 6
+"""Lines of a system prompt, note or result from which on it starts folded."""
+NAME_WIDTH = 18
+"""Cells of the widest argument name that values are aligned behind."""
+BAR_WIDTH = 10
+
+
+def passage_block(passage: Passage, key: str, *, gap: bool = True) -> Block:
+    """Return the block that shows a passage."""
+    return _DRAWN[passage.kind](passage, key, gap)
+
+
+def _plain(passage: Passage, key: str, gap: bool) -> Block:
+    word = "judge is asked" if passage.role == "judge" and passage.kind is not PassageKind.ASSISTANT else ""
+    word = word or ("judge" if passage.role == "judge" else passage.kind.value)
+    word = "told what it printed" if passage.repeats else word
+    is_user = passage.kind is PassageKind.USER
+    style = "bold" if is_user else "bold $live" if passage.kind is PassageKind.ASSISTANT else f"bold {MUTED}"
+    folded = passage.kind is PassageKind.SYSTEM or (passage.role == "judge" and is_user)
+    block = Block(key, Content.styled(word, style), _aside(passage), passage.text, gap=gap)
+    block.folded = passage.repeats or (folded and passage.text.count("\n") >= LONG_LINES // 2)
+    if not passage.text and not passage.streaming:
+        block.body = (Content.styled("(nothing)", MUTED),)
+    return block
+
+
+def _reasoning(passage: Passage, key: str, gap: bool) -> Block:
+    block = Block(
+        key, Content.styled("reasoning", f"bold {MUTED}"), _aside(passage), passage.text, style=MUTED, gap=gap
+    )
+    block.folded = not passage.streaming
+    return block
+
+
+def _call(passage: Passage, key: str, gap: bool) -> Block:
+    if passage.streaming:
+        return Block(key, Content.styled("writes a call", "bold $live"), text=passage.text, gap=gap)
+    title = Content.assemble((f"{'->' if is_ascii() else '→'} ", "bold $live"), one_line(passage.head, 200, "bold"))
+    if passage.arguments is None:
+        complaint = one_line(passage.complaint, 300, "$broken")
+        return Block(key, title.append("   ").append(complaint), _aside(passage), passage.text, gap=gap)
+    body = argument_lines(passage.arguments) or (Content.styled("(no arguments)", MUTED),)
+    return Block(key, title, _aside(passage), body=body, gap=gap, indent=4)
+
+
+def argument_lines(arguments: tuple[tuple[str, str], ...]) -> tuple[Content, ...]:
+    """Return the arguments of a call, one a line, values aligned."""
+    names = [one_line(name, 60, MUTED) for name, _ in arguments]
+    width = min(max((name.cell_length for name in names), default=0), NAME_WIDTH)
+    return tuple(
+        name.pad_right(max(width - name.cell_length, 0)).append("  ").append(one_line(value, 8000))
+        for name, (_, value) in zip(names, arguments, strict=True)
+    )
+
+
+def _result(passage: Passage, key: str, gap: bool) -> Block:
+    title = Content.assemble((f"{'<-' if is_ascii() else '←'} ", MUTED), one_line(passage.head or "result", 200, MUTED))
+    block = Block(key, title, text=passage.text, gap=gap, indent=4)
+    block.folded = passage.text.count("\n") >= LONG_LINES * 2 or len(passage.text) > 4000
+    return block
+
+
+def _score(passage: Passage, key: str, gap: bool) -> Block:
+    return Block(key, score_line(passage.head, passage.value, passage.threshold), gap=False, folded=False)
+
+
+def score_line(name: str, value: float | None, threshold: float | None) -> Content:
+    """Return one score with its bar and how it stands to its threshold."""
+    label = one_line(name, 24, MUTED)
+    label = label.pad_right(max(12 - label.cell_length, 1))
+    if value is None:
+        return label.append_text("could not be determined", "$undecided")
+    top = 100.0 if max(value, threshold or 0) > 1 else 1.0
+    drawn = bar(value / top, BAR_WIDTH).ljust(BAR_WIDTH, "." if is_ascii() else "·")
+    parts = label.append_text(number_format.number(value).rjust(5), "bold").append("  ").append_text(drawn, "$live")
+    if threshold is None:
+        return parts
+    over = value > threshold
+    words = f"  over {number_format.number(threshold)}" if over else f"  not over {number_format.number(threshold)}"
+    return parts.append_text(words, MUTED if over else "$fail")
+
+
+_NOTE_WORDS = {"running code": "what was executed"}
+"""What was done, for notes that are kept under what is being done."""
+
+
+def _note(passage: Passage, key: str, gap: bool) -> Block:
+    code = CODE_NOTES.get(passage.head)
+    if code is not None and isinstance(passage.data, dict):
+        return code(passage, key, gap)
+    known = _NOTES.get(passage.head)
+    if known is not None and isinstance(passage.data, dict):
+        return Block(key, known(cast(dict[str, Any], passage.data)), gap=gap and passage.head != "nearest")
+    word = _NOTE_WORDS.get(passage.head) or passage.head.replace("_", " ")
+    block = Block(key, one_line(word, 200, MUTED), text=passage.text, style=MUTED, gap=gap)
+    block.folded = passage.text.count("\n") >= LONG_LINES or len(passage.text) > 600
+    return block
+
+
+def _nearest(data: Mapping[str, Any]) -> Content:
+    similarity = data.get("similarity")
+    alike = f", {number_format.number(similarity)} alike" if isinstance(similarity, int | float) else ""
+    words = f"nearest earlier answer: turn {_number(data.get('turn')) + 1}{alike}  "
+    return Content.assemble((words, MUTED), one_line(str(data.get("answer", "")), 300, f"italic {MUTED}"))
+
+
+def _number(value: Any) -> int:
+    return value if isinstance(value, int) else 0
+
+
+def _accepted(data: Mapping[str, Any]) -> Content:
+    return Content.styled("accepted, goes on", "$pass")
+
+
+def _rejected(data: Mapping[str, Any]) -> Content:
+    return Content.assemble(("rejected: ", "$fail"), one_line(reason_words(str(data.get("reason", ""))), 200))
+
+
+_NOTES: dict[str, Callable[[Mapping[str, Any]], Content]] = {
+    "nearest": _nearest,
+    "accepted": _accepted,
+    "rejected": _rejected,
+}
+"""Notes of known kinds that fit on one line; all others are shown as they were recorded."""
+
+
+def _try(passage: Passage, key: str, gap: bool) -> Block:
+    then = f"again in {passage.threshold:.0f} s" if passage.threshold is not None else "given up"
+    words = one_line(reason_words(passage.head), 80)
+    title = Content.assemble((f"{SYMBOLS.broken} ", "bold $broken"), words, (f", {then}", MUTED))
+    return Block(key, title, text=passage.text, style=MUTED, gap=gap)
+
+
+def _verdict(passage: Passage, key: str, gap: bool) -> Block:
+    words = "passed" if passage.head == Outcome.PASSED else reason_words(passage.head)
+    style = "$pass" if passage.head == Outcome.PASSED else "$fail"
+    title = Content.assemble(("verdict  ", f"bold {MUTED}"), one_line(words, 200, f"bold {style}"))
+    return Block(key, title, one_line(passage.head, 60, MUTED), passage.text, gap=gap)
+
+
+_DRAWN: dict[PassageKind, Callable[[Passage, str, bool], Block]] = {
+    PassageKind.SYSTEM: _plain,
+    PassageKind.USER: _plain,
+    PassageKind.ASSISTANT: _plain,
+    PassageKind.REASONING: _reasoning,
+    PassageKind.CALL: _call,
+    PassageKind.RESULT: _result,
+    PassageKind.SCORE: _score,
+    PassageKind.NOTE: _note,
+    PassageKind.TRY: _try,
+    PassageKind.VERDICT: _verdict,
+}
+
+
+def _aside(passage: Passage) -> Content:
+    parts: list[str] = []
+    if passage.kind is PassageKind.USER and passage.turn and passage.role == "model":
+        parts.append(f"turn {passage.turn + 1}")
+    if passage.usage is not None:
+        parts.append(f"{number_format.count(passage.usage.input)} in  {number_format.count(passage.usage.output)} out")
+    if passage.latency_s:
+        parts.append(number_format.duration(passage.latency_s))
+    return Content.styled("  ".join(parts), MUTED)
+
+
+def outcome_word(outcome: Outcome, *, graded: bool = True) -> Content:
+    """Return mark and word of an outcome; `prepared` for one that is not graded."""
+    if outcome.is_graded and not graded:
+        return Content.styled(f"{SYMBOLS.prepared} {PREPARED}", MUTED)
+    return Content.styled(f"{SYMBOLS.of(outcome)} {outcome.value.replace('_', ' ')}", OUTCOME_STYLES[outcome])
+
+
+class ConversationBlocks:
+    """Keeps a transcript in step with one conversation."""
+
+    def __init__(self, transcript: Transcript, *, compact: bool = False) -> None:
+        """Show nothing yet; `compact` leaves out the empty lines between blocks."""
+        self.transcript = transcript
+        self.compact = compact
+        self._conversation: Conversation | None = None
+        self._settled: list[Block] = []
+        self._revision = -1
+        self._live: dict[str, int] = {}
+
+    @property
+    def conversation(self) -> Conversation | None:
+        """What is shown."""
+        return self._conversation
+
+    def show(self, conversation: Conversation | None, *, follow: bool) -> None:
+        """Show a conversation from its top, or from its end when following."""
+        self._conversation = conversation
+        self._settled, self._revision = [], -1
+        if conversation is None:
+            self._live = {}
+            self.transcript.show([], follow=False)
+            return
+        self._settle(conversation)
+        self.transcript.show([*self._settled, *self._tail(conversation)], follow=follow)
+
+    def update(self) -> None:
+        """Take over what is new in the conversation."""
+        conversation = self._conversation
+        if conversation is None:
+            return
+        if conversation.revision != self._revision:
+            self._settle(conversation)
+            self.transcript.show([*self._settled, *self._tail(conversation)], keep_place=True)
+            return
+        for passage in conversation.tail():
+            key = _live_key(passage)
+            length = self._live.get(key)
+            if length is None:
+                self.transcript.add(self._block(passage, key))
+            elif len(passage.text) > length:
+                self.transcript.append(key, passage.text[length:])
+            self._live[key] = len(passage.text)
+
+    def _settle(self, conversation: Conversation) -> None:
+        for place in range(len(self._settled), len(conversation.passages)):
+            self._settled.append(self._block(conversation.passages[place], str(place)))
+        self._revision = conversation.revision
+
+    def _tail(self, conversation: Conversation) -> list[Block]:
+        tail = conversation.tail()
+        self._live = {_live_key(passage): len(passage.text) for passage in tail}
+        return [self._block(passage, _live_key(passage)) for passage in tail]
+
+    def _block(self, passage: Passage, key: str) -> Block:
+        return passage_block(passage, key, gap=not self.compact)
+
+
+def _live_key(passage: Passage) -> str:
+    return f"live {passage.n} {passage.kind.value}"

@@ -1,0 +1,370 @@
+"""Expected beside actual, argument by argument, laid out for a width: side by side, stacked, or as changed lines.
+
+The comparison comes from the suite, which alone knows what its grader holds equal; nothing is compared here. Only
+where two long texts begin to differ is looked for, to keep that place in sight and underline it.
+"""
+
+import difflib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from textual.content import Content
+
+from console.core.comparison import Comparison, Mark, Pair, Row
+from console.tui.render import lines
+from console.tui.render.bars import is_ascii
+from console.tui.render.symbols import SYMBOLS
+from console.tui.sanitize import one_line
+
+MUTED = "$muted"
+LEAST_COLUMN = 36
+"""Cells each side needs for side by side."""
+NAME_LIMIT = 22
+PATH_LIMIT = 400
+LONG_STRIP = 10
+"""Turns from which on they stand closer together."""
+VALUE_LIMIT = 4000
+ALONE_LINES = 3
+"""Lines of a value that only one side has, before it is cut; wrapped, it is whole."""
+_STYLES = {
+    Mark.SAME: MUTED,
+    Mark.DIFFERS: "$fail",
+    Mark.MISSING: "$fail",
+    Mark.EXTRA: "$fail",
+    Mark.WRONG_TYPE: "$fail",
+    Mark.OMITTED: MUTED,
+}
+_LONE = (Mark.MISSING, Mark.EXTRA)
+"""Marks of what only one side has."""
+_ASCII = {Mark.DIFFERS: "#", Mark.MISSING: "-", Mark.OMITTED: "."}
+LEGEND = "= same   ≠ differs   − missing   + extra   ~ wrong type   · may be left out   a | b any of"
+
+
+class Layout(StrEnum):
+    """How a comparison is laid out."""
+
+    SIDES = "side by side"
+    STACKED = "stacked"
+    CHANGES = "changed lines"
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How the reader wants it."""
+
+    layout: Layout = Layout.SIDES
+    wrap: bool = False
+    fold_same: bool = False
+    """Whether rows that agree are summed up in one line."""
+
+
+def fitting(layout: Layout, width: int) -> Layout:
+    """Return the layout, or stacked where side by side has no room."""
+    return Layout.STACKED if layout is Layout.SIDES and width < 2 * LEAST_COLUMN + 6 else layout
+
+
+def pair_lines(pairs: Sequence[Pair], width: int, style: Style) -> list[Content]:
+    """Return the lines of some pairs, each at most `width` cells."""
+    draw = {Layout.SIDES: _Sides, Layout.STACKED: _Stacked, Layout.CHANGES: _Changes}
+    made = draw[fitting(style.layout, width)](width, style)
+    return [line for pair in pairs for line in made.pair(pair)]
+
+
+def heading(width: int, style: Style) -> list[Content]:
+    """Return the line that names the two sides."""
+    if fitting(style.layout, width) is not Layout.SIDES:
+        return []
+    left, right = _side_widths(width)
+    style_of = f"bold {MUTED}"
+    wanted, got = lines.fit_text("EXPECTED", left), lines.fit_text("ACTUAL", right)
+    return [Content.assemble("   ", (wanted, style_of), " ", (_bar(), "$line"), " ", (got, style_of))]
+
+
+def turns_of(comparison: Comparison) -> list[tuple[int, list[Pair]]]:
+    """Return the pairs by turn, in order."""
+    turns: dict[int, list[Pair]] = {}
+    for pair in comparison.pairs:
+        turns.setdefault(pair.turn, []).append(pair)
+    return list(turns.items())
+
+
+def turn_marks(comparison: Comparison) -> dict[int, Mark]:
+    """Return a mark for every turn: the grader's where it judges turns, else the worst of the turn's pairs."""
+    if comparison.turns:
+        return dict(enumerate(comparison.turns))
+    return {number: _worst_mark(pairs) for number, pairs in turns_of(comparison)}
+
+
+def turn_strip(comparison: Comparison) -> Content:
+    """Return one line with a mark for every turn; empty when there is only one."""
+    marks = turn_marks(comparison)
+    if len(marks) < 2:
+        return Content.empty()
+    gap = "   " if len(marks) <= LONG_STRIP else " "
+    parts = [Content.assemble(f"{number + 1} ", turn_sign(mark)) for number, mark in marks.items()]
+    last = Content.styled(f"{gap}{SYMBOLS.not_run} not judged" if Mark.OMITTED in marks.values() else "", MUTED)
+    return Content.assemble(("turn  ", MUTED), Content(gap).join(parts), last, ("     < > moves", MUTED))
+
+
+def turn_sign(mark: Mark) -> Content:
+    """Return the sign of a turn."""
+    if mark is Mark.OMITTED:
+        return Content.styled(SYMBOLS.not_run, MUTED)
+    return Content.styled(SYMBOLS.passed, "$pass") if mark is Mark.SAME else Content.styled(SYMBOLS.failed, "$fail")
+
+
+def _worst_mark(pairs: Iterable[Pair]) -> Mark:
+    return next((pair.mark for pair in pairs if pair.mark not in (Mark.SAME, Mark.OMITTED)), Mark.SAME)
+
+
+class _Sides:
+    """Two columns with a rule between them."""
+
+    def __init__(self, width: int, style: Style) -> None:
+        self.left, self.right = _side_widths(width)
+        self.width, self.style = width, style
+
+    def pair(self, pair: Pair) -> Iterator[Content]:
+        wanted, got = (one_line(text or "—", VALUE_LIMIT, "bold") for text in (pair.expected, pair.actual))
+        if pair.expected == pair.actual and wanted.cell_length > self.left:
+            yield sign(pair.mark, False).append(lines.fit(wanted, self.width - 3))
+        elif pair.mark in _LONE and max(wanted.cell_length - self.left, got.cell_length - self.right) > 0:
+            lone = wanted if pair.expected else got
+            for place, part in enumerate(_some(lone, self.width - 3, self.style.wrap, hang=4)):
+                yield (Content("   ") if place else sign(pair.mark, False)).append(part)
+        else:
+            yield from self._line(pair.mark, wanted, got)
+        if pair.note:
+            yield from _notes(pair.note, 4, self.width)
+        names = _name_width(pair.rows)
+        for row in _unfolded(pair.rows, self.style):
+            yield from self._row(row, names)
+        folded = _folded_words(pair.rows, self.style)
+        if folded:
+            yield folded
+
+    def _row(self, row: Row, names: int) -> Iterator[Content]:
+        name = one_line(row.name, PATH_LIMIT, "bold" if row.decisive else MUTED)
+        head: Content | None = None
+        if name.cell_length > names:  # a path into a state is longer than a column: it gets lines of its own
+            head = sign(row.mark, row.decisive)
+            for part in _cut(name, self.width - 5, 0, True):
+                yield head.append("  ").append(part)
+                head = Content("   ")
+            name = Content("")
+        label = lines.fit(name, names)
+        room_left, room_right = self.left - names - 4, self.right - names - 4
+        wanted, got = _values(row, room_left, room_right, self.style)
+        if (
+            row.mark in (Mark.MISSING, Mark.EXTRA)
+            and max(wanted.cell_length - room_left, got.cell_length - room_right) > 0
+        ):
+            value = wanted if row.actual is None else got
+            yield from self._alone(Content("   ") if head else sign(row.mark, row.decisive), label, value)
+            yield from _notes(row.note, names + 7, self.width)
+            return
+        again = label if row.actual is not None else Content(" " * names)
+        sides = [Content("  ").join([Content(""), shown, value]) for shown, value in ((label, wanted), (again, got))]
+        yield from self._line(None if head else row.mark, *sides, decisive=row.decisive, hang=names + 4)
+        yield from _notes(row.note, names + 7, self.width)
+
+    def _alone(self, head: Content, label: Content, value: Content) -> Iterator[Content]:
+        """Draw what only one side has over the whole width: its sign says which side."""
+        for place, part in enumerate(_some(value, self.width - label.cell_length - 7, self.style.wrap)):
+            yield Content("  ").join([head, label, part])
+            if not place:
+                head, label = Content("   "), Content(" " * label.cell_length)
+
+    def _line(
+        self, mark: Mark | None, left: Content, right: Content, *, decisive: bool = False, hang: int = 0
+    ) -> Iterator[Content]:
+        lefts, rights = _cut(left, self.left, hang, self.style.wrap), _cut(right, self.right, hang, self.style.wrap)
+        for place in range(max(len(lefts), len(rights))):
+            wanted = lefts[place] if place < len(lefts) else Content("")
+            got = rights[place] if place < len(rights) else Content("")
+            yield Content.assemble(
+                sign(mark, decisive) if mark and not place else "   ",
+                lines.fit(wanted, self.left), " ", (_bar(), "$line"), " ", got,
+            )  # fmt: skip
+
+
+class _Stacked:
+    """Expected above actual, for narrow panes."""
+
+    def __init__(self, width: int, style: Style) -> None:
+        self.width, self.style = width, style
+
+    def pair(self, pair: Pair) -> Iterator[Content]:
+        name = pair.expected if pair.expected == pair.actual else ""
+        if name:
+            yield sign(pair.mark, False).append(one_line(name, self.width - 3, "bold"))
+        else:
+            for word, text in (("expected", pair.expected), ("actual", pair.actual)):
+                shown = one_line(text or "—", VALUE_LIMIT, "bold")
+                yield from self._labelled(pair.mark, word, shown, 10, lone=pair.mark in _LONE)
+        yield from _notes(pair.note, 4, self.width)
+        for row in _unfolded(pair.rows, self.style):
+            yield from self._row(row)
+        folded = _folded_words(pair.rows, self.style)
+        if folded:
+            yield folded
+
+    def _row(self, row: Row) -> Iterator[Content]:
+        room = self.width - 17
+        wanted, got = _values(row, room, room, self.style)
+        yield (
+            sign(row.mark, row.decisive)
+            .append("  ")
+            .append(one_line(row.name, self.width - 6, "bold" if row.decisive else MUTED))
+        )
+        if row.mark is Mark.SAME:
+            yield from self._labelled(None, "both", got, 12)
+        else:
+            yield from self._labelled(None, "expected", wanted, 12, lone=row.mark in _LONE)
+            yield from self._labelled(None, "actual", got, 12, lone=row.mark in _LONE)
+        yield from _notes(row.note, 7, self.width)
+
+    def _labelled(
+        self, mark: Mark | None, word: str, value: Content, indent: int, *, lone: bool = False
+    ) -> Iterator[Content]:
+        head = sign(mark, False) if mark else Content("   ")
+        pad = " " * max(indent - 10, 0)
+        room = self.width - indent - 3
+        parts = _some(value, room, self.style.wrap) if lone else _cut(value, room, 0, self.style.wrap)
+        for place, line in enumerate(parts):
+            label = lines.fit_text(word if not place else "", 10)
+            yield Content.assemble(head if not place else "   ", pad, (label, MUTED), line)
+
+
+class _Changes:
+    """Calls written out, one argument a line, with the lines that were changed."""
+
+    def __init__(self, width: int, style: Style) -> None:
+        self.width, self.style = width, style
+
+    def pair(self, pair: Pair) -> Iterator[Content]:
+        wanted = [pair.expected, *(_written(it.name, _expected(it)) for it in pair.rows if it.expected)]
+        got = [pair.actual, *(_written(it.name, it.actual) for it in pair.rows if it.actual is not None)]
+        for what, first, last, start, end in difflib.SequenceMatcher(None, wanted, got, False).get_opcodes():
+            if what == "equal":
+                yield from self._marked("  ", wanted[first:last], MUTED)
+                continue
+            yield from self._marked("− ", wanted[first:last], "$expected")
+            yield from self._marked("+ ", got[start:end], "$actual")
+        yield from _notes(pair.note, 2, self.width)
+
+    def _marked(self, mark: str, texts: Sequence[str], style: str) -> Iterator[Content]:
+        for text in texts:
+            yield from _cut(one_line(f"{mark}{text}", VALUE_LIMIT, style), self.width, 4, self.style.wrap)
+
+
+def _expected(row: Row) -> str:
+    return row.actual if row.mark is Mark.SAME and row.actual is not None else " | ".join(row.expected)
+
+
+def _written(name: str, value: str) -> str:
+    return f"  {name} = {value[:VALUE_LIMIT]}"
+
+
+def sign(mark: Mark, decisive: bool) -> Content:
+    """Return the three cells before a row: the mark, and whether the grader stopped here."""
+    text = _ASCII.get(mark, mark.value) if is_ascii() else mark.value
+    style = _STYLES[mark]
+    return Content.assemble(
+        (">" if decisive and is_ascii() else "▌" if decisive else " ", style), (text, f"bold {style}"), " "
+    )
+
+
+def _bar() -> str:
+    return "|" if is_ascii() else "│"
+
+
+def _side_widths(width: int) -> tuple[int, int]:
+    room = width - 6
+    return room // 2, room - room // 2
+
+
+def _name_width(rows: Sequence[Row]) -> int:
+    return min(max((one_line(row.name, 60).cell_length for row in rows), default=0), NAME_LIMIT)
+
+
+def _unfolded(rows: Sequence[Row], style: Style) -> list[Row]:
+    return [row for row in rows if not style.fold_same or not _is_quiet(row)]
+
+
+def _is_quiet(row: Row) -> bool:
+    return row.mark in (Mark.SAME, Mark.OMITTED) and not row.decisive
+
+
+def _folded_words(rows: Sequence[Row], style: Style) -> Content | None:
+    count = sum(_is_quiet(row) for row in rows) if style.fold_same else 0
+    return Content.styled(f"     {SYMBOLS.cut} {count} that agree, x shows them", MUTED) if count else None
+
+
+def _notes(note: str, indent: int, width: int) -> Iterator[Content]:
+    if note:
+        room = max(width - indent, 20)
+        for part in _cut(one_line(note, 400, f"italic {MUTED}"), room, 0, True):
+            yield Content(" " * max(min(indent, width - 20), 0)).append(part)
+
+
+def _values(row: Row, left: int, right: int, style: Style) -> tuple[Content, Content]:
+    """Return both values of a row; where they differ late, the beginning is left out so that the place is in sight."""
+    nearest = _nearest(row)
+    start = _first_difference(nearest, row.actual) if row.mark in (Mark.DIFFERS, Mark.WRONG_TYPE) else 0
+    skip = start - 10 if not style.wrap and start > min(left, right) * 2 // 3 else 0
+    wanted = _joined(row, nearest, skip)
+    if row.actual is None:
+        return wanted, Content.styled("—", MUTED)
+    got = one_line(row.actual, VALUE_LIMIT, "" if _is_quiet(row) else "$actual")
+    if 0 < start < len(got) and row.mark is Mark.DIFFERS:
+        got = got.stylize("underline", start)
+    return wanted, _skipping(got, skip)
+
+
+def _joined(row: Row, nearest: str, skip: int) -> Content:
+    if not row.expected:
+        return Content.styled("" if not row.optional else "(may be left out)", MUTED)
+    style = "" if _is_quiet(row) else "$expected"
+    shown = [_skipping(one_line(it, VALUE_LIMIT, style), skip if it == nearest else 0) for it in row.expected]
+    joined = Content.styled(" | ", MUTED).join(shown)
+    return joined.append_text("  (may be left out)", MUTED) if row.optional else joined
+
+
+def _skipping(text: Content, skip: int) -> Content:
+    return Content.styled(SYMBOLS.cut, MUTED).append(text[skip:]) if skip > 0 and len(text) > skip else text
+
+
+def _nearest(row: Row) -> str:
+    """Return the alternative that agrees longest with what came."""
+    return max(row.expected, key=lambda text: _first_difference(text, row.actual), default="")
+
+
+def _first_difference(left: str, right: str | None) -> int:
+    if right is None:
+        return 0
+    left, right = left[:VALUE_LIMIT], right[:VALUE_LIMIT]
+    for place, (one, other) in enumerate(zip(left, right, strict=False)):
+        if one != other:
+            return place
+    return min(len(left), len(right))
+
+
+def _some(content: Content, width: int, whole: bool, *, hang: int = 0) -> list[Content]:
+    """Return the first lines of what only one side has, or all of them."""
+    parts = _cut(content, width, hang, True)
+    if whole or len(parts) <= ALONE_LINES:
+        return parts
+    return [*parts[: ALONE_LINES - 1], parts[ALONE_LINES - 1].truncate(width - 1).append_text(SYMBOLS.cut, MUTED)]
+
+
+def _cut(content: Content, width: int, hang: int, wrap: bool) -> list[Content]:
+    """Return the content as one line, or wrapped with the following lines indented."""
+    if content.cell_length <= width:
+        return [content]
+    if not wrap:
+        return [lines.fit(content, width)]
+    cuts = lines.wrap(content.plain, max(width - hang, 8))
+    first, *rest = [content[start:end] for start, end in cuts]
+    return [first, *(Content(" " * hang).append(part) for part in rest)]

@@ -1,0 +1,114 @@
+"""What the terminal shows already, so that only what differs is sent: bytes cost time on a line far away.
+
+Textual sends every line of a widget that asks to be drawn: a list that scrolls, a scroll bar that stays where it is,
+the border of a pane whose title changes. `ShownFrame` remembers what was sent to each place and lets the rest through.
+A drawing of the whole screen is always sent whole, so whatever else may have written there is mended by the next one.
+"""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
+from textual.strip import Strip
+
+Piece = tuple[int, int, Strip]
+"""Line and column (from 0), and what is drawn from there on."""
+
+
+MOST_WAITING = 6
+"""Writes that may wait for the terminal, two or three to a frame, before frames are left out."""
+
+
+class Difference(CompositorUpdate):
+    """The pieces of the screen that have to be sent."""
+
+    def __init__(self, pieces: Sequence[Piece]) -> None:
+        """Take pieces in any order."""
+        self.pieces = pieces
+
+    def render_segments(self, console: Console) -> str:
+        """Return the escape sequences that draw the pieces."""
+        return "".join(f"\x1b[{y + 1};{x + 1}H{strip.render(console)}" for y, x, strip in self.pieces)
+
+
+class ShownFrame:
+    """What the terminal shows, as far as it is known."""
+
+    def __init__(self) -> None:
+        """Know nothing yet."""
+        self._lines: dict[int, dict[int, tuple[int, Strip]]] = {}
+
+    def forget(self) -> None:
+        """Know nothing any more, because somebody else has written on the terminal."""
+        self._lines.clear()
+
+    def take(self, update: CompositorUpdate) -> CompositorUpdate | None:
+        """Return what of an update has to be sent, None when it shows nothing new, and remember it."""
+        match update:
+            case ChopsUpdate():
+                pieces = [piece for y, x, end, strip in _pieces(update) if (piece := self._paint(y, x, end, strip))]
+                return Difference(pieces) if pieces else None
+            case LayoutUpdate():
+                self.forget()
+                for y, line in enumerate(update.strips, update.region.y):
+                    x = update.region.x
+                    for strip in line:
+                        self._lines.setdefault(y, {})[x] = x + strip.cell_length, strip
+                        x += strip.cell_length
+            case _:
+                self.forget()
+        return update
+
+    def _paint(self, y: int, x: int, end: int, strip: Strip) -> Piece | None:
+        line = self._lines.setdefault(y, {})
+        known = line.get(x)
+        if known is not None and known[0] == end and known[1].cell_length == strip.cell_length:
+            line[x] = end, strip
+            return _changed(y, x, known[1], strip)
+        for other, (other_end, _) in list(line.items()):
+            if other < end and other_end > x:
+                del line[other]
+        line[x] = end, strip
+        return y, x, strip
+
+
+def is_behind(driver: object) -> bool:
+    """Whether the terminal takes bytes more slowly than they come, so that some frames wait to be written already.
+
+    Textual's writer holds thirty writes and then makes the whole app wait for the terminal; nobody needs frames that
+    are that old.
+    """
+    waiting = getattr(getattr(driver, "_writer_thread", None), "_queue", None)
+    return waiting is not None and waiting.qsize() > MOST_WAITING
+
+
+def _pieces(update: ChopsUpdate) -> list[tuple[int, int, int, Strip]]:
+    """Return (line, column, end, strip) of everything an update draws, as `ChopsUpdate.render_segments` does."""
+    found: list[tuple[int, int, int, Strip]] = []
+    for y, first, last in update.spans:
+        for end, (x, strip) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
+            if strip is None or x > last or end <= first:
+                continue
+            if first <= x < last and end <= last:
+                found.append((y, x, end, strip))
+            else:
+                found.append((y, x, min(end, last), strip.crop(0, min(end, last) - x)))
+    return found
+
+
+def _changed(y: int, x: int, before: Strip, now: Strip) -> Piece | None:
+    """Return the piece of a strip that differs from what stands in its place, None when nothing does."""
+    if before is now:
+        return None
+    old, new = list(before), list(now)
+    if old == new:
+        return None
+    first, shared = 0, min(len(old), len(new))
+    while first < shared and old[first] == new[first]:
+        x += new[first].cell_length
+        first += 1
+    tail = 0
+    while tail < shared - first and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    middle = new[first : len(new) - tail]
+    return (y, x, Strip(middle)) if middle else None

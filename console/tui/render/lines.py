@@ -1,0 +1,133 @@
+"""Lines for the Line-API widgets: wrapping, fitting to a width and turning `Content` into a `Strip`. Pure.
+
+Wrapping is greedy from the left, so an appended text changes only the last wrapped line; `wrap` can resume there.
+All widths are terminal cells. Text given here has been through `console.tui.sanitize`.
+"""
+
+from collections.abc import Callable, Iterable
+
+from rich.cells import cell_len, set_cell_size
+from rich.segment import Segment
+from rich.style import Style as RichStyle
+from textual.content import Content
+from textual.strip import Strip
+from textual.style import Style
+
+type_of_style = str | Style
+GetStyle = Callable[[type_of_style], Style]
+"""Resolves a style such as `bold $fail` against the theme; `App.stylesheet.parse_style` does."""
+Cut = tuple[int, int]
+"""Start and end offset of one wrapped line in its logical line."""
+
+
+def wrap(line: str, width: int, start: int = 0) -> list[Cut]:
+    """Cut one logical line into wrapped lines of at most `width` cells.
+
+    Args:
+        line: text without line feeds.
+        width: cells; at least 2 are assumed.
+        start: offset of the first wrapped line to make, where an earlier wrap left off.
+
+    Returns:
+        Cuts in order; a blank at a cut belongs to neither line. An empty line gives one empty cut.
+    """
+    width = max(width, 2)
+    length = len(line)
+    narrow = line.isascii()
+    cuts: list[Cut] = []
+    while True:
+        end = min(start + width, length) if narrow else _reach(line, start, width)
+        if end >= length:
+            cuts.append((start, length))
+            return cuts
+        if line[end] == " ":
+            cuts.append((start, end))
+            start = end + 1
+            continue
+        blank = line.rfind(" ", start + 1, end)
+        if blank > start and line[start:blank].strip():
+            cuts.append((start, blank))
+            start = blank + 1
+        else:
+            cuts.append((start, end))
+            start = end
+
+
+def _reach(line: str, start: int, width: int) -> int:
+    """Return the largest end so that `line[start:end]` fits into `width` cells, at least one character further."""
+    end = min(start + width, len(line))
+    while end > start + 1 and (over := cell_len(line[start:end]) - width) > 0:
+        end -= max(1, over // 2)
+    while end < len(line) and cell_len(line[start : end + 1]) <= width:
+        end += 1
+    return end
+
+
+def fit(content: Content, width: int, *, right: bool = False) -> Content:
+    """Return the content at exactly `width` cells: cut with `…`, or padded on the left or right."""
+    if width <= 0:
+        return Content.empty()
+    missing = width - content.cell_length
+    if missing < 0:
+        return content.truncate(width, ellipsis=True)
+    return content.pad_left(missing) if right else content.pad_right(missing)
+
+
+def fit_text(text: str, width: int, *, right: bool = False) -> str:
+    """Return our own plain text at exactly `width` cells."""
+    if cell_len(text) > width:
+        return set_cell_size(text, max(width - 1, 0)) + "…" if width > 0 else ""
+    blanks = " " * (width - cell_len(text))
+    return blanks + text if right else text + blanks
+
+
+def clause(text: str, width: int) -> str:
+    """Return as much of our own sentence as fits and still says something: whole, up to a `;`, or cut at a word."""
+    if cell_len(text) <= width:
+        return text
+    head = text[: width - 1]
+    for sign in ("; ", ", ", ": ", " "):
+        if (end := head.rfind(sign)) > len(head) // 2:
+            return head[:end] + (" …" if sign == " " and end + 2 <= width else "")
+    return fit_text(text, width)
+
+
+def spread(left: Content, right: Content, width: int) -> Content:
+    """Return one line with `left` at its left and `right` at its right end, a gap between; `left` is cut first."""
+    gap = "" if not right or right.plain[0] == " " else "  "
+    room = width - right.cell_length - len(gap)
+    if room <= 0:
+        return fit(right, width)
+    return fit(left, room).append(gap).append(right)
+
+
+def stacked(parts: Iterable[Content], gap: str = "  ") -> Content:
+    """Join the non-empty parts on one line."""
+    return Content(gap).join([part for part in parts if part])
+
+
+def strip_of(content: Content, width: int, base: Style, get_style: GetStyle) -> Strip:
+    """Draw one line at exactly `width` cells on the base style."""
+    segments = [
+        Segment(text, (base + style).rich_style) for text, style in content.render(base, end="", parse_style=get_style)
+    ]
+    return Strip(segments, content.cell_length).adjust_cell_length(width, base.rich_style)
+
+
+def overlaid(strip: Strip, badge: Strip, width: int) -> Strip:
+    """Return the strip with a badge laid over its right end."""
+    room = max(width - badge.cell_length, 0)
+    return Strip.join([strip.crop_extend(0, room, None), badge]).crop(0, width)
+
+
+def blank(width: int, style: RichStyle) -> Strip:
+    """Return an empty line."""
+    return Strip.blank(width, style)
+
+
+def sentence_line(text: Content, y: int, width: int, base: Style, get_style: GetStyle) -> Strip:
+    """Draw line `y` of a text that stands in an otherwise empty pane, wrapped and indented by two cells."""
+    room = max(width - 4, 8)
+    wrapped = [part for line in text.split("\n") for part in (line.wrap(room) if line else [line])]
+    line = Content("  ").append(wrapped[y]) if y < len(wrapped) else Content.empty()
+    return strip_of(line, width, base, get_style)

@@ -1,0 +1,207 @@
+"""The figures of a run: one line for every screen, and a few more lines where there is room. Pure."""
+
+import time
+
+from textual.content import Content
+
+from console.core.live import EndpointState
+from console.core.run import Manifest, Tally
+from console.insight import number_format
+from console.insight.executed_code import Confinement
+from console.insight.overview import Overview
+from console.insight.reasons import reason_words
+from console.insight.rollout import Rollout
+from console.store.runs import STARTING_S
+from console.tui.render.lines import stacked
+from console.tui.render.loop_trend import outlook_words
+from console.tui.render.run_states import state_word
+from console.tui.render.spending import cost_words, short_cost, token_words
+from console.tui.render.symbols import SYMBOLS
+from console.tui.sanitize import one_line
+
+MUTED = "$muted"
+
+
+def outcome_counts(tally: Tally) -> Content:
+    """Return the four outcomes, never mixed: `✓ 96 ✗ 21 ! 0 ? 0`; then what was only prepared, if anything was."""
+    parts = (
+        (SYMBOLS.passed, tally.passed, "$pass"),
+        (SYMBOLS.failed, tally.failed, "$fail"),
+        (SYMBOLS.broken, tally.broken, "$broken"),
+        (SYMBOLS.undecided, tally.undecided, "$undecided"),
+    )
+    cells = [Content.styled(f"{mark} {count}", style if count else MUTED) for mark, count, style in parts]
+    if tally.prepared:
+        cells.append(Content.styled(f"{SYMBOLS.prepared} {tally.prepared} prepared", MUTED))
+    return Content("  ").join(cells)
+
+
+def rollouts_left(overview: Overview, manifest: Manifest) -> int:
+    """How many planned rollouts have not ended."""
+    tally = overview.fold.tally
+    return max(manifest.cases - tally.finished - tally.not_run, 0)
+
+
+def progress_line(overview: Overview, manifest: Manifest, *, live: bool, width: int, loops: bool = False) -> Content:
+    """Return the progress line, leaving out from the right what does not fit; a rate says nothing about loops."""
+    tally, left = overview.fold.tally, rollouts_left(overview, manifest)
+    parts = [outcome_counts(tally)]
+    if left:
+        parts.append(Content.styled(f"{number_format.count(left)} left", "$live" if live else "$undecided"))
+    if live and (waits := _waits(overview)):
+        parts.append(waits)
+    if overview.confinement is not None and overview.confinement.missing:
+        parts.append(confinement_words(overview.confinement))
+    parts.append(
+        _loop_mean(overview) if loops else Content.styled(number_format.score(tally.passed, tally.graded), "bold")
+    )
+    if live:
+        pace = overview.pace.tokens_per_s()
+        running = max(left, 0)
+        parts.append(Content(number_format.about(overview.pace.seconds_left(running)) if running else ""))
+        parts.append(Content.styled(f"≈{number_format.count(pace)} tok/s" if pace is not None else "", MUTED))
+        parts.append(_at_once(overview))
+    if overview.confinement is not None and not overview.confinement.missing:
+        parts.append(confinement_words(overview.confinement))
+    parts.append(Content.styled(token_words(overview), MUTED))
+    line = Content(" ")
+    for part in [part for part in parts if part]:
+        longer = line.append(part) if len(line) == 1 else line.append("   ").append(part)
+        if longer.cell_length > width:
+            break
+        line = longer
+    return line
+
+
+def confinement_words(level: Confinement) -> Content:
+    """Return in a few words how well the model's code is confined; what is open is named."""
+    if level.missing:
+        return one_line(f"sandbox open: {', '.join(level.missing)}", 60, "bold $undecided")
+    return Content.styled(f"sandbox {SYMBOLS.passed}", MUTED)
+
+
+def _loop_mean(overview: Overview) -> Content:
+    lengths = [len(it.tracks["novelty"].values) for it in overview.rollouts.values() if "novelty" in it.tracks]
+    return Content.styled(f"mean {number_format.number(sum(lengths) / len(lengths))} turns" if lengths else "", "bold")
+
+
+def _at_once(overview: Overview) -> Content:
+    """Return how many may run at once."""
+    status = overview.status
+    return Content.styled(f"{status.concurrency} at once", MUTED) if status is not None else Content.empty()
+
+
+def _waits(overview: Overview) -> Content:
+    """Return why some wait for their turn, which matters more than any figure."""
+    for endpoint in overview.status.endpoints if overview.status is not None else ():
+        if endpoint.why:
+            return one_line(f"{endpoint.waiting} wait: {endpoint.why}", 46, "$undecided")
+    return Content.empty()
+
+
+def state_words(overview: Overview, manifest: Manifest, *, live: bool, now: float | None = None) -> Content:
+    """Return state, time and cost of a run, for the right end of the top line."""
+    starting = not live and is_starting(overview, manifest)
+    is_known = overview.status is not None if live else overview.status is None
+    state = "starting" if starting else overview.state if is_known else "running"
+    begun = overview.opened_at if live else overview.fold.first_at
+    until = (now or time.time()) if live else overview.fold.last_at
+    spent = number_format.duration(max(until - begun, 0.0)) if begun else ""
+    cost = short_cost(overview, manifest)
+    if state in ("pausing", "paused"):
+        sign = SYMBOLS.paused
+    else:
+        sign = SYMBOLS.running if live or starting else SYMBOLS.stopped if state != "completed" else SYMBOLS.passed
+    return Content("  ") + stacked(
+        [
+            state_word(state, sign),
+            Content(spent),
+            Content.styled(cost, f"italic {MUTED}" if manifest.simulated else ""),
+        ]
+    )
+
+
+def is_starting(overview: Overview, manifest: Manifest, now: float | None = None) -> bool:
+    """Whether the run was launched just now and its engine has not opened the journal yet."""
+    return not overview.fold.sessions and (now or time.time()) - manifest.at < STARTING_S
+
+
+def notice_words(overview: Overview, *, live: bool) -> Content:
+    """Return why a run stands still or ended early, and what to do; empty when nothing is to be said."""
+    closed, status = overview.fold.closed, overview.status
+    if live:
+        return one_line(status.message, 300, "$broken") if status is not None and status.message else Content.empty()
+    if closed is not None and closed.message:
+        return Content.assemble(one_line(closed.message, 300, "$broken"), (" · r at Home goes on with it", MUTED))
+    if closed is None and overview.fold.sessions:
+        words = "The engine ended without closing this run; nothing is lost. r at Home goes on with it."
+        return Content.styled(words, "$undecided")
+    return Content.empty()
+
+
+def title_words(manifest: Manifest, width: int) -> Content:
+    """Return suite, model and name of a run."""
+    who = Content.assemble(one_line(manifest.suite, 30, "bold"), (" / ", MUTED), one_line(manifest.model.name, 30))
+    return who if width < 100 else who.append("   ").append(one_line(manifest.id, 60, MUTED))
+
+
+def facts_lines(overview: Overview, manifest: Manifest, *, live: bool) -> list[Content]:
+    """Return the lines of `This run`, for tall screens."""
+    tally = overview.fold.tally
+    lines = [
+        _fact("tokens", f"{token_words(overview)}   {number_format.count(tally.calls)} calls"),
+        _fact("cost", cost_words(overview, manifest)),
+        _fact("tries repeated", number_format.count(tally.retries)),
+    ]
+    if live and overview.status is not None:
+        left = number_format.about(overview.pace.seconds_left(rollouts_left(overview, manifest)))
+        lines.append(_fact("time left", f"{left}, if the rest is like the last ones" if left else "not known yet"))
+        # Roles that ask the same server with the same key share one limiter.
+        lines += [_endpoint(endpoint) for endpoint in dict.fromkeys(overview.status.endpoints)]
+    if overview.confinement is not None:
+        lines.append(_fact("sandbox", overview.confinement.text))
+    for name, mean in list(overview.fold.scores.items())[:4]:
+        lines.append(_fact(name, f"mean {number_format.number(mean)}"))
+    if overview.status is not None and overview.status.message:
+        lines.append(one_line(overview.status.message, 300, "$broken"))
+    return lines
+
+
+def _fact(name: str, value: str) -> Content:
+    return one_line(name, 16, MUTED).pad_right(max(16 - len(name), 0)).append("  ").append(one_line(value, 200))
+
+
+def _endpoint(state: EndpointState) -> Content:
+    words = f"{state.in_flight} of {state.limit} in flight"
+    if state.waiting:
+        words += f"   {state.waiting} waiting"
+    if state.throttled:
+        words += f"   {state.throttled} × 429"
+    if state.paused_until:
+        words += f"   paused until {time.strftime('%H:%M:%S', time.localtime(state.paused_until))}"
+    line = _fact(state.name, words)
+    return line.append("  ").append(one_line(state.why, 100, "$undecided")) if state.why else line
+
+
+def _where(rollout: Rollout, *, loops: bool) -> str:
+    """Return `round 3`, or `turn 2, step 3`; nothing at the first step of the first turn, which may be all there is."""
+    if loops or not rollout.is_running:
+        return f"{'round' if loops else 'turn'} {rollout.turn + 1}" if rollout.turn else ""
+    return f"turn {rollout.turn + 1}, step {rollout.step + 1}" if rollout.turn or rollout.step else ""
+
+
+def watched_words(rollout: Rollout | None, *, loops: bool = False) -> Content:
+    """Return what the watched conversation is and does, for its caption; a loop is called by its question."""
+    if rollout is None:
+        return Content("")
+    name = one_line(str(rollout.key), 80, "bold")
+    if loops:
+        again = f" #{rollout.key.rollout + 1}" if rollout.key.rollout else ""
+        name = one_line(f"{rollout.order + 1}  {rollout.title or rollout.key}", 40, "bold").append(again)
+    where = Content.styled(_where(rollout, loops=loops), MUTED)
+    if rollout.outcome is not None:
+        spent = number_format.duration(rollout.seconds) if rollout.seconds else ""
+        word = reason_words(rollout.reason) if loops and rollout.reason else rollout.ending
+        return stacked([name, where, one_line(word, 60, MUTED), Content(spent)])
+    outlook = outlook_words(rollout) if loops else Content.empty()
+    return stacked([name, where, one_line(rollout.why or rollout.state, 60, MUTED), outlook])

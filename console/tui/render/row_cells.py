@@ -1,0 +1,255 @@
+"""How models, suites and runs look as rows: `Content` for the cells of each, foreign names through `safe`. Pure."""
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from textual.content import Content
+
+from console.core.run import Summary
+from console.insight import number_format
+from console.insight.reasons import reason_words
+from console.tui.data.catalog_items import ModelLine, RunLine, SuiteLine
+from console.tui.render.run_states import state_word
+from console.tui.render.symbols import SYMBOLS
+from console.tui.sanitize import one_line
+from console.tui.widgets.row_list import Column, Face
+
+MUTED = "$muted"
+_DAY_S = 86_400
+
+# Runs ----------------------------------------------------------------------------------------------------------------
+
+RUNS_NARROW = (
+    Column("", 1),
+    Column("when", 9, from_width=50),
+    Column("suite", 16, 2),
+    Column("model", 13, 1, from_width=50),
+    Column("result", 20),
+    Column("score", 11, from_width=82),
+    Column("cost", 9, right=True, from_width=60),
+)
+RUNS_WIDE = (
+    Column("", 1),
+    Column("when", 12),
+    Column("suite", 18, 3),
+    Column("model", 14, 2),
+    Column("pass", 5, right=True),
+    Column("fail", 5, right=True),
+    Column("err", 4, right=True),
+    Column("left", 5, right=True),
+    Column("score", 11),
+    Column("cost", 9, right=True),
+)
+
+
+def run_narrow(line: RunLine, now: float) -> Face:
+    """Return the cells of RUNS_NARROW."""
+    if line.summary is None:
+        return _damage(line)
+    score = Content.empty() if line.is_queued else Content(number_format.headline(line.summary))
+    return (*_who(line, now, wide=False), _result(line), score, _cost(line))
+
+
+def run_wide(line: RunLine, now: float) -> Face:
+    """Return the cells of RUNS_WIDE."""
+    if line.summary is None:
+        return _damage(line)
+    tally = line.tally
+    return (
+        *_who(line, now, wide=True),
+        Content.styled(number_format.count(tally.passed), "$pass"),
+        Content.styled(number_format.count(tally.failed), "$fail" if tally.failed else MUTED),
+        Content.styled(number_format.count(tally.broken + tally.undecided), "$broken" if tally.broken else MUTED),
+        Content.styled(number_format.count(line.left), "$live" if line.is_live else MUTED),
+        Content.styled(f"queued {line.place}", "$live")
+        if line.is_queued
+        else Content(number_format.headline(line.summary)),
+        _cost(line),
+    )
+
+
+def _who(line: RunLine, now: float, *, wide: bool) -> tuple[Content, ...]:
+    assert line.summary is not None
+    return (
+        _state_mark(line),
+        Content.styled(when(line.summary.at, now, wide=wide), "" if line.is_live else MUTED),
+        one_line(line.label, 60),
+        one_line(line.summary.model, 60),
+    )
+
+
+def when(at: float, now: float, *, wide: bool) -> str:
+    """Return a time as short as it is clear, in local time: `14:20` today, `16 Jan` this year, else `Jan 2025`."""
+    then, today = time.localtime(at), time.localtime(now)
+    if then[:3] == today[:3]:
+        return time.strftime("today %H:%M" if wide else "%H:%M", then)
+    if abs(now - at) < 300 * _DAY_S:
+        return time.strftime("%d %b %H:%M" if wide else "%d %b", then).lstrip("0")
+    return time.strftime("%d %b %Y" if wide else "%b %Y", then).lstrip("0")
+
+
+def _state_mark(line: RunLine) -> Content:
+    if line.is_live:
+        return Content.styled(SYMBOLS.running, "bold $live")
+    if line.state in ("completed",):
+        return Content(" ")
+    if line.is_queued:
+        return Content.styled(SYMBOLS.not_ready, "$live")
+    style = "$broken" if line.state in ("halted", "damaged") else MUTED
+    return Content.styled(SYMBOLS.broken if line.state in ("halted", "damaged") else SYMBOLS.stopped, style)
+
+
+def _damage(line: RunLine) -> Content:
+    why = line.mistake.split(": ", 1)[-1].split("\n", 1)[0]
+    return Content.assemble(_state_mark(line), "  ", one_line(line.name, 60), "  ", one_line(why, 200, "$broken"))
+
+
+def _result(line: RunLine) -> Content:
+    tally = line.tally
+    if line.is_queued:
+        return Content.styled(f"queued, place {line.place}", "$live")
+    parts = [
+        (SYMBOLS.passed, tally.passed, "$pass"),
+        (SYMBOLS.failed, tally.failed, "$fail"),
+        (SYMBOLS.broken, tally.broken, "$broken"),
+        (SYMBOLS.undecided, tally.undecided, "$undecided"),
+    ]
+    cells = [
+        Content.styled(f"{mark} {count}", style)
+        for place, (mark, count, style) in enumerate(parts)
+        if count or not place
+    ]
+    if line.summary is not None and number_format.is_of_loops(line.summary):
+        cells[0] = Content.styled(number_format.headline(line.summary), "$pass")
+    if tally.prepared:
+        cells.append(Content.styled(f"{SYMBOLS.prepared} {tally.prepared}", MUTED))
+    if line.left:
+        cells.append(Content.styled(f"{line.left} left", "$live" if line.is_live else MUTED))
+    return Content(" ").join(cells)
+
+
+def _cost(line: RunLine) -> Content:
+    if line.summary is None or line.is_queued:
+        return Content.empty()
+    tally = line.tally
+    if line.summary.simulated and not tally.cost_usd:
+        return Content.styled("simulated", f"italic {MUTED}")
+    unknown = tally.cost_unknown > 0 and tally.cost_usd == 0
+    return Content("—" if unknown else number_format.money(tally.cost_usd, at_least=tally.cost_unknown > 0))
+
+
+def about_run(line: RunLine, width: int) -> list[Content]:
+    """Return a few lines about one run, for the pane under the list."""
+    name = one_line(line.name, width)
+    if line.summary is None:
+        return [Content.styled(name.plain, "bold"), one_line(line.mistake, width, "$broken")]
+    summary, tally = line.summary, line.tally
+    head = Content.assemble((name.plain, "bold"), "  ", state_word(summary.state))
+    counts = Content.assemble(
+        _result(line), (f" of {number_format.plural(summary.planned, 'rollout')}   score ", MUTED),
+        number_format.headline(summary),
+    )  # fmt: skip
+    spent = Content.assemble(
+        (number_format.count(tally.input_tokens), ""),
+        (" tokens in  ", MUTED),
+        (number_format.count(tally.output_tokens), ""),
+        (" out  ", MUTED),
+        (number_format.count(tally.calls), ""),
+        (" calls  ", MUTED),
+        (number_format.count(tally.retries), ""),
+        (" retries  ", MUTED),
+        (number_format.duration(summary.seconds), ""),
+    )
+    found = [head, counts, _reasons(summary), spent]
+    if summary.message:
+        found.append(one_line(summary.message, width, "$broken"))
+    if summary.damaged:
+        found.append(
+            Content.styled(f"{number_format.plural(summary.damaged, 'line')} of the journal cannot be read", "$broken")
+        )
+    return found
+
+
+def _reasons(summary: Summary) -> Content:
+    if not summary.reasons:
+        return Content.styled("nothing failed" if summary.tally.finished else "nothing finished yet", MUTED)
+    shown = list(summary.reasons.items())[:4]
+    rest = sum(summary.reasons.values()) - sum(count for _, count in shown)
+    parts = [Content.assemble(one_line(reason_words(reason), 40), f" {count}") for reason, count in shown]
+    return Content(", ").join([*parts, Content(f"other {rest}")] if rest else parts)
+
+
+SortKey = Callable[[RunLine], Any]
+SORTS: tuple[tuple[str, SortKey, bool], ...] = (
+    ("newest first", lambda line: line.summary.at if line.summary else 0.0, True),
+    ("by suite", lambda line: (line.label, line.name), False),
+    ("by model", lambda line: (line.summary.model if line.summary else "", line.name), False),
+    ("worst score first", lambda line: (line.score < 0, line.score), False),
+    ("most expensive first", lambda line: line.tally.cost_usd, True),
+)
+"""Words, key and whether the largest comes first."""
+
+
+def select_runs(lines: Sequence[RunLine], words: str, order: int) -> list[RunLine]:
+    """Return the runs that have all these words in name, suite, model or state, in one of the SORTS."""
+    _, key, largest_first = SORTS[order]
+    wanted = words.lower().split()
+    kept = [line for line in lines if all(word in _words_of(line) for word in wanted)] if wanted else list(lines)
+    return sorted(kept, key=key, reverse=largest_first)
+
+
+def _words_of(line: RunLine) -> str:
+    summary = line.summary
+    parts = (
+        line.name,
+        line.label,
+        line.state,
+        summary.model if summary else "",
+        "simulated" if summary and summary.simulated else "",
+    )
+    return " ".join(parts).lower()
+
+
+# Models --------------------------------------------------------------------------------------------------------------
+
+MODELS = (Column("", 1), Column("model", 12, 3), Column("key", 16, 4), Column("price", 15, right=True, from_width=50))
+
+
+def model_cells(line: ModelLine) -> tuple[Content, ...]:
+    """Return the cells of MODELS."""
+    mark = Content.styled(SYMBOLS.passed, "$pass") if line.ready else Content.styled(SYMBOLS.not_ready, MUTED)
+    state = Content.styled("simulated", f"italic {MUTED}") if line.simulated else one_line(model_state(line), 80, MUTED)
+    return mark, one_line(line.name, 60, "" if line.ready else MUTED), state, _price(line)
+
+
+def model_state(line: ModelLine) -> str:
+    """Return why a model can be asked, or what to do so that it can."""
+    if not line.ready and line.state.endswith(" is not set"):
+        return f"set {line.state.removesuffix(' is not set')}"
+    return line.state
+
+
+def _price(line: ModelLine) -> Content:
+    if line.simulated:
+        return Content.styled("free", MUTED)
+    if line.price_in is None:
+        return Content.styled("price unknown", MUTED)
+    if line.price_out is None:  # all that an embedding has
+        return Content.styled(f"${line.price_in:.2f} in", MUTED)
+    return Content.styled(f"${line.price_in:.2f} / ${line.price_out:.2f}", MUTED)
+
+
+# Suites --------------------------------------------------------------------------------------------------------------
+
+SUITES = (Column("suite", 14, 1), Column("cases", 13, right=True), Column("what", 20, 4))
+
+
+def suite_cells(line: SuiteLine) -> tuple[Content, ...]:
+    """Return the cells of SUITES."""
+    name = one_line(line.name, 60)
+    if line.mistake:
+        return name, Content.styled(f"{SYMBOLS.broken} not usable", "$broken"), one_line(line.mistake, 300, MUTED)
+    count = len(line.categories)
+    what = Content.assemble(one_line(line.entry.title, 200), f", {count} categories" if count > 1 else "")
+    return name, Content(number_format.plural(line.cases, "case")), what.stylize_before(MUTED)

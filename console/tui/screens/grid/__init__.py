@@ -1,0 +1,1 @@
+"""Grid: more than two runs side by side."""

@@ -1,0 +1,1 @@
+"""Leaderboard: every model on each suite."""

@@ -1,0 +1,254 @@
+"""The leaderboard: all models on each suite, ranked by what the suite measures, an interval beside every rate.
+
+Made from the summaries of all runs; only the spread of means, and BFCL's latencies and formats, need their journals,
+which a thread reads.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from textual import events, on, work
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Container
+from textual.content import Content
+from textual.widgets import Static
+
+from console.core.fault import UsageError
+from console.exchange.bfcl_measures import measures_of
+from console.exchange.reading import RunReader
+from console.insight import number_format
+from console.insight.leaderboard import BFCL_COLUMNS, Board, leaderboards, with_interval, with_measures
+from console.insight.trends import KnownRun
+from console.store.runs import RunFolder
+from console.tui.data.catalog_items import RunLine
+from console.tui.keymap import bindings_for
+from console.tui.render import leaderboard_rows as drawn
+from console.tui.screens.base import BaseScreen
+from console.tui.widgets.row_list import Face, RowList
+from console.tui.widgets.rule import Rule
+
+MUTED = "$muted"
+_JOINT = "\x1f"
+
+
+class LeaderboardScreen(BaseScreen):
+    """All boards; see the module."""
+
+    where: ClassVar[str] = "board"
+    heading: ClassVar[str] = "Leaderboard"
+    AUTO_FOCUS: ClassVar[str | None] = "#board"
+    BINDINGS: ClassVar[list[BindingType]] = bindings_for("board")
+    DEFAULT_CSS = """
+    LeaderboardScreen {
+        #boards { height: 1fr; } #board { height: 1fr; }
+        #row { height: 6; padding: 0 1; }
+        &.-empty Rule, &.-empty #row { display: none; }
+        &.-wide #row { height: 9; border: round $line; border-title-color: $muted; }
+    }
+    """
+
+    def __init__(self) -> None:
+        """Show nothing yet."""
+        super().__init__()
+        self.boards: list[Board] = []
+        self._rows: dict[str, tuple[Board, int]] = {}
+        self._is_read = False
+        self._left: dict[str, int] = {}
+        """By suite, the first of the columns in sight."""
+        self._marked: RunFolder | None = None
+
+    # Layout and reading ----------------------------------------------------------------------------------------------
+
+    def compose_body(self) -> ComposeResult:
+        """Lay out the list and what is known of the row under the cursor."""
+        with Container(id="boards"):
+            yield RowList(id="board", classes="pane", empty=Content("reading all runs …"))
+        yield Rule()
+        yield Static(id="row")
+
+    def on_mount(self) -> None:
+        """Read once the frame is painted, and again whenever runs or suites change."""
+        self.query_one("#row", Static).border_title = Content("This model")
+        self.console_app.workspace.changed.subscribe(self, self._take_news)
+        self.call_after_refresh(self._reread)
+
+    def on_screen_resume(self) -> None:
+        """Catch up with what changed meanwhile."""
+        self._reread()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Choose the columns that fit."""
+        self.call_after_refresh(self._draw)
+
+    def _take_news(self, what: str) -> None:
+        if what in ("runs", "suites") and self.is_current:
+            self._reread()
+
+    def action_reload(self) -> None:
+        """Read all runs again."""
+        self.console_app.workspace.read_runs()
+
+    def _reread(self) -> None:
+        workspace = self.console_app.workspace
+        if not workspace.runs_complete or workspace.suites is None:
+            return
+        entries = {
+            line.name: {category.name: category.cases for category in line.categories}
+            for line in workspace.suites.lines
+        }
+        self._read(list(workspace.runs or []), entries)
+
+    @work(thread=True, exclusive=True, group="board")
+    def _read(self, runs: Sequence[RunLine], entries: Mapping[str, Mapping[str, int]]) -> None:
+        known: list[KnownRun] = []
+        folders = {line.name: line.folder for line in runs}
+        for line in runs:
+            try:
+                if line.summary is not None:
+                    known.append(KnownRun(line.summary, line.folder.manifest()))
+            except UsageError:  # a run that was deleted meanwhile
+                continue
+        boards = leaderboards(known, entries)
+        for found in (iter(boards), (_completed(board, folders) for board in boards)):
+            shown = list(found)
+            if not self.is_running:
+                return
+            self.console_app.call_from_thread(self._take, shown)
+
+    def _take(self, boards: list[Board]) -> None:
+        self.boards, self._is_read = boards, True
+        self._draw()
+
+    # Drawing ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def rows(self) -> RowList:
+        """The list of all boards."""
+        return self.query_one("#board", RowList)
+
+    def _draw(self) -> None:
+        if not self.is_mounted or not self._is_read:
+            return
+        self._rows = {}
+        keys: list[str] = []
+        fixed: set[str] = set()
+        for board in self.boards:
+            head = f"suite{_JOINT}{board.suite}"
+            self._rows[head] = board, -1
+            keys.append(head)
+            fixed.add(head)
+            for place in range(len(board.rows)):
+                key = f"row{_JOINT}{board.suite}{_JOINT}{place}"
+                self._rows[key] = board, place
+                keys.append(key)
+        models = {row.model for board in self.boards for row in board.rows}
+        words = f"{number_format.plural(len(models), 'model')}, {number_format.plural(len(self.boards), 'suite')}"
+        self.top_line.tell(title=Content(words), status=Content.styled("finished runs", MUTED))
+        empty = Content("No run has finished yet. L starts one; Try the demo at Home needs no key.")
+        self.set_class(not keys, "-empty")
+        self.rows.show(keys, draw=self._face, fixed=fixed, empty=empty)
+        self._show_row()
+
+    def _face(self, key: str) -> Face:
+        board, place = self._rows[key]
+        left = min(self._left.get(board.suite, 0), drawn.last_left(board, self._room))
+        if place < 0:
+            return drawn.heading(board, left, self._room)
+        return drawn.line(board, place, left, self._room, marked=self._is_marked(board, place))
+
+    @property
+    def _room(self) -> int:
+        return self.rows.scrollable_content_region.width - 2
+
+    def _is_marked(self, board: Board, place: int) -> bool:
+        return self._marked is not None and self._marked.name in board.rows[place].runs[:1]
+
+    @on(RowList.RowHighlighted, "#board")
+    def _show_row(self) -> None:
+        about = self.query_one("#row", Static)
+        board, place = self._rows.get(self.rows.cursor or "", (None, -1))
+        width = max(about.content_size.width or self.size.width - 2, 40)
+        if board is None or place < 0:
+            about.update(Content.empty())
+            return
+        about.update(Content("\n").join(drawn.about(board, board.rows[place], width, about.content_size.height or 6)))
+
+    # Acting ----------------------------------------------------------------------------------------------------------
+
+    def key_words(self) -> Mapping[str, str]:
+        """Name enter by where it leads."""
+        return {"open": "open its run in Review"}
+
+    def _folder(self) -> RunFolder | None:
+        board, place = self._rows.get(self.rows.cursor or "", (None, -1))
+        if board is None or place < 0:
+            return None
+        wanted = board.rows[place].runs[0]
+        return next((line.folder for line in self.console_app.workspace.runs or () if line.name == wanted), None)
+
+    @on(RowList.RowChosen, "#board")
+    def _chosen(self) -> None:
+        if (folder := self._folder()) is not None:
+            self.console_app.open_review(folder)
+
+    def action_mark(self) -> None:
+        """Mark the run of the row for Compare; the second mark opens it."""
+        folder, before = self._folder(), self._marked
+        if folder is None:
+            return
+        self._marked = None
+        if before is None:
+            self._marked = folder
+            self.console_app.say(Content("Marked as A; m on another row compares it with this one."))
+        elif before.path != folder.path:
+            self.console_app.open_compare(before, folder)
+        self.rows.touch()
+
+    def action_column_next(self) -> None:
+        """Move the columns of this suite, so that the next one comes into sight."""
+        self._move(1)
+
+    def action_column_prev(self) -> None:
+        """Move the columns of this suite back."""
+        self._move(-1)
+
+    def _move(self, by: int) -> None:
+        board, _ = self._rows.get(self.rows.cursor or "", (None, -1))
+        if board is not None:
+            last = drawn.last_left(board, self._room)
+            self._left[board.suite] = max(0, min(min(self._left.get(board.suite, 0), last) + by, last))
+            self.rows.touch()
+
+    def action_group_next(self) -> None:
+        """Go to the next suite."""
+        self._step(1)
+
+    def action_group_prev(self) -> None:
+        """Go to the previous suite."""
+        self._step(-1)
+
+    def _step(self, by: int) -> None:
+        board, _ = self._rows.get(self.rows.cursor or "", (None, -1))
+        if board is not None and 0 <= (place := self.boards.index(board) + by) < len(self.boards):
+            self.rows.move_to(f"row{_JOINT}{self.boards[place].suite}{_JOINT}0")
+
+
+def _completed(board: Board, folders: Mapping[str, RunFolder]) -> Board:
+    """Fill in what only the journals hold: the spread of means, BFCL's latencies and formats."""
+    name = board.columns[0]
+    for row in board.rows:
+        folder = folders.get(row.runs[0])
+        if board.columns == BFCL_COLUMNS:
+            try:
+                board = with_measures(board, row.runs, measures_of([folders[run] for run in row.runs]))
+            except (KeyError, UsageError, OSError):
+                continue
+        if row.headline(board).unit != "mean" or folder is None:
+            continue
+        try:
+            found = RunReader(folder).side.rollouts.values()
+        except (UsageError, OSError):
+            continue
+        board = with_interval(board, row.runs[0], [it.scores[name] for it in found if name in it.scores])
+    return board

@@ -1,0 +1,272 @@
+"""What Library says of a suite, a category, a model or a case: blocks of facts. Pure; foreign text through `safe`."""
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from textual.content import Content
+
+from console.core.case import Case
+from console.insight import number_format
+from console.insight.passage import show_json, show_json_lines
+from console.tui.data.catalog_items import PULLS, ModelLine, RunLine, SuiteLine
+from console.tui.render import lines, row_cells
+from console.tui.render.display_path import nearby
+from console.tui.render.symbols import SYMBOLS
+from console.tui.sanitize import one_line
+from console.tui.widgets.block import Block
+
+_MUTED = "$muted"
+_NAME = 12
+_ORIGINS = {"bundled": "came with the program", "pulled": "official data that you pulled", "user": "your own folder"}
+_PARTS = (("question", "QUESTION"), ("conversation", "CONVERSATION"), ("function", "TOOLS"),
+          ("ground_truth", "GROUND TRUTH"))  # fmt: skip
+"""Parts of a case that are shown first, under words of ours; the rest follows under its own names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Checksum:
+    """What the files of a suite add up to."""
+
+    digest: str = ""
+    """sha256 over names and contents; empty while it is reckoned."""
+    expected: str = ""
+    """What it was when the data was pulled; empty when nobody wrote it down."""
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the files are known to differ from what was pulled."""
+        return bool(self.digest and self.expected) and self.digest != self.expected
+
+
+@dataclass(frozen=True, slots=True)
+class Ping:
+    """What came of asking a model's server."""
+
+    at: float
+    seconds: float
+    good: bool
+    text: str
+    """Foreign: may repeat what the server said."""
+    hint: str = ""
+
+
+def fact(name: str, *values: Content | str) -> Content:
+    """Return one line: our word, and what there is to say."""
+    return Content.assemble((lines.fit_text(name, _NAME), _MUTED), " ", *values)
+
+
+def suite_sheet(line: SuiteLine, checksum: Checksum | None) -> list[Block]:
+    """Describe a suite: where it is from, whether its files are as they were, its categories and options."""
+    entry = line.entry
+    about = [
+        fact("title", one_line(entry.title, 300)),
+        fact("from", _origin(line)),
+        fact("licence", one_line(entry.source.get("licence", "not stated"), 120)),
+        fact("results", "comparable with published ones" if entry.comparable else "not comparable with published ones"),
+        fact("files", one_line(nearby(entry.folder), 400)),
+        fact("sha256", *_checksum(checksum)),
+    ]
+    blocks = [Block("suite", one_line(line.name, 200, "bold"), body=about)]
+    if line.mistake:
+        return [*blocks, Block("mistake", Content.styled("NOT USABLE", "bold $broken"), text=line.mistake)]
+    if checksum is not None and checksum.is_changed:
+        blocks.append(_next(f"eval-console pull {entry.format}", "brings the files back as they were"))
+    rows = [_category(part.name, part.cases, " ".join(part.modes), part.scored) for part in line.categories]
+    title = Content.assemble(("CATEGORIES", "bold"), f"  {len(rows)}, {number_format.plural(line.cases, 'case')}")
+    return [*blocks, Block("categories", title, body=rows)]
+
+
+def _category(name: str, cases: int, modes: str, scored: bool) -> Content:
+    note = one_line(f"  {modes}" if scored else f"  {modes}  played, not in the total", 80, _MUTED)
+    return Content.assemble(
+        lines.fit(one_line(name, 60), 26), lines.fit_text(number_format.count(cases), 7, right=True), note
+    )
+
+
+def _origin(line: SuiteLine) -> Content:
+    source = line.entry.source
+    named = " ".join(source[key] for key in ("name", "version") if source.get(key))
+    words = _ORIGINS.get(line.entry.origin, "")
+    return Content.assemble(words, ", " if words and named else "", one_line(named, 120))
+
+
+def _checksum(checksum: Checksum | None) -> list[Content]:
+    if checksum is None or not checksum.digest:
+        return [Content.styled("reckoning …", _MUTED)]
+    short = one_line(checksum.digest, 13).append("  ")
+    if checksum.is_changed:
+        return [short, Content.styled(f"{SYMBOLS.changed} changed since it was pulled", "bold $fail")]
+    if checksum.expected:
+        return [short, Content.styled(f"{SYMBOLS.passed} as pulled", "$pass")]
+    return [short, Content.styled("nothing to hold it against", _MUTED)]
+
+
+def category_sheet(line: SuiteLine, category: str) -> list[Block]:
+    """Describe a category."""
+    found = next((part for part in line.categories if part.name == category), None)
+    if found is None:
+        return []
+    title = Content.assemble(one_line(line.name, 100), " / ", one_line(category, 100)).stylize_before("bold")
+    body = [
+        fact("cases", number_format.count(found.cases)),
+        fact("modes", one_line(" ".join(found.modes), 100)),
+        fact("group", one_line(found.group or "none", 100)),
+        fact("score", "in the total" if found.scored else "played, not in the total"),
+    ]
+    return [Block("category", title, body=body), _hint("enter shows its cases; L runs it")]
+
+
+def pull_sheet(name: str) -> list[Block]:
+    """Say what a pull would bring, and how."""
+    return [
+        Block("pull", Content.styled(name, "bold"), body=[fact("what", PULLS[name]), fact("state", "not here yet")]),
+        _next(f"eval-console pull {name}", "brings it below the data folder; ctrl+r then looks again"),
+    ]
+
+
+def note_sheet(note: str) -> list[Block]:
+    """Show a whole mistake or warning."""
+    return [Block("note", Content.styled("NEEDS ATTENTION", "bold $broken"), text=note), _hint("e edits models.toml")]
+
+
+def model_sheet(line: ModelLine, ping: Ping | None, runs: Sequence[RunLine], *, pinging: bool) -> list[Block]:
+    """Describe a model: key, endpoint, prices, what a ping said, and what it was used for."""
+    mark = Content.styled(SYMBOLS.passed, "$pass") if line.ready else Content.styled(SYMBOLS.not_ready, _MUTED)
+    at = f"models.toml:{line.line}" if line.line else "built in"
+    body = [
+        fact("key", mark, " ", one_line(row_cells.model_state(line), 200)),
+        fact("provider", one_line(line.provider, 60), Content.styled(f"   declared at {at}", _MUTED)),
+        fact("endpoint", one_line(line.base_url or "the provider's own" if not line.simulated else "none", 300)),
+        fact("model id", one_line(line.model_id, 200)),
+        fact("mode", "native tools (fc)" if line.mode == "fc" else "tools in the prompt"),
+        fact("at once", f"{line.concurrency} requests"),
+        fact("price", *_price(line)),
+        fact("last ping", *_ping(ping, pinging=pinging)),
+    ]
+    used = [run for run in runs if run.summary is not None and run.summary.model == line.name]
+    cost = sum(run.tally.cost_usd for run in used)
+    body.append(
+        fact("used in", number_format.plural(len(used), "run"), f", {number_format.money(cost)}" if cost else "")
+    )
+    blocks = [Block("model", one_line(line.name, 200, "bold"), body=body)]
+    if not line.ready:
+        blocks.append(_hint("Set the variable where you start the app, or in .env; ctrl+r looks again."))
+    return [*blocks, *_results(used)]
+
+
+def _price(line: ModelLine) -> list[Content]:
+    if line.simulated:
+        return [Content("free, offline")]
+    if line.price_in is None or line.price_out is None:
+        return [Content.styled("unknown: price = { in = …, out = … } says it", "$fail")]
+    return [Content(f"${line.price_in:.2f} in   ${line.price_out:.2f} out"), Content.styled("   per M tokens", _MUTED)]
+
+
+def _ping(ping: Ping | None, *, pinging: bool) -> list[Content]:
+    if pinging:
+        return [Content.styled("asking …", _MUTED)]
+    if ping is None:
+        return [Content.styled("never; p asks the server, at no cost", _MUTED)]
+    mark = (f"{SYMBOLS.passed} ", "$pass") if ping.good else (f"{SYMBOLS.broken} ", "$broken")
+    when = time.strftime("%H:%M:%S", time.localtime(ping.at))
+    parts = [Content.assemble(mark, one_line(ping.text, 300), (f"   {ping.seconds:.2f} s at {when}", _MUTED))]
+    return [*parts, Content("  "), one_line(ping.hint, 200, _MUTED)] if ping.hint else parts
+
+
+def _results(used: Sequence[RunLine]) -> list[Block]:
+    by_suite: dict[str, list[RunLine]] = {}
+    for run in used:
+        by_suite.setdefault(run.label, []).append(run)
+    if not by_suite:
+        return []
+    head = _result_row(Content("suite"), "runs", "cases", "score", "cost").stylize_before(_MUTED)
+    rows = [_result_of(label, runs) for label, runs in by_suite.items()]
+    return [Block("results", Content.styled("RESULTS WITH THIS MODEL", "bold"), body=[head, *rows])]
+
+
+def _result_of(label: str, runs: Sequence[RunLine]) -> Content:
+    graded = sum(run.tally.graded for run in runs)
+    cost = sum(run.tally.cost_usd for run in runs)
+    simulated = all(run.summary is not None and run.summary.simulated for run in runs)
+    money = "simulated" if simulated else number_format.money(cost)
+    summaries = [run.summary for run in runs if run.summary is not None]
+    score = number_format.headline(*summaries) if summaries else "—"
+    return _result_row(one_line(label, 40), str(len(runs)), number_format.count(graded), score, money)
+
+
+def _result_row(name: Content, runs: str, cases: str, score: str, cost: str) -> Content:
+    return Content.assemble(
+        lines.fit(name, 24), lines.fit_text(runs, 5, right=True), lines.fit_text(cases, 7, right=True), "  ",
+        lines.fit_text(score, 12), lines.fit_text(cost, 10, right=True),
+    )  # fmt: skip
+
+
+# Cases ---------------------------------------------------------------------------------------------------------------
+
+
+def case_sheet(case: Case, suite: str) -> list[Block]:
+    """Show a case: what is asked, with which tools, and what is held to be right."""
+    title = one_line(case.id, 200, "bold")
+    about = [fact("suite", one_line(suite, 80), " / ", one_line(case.category, 80))]
+    about += [fact("after", one_line(", ".join(case.depends_on), 300))] if case.depends_on else []
+    about += [] if case.graded else [fact("graded", "no: it is played for what others build on")]
+    blocks = [Block("case", title, body=about)]
+    for name, heading in _PARTS:
+        if case.data.get(name):
+            blocks.append(_part(name, heading, case.data[name]))
+    shown = {name for name, _ in _PARTS} | {"id", "category"}
+    for name, value in case.data.items():
+        if name not in shown and value not in ("", None, [], {}):
+            blocks.append(Block(f"+{name}", one_line(name, 60, f"bold {_MUTED}"), text=_as_text(value)))
+    return blocks
+
+
+def _part(name: str, heading: str, value: Any) -> Block:
+    if name == "function":
+        value = cast("list[Any]", value) if isinstance(value, list) else [value]
+        title = Content.assemble((heading, "bold"), f"  {len(value)}")
+        return Block(name, title, text="\n".join(_tool(one) for one in value))
+    text = "\n".join(_said(value)) if name == "question" else _as_text(value)
+    return Block(name, Content.styled(heading, "bold"), text=text)
+
+
+def _said(value: Any) -> Iterable[str]:
+    """Yield a question as lines `role  text`, turns apart; any other shape as it is."""
+    if isinstance(value, str):
+        yield value
+        return
+    turns = cast("list[Any]", value) if isinstance(value, list) else [value]
+    for number, turn in enumerate(turns, 1):
+        if len(turns) > 1:
+            yield f"turn {number}"
+        for message in cast("list[Any]", turn) if isinstance(turn, list) else [turn]:
+            if isinstance(message, dict) and "content" in message:
+                said = cast("dict[str, Any]", message)
+                yield f"{said.get('role', '')}: {said['content']}"
+            else:
+                yield _as_text(message)
+
+
+def _tool(value: Any) -> str:
+    """Return a tool's name, parameters and description in a few lines; another shape as JSON."""
+    if not isinstance(value, dict) or "name" not in value:
+        return _as_text(value)
+    tool = cast("dict[str, Any]", value)
+    parameters = tool.get("parameters")
+    found = cast("dict[str, Any]", parameters).get("properties") if isinstance(parameters, dict) else None
+    asked = [f"{name}: {show_json(about)}" for name, about in cast("dict[str, Any]", found or {}).items()]
+    return "\n".join([f"{tool['name']}  {tool.get('description', '')}", *(f"    {line}" for line in asked)])
+
+
+def _as_text(value: Any) -> str:
+    return value if isinstance(value, str) else show_json_lines(value)
+
+
+def _hint(text: str) -> Block:
+    return Block("hint", Content.styled(text, _MUTED))
+
+
+def _next(command: str, what: str) -> Block:
+    return Block("next", Content.styled("NEXT", "bold $focus"), body=[Content.styled(command, "bold"), Content(what)])

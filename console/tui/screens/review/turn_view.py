@@ -1,0 +1,123 @@
+"""A comparison turn by turn: what was asked, how calls, variables, state and validator came out, the code it ran. Pure.
+
+Says nothing of its own about what is right: marks come from the suite's comparison.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from textual.content import Content
+
+from console.core.comparison import Comparison, Mark, Pair
+from console.insight import number_format
+from console.insight.conversation import Conversation
+from console.insight.executed_code import Cell, cells_of
+from console.insight.passage import Passage, PassageKind
+from console.tui.render import diff
+from console.tui.render.code_blocks import cell_lines
+from console.tui.render.symbols import SYMBOLS
+from console.tui.sanitize import one_line
+from console.tui.widgets.block import Block
+
+MUTED = "$muted"
+CODE = "code "
+"""Start of the keys of blocks with code; `x` folds them."""
+_QUERY_WIDTH = 400
+_KINDS = (
+    ("call", "calls"),
+    ("read", "reads"),
+    ("write", "writes"),
+    ("state", "state"),
+    ("result", "results"),
+    ("validator", "validator"),
+)
+_WHOLE = ("state", "result")
+"""Kinds of which only what is wrong is listed: how many of how many means nothing."""
+
+
+def turn_blocks(comparison: Comparison, conversation: Conversation, width: int, style: diff.Style) -> list[Block]:
+    """Return the blocks of all turns; where one failed, the good ones are folded."""
+    found = dict(diff.turns_of(comparison))
+    marks = diff.turn_marks(comparison)
+    cells = cells_of(conversation.passages)
+    is_titled = len(marks) > 1 or bool(cells)
+    has_failed = Mark.DIFFERS in marks.values()
+    blocks: list[Block] = []
+    is_named = False
+    for number in sorted({*found, *marks}):
+        pairs = found.get(number, [])
+        is_folded = has_failed and marks.get(number) is Mark.SAME
+        title = _title(number, marks.get(number, Mark.SAME), pairs) if is_titled else Content.empty()
+        body = _asked(conversation.passages, number) if is_titled else []
+        if pairs and not is_named and not is_folded:
+            is_named = True
+            body += diff.heading(width, style)
+        body += diff.pair_lines(pairs, width, style)
+        code = _code_block(number, [cell for cell in cells if cell.turn == number])
+        if code is not None and is_folded:
+            body += code.body
+            code = None
+        blocks.append(Block(f"turn {number}", title, body=tuple(body), indent=0, folded=is_folded, gap=code is None))
+        if code is not None:
+            code.folded = not has_failed
+            blocks.append(code)
+    for block, after in pairwise(blocks):
+        block.gap = block.gap and not (block.folded and after.folded)
+    return blocks
+
+
+def _title(number: int, mark: Mark, pairs: Sequence[Pair]) -> Content:
+    """Return `turn 2 ✗   calls 1 of 2   reads ✓   writes ✗   validator ✗`."""
+    parts = [Content.assemble((f"turn {number + 1} ", "bold"), diff.turn_sign(mark))]
+    if mark is Mark.OMITTED:
+        parts.append(Content.styled("not judged", MUTED))
+    for kind, words in _KINDS:
+        mine = [pair for pair in pairs if pair.kind == kind]
+        if mine:
+            parts.append(_wrong(words) if kind in _WHOLE else _summary(words, mine))
+    return Content("   ").join(parts)
+
+
+def _summary(words: str, pairs: Sequence[Pair]) -> Content:
+    wanted = [pair for pair in pairs if pair.mark is not Mark.EXTRA]
+    right = sum(pair.mark in (Mark.SAME, Mark.OMITTED) for pair in wanted)
+    extra = len(pairs) - len(wanted)
+    parts: list[Content] = []
+    if wanted:
+        count = f"{right} of {len(wanted)}" if len(wanted) > 1 and right < len(wanted) else ""
+        style = "$pass" if right == len(wanted) else "$fail"
+        parts.append(Content.styled(count or (SYMBOLS.passed if right else SYMBOLS.failed), style))
+    if extra:
+        parts.append(Content.styled(f"{extra} extra", MUTED))
+    return Content.styled(f"{words} ", MUTED).append(Content(", ").join(parts))
+
+
+def _wrong(words: str) -> Content:
+    return Content.assemble((f"{words} ", MUTED), (SYMBOLS.failed, "$fail"))
+
+
+def _asked(passages: Sequence[Passage], turn: int) -> list[Content]:
+    """Return what the user said in a turn, on one line."""
+    said = [
+        passage.text
+        for passage in passages
+        if passage.kind is PassageKind.USER and passage.turn == turn and not passage.step and passage.role == "model"
+    ]
+    return [Content.styled("user  ", MUTED).append(one_line(said[-1], _QUERY_WIDTH))] if said else []
+
+
+def _code_block(turn: int, cells: Sequence[Cell]) -> Block | None:
+    if not cells:
+        return None
+    body: list[Content] = []
+    for place, cell in enumerate(cells):
+        if len(cells) > 1:
+            body.append(Content.styled(f"block {place + 1}", MUTED))
+        if cell.error:
+            body.append(one_line(f"{SYMBOLS.broken} {cell.error}", 300, "bold $fail"))
+        body += cell_lines(cell, cell.code)
+        names = [f"{verb} {', '.join(them)}" for verb, them in (("reads", cell.reads), ("writes", cell.writes)) if them]
+        if names:
+            body.append(one_line("  ".join(names), 200, MUTED))
+    title = Content.styled(f"code it ran, {number_format.plural(len(cells), 'block')}", MUTED)
+    return Block(f"{CODE}{turn}", title, body=tuple(body))

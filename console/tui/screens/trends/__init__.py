@@ -1,0 +1,1 @@
+"""Trends: each model on each suite over its runs."""

@@ -1,0 +1,114 @@
+"""The last line of every place: the keys that work here and now, never cut in the middle.
+
+When there is no room the least important go first; `? help  : commands` always stays. What cannot act at the moment
+is dimmed; help says why.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from textual import events
+from textual.content import Content
+from textual.message import Message
+from textual.widget import Widget
+
+from console.tui.actions import Action
+from console.tui.keymap import KeyMap
+from console.tui.render import lines
+from console.tui.render.symbols import SYMBOLS
+
+Reason = Callable[[Action], str]
+"""Returns why an action cannot act now, or an empty text."""
+
+
+class KeyLine(Widget):
+    """A rule and one line of keys."""
+
+    DEFAULT_CSS = """
+    KeyLine { height: 2; dock: bottom; }
+    """
+
+    class ActionClicked(Message):
+        """The entry of an action was clicked."""
+
+        def __init__(self, action: Action) -> None:
+            """Name the action."""
+            super().__init__()
+            self.action = action
+
+    def __init__(self) -> None:
+        """Show nothing until `tell` is called."""
+        super().__init__()
+        self._actions: Sequence[Action] = ()
+        self._keys = KeyMap()
+        self._words: Mapping[str, str] = {}
+        self._why_not: Reason = lambda action: ""
+        self._drawn: list[tuple[Action, Content]] = []
+
+    def tell(self, actions: Sequence[Action], keys: KeyMap, words: Mapping[str, str], why_not: Reason) -> None:
+        """Change what is shown.
+
+        Args:
+            actions: candidates, any order.
+            keys: the keys in use.
+            words: other words for some ids, where the moment gives them another meaning; empty hides one.
+            why_not: says which cannot act now.
+        """
+        self._actions, self._keys, self._words, self._why_not = actions, keys, words, why_not
+        self.refresh()
+
+    def render(self) -> Content:
+        """Draw the rule and the keys that fit."""
+        width = self.size.width
+        short = self.size.height < 2
+        tail = Content.assemble(("?", "bold $focus"), " help ")
+        tail = tail if short else tail.append(Content.assemble(" ", (":", "bold $focus"), " commands "))
+        room = width - tail.cell_length - 3
+        items = self._items()
+        shown = fitting([(action.priority, item) for action, item in items], room)
+        self._drawn = [(action, item) for _, item in shown for action, known in items if known is item]
+        left = Content(" ").append(Content("  ").join([item for _, item in shown]))
+        line = lines.spread(left, tail, width)
+        return line if short else Content("\n").join([Content.styled(SYMBOLS.rule * width, "$line"), line])
+
+    def on_click(self, event: events.Click) -> None:
+        """Do what was clicked."""
+        if event.y != self.size.height - 1:
+            return
+        if event.x >= self.size.width - (7 if self.size.height < 2 else 20):
+            is_help = self.size.height < 2 or event.x < self.size.width - 12
+            self.run_worker(self.screen.run_action("app.help" if is_help else "app.palette"))
+            return
+        start = 1
+        for action, item in self._drawn:
+            if start <= event.x < start + item.cell_length:
+                self.post_message(self.ActionClicked(action))
+            start += item.cell_length + 2
+
+    def _items(self) -> list[tuple[Action, Content]]:
+        items: list[tuple[Action, Content]] = []
+        seen: set[str] = set()
+        for action in self._actions:
+            word = self._words.get(action.id, action.footer)
+            keys = self._keys.shown(action)
+            if not word or not keys or keys in seen:
+                continue
+            seen.add(keys)
+            items.append((action, self._item(action, keys, word)))
+        return sorted(items, key=lambda item: -item[0].priority)
+
+    def _item(self, action: Action, keys: str, word: str) -> Content:
+        if self._why_not(action):
+            return Content.styled(f"{keys} {word}", "$muted")
+        return Content.assemble((keys, "bold $focus"), f" {word}")
+
+
+def fitting(items: Sequence[tuple[int, Content]], room: int) -> list[tuple[int, Content]]:
+    """Return the most important items that fit beside each other into `room` cells, most important first."""
+    shown: list[tuple[int, Content]] = []
+    used = -2
+    for priority, item in items:
+        if used + 2 + item.cell_length > room:
+            continue
+        used += 2 + item.cell_length
+        shown.append((priority, item))
+    return shown

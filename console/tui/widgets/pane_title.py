@@ -1,0 +1,72 @@
+"""Naming a pane: by its box title when the screen is wide, by a line above it when it is narrow."""
+
+from textual.content import Content
+from textual.widget import Widget
+from textual.widgets import Static
+
+from console.tui.render import lines
+from console.tui.render.symbols import SYMBOLS
+
+
+class PaneTitle(Widget):
+    """A rule with a name at its left and a word at its right; hidden on wide screens, where the pane has a box."""
+
+    DEFAULT_CSS = """
+    PaneTitle { height: 1; }
+    """
+
+    def __init__(self, pane: str, *, id: str | None = None, classes: str | None = None) -> None:
+        """Name the pane with the DOM id `pane`, a sibling or any other widget of the screen."""
+        super().__init__(id=id, classes=f"pane-title {classes or ''}")
+        self.pane = pane
+        self._left = Content.empty()
+        self._right = Content.empty()
+
+    def tell(self, left: Content, right: Content | None = None) -> None:
+        """Change name and word; foreign parts must come through `safe`."""
+        right = right or Content.empty()
+        if same(left, self._left) and same(right, self._right):
+            return
+        self._left, self._right = left, right
+        self.refresh()
+        for pane in self.screen.query(f"#{self.pane}").results(Widget) if self.pane else ():
+            pane.border_title = left or None
+            pane.border_subtitle = right or None
+
+    def render(self) -> Content:
+        """Draw the line."""
+        width = self.size.width
+        left = Content.styled(SYMBOLS.rule, "$line")
+        if self._left:
+            left = Content.assemble(left, " ", self._left.stylize_before("bold"), " ")
+        right = Content.assemble(" ", self._right, " ") if self._right else Content.empty()
+        room = width - right.cell_length
+        head = left if left.cell_length <= room else _cut(left, room)
+        rule = Content.styled(SYMBOLS.rule * (room - head.cell_length), "$line")
+        return Content("").join([head, rule, right])
+
+
+def _cut(left: Content, room: int) -> Content:
+    """Return the parts of a name that fit whole, or the first one cut."""
+    end = left.plain.rfind("  ", 3, room)
+    return left[:end].append(" ") if end > 0 else lines.fit(left, room)
+
+
+def tell(widget: Static, content: Content) -> None:
+    """Change what a Static shows; lays the screen out again only when its height may have changed."""
+    before = widget.visual if isinstance(widget.visual, Content) else None
+    if before is not None and same(before, content):
+        return
+    lines_before = before.plain.count("\n") if before is not None else -1
+    # Lines made for a width that turned out smaller were wrapped, so that their number alone says too little.
+    was_wrapped = before is not None and before.cell_length > 0 and _longest(before) > widget.content_size.width
+    widget.update(content, layout=was_wrapped or lines_before != content.plain.count("\n"))
+
+
+def _longest(content: Content) -> int:
+    return max(line.cell_length for line in content.split("\n"))
+
+
+def same(one: Content, other: Content) -> bool:
+    """Whether two contents look the same; `==` compares their text only."""
+    return one.plain == other.plain and one.spans == other.spans

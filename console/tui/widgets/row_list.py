@@ -1,0 +1,368 @@
+"""`RowList`: a list of any length that draws only what is visible and keeps its cursor on a key, not on a number.
+
+Rows come as a sequence of keys and one function that draws a key, called only for visible rows, so 100,000 rows open
+at once. When the keys change, the cursor stays on its key and its row stays on its line of the screen. Text must
+arrive as `Content` made by `console.tui.sanitize` (or of our own words); this widget never parses markup.
+"""
+
+from collections.abc import Callable, Container, Sequence
+from typing import ClassVar
+
+from textual import events
+from textual.content import Content
+from textual.geometry import Size
+from textual.message import Message
+from textual.strip import Strip
+from textual.style import Style
+
+from console.tui.keymap import bindings_for
+from console.tui.render import columns as layout
+from console.tui.render import lines
+from console.tui.render.columns import Column
+from console.tui.render.symbols import SYMBOLS
+from console.tui.themes import is_ansi, is_stark
+from console.tui.widgets.viewport import Viewport
+
+__all__ = ["Column", "Face", "RowList"]
+
+Face = Content | Sequence[Content]
+"""What a row shows: one content over the whole width (a heading), or one for each column."""
+
+
+class RowList(Viewport):
+    """A virtual list; see the module."""
+
+    where: ClassVar[str] = "rows"
+    """Its name in the action table."""
+    BINDINGS: ClassVar = bindings_for(where)
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"rows--cursor", "rows--cursor-away", "rows--names", "rows--empty"}
+    DEFAULT_CSS = """
+    RowList {
+        & > .rows--cursor { background: $cursor; color: $cursor-text; text-style: bold; }
+        & > .rows--cursor-away { background: $cursor-away; color: $cursor-away-text; }
+        & > .rows--names { color: $muted; }
+        & > .rows--empty { color: $muted; }
+        &:ansi > .rows--cursor { background: ansi_default; color: ansi_default; text-style: bold; }
+    }
+    """
+
+    class RowHighlighted(Message):
+        """The cursor came to rest on another row."""
+
+        def __init__(self, rows: "RowList", key: str) -> None:
+            """Name the list and the row's key."""
+            super().__init__()
+            self.rows = rows
+            self.key = key
+
+        @property
+        def control(self) -> "RowList":
+            """The list, for `@on` selectors."""
+            return self.rows
+
+    class RowChosen(RowHighlighted):
+        """Enter, or a click on the cursor row."""
+
+    class RowMarked(RowHighlighted):
+        """The row's selection mark was set or taken away; see `Rows.marked`."""
+
+    def __init__(
+        self,
+        columns: Sequence[Column] = (),
+        *,
+        draw: Callable[[str], Face] | None = None,
+        empty: Content | None = None,
+        names: bool = False,
+        gutter: bool = True,
+        selectable: bool = False,
+        quiet: bool = False,
+        newest_first: bool = False,
+        id: str | None = None,
+        classes: str | None = None,
+    ) -> None:
+        """Make an empty list.
+
+        Args:
+            columns: layout of the cells.
+            draw: draws the row of a key; may be set later with `show`.
+            empty: what to say when there are no rows: why, and the key that changes it.
+            names: whether a first line names the columns.
+            gutter: whether two cells on the left show the cursor as `>`.
+            selectable: whether space marks rows and a box shows it.
+            quiet: whether the cursor is hidden while another list has the focus.
+            newest_first: whether the cursor stays on the first row, whichever that is, until the reader moves it.
+            id: DOM id.
+            classes: DOM classes.
+        """
+        super().__init__(id=id, classes=classes)
+        self.columns = tuple(columns)
+        self.marked: set[str] = set()
+        """Keys the reader selected with space."""
+        self._draw: Callable[[str], Face] = draw or Content
+        self._empty = empty or Content.empty()
+        self._names = names
+        self._gutter = gutter
+        self._selectable = selectable
+        self._quiet = quiet
+        self._is_unmoved = newest_first
+        self._keys: Sequence[str] = ()
+        self._place: dict[str, int] = {}
+        self._fixed: Container[str] = frozenset()
+        self._cursor: int | None = None
+
+    # What is shown ---------------------------------------------------------------------------------------------------
+
+    @property
+    def keys(self) -> Sequence[str]:
+        """The keys of all rows, in order."""
+        return self._keys
+
+    @property
+    def cursor(self) -> str | None:
+        """The key under the cursor, or None when no row can hold it."""
+        return None if self._cursor is None else self._keys[self._cursor]
+
+    def show(
+        self,
+        keys: Sequence[str],
+        *,
+        draw: Callable[[str], Face] | None = None,
+        fixed: Container[str] = frozenset(),
+        empty: Content | None = None,
+    ) -> None:
+        """Replace the rows; the cursor stays on its key, or else on its place.
+
+        Args:
+            keys: one unique key for each row.
+            draw: a new function to draw rows.
+            fixed: keys of headings, which the cursor passes over.
+            empty: a new text for the empty list.
+        """
+        before, place = self.cursor, self._cursor
+        line = None if place is None else place - self.scroll_offset.y
+        self._keys, self._fixed = keys, fixed
+        self._place = {key: index for index, key in enumerate(keys)}
+        self._draw = draw or self._draw
+        self._empty = self._empty if empty is None else empty
+        self._strips.clear()
+        self.set_length(len(keys) + self._names)
+        self._cursor = None if before is None or self._is_unmoved else self._place.get(before)
+        if self._is_unmoved:
+            self._cursor = self._nearest(0, 1)
+        elif self._cursor is None:
+            self._cursor = self._nearest(min(place or 0, len(keys) - 1), 1)
+        elif line is not None and self._cursor != place:
+            self.go_to(self._cursor - line)
+        self.refresh()
+        if self.cursor is not None and self.cursor != before:
+            self._announce()
+
+    def touch(self, *keys: str) -> None:
+        """Draw these rows again because what they show changed; without keys, all visible rows."""
+        if not keys:
+            self.redraw()
+            return
+        stale = set(keys)
+        for drawn in [drawn for drawn in self._strips.keys() if drawn[0] in stale]:  # noqa: SIM118  no mapping
+            self._strips.discard(drawn)
+        top = self.scroll_offset.y
+        for key in self._keys[top : top + self.page]:
+            if key in stale:
+                self.refresh_line(self._place[key] + self._names)
+
+    def set_columns(self, columns: Sequence[Column], *, names: bool | None = None) -> None:
+        """Change the layout of the cells, and whether a first line names them (None: as before)."""
+        self.columns = tuple(columns)
+        if names is not None and names != self._names:
+            self._names = names
+            self.set_length(len(self._keys) + names)
+        self.touch()
+
+    # The cursor ------------------------------------------------------------------------------------------------------
+
+    def move_to(self, key: str) -> bool:
+        """Put the cursor on a key and bring it into view; say whether there is such a row."""
+        place = self._place.get(key)
+        if place is None or key in self._fixed:
+            return False
+        self._go(place)
+        return True
+
+    def move_by(self, step: int) -> None:
+        """Move the cursor by so many rows, passing over headings."""
+        if self._cursor is None:
+            return
+        target = max(0, min(self._cursor + step, len(self._keys) - 1))
+        self._go(self._nearest(target, 1 if step > 0 else -1))
+
+    def move_to_first(self) -> None:
+        """Move to the first row that can hold the cursor, with the headings above it in view."""
+        self._go(self._nearest(0, 1))
+        self.go_to(0)
+
+    def move_to_last(self) -> None:
+        """Move to the last row that can hold the cursor."""
+        self._go(self._nearest(len(self._keys) - 1, -1))
+
+    def action_open(self) -> None:
+        """Choose the row under the cursor."""
+        if self.cursor is not None:
+            self.post_message(self.RowChosen(self, self.cursor))
+
+    def action_select(self) -> None:
+        """Set or take away the selection mark of the row under the cursor."""
+        if self._selectable and self.cursor is not None:
+            self.toggle(self.cursor)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Let space through to the screen when rows cannot be selected."""
+        return self._selectable if action == "select" else True
+
+    def toggle(self, key: str) -> None:
+        """Set or take away the selection mark of a row."""
+        self.marked ^= {key}
+        self.touch(key)
+        self.post_message(self.RowMarked(self, key))
+
+    def on_click(self, event: events.Click) -> None:
+        """Move the cursor to the clicked row; choose it when it was there already."""
+        place = event.get_content_offset(self)
+        if place is None:
+            return
+        index = place.y + self.scroll_offset.y - self._names
+        if not (0 <= index < len(self._keys)) or self._keys[index] in self._fixed or (self._names and place.y == 0):
+            return
+        if self._selectable:
+            self._go(index)
+            self.toggle(self._keys[index])
+        elif index == self._cursor:
+            self.action_open()
+        else:
+            self._go(index)
+
+    def on_focus(self) -> None:
+        """Show the cursor as the one that keys move."""
+        self._redraw(self._cursor)
+
+    def on_blur(self) -> None:
+        """Show the cursor as one that keys do not move."""
+        self._redraw(self._cursor)
+
+    # Drawing ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def page(self) -> int:
+        """Rows that are visible at once."""
+        return max(super().page - self._names, 1)
+
+    def render_line(self, y: int) -> Strip:
+        """Draw the line `y` of the visible part."""
+        width = self.room
+        base = self.visual_style
+        if not self._keys:
+            style = self.get_visual_style("rows--empty")
+            return lines.sentence_line(self._empty, y, width, style, self._get_style)
+        if self._names and y == 0:
+            style = self.get_visual_style("rows--names")
+            return lines.strip_of(self._names_line(width), width, style, self._get_style)
+        index = self.scroll_offset.y + y - self._names
+        if index >= len(self._keys):
+            return lines.blank(width, base.rich_style)
+        return self._row(index, width, base)
+
+    def _row(self, index: int, width: int, base: Style) -> Strip:
+        key = self._keys[index]
+        state = (index == self._cursor, self.has_focus, key in self.marked)
+        if (strip := self._strips.get((key, width, state))) is not None:
+            return strip
+        is_cursor, has_focus, _ = state
+        is_cursor = is_cursor and (has_focus or not self._quiet)
+        if is_cursor:
+            name = "rows--cursor" if has_focus else "rows--cursor-away"
+            base = self.get_visual_style(name)
+            if has_focus and is_ansi(self):
+                base += Style(reverse=True)
+        content = self._compose_row(key, is_cursor, width)
+        if is_cursor and ((is_ansi(self) and has_focus) or self._is_black_on_white(base)):
+            content = Content(content.plain)  # one look from end to end; marks and words say what colours said
+        strip = lines.strip_of(content, width, base, self._get_style)
+        self._strips[(key, width, state)] = strip
+        return strip
+
+    def _is_black_on_white(self, base: Style) -> bool:
+        return is_stark(self) and base.background == self._get_style("on $cursor").background
+
+    def _compose_row(self, key: str, is_cursor: bool, width: int) -> Content:
+        face = self._draw(key)
+        prefix = self._prefix(key, is_cursor)
+        if isinstance(face, Content):
+            whole = prefix.append(face) if key not in self._fixed else face
+            return lines.fit(whole, width)
+        return prefix.append(layout.row(self.columns, face, width - prefix.cell_length))
+
+    def _prefix(self, key: str, is_cursor: bool) -> Content:
+        parts: list[Content] = []
+        if self._gutter:
+            parts.append(Content.styled("> " if is_cursor else "  ", "bold $focus" if is_cursor else ""))
+        if self._selectable and key not in self._fixed:
+            chosen = key in self.marked
+            parts.append(
+                Content.styled(f"[{SYMBOLS.chosen if chosen else ' '}] ", "bold $live" if chosen else "$muted")
+            )
+        return Content("").join(parts)
+
+    def _names_line(self, width: int) -> Content:
+        indent = 2 * self._gutter + 4 * self._selectable
+        return Content(" " * indent).append(layout.names(self.columns, width - indent))
+
+    # Moving ----------------------------------------------------------------------------------------------------------
+
+    def _nearest(self, index: int, step: int) -> int | None:
+        """Return the nearest row that can hold the cursor, looking first in the direction of `step`."""
+        for direction in (step, -step):
+            place = index
+            while 0 <= place < len(self._keys):
+                if self._keys[place] not in self._fixed:
+                    return place
+                place += direction
+        return None
+
+    def _go(self, index: int | None) -> None:
+        if index is None:
+            return
+        self._is_unmoved = False
+        before, self._cursor = self._cursor, index
+        self._bring_into_view(index)
+        if before != index:
+            self._redraw(before, index)
+            self._announce()
+
+    def _bring_into_view(self, index: int) -> None:
+        top, page = self.scroll_offset.y, self.page
+        if index < top:
+            above = index - 1 if index and self._keys[index - 1] in self._fixed else index
+            self.go_to(above)
+        elif index >= top + page:
+            self.go_to(index - page + 1)
+
+    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
+        cursor, top = self._cursor, self.scroll_offset.y
+        was_seen = cursor is not None and top <= cursor < top + self.page
+        changed = super()._size_updated(size, virtual_size, container_size, layout)
+        if was_seen and changed:
+            self.call_next(self._keep_in_view)
+        return changed
+
+    def _keep_in_view(self) -> None:
+        """What takes room away from the list does not take its cursor away."""
+        if self._cursor is not None:
+            self._bring_into_view(self._cursor)
+
+    def _redraw(self, *indexes: int | None) -> None:
+        for index in indexes:
+            if index is not None:
+                self.refresh_line(index + self._names)
+
+    def _announce(self) -> None:
+        if self.cursor is not None:
+            self.post_message(self.RowHighlighted(self, self.cursor))
