@@ -1,7 +1,7 @@
 """The runs that are live beside the one on the screen: how far, how good, how fast, and why one waits. Enter switches.
 
-Counts come from the journals, as the workspace reads them; what only an engine knows comes from a connection that asks for
-its state and no text, so that ten runs cost no more than their figures.
+Counts come from the journals, as the workspace reads them; what only an engine knows comes from a connection that asks
+for its state and no text, so that ten runs cost no more than their figures.
 """
 
 import asyncio
