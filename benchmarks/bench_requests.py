@@ -52,7 +52,8 @@ def messages(number: int) -> list[Any]:
 def ours(base_url: str, *, stream: bool) -> tuple[Ask, Close]:
     from console.config.model import ModelConfig
     from console.core.chat import ChatRequest
-    from console.llm.endpoint import Unwatched, open_endpoint
+    from console.llm.endpoint import Unwatched
+    from console.llm.providers import open_endpoint
 
     params = {} if stream else {"stream": False}
     model = ModelConfig(name="m", model_id="m", base_url=base_url, temperature=0.0, params=params)

@@ -6,7 +6,8 @@ from console.config.model import ModelConfig
 from console.core.fault import Fault, FaultKind
 from console.core.live import EndpointState
 from console.core.run import Manifest, ModelFacts
-from console.llm.endpoint import Endpoint, open_endpoint
+from console.llm.endpoint import Endpoint
+from console.llm.providers import open_endpoint
 
 
 class Endpoints:

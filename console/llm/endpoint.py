@@ -1,18 +1,14 @@
 """The one protocol by which models are asked. Retries, the limiter and all deadlines are inside of it.
 
 An endpoint answers with a whole `Reply` or raises a `Fault`; half an answer is always a fault that carries the half.
-Opening one imports only what that model needs: litellm, which is slow and large, only for models that name it.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from console.core.chat import ChatRequest, Reply
 from console.core.fault import Fault
 from console.core.live import EndpointState
-
-if TYPE_CHECKING:
-    from console.config.model import ModelConfig
 
 
 class Watch(Protocol):
@@ -81,22 +77,3 @@ class Endpoint(Protocol):
     async def aclose(self) -> None:
         """Close all connections; calls in flight end as faults."""
         ...
-
-
-def open_endpoint(model: "ModelConfig") -> Endpoint:
-    """Return an endpoint for a model; nothing is sent yet. The key is looked up now and kept in memory only."""
-    if model.provider == "simulated":
-        from console.llm.simulated import SimulatedEndpoint
-
-        return SimulatedEndpoint(model)
-    if model.provider == "local":
-        from console.llm.local import LocalEndpoint
-
-        return LocalEndpoint(model)
-    if model.provider == "litellm":
-        from console.llm.litellm_client import LitellmEndpoint
-
-        return LitellmEndpoint(model)
-    from console.llm.openai_client import OpenAIEndpoint
-
-    return OpenAIEndpoint(model)

@@ -10,7 +10,8 @@ from server.openai_server import OpenAIServer
 from console.config.model import Limits, ModelConfig
 from console.core.chat import ChatRequest
 from console.core.fault import Fault
-from console.llm.endpoint import Endpoint, open_endpoint
+from console.llm.endpoint import Endpoint
+from console.llm.providers import open_endpoint
 
 
 class Seen:

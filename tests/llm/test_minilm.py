@@ -9,8 +9,9 @@ from console.config.models import key_state, load_models
 from console.config.weights import VOCABULARY, WEIGHTS, find_weights
 from console.core.chat import ChatRequest
 from console.core.fault import Fault, FaultKind, UsageError
-from console.llm.endpoint import Unwatched, open_endpoint
+from console.llm.endpoint import Unwatched
 from console.llm.minilm import MOST_TOKENS, MiniLM, embed
+from console.llm.providers import open_endpoint
 from console.llm.wordpiece import WordPiece, read_vocabulary
 from console.suites import minilm_pull
 

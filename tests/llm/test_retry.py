@@ -8,7 +8,7 @@ from server.openai_server import OpenAIServer, Scripted
 
 from console.config.model import Limits, ModelConfig
 from console.core.fault import Fault, FaultKind
-from console.llm.endpoint import open_endpoint
+from console.llm.providers import open_endpoint
 
 
 async def until(happened):

@@ -9,7 +9,7 @@ import pytest
 from console.config.builtin import TEMPERAMENTS, simulated_models
 from console.core.chat import ChatRequest, ScriptedAnswers, Utterance
 from console.core.fault import Fault, FaultKind
-from console.llm.endpoint import open_endpoint
+from console.llm.providers import open_endpoint
 
 TOOLS = [{"type": "function", "function": {"name": "book", "parameters": {"type": "object"}}}]
 RIGHT = Utterance(calls=(("book", {"city": "Rome", "nights": 3, "pets": False, "tags": ["a", "b"], "rate": 1.5}),))
