@@ -17,14 +17,30 @@ import msgspec
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
 from console.suites.plugins import broken_formats, open_foreign, points
-from console.suites.suite import Suite, SuiteEntry
+from console.suites.suite import DemoRun, Suite, SuiteEntry
 
 _FORMATS = {
     "bfcl": "console.suites.bfcl.suite:BfclSuite",
     "aidanbench": "console.suites.aidanbench.suite:AidanBenchSuite",
     "cavebench": "console.suites.cavebench.suite:CaveBenchSuite",
 }
-_OFFICIAL = {"bfcl": "the official BFCL data", "aidanbench": "the AidanBench questions", "cavebench": "cave-bench"}
+
+
+class OfficialSuite(msgspec.Struct, frozen=True):
+    """Official data that does not come with the program."""
+
+    name: str
+    """What `pull` and the catalogue call it."""
+    what: str
+    """The subject of a sentence that says it is missing."""
+    title: str
+
+
+OFFICIAL_SUITES = (
+    OfficialSuite("bfcl", "the official BFCL data", "BFCL v4, the official function-calling data"),
+    OfficialSuite("aidanbench", "the AidanBench questions", "AidanBench, the official questions and wording"),
+    OfficialSuite("cavebench", "cave-bench", "cave-bench, the official scenarios"),
+)
 """Suites that a `pull` brings, so that a missing one has a better hint than a similar name."""
 
 
@@ -105,9 +121,10 @@ class Catalog:
 
     def _unknown(self, name: str) -> UsageError:
         known = self._scan()
-        if name in _OFFICIAL:
-            return UsageError(f"{_OFFICIAL[name]} is not here yet", hint=f"Run `eval-console pull {name}` first.")
-        close = nearest(name, [*known, *_OFFICIAL])
+        official = {suite.name: suite for suite in OFFICIAL_SUITES}
+        if name in official:
+            return UsageError(f"{official[name].what} is not here yet", hint=f"Run `eval-console pull {name}` first.")
+        close = nearest(name, [*known, *official])
         listed = ", ".join(sorted(known)) or "none"
         hint = f"Did you mean {close}?" if close else f"Known suites: {listed}."
         return UsageError(f"no suite is called {name!r}", hint=hint)
@@ -139,7 +156,23 @@ def read_entry(folder: Path, origin: str = "user") -> SuiteEntry:
         origin=_text(table, "origin", place) or origin,
         comparable=comparable,
         source=facts,
+        demo=_demo(table, place),
     )
+
+
+def _demo(table: dict[str, Any], place: Path) -> tuple[DemoRun, ...]:
+    try:
+        runs = msgspec.convert(table.get("demo", []), tuple[DemoRun, ...])
+    except msgspec.ValidationError as error:
+        raise UsageError(f"`demo` does not fit: {error}", where=str(place)) from error
+    for run in runs:
+        if not run.model.startswith("sim/"):
+            raise UsageError(
+                f"`demo` names the model {run.model!r}",
+                where=str(place),
+                hint="Name one of the simulated models: a demo needs no key.",
+            )
+    return runs
 
 
 def read_suite_toml(folder: Path) -> dict[str, Any]:

@@ -34,6 +34,18 @@ class Category(msgspec.Struct, frozen=True):
     scored: bool = True
 
 
+class DemoRun(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A short run by a simulated model that shows a suite to a newcomer; a `[[demo]]` table of its suite.toml."""
+
+    order: int
+    """Its place among the demo runs of all suites; the first one is watched."""
+    model: str
+    """A simulated model, so that the demo needs no key and costs nothing."""
+    cases: int
+    categories: tuple[str, ...] = ()
+    """Empty for all."""
+
+
 class SuiteEntry(msgspec.Struct, frozen=True):
     """One line of the catalogue: a folder with a suite.toml."""
 
@@ -50,6 +62,8 @@ class SuiteEntry(msgspec.Struct, frozen=True):
     """Name, version, digest and licence of the data."""
     data: Path | None = None
     """Folder named with --data, in which pulled weights are looked for first."""
+    demo: tuple[DemoRun, ...] = ()
+    """Runs that the demo starts of it."""
 
 
 class Estimate(msgspec.Struct, frozen=True):

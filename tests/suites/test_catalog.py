@@ -10,6 +10,7 @@ from console.core.fault import UsageError
 from console.suites import plugins
 from console.suites.catalog import Catalog
 from console.suites.plugins import GROUP
+from console.suites.suite import DemoRun
 
 
 @dataclass(frozen=True)
@@ -167,3 +168,16 @@ def test_an_entry_point_opens_its_format(places: Places, monkeypatch: pytest.Mon
     _install(monkeypatch, "theirs", "console.suites.bfcl.suite:BfclSuite")
     _dataset(places.user[0], "plugged", 'format = "theirs"\n')
     assert Catalog(places).open("plugged").entry.name == "plugged"
+
+
+def test_demo_runs_are_read_and_play_simulated_models_only(places: Places):
+    demo = '[[demo]]\norder = 2\nmodel = "{}"\ncases = 3\ncategories = ["a"]\n'
+    _dataset(places.bundled, "shown", 'format = "bfcl"\n' + demo.format("sim/hasty"))
+    _dataset(places.bundled, "paid", 'format = "bfcl"\n' + demo.format("gpt-x"))
+    _dataset(places.bundled, "odd", 'format = "bfcl"\ndemo = 1\n')
+    catalog = Catalog(places)
+    (entry,) = catalog.entries()
+    assert entry.demo == (DemoRun(2, "sim/hasty", 3, ("a",)),)
+    odd, paid = catalog.warnings
+    assert "`demo` does not fit" in odd
+    assert "'gpt-x'" in paid

@@ -21,17 +21,11 @@ from console.store.runs import RunFolder, list_runs
 if TYPE_CHECKING:
     from console.config.models import ModelBook
     from console.core.outcome import Outcome
-    from console.suites.catalog import Catalog
+    from console.suites.catalog import Catalog, OfficialSuite
     from console.suites.suite import Category, SuiteEntry
 
 UNFINISHED = ("interrupted", "stopped", "budget", "halted")
 """States from which a run can be resumed."""
-PULLS = {
-    "bfcl": "BFCL v4, the official function-calling data",
-    "aidanbench": "AidanBench, the official questions and wording",
-    "cavebench": "cave-bench, the official scenarios",
-}
-"""Suites that `eval-console pull` can bring, by name."""
 
 
 class ModelLine(msgspec.Struct, frozen=True):
@@ -94,6 +88,8 @@ class Suites(msgspec.Struct):
     lines: list[SuiteLine] = msgspec.field(default_factory=list[SuiteLine])
     warnings: list[str] = msgspec.field(default_factory=list[str])
     catalog: "Catalog | None" = None
+    missing: tuple["OfficialSuite", ...] = ()
+    """Official data that a pull would bring."""
 
     def find(self, name: str) -> SuiteLine | None:
         """Return the suite of that name."""
@@ -247,15 +243,17 @@ def _model_line(model: "ModelConfig", state: "KeyState") -> ModelLine:
 def read_suites(places: WorkspacePaths) -> Suites:
     """Look for suites and count their cases."""
     from console.config.paths import find_data_roots
-    from console.suites.catalog import Catalog
+    from console.suites.catalog import OFFICIAL_SUITES, Catalog
 
     try:
         catalog = Catalog(find_data_roots(places.data))
         entries = catalog.entries()
     except UsageError as error:
-        return Suites(warnings=[str(error)])
+        return Suites(warnings=[str(error)], missing=OFFICIAL_SUITES)
     lines = [_suite_line(catalog, entry) for entry in entries]
-    return Suites(lines, catalog.warnings, catalog)
+    names = {entry.name for entry in entries}
+    missing = tuple(suite for suite in OFFICIAL_SUITES if suite.name not in names)
+    return Suites(lines, catalog.warnings, catalog, missing)
 
 
 def _suite_line(catalog: "Catalog", entry: "SuiteEntry") -> SuiteLine:

@@ -10,8 +10,6 @@ from console.tui.sanitize import one_line
 from console.tui.widgets.row_list import Face
 from console.tui.widgets.section import Section
 
-_MORE = Content.styled("official data: `eval-console pull bfcl`", "$muted")
-
 
 class ModelList(Section):
     """Models with the state of their keys; mistakes of models.toml come first."""
@@ -66,7 +64,7 @@ class SuiteList(Section):
         self.label("Suites", number_format.plural(cases, "case") if suites else "")
         notes = [f"! {place}" for place in range(len(self._suites.warnings))]
         is_official = any(line.entry.origin == "pulled" for line in self._suites.lines)
-        more = ["+"] if suites and not is_official else []
+        more = ["+"] if self._suites.missing and not is_official else []
         keys = [*(f"= {line.name}" for line in self._suites.lines), *notes, *more]
         empty = Content("No suite was found.") if suites else None
         self.show(keys, fixed=frozenset(more), empty=empty)
@@ -80,7 +78,7 @@ class SuiteList(Section):
 
     def _face(self, key: str) -> Face:
         if key == "+":
-            return Content("  ").append(_MORE)
+            return Content.styled(f"  official data: `eval-console pull {self._suites.missing[0].name}`", "$muted")
         if key.startswith("!"):
             return Content.assemble((f"{SYMBOLS.broken}  ", "$broken"), one_line(self.note_of(key), 400))
         line = self._suites.find(key[2:])

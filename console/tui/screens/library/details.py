@@ -3,19 +3,22 @@
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from textual.content import Content
 
 from console.core.case import Case
 from console.insight import number_format
 from console.insight.passage import show_json, show_json_lines
-from console.tui.data.catalog_items import PULLS, ModelLine, RunLine, SuiteLine
+from console.tui.data.catalog_items import ModelLine, RunLine, SuiteLine
 from console.tui.render import lines, row_cells
 from console.tui.render.display_path import nearby
 from console.tui.render.symbols import SYMBOLS
 from console.tui.sanitize import one_line
 from console.tui.widgets.block import Block
+
+if TYPE_CHECKING:
+    from console.suites.catalog import OfficialSuite
 
 _MUTED = "$muted"
 _NAME = 12
@@ -118,11 +121,12 @@ def category_sheet(line: SuiteLine, category: str) -> list[Block]:
     return [Block("category", title, body=body), _hint("enter shows its cases; L runs it")]
 
 
-def pull_sheet(name: str) -> list[Block]:
+def pull_sheet(suite: "OfficialSuite") -> list[Block]:
     """Say what a pull would bring, and how."""
+    about = [fact("what", suite.title), fact("state", "not here yet")]
     return [
-        Block("pull", Content.styled(name, "bold"), body=[fact("what", PULLS[name]), fact("state", "not here yet")]),
-        _next(f"eval-console pull {name}", "brings it below the data folder; ctrl+r then looks again"),
+        Block("pull", Content.styled(suite.name, "bold"), body=about),
+        _next(f"eval-console pull {suite.name}", "brings it below the data folder; ctrl+r then looks again"),
     ]
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from textual.content import Content
 
 from console.insight import number_format
-from console.tui.data.catalog_items import PULLS, Models, SuiteLine, Suites
+from console.tui.data.catalog_items import Models, SuiteLine, Suites
 from console.tui.render import row_cells
 from console.tui.render.symbols import SYMBOLS
 from console.tui.sanitize import one_line
@@ -71,8 +71,7 @@ class EntryList(Section):
                 if line.name in self.unfolded or (words and not named):
                     yield from (f"c {line.name}{_JOINT}{part}" for part in parts)
         yield from (f"! s {place}" for place in range(len(self._suites.warnings)) if not words)
-        here = {line.name for line in self._suites.lines}
-        yield from (f"p {name}" for name in PULLS if name not in here and _has(words, name))
+        yield from (f"p {suite.name}" for suite in self._suites.missing if _has(words, suite.name))
 
     def _model_keys(self, words: str) -> Iterator[str]:
         if not words:

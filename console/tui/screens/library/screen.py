@@ -135,8 +135,13 @@ class LibraryScreen(EditsModels):
                 return details.model_sheet(
                     model, self._pings.get(model.name), workspace.runs or [], pinging=model.name in self._pinging
                 )
-            case "pull":
-                return details.pull_sheet(entry.name)
+            case "pull" if workspace.suites is not None:
+                return [
+                    block
+                    for suite in workspace.suites.missing
+                    if suite.name == entry.name
+                    for block in details.pull_sheet(suite)
+                ]
             case "note":
                 return details.note_sheet(self._entries.note_of(entry.name))
             case _:
