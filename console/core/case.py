@@ -60,14 +60,9 @@ class Setting(msgspec.Struct, frozen=True, omit_defaults=True):
 
     mode: str = "prompt"
     """`fc` (native tools) or `prompt` (tools described in the prompt); in cave-bench `cave` or `json`."""
-    underscore_to_dot: bool | None = None
-    """BFCL: dots of function names were sent as underscores; None: in fc mode they were, in prompt mode not."""
     options: dict[str, Any] = {}
     """Suite options after validation, defaults filled in; JSON values."""
     edit: Edit | None = None
     """A reader's own opening of the conversation; such a run says nothing of the benchmark."""
-
-    @property
-    def underscored(self) -> bool:
-        """Whether dots of function names were sent as underscores."""
-        return self.mode == "fc" if self.underscore_to_dot is None else self.underscore_to_dot
+    extras: dict[str, Any] = {}
+    """What else a suite must know of how outputs came about, and no person sets; JSON values, the suite's own."""

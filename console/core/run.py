@@ -66,6 +66,8 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     """Run this one re-asks cases of."""
     name: str = ""
     schema: int = 1
+    format: str = ""
+    """Format of the suite, as its `suite.toml` names it; `RunFolder.manifest` fills it in for runs of old versions."""
 
     @property
     def simulated(self) -> bool:
@@ -82,7 +84,7 @@ class Tally(msgspec.Struct, omit_defaults=True):
     undecided: int = 0
     not_run: int = 0
     prepared: int = 0
-    """Ended well and not graded: what others build on, such as BFCL's memory prerequisites."""
+    """Ended well and not graded: what others build on, such as a conversation that fills a memory."""
     running: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
@@ -130,3 +132,5 @@ class Summary(msgspec.Struct, omit_defaults=True):
     """Why the run halted, if it did."""
     journal_bytes: int = 0
     """Journal size this summary was derived from; another size means stale."""
+    format: str = ""
+    """Format of the suite, from the manifest."""

@@ -155,6 +155,7 @@ class RunFold(msgspec.Struct):
             damaged=damaged,
             message=self.closed.message if self.closed else "",
             journal_bytes=journal_bytes,
+            format=manifest.format,
         )
 
 

@@ -98,6 +98,7 @@ def prepare(plan: Plan) -> Prepared:
         versions=_versions(),
         parent=plan.parent,
         name=plan.name,
+        format=suite.entry.format,
     )
     warnings = [*book.warnings, *(suite.notices(setting) if isinstance(suite, GivesWarnings) else ())]
     return Prepared(manifest, suite, cases, models, find_runs_root(plan.runs_path), roots, warnings)

@@ -97,6 +97,7 @@ def _manifest(model: str, suite: Suite, setting: Setting, judged: list[tuple[Cas
         cases=len(judged),
         dataset=dict(suite.entry.source),
         name="imported",
+        format=suite.entry.format,
     )
 
 

@@ -192,4 +192,5 @@ def _manifest(path: Path, scenarios: dict[str, PeerScenario]) -> Manifest:
         cases=sum(len(scenario.conversations) for scenario in scenarios.values()),
         dataset={"name": "imported"},
         versions={"imported": "cave-bench results"},
+        format=FORMAT,
     )

@@ -72,6 +72,7 @@ def _manifest(metadata: Mapping[str, Any], rows: Sequence[Row]) -> Manifest:
         cases=len(rows),
         dataset={key: str(value) for key, value in _table(ours.get("dataset")).items()} or {"name": "imported"},
         versions={"imported": "verifiers results"},
+        format=ENVIRONMENT,
     )
 
 

@@ -16,6 +16,7 @@ from console.core.tally import RunFold, without_output
 from console.store.atomic import write_atomically
 from console.store.journal import JournalReader
 from console.store.lock import is_held
+from console.store.old_runs import read_manifest
 from console.store.run_queue import RunQueue
 
 STARTING_S = 20.0
@@ -45,7 +46,7 @@ class RunFolder:
             UsageError: missing or not readable; says which file and why.
         """
         try:
-            return msgspec.json.decode(self.manifest_path.read_bytes(), type=Manifest)
+            return read_manifest(self.manifest_path.read_bytes(), self.journal_path)
         except FileNotFoundError:
             raise UsageError("this is not a run folder: run.json is missing", where=str(self.path)) from None
         except (OSError, msgspec.DecodeError) as error:
@@ -82,7 +83,12 @@ class RunFolder:
             size = self.journal_path.stat().st_size
         except (OSError, msgspec.DecodeError):
             return None
-        return kept if kept.journal_bytes == size and (kept.state == "running") == live else None
+        if kept.journal_bytes != size or (kept.state == "running") != live:
+            return None
+        if not kept.format and (form := self.manifest().format):  # written by an earlier version
+            kept.format = form
+            self._keep(kept)
+        return kept
 
     def fold(self) -> tuple[RunFold, Summary]:
         """Derive everything from the journal anew, and keep the summary of a run that stands still."""

@@ -14,6 +14,7 @@ from console.suites.bfcl.known_bad import why_bad
 from console.suites.bfcl.pairing import Paired, Pairing, as_text
 from console.suites.bfcl.scripted_answers import right_calls, write
 from console.suites.bfcl.source_text import alternatives, call_text, literal
+from console.suites.bfcl.tools import sent_underscored
 
 _WORDS = {
     "wrong_func_name": "wrong function",
@@ -49,7 +50,7 @@ def compare_output(entry: Entry, output: Any, verdict: Verdict, setting: Setting
 
 def _calls(entry: Entry, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
     decoded = decode_reply(output, entry.judged_as, setting.mode, entry.config)
-    underscored = setting.underscored
+    underscored = sent_underscored(setting)
     pairing = Pairing(entry.function, entry.judged_as, underscored=underscored)
     truth = entry.ground_truth or []
     paired = pairing.pairs(decoded.calls, truth)

@@ -14,6 +14,7 @@ from console.suites.bfcl.dataset import Dataset
 from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.multi_turn import check_conversations
 from console.suites.bfcl.simulator_host import close_hosts, host_of
+from console.suites.bfcl.tools import UNDERSCORE_TO_DOT
 from console.suites.bfcl.verdict import judge
 
 Row = Mapping[str, Any]
@@ -59,7 +60,7 @@ class LineChecker:
             raise UsageError("a line needs `id` (a text) and `output`")
         if mode not in ("fc", "prompt") or not isinstance(underscored, bool | None):
             raise UsageError("`mode` must be fc or prompt, `u2d` true or false")
-        return Asked(row, self._dataset.entry(entry_id), Setting(mode=mode, underscore_to_dot=underscored))
+        return Asked(row, self._dataset.entry(entry_id), Setting(mode=mode, extras={UNDERSCORE_TO_DOT: underscored}))
 
     def check_many(self, lines: Sequence["Asked"]) -> list[dict[str, Any]]:
         """Judge lines that were read, in order; conversations go to their worker in batches."""

@@ -9,6 +9,7 @@ from console.suites.bfcl.checker import Refusal, check_calls
 from console.suites.bfcl.decode.reply import WRONG_FORMAT, decode_reply
 from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.relevance import CALLED, check_relevance
+from console.suites.bfcl.tools import sent_underscored
 
 _AGENTIC = {
     "agentic:inference_error": "the output is not one turn of steps",
@@ -46,5 +47,5 @@ def judge_calls(entry: Entry, output: Any, setting: Setting) -> Refusal | None:
         decoded.calls,
         entry.ground_truth or [],
         entry.judged_as,
-        underscored=setting.underscored,
+        underscored=sent_underscored(setting),
     )

@@ -1,0 +1,60 @@
+"""Manifests of earlier versions: what they did not say or said in other words is filled in here, and nowhere else.
+
+Earlier versions did not record which format a run's suite had. It is told from what every run of a format has in its
+manifest (options, modes), else from the suite's name, else from the first case in the journal.
+"""
+
+import re
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from console.core.record import Started
+from console.core.run import Manifest
+from console.store.journal import JournalReader
+
+_FORMATS = ("bfcl", "aidanbench", "cavebench")
+"""The formats there were when manifests did not name them."""
+_OPTIONS = {"thresholds": "aidanbench", "reward_mode": "aidanbench", "max_history": "cavebench", "web_search": "bfcl"}
+"""An option that all runs of a format carry, and only those."""
+_MODES = {"cave": "cavebench", "json": "cavebench"}
+_NAMES = {"bfcl": "bfcl", "aidan": "aidanbench", "cave": "cavebench"}
+_CASE_FIELDS = {"question_set": "aidanbench", "scenario": "cavebench", "function": "bfcl"}
+"""A field that the cases of a format have."""
+_HEAD_BYTES = 1 << 14
+"""How much of a journal's beginning is looked through for its first case."""
+
+
+def read_manifest(data: bytes, journal: Path) -> Manifest:
+    """Return a manifest of any version as this version has it.
+
+    Raises:
+        msgspec.DecodeError: it is not JSON or not a manifest.
+    """
+    manifest = msgspec.json.decode(data, type=Manifest)
+    if manifest.format:
+        return manifest
+    return msgspec.structs.replace(manifest, format=_format_of(manifest, journal), setting=_setting_of(manifest, data))
+
+
+def _setting_of(manifest: Manifest, data: bytes) -> Any:
+    """Return the setting with a field of one benchmark among what is the suite's own."""
+    old = cast("dict[str, Any]", msgspec.json.decode(data).get("setting", {}))
+    if "underscore_to_dot" not in old:
+        return manifest.setting
+    extras = {"underscore_to_dot": old["underscore_to_dot"], **manifest.setting.extras}
+    return msgspec.structs.replace(manifest.setting, extras=extras)
+
+
+def _format_of(manifest: Manifest, journal: Path) -> str:
+    by_option = next((_OPTIONS[name] for name in manifest.setting.options if name in _OPTIONS), "")
+    by_name = next((form for part, form in _NAMES.items() if re.match(rf"{part}\b|{part}_", manifest.suite)), "")
+    exact = manifest.suite if manifest.suite in _FORMATS else ""
+    return by_option or _MODES.get(manifest.setting.mode, "") or exact or by_name or _format_of_first_case(journal)
+
+
+def _format_of_first_case(journal: Path) -> str:
+    started = next((record for record in JournalReader(journal).read_new(_HEAD_BYTES) if type(record) is Started), None)
+    data = started.case.data if started else {}
+    return next((form for field, form in _CASE_FIELDS.items() if field in data), "")

@@ -1,0 +1,91 @@
+"""Runs that the version of 240f423 wrote (see `old_runs/`): read, scored and resumed as that version would have."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from console.core.outcome import Outcome
+from console.core.record import Finished, Started
+from console.engine.launch import run_in_foreground
+from console.engine.plan import reopen
+from console.engine.queue import Again
+from console.store.journal import JournalReader
+from console.store.runs import RunFolder
+from console.suites.bfcl.tools import sent_underscored
+
+OLD = Path(__file__).parent / "old_runs"
+FORMATS = {"aidan-starter": "aidanbench", "bfcl-starter": "bfcl", "cave-starter": "cavebench"}
+every_suite = pytest.mark.parametrize("suite", FORMATS)
+
+
+@pytest.fixture
+def old_run(tmp_path: Path, suite: str) -> RunFolder:
+    shutil.copytree(OLD / suite, tmp_path / "runs" / suite)
+    return RunFolder(tmp_path / "runs" / suite)
+
+
+def endings(run: RunFolder) -> dict[str, Finished]:
+    records = JournalReader(run.journal_path).read_new()
+    return {record.key.case: record for record in records if isinstance(record, Finished)}
+
+
+@every_suite
+def test_its_manifest_and_summary_name_the_format(old_run: RunFolder, suite: str) -> None:
+    assert "format" not in json.loads(old_run.manifest_path.read_bytes())
+    assert old_run.manifest().format == FORMATS[suite]
+    kept = json.loads(old_run.summary_path.read_bytes())
+    summary = old_run.summary()
+    assert summary.format == FORMATS[suite]
+    assert (summary.tally.passed, summary.tally.failed) == (kept["tally"].get("passed", 0), kept["tally"]["failed"])
+    assert old_run.fold()[1].format == FORMATS[suite]
+
+
+def test_a_suite_of_another_name_is_known_by_its_options_modes_or_first_case(tmp_path: Path) -> None:
+    for suite, form in FORMATS.items():
+        shutil.copytree(OLD / suite, tmp_path / suite)
+        run = RunFolder(tmp_path / suite)
+        manifest = json.loads(run.manifest_path.read_bytes()) | {"suite": "mine"}
+        run.manifest_path.write_text(json.dumps(manifest))
+        assert run.manifest().format == form
+        manifest["setting"].pop("options")
+        manifest["setting"].pop("mode", None)
+        run.manifest_path.write_text(json.dumps(manifest))
+        assert run.manifest().format == form
+        run.journal_path.unlink()
+        assert run.manifest().format == ""
+
+
+@pytest.mark.parametrize("suite", ["bfcl-starter"])
+def test_a_field_that_became_the_suites_own_is_still_read(old_run: RunFolder) -> None:
+    manifest = json.loads(old_run.manifest_path.read_bytes())
+    assert not sent_underscored(old_run.manifest().setting)
+    manifest["setting"]["underscore_to_dot"] = True
+    old_run.manifest_path.write_text(json.dumps(manifest))
+    assert sent_underscored(old_run.manifest().setting)
+
+
+@every_suite
+def test_it_is_scored_the_same(old_run: RunFolder) -> None:
+    ready = reopen(old_run, None, None)
+    cases = [record.case for record in JournalReader(old_run.journal_path).read_new() if isinstance(record, Started)]
+    finished = endings(old_run)
+    assert cases
+    for case in cases:
+        again = ready.suite.score(case, finished[case.id].output, old_run.manifest().setting)
+        assert again == finished[case.id].verdict
+
+
+@every_suite
+def test_it_is_resumed_to_the_same_verdicts(old_run: RunFolder) -> None:
+    whole = endings(old_run)
+    lines = old_run.journal_path.read_bytes().splitlines(keepends=True)
+    old_run.journal_path.write_bytes(b"".join(lines[: -len(lines) // 4]))
+    old_run.summary_path.unlink()
+    assert set(endings(old_run)) < set(whole)
+    ending = run_in_foreground(old_run, reopen(old_run, None, None), again=Again.NONE)
+    assert ending.closed.reason == "completed"
+    resumed = endings(old_run)
+    assert {case: end.verdict for case, end in resumed.items()} == {case: end.verdict for case, end in whole.items()}
+    assert all(end.verdict.outcome in (Outcome.PASSED, Outcome.FAILED) for end in resumed.values())
