@@ -33,12 +33,12 @@ def budget_of(args: CapArguments, base: Budget | None = None) -> Budget:
         UsageError: a cap is not a positive amount.
     """
     base = base or Budget()
-    given = (
+    caps = (
         ("--max-cost", args.max_cost),
         ("--max-tokens", args.max_tokens),
         ("--max-errors", args.max_errors),
     )
-    for flag, value in given:
+    for flag, value in caps:
         if value is not None and not value > 0:
             raise UsageError(f"must be more than 0, not {value}", where=flag)
     return Budget(

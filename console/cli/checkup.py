@@ -52,11 +52,11 @@ def look_at_terminal() -> list[Finding]:
     size = os.get_terminal_size(sys.stdout.fileno())
     fits = size.columns >= _SMALLEST[0] and size.lines >= _SMALLEST[1]
     hint = "" if fits else "Make the window at least 80×24."
-    found = [Finding("terminal", "size", GOOD if fits else DOUBT, f"{size.columns}×{size.lines}", hint)]
+    findings = [Finding("terminal", "size", GOOD if fits else DOUBT, f"{size.columns}×{size.lines}", hint)]
     utf8 = "utf" in (sys.stdout.encoding or "").lower()
     hint = "" if utf8 else "Set LANG to a UTF-8 locale, or open the app with --ascii."
-    found.append(Finding("terminal", "unicode", GOOD if utf8 else DOUBT, sys.stdout.encoding or "unknown", hint))
-    return [*found, _look_at_color()]
+    findings.append(Finding("terminal", "unicode", GOOD if utf8 else DOUBT, sys.stdout.encoding or "unknown", hint))
+    return [*findings, _look_at_color()]
 
 
 def _look_at_color() -> Finding:
@@ -77,14 +77,14 @@ def look_at_models(models: Path | None, data: Path | None = None) -> list[Findin
         return [Finding("models", "models.toml", BAD, error.message, error.hint)]
     place = str(book.path) if book.path else "none: only simulated models"
     hint = "" if book.path else "Write ./models.toml to ask others; the README shows how."
-    found = [Finding("models", "models.toml", GOOD, place, hint)]
-    found += [Finding("models", item.where, BAD, item.message, item.hint) for item in book.mistakes]
-    found += [Finding("models", "models.toml", DOUBT, warning) for warning in book.warnings]
+    findings = [Finding("models", "models.toml", GOOD, place, hint)]
+    findings += [Finding("models", item.where, BAD, item.message, item.hint) for item in book.mistakes]
+    findings += [Finding("models", "models.toml", DOUBT, warning) for warning in book.warnings]
     for model in book.models.values():
         state = key_state(model)
         hint = "" if state.ready else f"Set the variable before a run with {model.name}."
-        found.append(Finding("models", model.name, GOOD if state.ready else DOUBT, state.text, hint))
-    return found
+        findings.append(Finding("models", model.name, GOOD if state.ready else DOUBT, state.text, hint))
+    return findings
 
 
 def look_at_endpoints(models: Path | None) -> list[Finding]:
@@ -122,11 +122,13 @@ def look_at_data(data: Path | None) -> list[Finding]:
         catalog = Catalog(find_data_roots(data))
     except UsageError as error:
         return [Finding("data", "folders", BAD, error.message, error.hint)]
-    found = [Finding("data", "catalogue", DOUBT, warning) for warning in catalog.warnings]
-    found += [_look_at_suite(catalog, entry) for entry in catalog.entries()]
+    findings = [Finding("data", "catalogue", DOUBT, warning) for warning in catalog.warnings]
+    findings += [_look_at_suite(catalog, entry) for entry in catalog.entries()]
     if not any(entry.name == "bfcl" for entry in catalog.entries()):
-        found.append(Finding("data", "bfcl", DOUBT, "the official data is not here", "Run `eval-console pull bfcl`."))
-    return found
+        findings.append(
+            Finding("data", "bfcl", DOUBT, "the official data is not here", "Run `eval-console pull bfcl`.")
+        )
+    return findings
 
 
 def _look_at_suite(catalog: Catalog, entry: SuiteEntry) -> Finding:

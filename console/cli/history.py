@@ -58,14 +58,14 @@ class History:
     def results(self) -> list[Result]:
         """Return what a report is made of."""
         return [
-            Result(one.case.id, one.case.category, one.key.rollout, one.finished.verdict)
-            for one in self.played
-            if one.finished is not None
+            Result(rollout.case.id, rollout.case.category, rollout.key.rollout, rollout.finished.verdict)
+            for rollout in self.played
+            if rollout.finished is not None
         ]
 
     def not_passed(self) -> list[Played]:
         """Return what did not pass, in order; what was only prepared is not among them."""
-        return [one for one in self.played if one.outcome not in (Outcome.PASSED.value, PREPARED)]
+        return [rollout for rollout in self.played if rollout.outcome not in (Outcome.PASSED.value, PREPARED)]
 
 
 def read_history(folder: RunFolder) -> History:

@@ -153,10 +153,10 @@ def _with_nearest(message: str) -> str:
         return message
     head, _, rest = message.partition("invalid choice: ")
     word = rest.split(" (choose", 1)[0].strip("'\"")
-    known = [item.strip(" '\")") for item in rest.partition("choose from ")[2].split(",")]
-    what = head.replace("argument ", "").strip(": ").lower()
-    close = nearest(word, [item for item in known if item not in HIDDEN])
-    return f"unknown {what} {word!r}" + (f"; did you mean {close}?" if close else "")
+    choices = [item.strip(" '\")") for item in rest.partition("choose from ")[2].split(",")]
+    kind = head.replace("argument ", "").strip(": ").lower()
+    close = nearest(word, [item for item in choices if item not in HIDDEN])
+    return f"unknown {kind} {word!r}" + (f"; did you mean {close}?" if close else "")
 
 
 def is_interactive() -> bool:

@@ -12,21 +12,21 @@ from console.suites.catalog import Catalog
 
 def known_runs(args: Arguments) -> list[KnownRun]:
     """Return all runs that can be read, newest first; the others are named on stderr."""
-    found: list[KnownRun] = []
+    runs: list[KnownRun] = []
     for folder in list_runs(find_runs_root(args.runs)):
         try:
-            found.append(KnownRun(folder.summary(), folder.manifest()))
+            runs.append(KnownRun(folder.summary(), folder.manifest()))
         except UsageError as error:
             args.output.warn(str(error))
-    return found
+    return runs
 
 
 def entries_of(runs: list[KnownRun], args: Arguments) -> Mapping[str, Mapping[str, int]]:
     """Return the number of cases of each category of the suites that were played and are still there."""
-    catalog, found = Catalog(find_data_roots(args.data)), dict[str, Mapping[str, int]]()
+    catalog, entries = Catalog(find_data_roots(args.data)), dict[str, Mapping[str, int]]()
     for name in dict.fromkeys(run.summary.suite for run in runs):
         try:
-            found[name] = {category.name: category.cases for category in catalog.open(name).categories()}
+            entries[name] = {category.name: category.cases for category in catalog.open(name).categories()}
         except UsageError:
             args.output.say(f"{name} is not here any more: what is incomplete cannot be told")
-    return found
+    return entries

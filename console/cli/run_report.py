@@ -93,11 +93,11 @@ def _counts(summary: Summary) -> str:
 def _cost(summary: Summary) -> str:
     """Say what was spent, and for how many rollouts nobody knows it: an unknown cost is not a small one."""
     tally = summary.tally
-    known = f", ${tally.cost_usd:.4f}" if tally.cost_usd else ""
+    cost = f", ${tally.cost_usd:.4f}" if tally.cost_usd else ""
     if not tally.cost_unknown:
-        return known
+        return cost
     unknown = f"no price or no usage for {tally.cost_unknown} of {tally.finished} rollouts"
-    return f"{known} or more ({unknown})" if known else f", cost unknown ({unknown})"
+    return f"{cost} or more ({unknown})" if cost else f", cost unknown ({unknown})"
 
 
 def _metric_row(metric: Metric, category: str = "") -> tuple[object, ...]:

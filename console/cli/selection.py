@@ -40,18 +40,20 @@ class PresetArguments(CapArguments):
 
 def add_preset_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options that describe runs."""
-    what = parser.add_argument_group("what to run (one run for each model and suite)")
-    what.add_argument("--preset", metavar="NAME", help="begin with what a preset says; other options go over it")
-    what.add_argument("-m", "--model", action="append", default=[], metavar="NAME", help="a model; may be repeated")
-    what.add_argument("-s", "--suite", action="append", default=[], metavar="NAME[/CATEGORY]",
+    selection = parser.add_argument_group("what to run (one run for each model and suite)")
+    selection.add_argument("--preset", metavar="NAME", help="begin with what a preset says; other options go over it")
+    selection.add_argument(
+        "-m", "--model", action="append", default=[], metavar="NAME", help="a model; may be repeated"
+    )
+    selection.add_argument("-s", "--suite", action="append", default=[], metavar="NAME[/CATEGORY]",
                       help="a suite (`eval-console suites`), or a category of it; may be repeated")  # fmt: skip
-    what.add_argument("--category", action="append", default=[], metavar="A,B", help="only these categories")
-    what.add_argument("-n", "--limit", type=int, metavar="N", help="only the first N cases of each suite")
-    what.add_argument("--ids", action="append", default=[], metavar="A,B|@FILE", help="only these cases")
-    what.add_argument("--only-failed-of", metavar="RUN", help="only the cases that this run failed")
-    what.add_argument("--sample", type=int, metavar="N", help="N cases of each suite drawn at random")
-    what.add_argument("--seed", type=int, metavar="S", help="seed of the draw (default 0)")
-    what.add_argument("-r", "--rollouts", type=int, metavar="N", help="play each case N times")
+    selection.add_argument("--category", action="append", default=[], metavar="A,B", help="only these categories")
+    selection.add_argument("-n", "--limit", type=int, metavar="N", help="only the first N cases of each suite")
+    selection.add_argument("--ids", action="append", default=[], metavar="A,B|@FILE", help="only these cases")
+    selection.add_argument("--only-failed-of", metavar="RUN", help="only the cases that this run failed")
+    selection.add_argument("--sample", type=int, metavar="N", help="N cases of each suite drawn at random")
+    selection.add_argument("--seed", type=int, metavar="S", help="seed of the draw (default 0)")
+    selection.add_argument("-r", "--rollouts", type=int, metavar="N", help="play each case N times")
     how = parser.add_argument_group("how to run it")
     how.add_argument("-c", "--concurrency", type=int, metavar="N", help="conversations at once")
     how.add_argument("--mode", choices=MODES, help="native tools (fc) or tools in the prompt; cave-bench: cave or json")
@@ -73,7 +75,7 @@ def preset_of(args: PresetArguments) -> Preset:
     base = load_presets(presets_files()).find(args.preset) if args.preset else Preset()
     _check_counts(args)
     drawn = args.sample if args.sample is not None else args.limit
-    given: dict[str, Any] = {
+    from_options: dict[str, Any] = {
         "models": tuple(dict.fromkeys(args.model)),
         "suites": _suites(args, base),
         "ids": tuple(args.ids),
@@ -85,7 +87,7 @@ def preset_of(args: PresetArguments) -> Preset:
         "queue": args.queue,
         "name": args.name,
     }
-    changed = {name: value for name, value in given.items() if value}
+    changed = {name: value for name, value in from_options.items() if value}
     if drawn is not None:
         changed["seed"] = None if args.sample is None else args.seed or 0
     elif args.seed is not None:

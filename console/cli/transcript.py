@@ -58,11 +58,11 @@ def _show_pair(output: Output, pair: Pair) -> None:
     else:
         output.text(f"  {pair.mark.value} {pair.actual}")
     for row in pair.rows:
-        wanted = " | ".join(row.expected) or "(nothing)"
-        given = "(not given)" if row.actual is None else row.actual
+        expected = " | ".join(row.expected) or "(nothing)"
+        actual = "(not given)" if row.actual is None else row.actual
         note = f"   {row.note}" if row.note else ""
         arrow = "  ◀" if row.decisive else ""
-        output.text(f"      {row.mark.value} {row.name}: {wanted}  →  {given}{note}{arrow}")
+        output.text(f"      {row.mark.value} {row.name}: {expected}  →  {actual}{note}{arrow}")
 
 
 def _heading(passage: Passage) -> str:

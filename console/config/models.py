@@ -69,18 +69,18 @@ def _read_tables(file: TomlFile, book: ModelBook) -> None:
 
     for name, table in file.data.items():
         if name == "endpoint" and isinstance(table, list):
-            found = [read_endpoint(file, n, one) for n, one in enumerate(cast(list[dict[str, Any]], table))]
+            models = [read_endpoint(file, n, entry) for n, entry in enumerate(cast(list[dict[str, Any]], table))]
         else:
-            found = [read_table(file, name, table)]
-        for model in found:
+            models = [read_table(file, name, table)]
+        for model in models:
             if model is not None:
                 _add(file, book, model)
 
 
 def _add(file: TomlFile, book: ModelBook, model: ModelConfig) -> None:
-    known = book.models.get(model.name)
-    if known is not None:
-        text = f"[{model.name}] on line {model.line} repeats line {known.line}; the first one is asked"
+    earlier = book.models.get(model.name)
+    if earlier is not None:
+        text = f"[{model.name}] on line {model.line} repeats line {earlier.line}; the first one is asked"
         file.warnings.append(f"{file.path.name}:{model.line}: {text}")
         return
     if model.api_key is not None:
@@ -104,9 +104,9 @@ def key_state(model: ModelConfig) -> KeyState:
     name, required = key_variable(model)
     if name is None:
         return KeyState(True, "no key is sent")
-    found = origin(name)
-    if found:
-        return KeyState(True, f"key from {name}" + (" in .env" if found == ".env" else ""))
+    key_origin = origin(name)
+    if key_origin:
+        return KeyState(True, f"key from {name}" + (" in .env" if key_origin == ".env" else ""))
     return KeyState(not required, f"{name} is not set" + ("" if required else ", so no key is sent"))
 
 

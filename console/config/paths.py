@@ -34,15 +34,15 @@ class DataRoots(msgspec.Struct, frozen=True):
 
     def existing(self) -> list[tuple[str, Path]]:
         """Return (origin, folder) of those that exist, each folder once."""
-        found: list[tuple[str, Path]] = []
+        folders: list[tuple[str, Path]] = []
         for origin, folder in (
             ("bundled", self.bundled),
             ("pulled", self.pulled),
             *(("user", folder) for folder in self.user),
         ):
-            if folder.is_dir() and folder not in (known for _, known in found):
-                found.append((origin, folder))
-        return found
+            if folder.is_dir() and folder not in (listed for _, listed in folders):
+                folders.append((origin, folder))
+        return folders
 
 
 def checkout() -> Path | None:

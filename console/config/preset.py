@@ -76,13 +76,13 @@ class Presets:
         if name in self.presets:
             return self.presets[name]
         close = nearest(name, self.presets)
-        own = next((one for one in self.mistakes if f"[{name}]" in one.message), None)
+        own = next((mistake for mistake in self.mistakes if f"[{name}]" in mistake.message), None)
         mistake = own or (self.mistakes[0] if self.mistakes and not close else None)
         if mistake is not None:
             raise UsageError(mistake.message, where=mistake.where, hint=mistake.hint)
-        known = ", ".join(self.presets)
+        names = ", ".join(self.presets)
         hint = (
-            f"Did you mean {close}?" if close else f"Known presets: {known}." if known else "w in the form saves one."
+            f"Did you mean {close}?" if close else f"Known presets: {names}." if names else "w in the form saves one."
         )
         raise UsageError(f"no preset is called {name!r}", where="--preset", hint=hint)
 
@@ -94,13 +94,13 @@ def suite_words(suites: dict[str, tuple[str, ...]]) -> list[str]:
 
 def read_suite_words(words: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Return categories by suite; a suite that is also named without a category is taken whole."""
-    found: dict[str, tuple[str, ...]] = {}
+    by_suite: dict[str, tuple[str, ...]] = {}
     for word in words:
         suite, _, part = word.partition("/")
-        known = found.get(suite)
-        whole = not part or known == ()
-        found[suite] = () if whole else tuple(dict.fromkeys([*(known or ()), part]))
-    return found
+        categories = by_suite.get(suite)
+        whole = not part or categories == ()
+        by_suite[suite] = () if whole else tuple(dict.fromkeys([*(categories or ()), part]))
+    return by_suite
 
 
 def read_time(text: str) -> float:
@@ -120,17 +120,17 @@ def read_time(text: str) -> float:
 
 def load_presets(paths: Sequence[Path]) -> Presets:
     """Read all presets; of two with one name, that of the first file counts. Never raises for what a file says."""
-    found = Presets()
+    presets = Presets()
     for path in paths:
         if not path.is_file():
             continue
         file = read_toml(path)
         for name, table in file.data.items():
             preset = _read_preset(file, name, table)
-            if preset is not None and name not in found.presets:
-                found.presets[name], found.files[name] = preset, path
-        found.mistakes += file.mistakes
-    return found
+            if preset is not None and name not in presets.presets:
+                presets.presets[name], presets.files[name] = preset, path
+        presets.mistakes += file.mistakes
+    return presets
 
 
 def _is_text(value: Any) -> bool:
@@ -138,7 +138,7 @@ def _is_text(value: Any) -> bool:
 
 
 def _is_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(_is_text(one) for one in cast("list[Any]", value))
+    return isinstance(value, list) and all(_is_text(item) for item in cast("list[Any]", value))
 
 
 def _is_whole(value: Any, least: int = 1) -> bool:
@@ -207,13 +207,13 @@ def _read_preset(file: TomlFile, name: str, table: object) -> Preset | None:
 
 def _problem(key: str, value: Any) -> tuple[str, str] | None:
     """Return what is wrong with one line of a preset, and the hint."""
-    known = _KEYS.get(key)
-    if known is None:
+    rule = _KEYS.get(key)
+    if rule is None:
         close = nearest(key, _KEYS)
         return f"has an unknown key {key!r}", f"Did you mean {close}?" if close else f"Known keys: {', '.join(_KEYS)}."
-    if known.fits(value):
+    if rule.fits(value):
         return None
-    return f"{key} must be {known.must}", f"Write {key} = {known.example}, or leave the line out."
+    return f"{key} must be {rule.must}", f"Write {key} = {rule.example}, or leave the line out."
 
 
 def _build(entries: dict[str, Any]) -> Preset:

@@ -80,7 +80,9 @@ def _value(value: Any) -> str:
             return f"[{', '.join(_value(one) for one in cast('list[Any]', value))}]"
         case dict():
             inner = [
-                f"{_key(key)} = {_value(one)}" for key, one in cast("dict[str, Any]", value).items() if one is not None
+                f"{_key(key)} = {_value(item)}"
+                for key, item in cast("dict[str, Any]", value).items()
+                if item is not None
             ]
             return f"{{ {', '.join(inner)} }}" if inner else "{}"
         case _:

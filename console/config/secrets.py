@@ -103,9 +103,9 @@ class Redactor:
 def secrets_of(model: "ModelConfig") -> list[str]:
     """Return every secret that is sent for a model: its key, its headers' values, a password in the address."""
     address = urlsplit(model.base_url or "")
-    found = [resolve_key(model), unquote(address.password or "") or None, *model.headers.values()]
-    found += [value for name, value in model.params.items() if isinstance(value, str) and _SECRET_NAME.search(name)]
-    return [secret for secret in found if secret]
+    secrets = [resolve_key(model), unquote(address.password or "") or None, *model.headers.values()]
+    secrets += [value for name, value in model.params.items() if isinstance(value, str) and _SECRET_NAME.search(name)]
+    return [secret for secret in secrets if secret]
 
 
 def _spellings(secret: str) -> set[str]:

@@ -93,12 +93,12 @@ def _value(file: TomlFile, name: str, place: tuple[str, ...], key: str, value: o
     for part in within:
         if part not in kinds:
             _note_unknown(file, name, (*place, key, part), _KEYS_WITHIN[key])
-    found = {
-        part: _convert(file, name, (*place, key, part), (key, part), one, kinds[part])
-        for part, one in within.items()
+    converted = {
+        part: _convert(file, name, (*place, key, part), (key, part), part_value, kinds[part])
+        for part, part_value in within.items()
         if part in kinds
     }
-    return kind(*(found.get(part, default) for part, default in zip(kinds, kind.__struct_defaults__, strict=True)))
+    return kind(*(converted.get(part, default) for part, default in zip(kinds, kind.__struct_defaults__, strict=True)))
 
 
 def _convert(file: TomlFile, name: str, place: tuple[str, ...], keys: tuple[str, ...], value: object, kind: Any) -> Any:
@@ -127,11 +127,11 @@ def _plain(message: str) -> str:
     return message[:1].lower() + message[1:]
 
 
-def _note_unknown(file: TomlFile, name: str, keys: tuple[str, ...], known: tuple[str, ...]) -> None:
+def _note_unknown(file: TomlFile, name: str, keys: tuple[str, ...], known_keys: tuple[str, ...]) -> None:
     meant = _ALIASES.get(keys[-1])
-    meant = meant if meant in known else nearest(keys[-1], known)
-    hint = f"Did you mean {meant}?" if meant else f"Known keys: {', '.join(known)}."
-    if known is _KEYS and not meant:
+    meant = meant if meant in known_keys else nearest(keys[-1], known_keys)
+    hint = f"Did you mean {meant}?" if meant else f"Known keys: {', '.join(known_keys)}."
+    if known_keys is _KEYS and not meant:
         hint += " What the provider should get belongs into params."
     file.mistake(f"[{name}] has an unknown key {keys[-1]!r}", *file.place(*keys), hint)
 

@@ -56,15 +56,15 @@ class TomlFile:
     def place(self, *keys: str) -> tuple[int, int]:
         """Return line and column of a key, or of the nearest table around it."""
         for end in range(len(keys), 0, -1):
-            found = self.places.get(keys[:end])
-            if found is None:
+            position = self.places.get(keys[:end])
+            if position is None:
                 continue
-            return self._inside(found, keys[end]) if end < len(keys) else found
+            return self._inside(position, keys[end]) if end < len(keys) else position
         return (0, 0)
 
-    def _inside(self, found: tuple[int, int], key: str) -> tuple[int, int]:
+    def _inside(self, position: tuple[int, int], key: str) -> tuple[int, int]:
         """Narrow a place down to a key of an inline table on the same line."""
-        line, column = found
+        line, column = position
         match = re.compile(rf"[{{,]\s*[\"']?({re.escape(key)})[\"']?\s*=").search(self.lines[line - 1])
         return (line, match.start(1) + 1) if match else (line, column)
 
@@ -189,10 +189,10 @@ def _read_group(file: TomlFile, start: int, end: int) -> None:
         _note_syntax(file, error, start)
         return
     for name, value in read.items():
-        known = file.data.get(name)
-        if isinstance(known, list) and isinstance(value, list):
-            cast(list[Any], known).extend(cast(list[Any], value))
-        elif known is not None:
+        earlier = file.data.get(name)
+        if isinstance(earlier, list) and isinstance(value, list):
+            cast(list[Any], earlier).extend(cast(list[Any], value))
+        elif earlier is not None:
             first = file.place(name)[0]
             file.mistake(f"[{name}] is defined twice, first on line {first}", start + 1, 1, "Rename or delete one.")
         else:

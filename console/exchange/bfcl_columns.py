@@ -45,8 +45,8 @@ class Columns:
 
 def load_columns(module: Path | None) -> Columns:
     """Return the headings of the release's `column_headers.py`, or plain ones when it is not there or not as known."""
-    found = _read(module) if module is not None else {}
-    headings = {name: found.get(constant, []) for name, constant in _NAMES.items()}
+    constants = _read(module) if module is not None else {}
+    headings = {name: constants.get(constant, []) for name, constant in _NAMES.items()}
     official = all(len(headings[name]) == len(own) for name, own in _OWN.items())
     if not official:
         headings = {name: list(own) for name, own in _OWN.items()}
@@ -59,11 +59,11 @@ def _read(module: Path) -> dict[str, list[str]]:
         tree = ast.parse(module.read_text(encoding="utf-8"))
     except (OSError, ValueError, SyntaxError, RecursionError):
         return {}
-    found: dict[str, list[str]] = {}
+    constants: dict[str, list[str]] = {}
     for statement in tree.body:
         if isinstance(statement, ast.Assign) and isinstance(statement.value, ast.List):
             texts = [item.value for item in statement.value.elts if isinstance(item, ast.Constant)]
             for target in statement.targets:
                 if isinstance(target, ast.Name):
-                    found[target.id] = [text for text in texts if isinstance(text, str)]
-    return found
+                    constants[target.id] = [text for text in texts if isinstance(text, str)]
+    return constants

@@ -38,42 +38,42 @@ def import_results(path: Path, suite: Suite, runs_root: Path, *, mode: str | Non
     """
     model, files = _files(path)
     lines = {category: read_lines(file) for category, file in files.items()}
-    every = [line for found in lines.values() for line in found]
+    every = [line for of_category in lines.values() for line in of_category]
     if not every:
         raise UsageError("holds no result", where=str(path))
     native = speaks_natively(model, every)
     setting = Setting(mode=mode or ("fc" if native else "prompt"))
     judged: list[tuple[Case, Line]] = []
-    for category, found in lines.items():
+    for category, of_category in lines.items():
         chosen = suite.cases(Selection(categories=(category,)), setting)
         cases = {case.id: case for case in chosen if not is_prerequisite(case.id)}
-        check_ids(found, cases, files[category], partial=True)
-        judged += [(cases[line["id"]], line) for line in found]
+        check_ids(of_category, cases, files[category], partial=True)
+        judged += [(cases[line["id"]], line) for line in of_category]
     manifest = _manifest(model, suite, setting, judged)
     return write_run(manifest, _records(suite, setting, judged, manifest.at), runs_root)
 
 
 def _files(path: Path) -> tuple[str, dict[str, Path]]:
     """Return the model's folder name, and its result files by category."""
-    found: dict[str, dict[str, Path]] = defaultdict(dict)
+    by_model: dict[str, dict[str, Path]] = defaultdict(dict)
     listed = [path] if path.is_file() else sorted(path.rglob(f"{PREFIX}_*_result.json"))
     for file in listed:
         category = file.name.removeprefix(f"{PREFIX}_").removesuffix("_result.json")
         if category in ALL:
-            found[_model_of(file, path)][category] = file
-    if not found:
+            by_model[_model_of(file, path)][category] = file
+    if not by_model:
         raise UsageError(
             "there is no BFCL result file",
             where=str(path),
             hint=f"Name the folder of a model below `result`; its files are called {PREFIX}_<category>_result.json.",
         )
-    if len(found) > 1:
+    if len(by_model) > 1:
         raise UsageError(
-            f"these are results of {len(found)} models: {', '.join(sorted(found))}",
+            f"these are results of {len(by_model)} models: {', '.join(sorted(by_model))}",
             where=str(path),
             hint="Name the folder of one of them.",
         )
-    return next(iter(found.items()))
+    return next(iter(by_model.items()))
 
 
 def _model_of(file: Path, root: Path) -> str:
@@ -120,9 +120,9 @@ def _verdict(suite: Suite, setting: Setting, case: Case, line: Line) -> Verdict:
     verdict = suite.score(case, line["result"], setting)
     if not is_error(line):
         return verdict
-    said = (str(line["result"]), "the file records a failed inference")
+    messages = (str(line["result"]), "the file records a failed inference")
     official = verdict.official or (verdict.outcome.value if verdict.outcome.is_graded else None)
-    return Verdict(Outcome.BROKEN, FaultKind.SERVER.value, messages=said, official=official)
+    return Verdict(Outcome.BROKEN, FaultKind.SERVER.value, messages=messages, official=official)
 
 
 def _numbers(value: Any) -> list[float]:

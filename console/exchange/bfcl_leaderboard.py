@@ -100,8 +100,8 @@ def _rows(model: str, at: Standing, spending: Sequence[Any], sensitivity: Line) 
 
 
 def _config(sensitivity: Line, config: str) -> Any:
-    found = sensitivity.get(config)
-    return cast(Line, found).get("accuracy", NOT_KNOWN) if isinstance(found, dict) else NOT_KNOWN
+    header = sensitivity.get(config)
+    return cast(Line, header).get("accuracy", NOT_KNOWN) if isinstance(header, dict) else NOT_KNOWN
 
 
 _PLAIN = {"overall": {4, 5, 6, 7, 32, 33}, "format_sensitivity": {2, 3}}
@@ -133,10 +133,10 @@ def write_tables(
     headers, passed_over = read_headers(score_root)
     standings: dict[str, Standing] = {}
     tables: dict[str, list[list[Any]]] = {name: [] for name in columns.headings}
-    for model, found in headers.items():
-        standings[model] = Standing(_reader(found, entries))
+    for model, by_category in headers.items():
+        standings[model] = Standing(_reader(by_category, entries))
         cells = spending.get(model, Spending()).cells(prices.get(model))
-        rows = _rows(model.replace(",", " "), standings[model], cells, found.get(FORMAT_SENSITIVITY, {}))
+        rows = _rows(model.replace(",", " "), standings[model], cells, by_category.get(FORMAT_SENSITIVITY, {}))
         for name, row in rows.items():
             tables[name].append(row)
     for name, rows in tables.items():
@@ -144,9 +144,9 @@ def write_tables(
     return standings, passed_over
 
 
-def _reader(found: Mapping[str, Line], entries: Mapping[str, int]) -> Callable[[str], Accuracy]:
+def _reader(by_category: Mapping[str, Line], entries: Mapping[str, int]) -> Callable[[str], Accuracy]:
     def of(category: str) -> Accuracy:
-        header = found.get(category)
+        header = by_category.get(category)
         if header is None:
             return Accuracy(0.0, entries.get(category, 0), known=False)
         return Accuracy(float(header["accuracy"]), int(header["total_count"]))
@@ -173,7 +173,7 @@ def _cell(value: Any, *, plain: bool) -> str:
 
 def read_headers(score_root: Path) -> tuple[dict[str, dict[str, Line]], list[str]]:
     """Return the header line of every score file, by model folder and category, and what could not be read."""
-    found: dict[str, dict[str, Line]] = {}
+    by_model: dict[str, dict[str, Line]] = {}
     passed_over: list[str] = []
     for folder in sorted(path for path in score_root.iterdir() if path.is_dir()):
         headers: dict[str, Line] = {}
@@ -184,10 +184,10 @@ def read_headers(score_root: Path) -> tuple[dict[str, dict[str, Line]], list[str
             except UsageError as error:
                 passed_over.append(str(error))
         if headers:
-            found[folder.name] = headers
+            by_model[folder.name] = headers
         elif not folder.name.startswith("."):
             passed_over.append(f"{folder}: holds no score file")
-    return found, passed_over
+    return by_model, passed_over
 
 
 def _header(path: Path, category: str) -> Line:

@@ -30,12 +30,12 @@ def input_log(calls: Sequence[Asked]) -> list[Line]:
 
 def results_of(performed: Sequence[Performed]) -> Results:
     """Return the results of a conversation's executed steps."""
-    found: dict[tuple[int, int], Sequence[str]] = {}
+    results: dict[tuple[int, int], Sequence[str]] = {}
     for effect in performed:
         request = effect.request
         if isinstance(request, dict) and {"turn", "step", "calls"} <= request.keys():
-            found[request["turn"], request["step"]] = [str(result) for result in effect.result]
-    return found
+            results[request["turn"], request["step"]] = [str(result) for result in effect.result]
+    return results
 
 
 def conversation_log(
@@ -58,9 +58,9 @@ def conversation_log(
         first = asked.get((turn, 0))
         entry: Line = {"begin_of_turn_query": _said(first[1].messages) if first else []}
         for step, output in enumerate(cast("list[Any]", steps)):
-            known = asked.get((turn, step))
-            items = [_input(known[1])] if inputs and known else []
-            items.append(_assistant(output, known[0] if known else None))
+            asked_here = asked.get((turn, step))
+            items = [_input(asked_here[1])] if inputs and asked_here else []
+            items.append(_assistant(output, asked_here[0] if asked_here else None))
             entry[f"step_{step}"] = items + _handled(output, mode, results.get((turn, step), ()), step)
         log.append(entry)
         if turn + 1 < len(states) and states[turn + 1]:
@@ -74,7 +74,7 @@ def _state(state: Mapping[str, Any]) -> list[Line]:
 
 def _said(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the messages after the last answer: those the turn began with."""
-    last = max((number for number, one in enumerate(messages) if one.get("role") == "assistant"), default=-1)
+    last = max((number for number, message in enumerate(messages) if message.get("role") == "assistant"), default=-1)
     return list(messages[last + 1 :])
 
 

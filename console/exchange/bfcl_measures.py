@@ -36,12 +36,12 @@ def measures_of(folders: Sequence[RunFolder]) -> dict[str, float]:
         for name, count in variations.items():
             counts[name].append(count)
     cells = zip(BFCL_SPENT[1:], spending.cells(None)[1:], strict=True)
-    found = {name: float(cell) for name, cell in cells if not isinstance(cell, str)}
+    measures = {name: float(cell) for name, cell in cells if not isinstance(cell, str)}
     if counts:
         shares = {name: sum(right for right, _ in them) / sum(all for _, all in them) for name, them in counts.items()}
         over = spread(shares)
-        found |= zip(BFCL_FORMATS, (over["accuracy_max_delta"], over["accuracy_std"]), strict=True)
-    return found
+        measures |= zip(BFCL_FORMATS, (over["accuracy_max_delta"], over["accuracy_std"]), strict=True)
+    return measures
 
 
 @lru_cache(maxsize=_KNOWN)
@@ -60,4 +60,4 @@ def _measured(journal: Path, size: int) -> _Measured:
         name = key.case.split(":")[1]
         right, count = variations.get(name, (0, 0))
         variations[name] = right + passed, count + 1
-    return tuple(it for it in latencies if it), variations
+    return tuple(latency for latency in latencies if latency), variations

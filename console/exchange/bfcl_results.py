@@ -98,8 +98,8 @@ def write_results(root: Path, model: str, lines: Iterable[Line], *, replace: boo
         path = result_path(root, model, category)
         merged = {str(line.get("id")): line for line in (read_lines(path) if path.exists() else [])}
         for line in fresh:
-            known = merged.get(line["id"])
-            if known is None or replace or is_error(known):
+            earlier = merged.get(line["id"])
+            if earlier is None or replace or is_error(earlier):
                 merged[line["id"]] = line
         write_lines(path, sorted(merged.values(), key=lambda line: sort_key(str(line["id"]))), ascii_only=True)
         paths.append(path)
@@ -112,12 +112,12 @@ def answered_ids(root: Path, model: str, categories: Iterable[str]) -> set[str]:
     Raises:
         UsageError: a file is damaged.
     """
-    found: set[str] = set()
+    ids: set[str] = set()
     for category in categories:
         path = result_path(root, model, category)
         if path.exists():
-            found.update(str(line["id"]) for line in read_lines(path) if "id" in line and not is_error(line))
-    return found
+            ids.update(str(line["id"]) for line in read_lines(path) if "id" in line and not is_error(line))
+    return ids
 
 
 def speaks_natively(model: str, lines: Iterable[Mapping[str, Any]]) -> bool:

@@ -69,8 +69,8 @@ def score_category(
     Raises:
         UsageError: the ids do not fit the data, or the data has no such category or no simulators; says which.
     """
-    known = [name for name in suite.dataset.entries(category) if not is_prerequisite(name)]
-    check_ids(lines, known, path, partial=partial)
+    ids = [name for name in suite.dataset.entries(category) if not is_prerequisite(name)]
+    check_ids(lines, ids, path, partial=partial)
     if not lines:
         raise UsageError("holds no result", where=str(path), hint="Generate first, or remove the file.")
     lines = sorted(lines, key=lambda line: sort_key(line["id"]))
@@ -85,7 +85,7 @@ def score_category(
         category=category,
         correct=len(lines) - len(refused),
         total=len(lines),
-        of=len(known),
+        of=len(ids),
         inference_errors=sum(map(is_error, lines)),
         failures=[recorder.line(mark, refusal, line.get("inference_log", "")) for line, mark, refusal in refused],
         reasons=dict(Counter(refusal.error_type for _, _, refusal in refused).most_common()),
@@ -118,12 +118,12 @@ def write_score(score_root: Path, score: CategoryScore) -> Path:
     return path
 
 
-def check_ids(lines: Sequence[Line], known: Collection[str], path: Path, *, partial: bool) -> None:
+def check_ids(lines: Sequence[Line], ids: Collection[str], path: Path, *, partial: bool) -> None:
     """Refuse results that do not fit the data.
 
     Args:
         lines: of the file, in its order.
-        known: the ids of the data.
+        ids: those of the data.
         path: the file, for messages.
         partial: whether entries may have no result.
 
@@ -132,14 +132,14 @@ def check_ids(lines: Sequence[Line], known: Collection[str], path: Path, *, part
             are accepted, entries have none.
     """
     first: dict[str, int] = {}
-    there = frozenset(known)
+    there = frozenset(ids)
     for number, line in enumerate(lines):
         name = line.get("id")
         if not isinstance(name, str) or "result" not in line:
             hint = 'Each line is an object with both: {"id": "simple_python_0", "result": "[f(x=1)]"}.'
             raise UsageError("has no id or no result", where=place_of(path, number), hint=hint)
         if name not in there:
-            close = nearest(name, known)
+            close = nearest(name, ids)
             raise UsageError(
                 f"the data has no entry {name!r}",
                 where=place_of(path, number),
@@ -151,9 +151,9 @@ def check_ids(lines: Sequence[Line], known: Collection[str], path: Path, *, part
                 where=f"{place_of(path, number)} and line {place_of(path, first[name]).rpartition(':')[2]}",
                 hint="Keep one line of each: which of them counts cannot be known.",
             )
-    if len(lines) < len(known) and not partial:
+    if len(lines) < len(ids) and not partial:
         raise UsageError(
-            f"holds {len(lines)} of {len(known)} entries",
+            f"holds {len(lines)} of {len(ids)} entries",
             where=str(path),
             hint="Generate the rest, or score what is there with --partial-eval.",
         )
@@ -167,26 +167,26 @@ def _further(lines: Sequence[Line]) -> str:
 
 def models_in(root: Path) -> list[str]:
     """Return the models that have a folder with result files; other folders are passed over."""
-    found: list[str] = []
+    models: list[str] = []
     for folder in _folders(root):
         if next(folder.rglob("BFCL_v4_*_result.json"), None) is not None:
-            found.append(folder.name)
-    return found
+            models.append(folder.name)
+    return models
 
 
 def passed_over(root: Path) -> list[str]:
     """Name what lies among results and is not read: folders without any, and result files in no place of v4."""
-    told: list[str] = []
+    notes: list[str] = []
     models = set(models_in(root))
     for folder in _folders(root):
         if folder.name not in models and not folder.name.startswith("."):
-            told.append(f"{folder}: holds no result file of v4")
+            notes.append(f"{folder}: holds no result file of v4")
             continue
         places = {result_path(root, folder.name, category) for category in ALL}
         for path in sorted(folder.rglob("BFCL_v*_result.json")):
             if path not in places and "_prereq_" not in path.name:
-                told.append(f"{path}: is not read: no category of v4 has its results there")
-    return told
+                notes.append(f"{path}: is not read: no category of v4 has its results there")
+    return notes
 
 
 def _folders(root: Path) -> Iterable[Path]:

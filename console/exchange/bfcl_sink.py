@@ -84,13 +84,13 @@ class ResultSink:
         if line is None or record.key.rollout:
             return
         path = result_path(self._root, self._model, category_of(line["id"]))
-        known = self._ids_in(path)
-        if line["id"] in known:
+        written_ids = self._ids_in(path)
+        if line["id"] in written_ids:
             # Questions of this run were asked on the memory of its own prerequisites, so these take their place.
             write_results(self._root, self._model, [line], replace=self._replace or is_prerequisite(line["id"]))
         else:
             _append(path, line)
-            known.add(line["id"])
+            written_ids.add(line["id"])
         self.written += 1
 
     def _log(self, record: Finished, calls: list[Asked], performed: list[Performed]) -> list[Any]:

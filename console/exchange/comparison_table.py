@@ -22,28 +22,29 @@ HEADINGS = (
 )
 
 
-def comparison_object(found: RunComparison) -> dict[str, Any]:
+def comparison_object(comparison: RunComparison) -> dict[str, Any]:
     """Return everything as JSON values; pairs in full."""
     return {
         "schema": 1,
-        "simulated": found.simulated,
-        "a": _side(found.a),
-        "b": _side(found.b),
-        "compared_by": found.headline or "passing",
-        "same_data": found.data.verdict,
-        "same_prompts": found.prompts.verdict,
-        "data": {"same": found.data.same, "other": found.data.other},
-        "prompts": {"same": found.prompts.same, "other": found.prompts.other},
-        "only_a": found.only_a,
-        "only_b": found.only_b,
-        "table": _table(found.table),
-        "categories": {name: _table(part) for name, part in found.categories.items()},
-        "reasons": [{"reason": name, "a": a, "b": b} for name, a, b in found.reasons],
+        "simulated": comparison.simulated,
+        "a": _side(comparison.a),
+        "b": _side(comparison.b),
+        "compared_by": comparison.headline or "passing",
+        "same_data": comparison.data.verdict,
+        "same_prompts": comparison.prompts.verdict,
+        "data": {"same": comparison.data.same, "other": comparison.data.other},
+        "prompts": {"same": comparison.prompts.same, "other": comparison.prompts.other},
+        "only_a": comparison.only_a,
+        "only_b": comparison.only_b,
+        "table": _table(comparison.table),
+        "categories": {name: _table(part) for name, part in comparison.categories.items()},
+        "reasons": [{"reason": name, "a": a, "b": b} for name, a, b in comparison.reasons],
         "scores": [
-            {"name": it.name, "a": it.a, "b": it.b, "difference": _difference(it.difference)} for it in found.scores
+            {"name": score.name, "a": score.a, "b": score.b, "difference": _difference(score.difference)}
+            for score in comparison.scores
         ],
-        "spent": {"a": _spent(found.spent_a), "b": _spent(found.spent_b)},
-        "pairs": [_pair(pair) for pair in found.pairs],
+        "spent": {"a": _spent(comparison.spent_a), "b": _spent(comparison.spent_b)},
+        "pairs": [_pair(pair) for pair in comparison.pairs],
     }
 
 
@@ -107,46 +108,50 @@ def _rollout(rollout: Rollout) -> dict[str, Any]:
     }
 
 
-def comparison_csv(found: RunComparison) -> str:
+def comparison_csv(comparison: RunComparison) -> str:
     """Return a whole CSV file; what one would take for a formula begins with `'`."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(HEADINGS)
-    for pair in found.pairs:
+    for pair in comparison.pairs:
         a, b = pair.a, pair.b
         values = (
             *(*pair.slot, a.category, pair.fate.value, outcome_word(a.outcome), outcome_word(b.outcome)),
             *(a.reason, b.reason, pair.change, round(a.seconds, 3), round(b.seconds, 3)),
-            *(a.cost_usd, b.cost_usd, found.simulated),
+            *(a.cost_usd, b.cost_usd, comparison.simulated),
         )
         writer.writerow([cell(value) for value in values])
     return out.getvalue()
 
 
-def comparison_markdown(found: RunComparison, *, most: int = 50) -> str:
+def comparison_markdown(comparison: RunComparison, *, most: int = 50) -> str:
     """Return a section: the numbers, the table, categories, reasons, and what changed (at most so many)."""
-    mark = " (simulated)" if found.simulated else ""
-    part = found.table
-    head = (
-        f"### A {escaped(found.a.model)} against B {escaped(found.b.model)} on {escaped(found.b.manifest.suite)}{mark}"
-    )
-    rows = [(name, *values) for name, *values in summary_rows(found)]
+    mark = " (simulated)" if comparison.simulated else ""
+    part = comparison.table
+    a, b = comparison.a, comparison.b
+    head = f"### A {escaped(a.model)} against B {escaped(b.model)} on {escaped(b.manifest.suite)}{mark}"
+    rows = [(name, *values) for name, *values in summary_rows(comparison)]
     parts = [
         head,
-        f"A `{escaped(found.a.name)}`, B `{escaped(found.b.name)}`; {part.compared} cases in both"
+        f"A `{escaped(comparison.a.name)}`, B `{escaped(comparison.b.name)}`; {part.compared} cases in both"
         + (f", {part.left_out} left out without two grades" if part.left_out else ""),
         table(("", "A", "B", "B − A"), rows),
-        f"**{verdict_words(found)}**",
-        *([_square(part)] if not found.headline else []),
+        f"**{verdict_words(comparison)}**",
+        *([_square(part)] if not comparison.headline else []),
     ]
-    if found.reasons:
-        parts.append(table(("reason", "A", "B"), [(name, str(a), str(b)) for name, a, b in found.reasons[:20]]))
-    if len(found.categories) > 1:
-        rows = [(name, str(it.compared), str(it.lost), str(it.gained)) for name, it in found.categories.items()]
+    if comparison.reasons:
+        parts.append(table(("reason", "A", "B"), [(name, str(a), str(b)) for name, a, b in comparison.reasons[:20]]))
+    if len(comparison.categories) > 1:
+        rows = [
+            (name, str(counts.compared), str(counts.lost), str(counts.gained))
+            for name, counts in comparison.categories.items()
+        ]
         parts.append(table(("category", "compared", "lost", "gained"), rows))
-    changes = found.changes()
+    changes = comparison.changes()
     if changes:
-        parts.append(table(("case", "change", "why"), [(str(it.a.key), *change_words(it)) for it in changes[:most]]))
+        parts.append(
+            table(("case", "change", "why"), [(str(pair.a.key), *change_words(pair)) for pair in changes[:most]])
+        )
     if len(changes) > most:
         parts.append(f"… and {len(changes) - most} more.")
     return "\n\n".join(parts) + "\n"
@@ -157,33 +162,33 @@ def _square(part: Table) -> str:
     return table(("", "B passed", "B failed"), rows)
 
 
-def summary_rows(found: RunComparison) -> list[tuple[str, str, str, str]]:
+def summary_rows(comparison: RunComparison) -> list[tuple[str, str, str, str]]:
     """Return (name, A, B, B − A) of everything that has a number on both sides, ready to be shown."""
-    part, a, b = found.table, found.spent_a, found.spent_b
+    part, a, b = comparison.table, comparison.spent_a, comparison.spent_b
     rows: list[tuple[str, str, str, str]] = []
-    if not found.headline and part.compared:
+    if not comparison.headline and part.compared:
         rate_a, rate_b = part.passed_a / part.compared, part.passed_b / part.compared
         rows.append(("passed", rate(rate_a), rate(rate_b), signed(part.difference.value, rate)))
-    for it in found.scores:
-        rows.append((it.name, number(it.a), number(it.b), signed(it.difference.value, number)))
+    for score in comparison.scores:
+        rows.append((score.name, number(score.a), number(score.b), signed(score.difference.value, number)))
     if a.latency_p50 is not None and b.latency_p50 is not None:
         change = signed(b.latency_p50 - a.latency_p50, duration)
         rows.append(("latency p50", duration(a.latency_p50), duration(b.latency_p50), change))
-    known = not a.cost_unknown and not b.cost_unknown
-    rows.append(("cost", _cost(a), _cost(b), signed(b.cost_usd - a.cost_usd, money) if known else "—"))
-    for name, one, two in (
+    is_priced = not a.cost_unknown and not b.cost_unknown
+    rows.append(("cost", _cost(a), _cost(b), signed(b.cost_usd - a.cost_usd, money) if is_priced else "—"))
+    for name, in_a, in_b in (
         ("tokens in", a.input_tokens, b.input_tokens),
         ("tokens out", a.output_tokens, b.output_tokens),
     ):
         rows.append(
-            (name, f"{one:,}".replace(",", " "), f"{two:,}".replace(",", " "), f"{two - one:+,}".replace(",", " "))
+            (name, f"{in_a:,}".replace(",", " "), f"{in_b:,}".replace(",", " "), f"{in_b - in_a:+,}".replace(",", " "))
         )
     return rows
 
 
 def _cost(spent: Spent) -> str:
-    known = spent.cost_usd if spent.cost_usd or not spent.cost_unknown else None
-    return money(known, at_least=bool(spent.cost_unknown))
+    cost = spent.cost_usd if spent.cost_usd or not spent.cost_unknown else None
+    return money(cost, at_least=bool(spent.cost_unknown))
 
 
 def signed(value: float, show: Any) -> str:
@@ -191,12 +196,12 @@ def signed(value: float, show: Any) -> str:
     return f"{'+' if value > 0 else '−' if value < 0 else '±'}{show(abs(value))}"
 
 
-def verdict_words(found: RunComparison) -> str:
+def verdict_words(comparison: RunComparison) -> str:
     """Return difference, interval, p and what may be concluded, in one line."""
-    difference, show = found.table.difference, number if found.headline else rate
+    difference, show = comparison.table.difference, number if comparison.headline else rate
     if difference.p is None:
         return "the runs have no graded case in common"
-    name = f"{found.headline} per case" if found.headline else "passed"
+    name = f"{comparison.headline} per case" if comparison.headline else "passed"
     span = ""
     if difference.low is not None and difference.high is not None:
         span = f", 95 % {signed(difference.low, show)} … {signed(difference.high, show)}"

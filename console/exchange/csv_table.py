@@ -35,10 +35,10 @@ def csv_table(
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(HEADINGS)
     for rollout in rollouts:
-        said = (annotations or {}).get(rollout.slot, {})
+        notes = (annotations or {}).get(rollout.slot, {})
         values = (
             *_values(rollout, simulated, (words or {}).get(rollout.slot)),
-            *(said.get(kind, "") for kind in REMARKS),
+            *(notes.get(kind, "") for kind in REMARKS),
         )
         writer.writerow([cell(value) for value in values])
     return out.getvalue()

@@ -76,8 +76,8 @@ def _outcomes(document: RunDocument) -> str:
         counts["not started"] = missing
     rows = [(_safe(name.replace("_", " ")), count) for name, count in counts.most_common()]
     disputed = sum(bool(item.annotation("dispute")) for item in document.items)
-    said = f"<p>{disputed} disputed: a reader holds the ground truth to be wrong; the score counts them as is.</p>"
-    return _counted("Outcomes", "outcome", rows) + (said if disputed else "")
+    sentence = f"<p>{disputed} disputed: a reader holds the ground truth to be wrong; the score counts them as is.</p>"
+    return _counted("Outcomes", "outcome", rows) + (sentence if disputed else "")
 
 
 def _reasons(items: Sequence[Item]) -> Iterable[str]:
@@ -89,13 +89,13 @@ def _reasons(items: Sequence[Item]) -> Iterable[str]:
         yield _counted("Why", "reason", [(_safe(name), count) for name, count in counts.most_common(30)])
 
 
-def _counted(title: str, what: str, rows: Sequence[tuple[str, int]]) -> str:
+def _counted(title: str, heading: str, rows: Sequence[tuple[str, int]]) -> str:
     """Return a table of counts with bars; names are escaped already."""
     most = max((count for _, count in rows), default=1) or 1
     body = "".join(
         f'<tr><td>{name}</td><td class="n">{count}</td><td>{_bar(count / most)}</td></tr>' for name, count in rows
     )
-    head = f'<tr><th>{what}</th><th class="n">count</th><th></th></tr>'
+    head = f'<tr><th>{heading}</th><th class="n">count</th><th></th></tr>'
     return f"<h2>{title}</h2><table>{head}{body}</table>"
 
 

@@ -155,8 +155,8 @@ def _sample(item: Item, document: RunDocument) -> dict[str, Any]:
         "total_time": rollout.seconds,
     }
     if item.graded is None and not item.is_preparation:
-        said = "\n".join(verdict.messages) if verdict else ""
-        text = f"{item.outcome}: {rollout.reason}" + (f"\n{said}" if said else "")
+        messages = "\n".join(verdict.messages) if verdict else ""
+        text = f"{item.outcome}: {rollout.reason}" + (f"\n{messages}" if messages else "")
         sample["error"] = {"message": text, "traceback": text, "traceback_ansi": text}
     return sample
 

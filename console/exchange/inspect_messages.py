@@ -19,7 +19,7 @@ Message = dict[str, Any]
 
 def transcript(conversation: Conversation | None) -> list[Message]:
     """Return the conversation with the model: the last request that was sent, and its reply."""
-    asked = [it for it in conversation.exchanges if it.asked.role == "model"] if conversation else []
+    asked = [exchange for exchange in conversation.exchanges if exchange.asked.role == "model"] if conversation else []
     if not asked:
         return []
     last = asked[-1]
@@ -47,19 +47,19 @@ def model_output(item: Item, model: str) -> dict[str, Any]:
 def model_usage(model: str, items: Iterable[Item]) -> dict[str, Any]:
     """Return the tokens of some rollouts under the model's name."""
     listed = list(items)
-    used = _usage(sum(it.rollout.input_tokens for it in listed), sum(it.rollout.output_tokens for it in listed))
+    used = _usage(sum(item.rollout.input_tokens for item in listed), sum(item.rollout.output_tokens for item in listed))
     return {model: used}
 
 
 def target_of(item: Item) -> str:
     """Return what was expected, as text; empty where a suite keeps nothing of the kind."""
     data = item.case.data if item.case else {}
-    found = next((data[name] for name in _EXPECTED if name in data), None)
-    if found is None and item.comparison is not None:
-        found = [pair.expected for pair in item.comparison.pairs if pair.expected] or None
-    if found is None:
+    expected = next((data[name] for name in _EXPECTED if name in data), None)
+    if expected is None and item.comparison is not None:
+        expected = [pair.expected for pair in item.comparison.pairs if pair.expected] or None
+    if expected is None:
         return ""
-    return found if isinstance(found, str) else json.dumps(found, default=str)
+    return expected if isinstance(expected, str) else json.dumps(expected, default=str)
 
 
 def _usage(sent: int, got: int) -> dict[str, int]:
@@ -70,14 +70,14 @@ def _assistant(reply: Reply) -> Message:
     return _message(said_in_reply(reply)) | {"source": "generate"}
 
 
-def _message(found: Said) -> Message:
-    role = _ROLES.get(found.role, found.role)
+def _message(shown: Said) -> Message:
+    role = _ROLES.get(shown.role, shown.role)
     message: Message = {"role": role if role in ("system", "user", "assistant", "tool") else "user"}
-    message["content"] = found.text
-    if found.calls and role == "assistant":
-        message["tool_calls"] = [_call(call) for call in found.calls]
-    if role == "tool" and found.name:
-        message["function"] = found.name
+    message["content"] = shown.text
+    if shown.calls and role == "assistant":
+        message["tool_calls"] = [_call(call) for call in shown.calls]
+    if role == "tool" and shown.name:
+        message["function"] = shown.name
     return message
 
 

@@ -16,7 +16,7 @@ _NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 def junit_xml(summary: Summary, rollouts: Sequence[Rollout], annotations: Mapping[Slot, Remarks] | None = None) -> str:
     """Return a whole file; what readers said becomes properties of the test case."""
-    said = annotations or {}
+    by_slot = annotations or {}
     tags = [_tag(rollout) for rollout in rollouts]
     counts = f'failures="{tags.count("failure")}" errors="{tags.count("error")}" skipped="{tags.count("skipped")}"'
     mark = " (simulated)" if summary.simulated else ""
@@ -24,7 +24,10 @@ def junit_xml(summary: Summary, rollouts: Sequence[Rollout], annotations: Mappin
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         f'<testsuite name="{name}" tests="{len(rollouts)}" {counts} time="{summary.seconds:.3f}">',
-        *(_case(summary.suite, it, tag, said.get(it.slot, {})) for it, tag in zip(rollouts, tags, strict=True)),
+        *(
+            _case(summary.suite, rollout, tag, by_slot.get(rollout.slot, {}))
+            for rollout, tag in zip(rollouts, tags, strict=True)
+        ),
         "</testsuite>",
     ]
     return "\n".join(lines) + "\n"
@@ -41,13 +44,13 @@ def _case(suite: str, rollout: Rollout, tag: str, annotations: Remarks) -> str:
         f'  <testcase classname="{_safe(f"{suite}.{rollout.category}")}" name="{_safe(str(rollout.key))}" '
         f'time="{rollout.seconds:.3f}"'
     )
-    said = _properties(annotations)
+    properties = _properties(annotations)
     if not tag:
-        return f"{head}>{said}</testcase>" if said else f"{head}/>"
+        return f"{head}>{properties}</testcase>" if properties else f"{head}/>"
     reason = _safe(rollout.reason or (rollout.outcome.value if rollout.outcome else "interrupted"))
     if tag == "skipped":
-        return f'{head}>{said}<skipped message="{reason}"/></testcase>'
-    return f'{head}>{said}<{tag} type="{reason}" message="{_safe(rollout.message)}"/></testcase>'
+        return f'{head}>{properties}<skipped message="{reason}"/></testcase>'
+    return f'{head}>{properties}<{tag} type="{reason}" message="{_safe(rollout.message)}"/></testcase>'
 
 
 def _properties(annotations: Remarks) -> str:

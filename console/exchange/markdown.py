@@ -29,12 +29,12 @@ def markdown_section(summary: Summary, report: Report | None, annotations: Mappi
     if summary.reasons:
         parts.append(table(("reason", "count"), [(name, str(count)) for name, count in summary.reasons.items()]))
     if annotations:
-        disputed = sum("dispute" in said for said in annotations.values())
+        disputed = sum("dispute" in notes for notes in annotations.values())
         if disputed:
             parts.append(
                 f"{disputed} disputed: a reader holds the ground truth to be wrong; the score counts them as is."
             )
-        rows = [(case, *(said.get(kind, "") for kind in REMARKS)) for (case, _), said in annotations.items()]
+        rows = [(case, *(notes.get(kind, "") for kind in REMARKS)) for (case, _), notes in annotations.items()]
         parts.append(table(("case", *REMARKS), rows))
     return "\n\n".join(parts) + "\n"
 

@@ -107,8 +107,8 @@ def read_document(folder: RunFolder, data_path: Path | None, *, talks: bool = Fa
         UsageError: the folder is not a run.
     """
     reader = RunReader(folder)
-    found = find_suite(reader.manifest, data_path)
-    suite, why = (None, found) if isinstance(found, str) else (found, "")
+    suite_or_reason = find_suite(reader.manifest, data_path)
+    suite, why = (None, suite_or_reason) if isinstance(suite_or_reason, str) else (suite_or_reason, "")
     annotations = reader.annotations()
     items = [
         _item(reader, suite, rollout, remarks_of(annotations.get(rollout.slot, UNREMARKED)), talks=talks)

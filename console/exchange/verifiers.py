@@ -197,7 +197,7 @@ def _results_folder(path: Path) -> Path:
     """
     if path.name == RESULTS or (path / RESULTS).is_file():
         return path.parent if path.name == RESULTS else path
-    below = sorted(found.parent for found in path.rglob(RESULTS))
+    below = sorted(results_file.parent for results_file in path.rglob(RESULTS))
     if len(below) > 1:
         raise UsageError(f"holds {len(below)} results", where=str(path), hint=f"Name one of them, such as {below[-1]}.")
     return below[0] if below else path
@@ -213,8 +213,8 @@ def _parsed(line: str, where: str) -> Row:
         raise UsageError(f"is not JSON: {error}", where=where) from error
     if not isinstance(row, dict):
         raise UsageError("must be an object", where=where)
-    found = cast(Row, row)
-    reward = found.get("reward")
+    checked_row = cast(Row, row)
+    reward = checked_row.get("reward")
     if isinstance(reward, bool) or not isinstance(reward, int | float):
         raise UsageError(f"`reward` must be a number, not {reward!r}", where=where)
-    return found
+    return checked_row

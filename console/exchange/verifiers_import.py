@@ -78,8 +78,8 @@ def _manifest(metadata: Mapping[str, Any], rows: Sequence[Row]) -> Manifest:
 
 def _options(ours: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of an exported run, else the defaults; both checked."""
-    given = _table(ours.get("options"))
-    checked = read_options(given)
+    options = _table(ours.get("options"))
+    checked = read_options(options)
     return {**checked.values, "thresholds": checked.thresholds._asdict()}
 
 

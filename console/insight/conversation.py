@@ -223,11 +223,11 @@ class Conversation:
 def _passages(message: Said, called: str, role: str, turn: int, step: int, n: int) -> list[Passage]:
     """Return the passages of one message of a request; `called` is the function whose result it may be."""
     kind = _SAID.get(message.role, PassageKind.ASSISTANT)
-    told = told_results(message.text) if kind is PassageKind.USER and step else []
+    results = told_results(message.text) if kind is PassageKind.USER and step else []
     passages = [
-        Passage(PassageKind.RESULT, text, head=name, role=role, turn=turn, step=step, n=n) for name, text in told
+        Passage(PassageKind.RESULT, text, head=name, role=role, turn=turn, step=step, n=n) for name, text in results
     ]
-    if not told and (message.text or not message.calls):
+    if not results and (message.text or not message.calls):
         name = message.name or called if kind is PassageKind.RESULT else ""
         passages.append(Passage(kind, message.text, head=name, role=role, turn=turn, step=step, n=n))
     return passages + [call_passage(call, role=role, turn=turn, step=step, n=n) for call in message.calls]

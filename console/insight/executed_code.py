@@ -149,11 +149,11 @@ def is_returned(passage: Passage, passages: Sequence[Passage]) -> bool:
 
 def _call(item: Any) -> str:
     whole = _mapping(item)
-    given = whole.get("arguments")
-    if isinstance(given, dict):
-        listed = ", ".join(f"{name}={_value(value)}" for name, value in cast(dict[str, Any], given).items())
+    arguments = whole.get("arguments")
+    if isinstance(arguments, dict):
+        listed = ", ".join(f"{name}={_value(value)}" for name, value in cast(dict[str, Any], arguments).items())
     else:
-        listed = _value(given) if given is not None else ""
+        listed = _value(arguments) if arguments is not None else ""
     return f"{whole.get('function', '')}({listed})"
 
 

@@ -76,15 +76,15 @@ def group(rollouts: Iterable[Rollout], by: GroupBy, tags: Mapping[Slot, str] | N
         return [Group(("",), "all", listed)] if listed else []
     groups = _collect(rollouts, _readers(tags or {})[by], ())
     if by is GroupBy.REASON:
-        for found in groups:
-            _divide(found)
-        groups.sort(key=lambda found: found.rank)
+        for part in groups:
+            _divide(part)
+        groups.sort(key=lambda part: part.rank)
     return groups
 
 
 def in_order(groups: Sequence[Group]) -> list[Rollout]:
     """Return all members in reading order: group by group, subgroup by subgroup."""
-    return [rollout for found in groups for leaf in found.leaves for rollout in leaf.rollouts]
+    return [rollout for part in groups for leaf in part.leaves for rollout in leaf.rollouts]
 
 
 def step(order: Sequence[Rollout], current: Slot | None, by: int) -> Rollout | None:
@@ -98,8 +98,8 @@ def step(order: Sequence[Rollout], current: Slot | None, by: int) -> Rollout | N
 
 def step_group(groups: Sequence[Group], current: Slot | None, by: int) -> Rollout | None:
     """Return the first rollout of the next (or previous) lowest group; None at the end."""
-    leaves = [leaf for found in groups for leaf in found.leaves]
-    place = next((i for i, leaf in enumerate(leaves) if any(it.slot == current for it in leaf.rollouts)), None)
+    leaves = [leaf for part in groups for leaf in part.leaves]
+    place = next((i for i, leaf in enumerate(leaves) if current in [rollout.slot for rollout in leaf.rollouts]), None)
     if place is None:
         return leaves[0].rollouts[0] if leaves else None
     target = place + by
@@ -120,12 +120,12 @@ Reader = Callable[[Rollout], tuple[str, str]]
 def _readers(tags: Mapping[Slot, str]) -> dict[GroupBy, Reader]:
     return {
         GroupBy.REASON: _by_reason,
-        GroupBy.ERROR: lambda it: (it.reason, it.reason or "no error type"),
-        GroupBy.PARAMETER: lambda it: (it.subject, it.subject or "no parameter named"),
-        GroupBy.CATEGORY: lambda it: (it.category, it.category or "no category"),
-        GroupBy.FUNCTION: lambda it: (it.function, it.function or "no function called"),
+        GroupBy.ERROR: lambda rollout: (rollout.reason, rollout.reason or "no error type"),
+        GroupBy.PARAMETER: lambda rollout: (rollout.subject, rollout.subject or "no parameter named"),
+        GroupBy.CATEGORY: lambda rollout: (rollout.category, rollout.category or "no category"),
+        GroupBy.FUNCTION: lambda rollout: (rollout.function, rollout.function or "no function called"),
         GroupBy.OUTCOME: _by_outcome,
-        GroupBy.TAG: lambda it: (tags.get(it.slot, ""), tags.get(it.slot, "") or "untagged"),
+        GroupBy.TAG: lambda rollout: (tags.get(rollout.slot, ""), tags.get(rollout.slot, "") or "untagged"),
     }
 
 
@@ -167,8 +167,8 @@ def _collect(rollouts: Iterable[Rollout], read: Reader, path: tuple[str, ...]) -
     groups: dict[str, Group] = {}
     for rollout in rollouts:
         value, label = read(rollout)
-        found = groups.get(value)
-        if found is None:
-            found = groups[value] = Group((*path, value), label)
-        found.rollouts.append(rollout)
+        member_group = groups.get(value)
+        if member_group is None:
+            member_group = groups[value] = Group((*path, value), label)
+        member_group.rollouts.append(rollout)
     return sorted(groups.values(), key=lambda item: -item.count)

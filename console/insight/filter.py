@@ -25,7 +25,7 @@ class _Subject(NamedTuple):
 
     rollout: Rollout
     annotation: Annotation
-    found: Collection[str]
+    matched_words: Collection[str]
     """Free texts of the filter that its conversation holds."""
 
 
@@ -39,29 +39,33 @@ _SPARE_WORDS = {"fail": "failed", "pass": "passed", "error": "broken", "errors":
 
 _REMARKS = ("reviewed", "disputed", "commented", "tagged")
 _TEXTS: dict[str, Callable[[Rollout], Sequence[str]]] = {
-    "reason": lambda it: (it.reason, it.subject, sentence(it.reason, it.subject, it.outcome)),
-    "error": lambda it: (it.reason,),
-    "subject": lambda it: (it.subject,),
-    "cat": lambda it: (it.category,),
-    "func": lambda it: (it.function,),
-    "id": lambda it: (it.key.case,),
-    "title": lambda it: (it.title,),
-    "model": lambda it: (it.model,),
+    "reason": lambda rollout: (
+        rollout.reason,
+        rollout.subject,
+        sentence(rollout.reason, rollout.subject, rollout.outcome),
+    ),
+    "error": lambda rollout: (rollout.reason,),
+    "subject": lambda rollout: (rollout.subject,),
+    "cat": lambda rollout: (rollout.category,),
+    "func": lambda rollout: (rollout.function,),
+    "id": lambda rollout: (rollout.key.case,),
+    "title": lambda rollout: (rollout.title,),
+    "model": lambda rollout: (rollout.model,),
 }
 _SAID: dict[str, Callable[[Annotation], str]] = {
-    "tag": lambda it: it.tag,
-    "note": lambda it: it.comment,
-    "dispute": lambda it: it.dispute,
+    "tag": lambda annotation: annotation.tag,
+    "note": lambda annotation: annotation.comment,
+    "dispute": lambda annotation: annotation.dispute,
 }
 _NUMBERS: dict[str, Callable[[Rollout], float | None]] = {
-    "time": lambda it: it.seconds,
-    "cost": lambda it: it.cost_usd,
-    "tokens": lambda it: float(it.input_tokens + it.output_tokens),
-    "calls": lambda it: float(it.calls),
-    "turns": lambda it: float(it.turn + 1),
-    "tries": lambda it: float(it.tries),
-    "attempts": lambda it: float(len(it.attempts)),
-    "rollout": lambda it: float(it.key.rollout + 1),
+    "time": lambda rollout: rollout.seconds,
+    "cost": lambda rollout: rollout.cost_usd,
+    "tokens": lambda rollout: float(rollout.input_tokens + rollout.output_tokens),
+    "calls": lambda rollout: float(rollout.calls),
+    "turns": lambda rollout: float(rollout.turn + 1),
+    "tries": lambda rollout: float(rollout.tries),
+    "attempts": lambda rollout: float(len(rollout.attempts)),
+    "rollout": lambda rollout: float(rollout.key.rollout + 1),
 }
 _ALIASES = {
     "category": "cat", "function": "func", "outcome": "is", "case": "id", "seconds": "time", "turn": "turns",
@@ -81,17 +85,17 @@ class Filter:
     words: tuple[str, ...] = ()
     """Its free texts, in lower case: what is worth looking for in whole conversations."""
 
-    def keeps(self, rollout: Rollout, annotation: Annotation = UNREMARKED, found: Collection[str] = ()) -> bool:
+    def keeps(self, rollout: Rollout, annotation: Annotation = UNREMARKED, matched_words: Collection[str] = ()) -> bool:
         """Whether a rollout passes all terms.
 
         Args:
             rollout: its facts.
             annotation: what readers say of it.
-            found: those of `words` that its conversation holds.
+            matched_words: those of `words` that its conversation holds.
         """
         if not self.tests:
             return True
-        subject = _Subject(rollout, annotation, found)
+        subject = _Subject(rollout, annotation, matched_words)
         return all(test(subject) for test in self.tests)
 
 
@@ -120,7 +124,7 @@ def _test(match: re.Match[str]) -> Test:
         raise _refusal("", f"{value} lacks a value", f'Write {value}something, or "{value}" to search for the text.')
     else:
         test = _free(_bare(value))
-    return (lambda it: not test(it)) if match["not"] else test
+    return (lambda subject: not test(subject)) if match["not"] else test
 
 
 def _field_test(field: str, sign: str, value: str) -> Test:
@@ -132,12 +136,12 @@ def _field_test(field: str, sign: str, value: str) -> Test:
     values = [part.casefold() for part in value.split(",") if part]
     if field in _TEXTS:
         texts = _TEXTS[field]
-        return lambda it: _holds(texts(it.rollout), values)
+        return lambda subject: _holds(texts(subject.rollout), values)
     if field == "is":
         return _outcome_test(values)
     if field in _SAID:
-        said = _SAID[field]
-        return lambda it: any(_says(said(it.annotation).casefold(), wanted) for wanted in values)
+        text_of = _SAID[field]
+        return lambda subject: any(_says(text_of(subject.annotation).casefold(), value) for value in values)
     close = nearest(field, (*FIELDS, *_ALIASES))
     advice = f"Did you mean {close}? " if close else ""
     raise _refusal(field, f"there is no field {field!r}", f"{advice}Fields are {', '.join(FIELDS)}.")
@@ -149,24 +153,24 @@ def _number_test(field: str, sign: str, value: str) -> Test:
         raise _refusal(field, f"{value!r} is not a number", f"Write for example {field}>10, time>30s or tokens>2k.")
     limit, number = float(match["digits"]) * _UNITS[match["unit"] or ""], _NUMBERS[field]
     compare: dict[str, Callable[[float], bool]] = {
-        ">": lambda it: it > limit,
-        ">=": lambda it: it >= limit,
-        "<": lambda it: it < limit,
-        "<=": lambda it: it <= limit,
+        ">": lambda figure: figure > limit,
+        ">=": lambda figure: figure >= limit,
+        "<": lambda figure: figure < limit,
+        "<=": lambda figure: figure <= limit,
     }
-    chosen = compare.get(sign, lambda it: abs(it - limit) < 1e-9)
-    return lambda it: (known := number(it.rollout)) is not None and chosen(known)
+    chosen = compare.get(sign, lambda figure: abs(figure - limit) < 1e-9)
+    return lambda subject: (figure := number(subject.rollout)) is not None and chosen(figure)
 
 
 def _outcome_test(values: Sequence[str]) -> Test:
-    known = [*(outcome.value for outcome in Outcome), PREPARED, *_REMARKS]
-    wanted = {_SPARE_WORDS.get(value, value) for value in values}
-    for value in wanted - {*known, "running", "failure"}:
-        close = nearest(value, known)
+    words = [*(outcome.value for outcome in Outcome), PREPARED, *_REMARKS]
+    chosen = {_SPARE_WORDS.get(value, value) for value in values}
+    for value in chosen - {*words, "running", "failure"}:
+        close = nearest(value, words)
         raise _refusal(
-            "is", f"no outcome is called {value!r}", (f"Did you mean {close}? " if close else "") + ", ".join(known)
+            "is", f"no outcome is called {value!r}", (f"Did you mean {close}? " if close else "") + ", ".join(words)
         )
-    return lambda it: _ending(it.rollout) in wanted or not wanted.isdisjoint(_words(it.annotation))
+    return lambda subject: _ending(subject.rollout) in chosen or not chosen.isdisjoint(_words(subject.annotation))
 
 
 def _ending(rollout: Rollout) -> str:
@@ -183,27 +187,27 @@ def _words(annotation: Annotation) -> list[str]:
     return [word for word, stands in zip(_REMARKS, standing, strict=True) if stands]
 
 
-def _says(said: str, wanted: str) -> bool:
-    if wanted == "none":
-        return not said
-    return bool(said) if wanted == "any" else wanted in said
+def _says(text: str, value: str) -> bool:
+    if value == "none":
+        return not text
+    return bool(text) if value == "any" else value in text
 
 
-def _free(wanted: str) -> Test:
-    def test(it: _Subject) -> bool:
-        if wanted in it.found:
+def _free(sought: str) -> Test:
+    def test(subject: _Subject) -> bool:
+        if sought in subject.matched_words:
             return True
-        rollout, annotation = it.rollout, it.annotation
+        rollout, annotation = subject.rollout, subject.annotation
         texts = [text for read in _TEXTS.values() for text in read(rollout)]
         return _holds(
-            [*texts, rollout.message, rollout.says, annotation.tag, annotation.comment, annotation.dispute], [wanted]
+            [*texts, rollout.message, rollout.says, annotation.tag, annotation.comment, annotation.dispute], [sought]
         )
 
     return test
 
 
-def _holds(texts: Sequence[str], wanted: Sequence[str]) -> bool:
-    return any(part in text.casefold() for text in texts for part in wanted)
+def _holds(texts: Sequence[str], parts: Sequence[str]) -> bool:
+    return any(part in text.casefold() for text in texts for part in parts)
 
 
 def _refusal(field: str, message: str, hint: str) -> UsageError:

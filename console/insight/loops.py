@@ -109,16 +109,16 @@ class Rounds:
             return owner
         if passage.kind is PassageKind.NOTE and passage.head not in _NOTES:
             return None
-        found = self._round(passage.turn)
+        owner = self._round(passage.turn)
         if passage.n:
-            self._owner[passage.n] = found
-        _fill(found, passage)
-        return found
+            self._owner[passage.n] = owner
+        _fill(owner, passage)
+        return owner
 
     def _round(self, turn: int) -> Round:
-        for found in reversed(self.rounds):
-            if found.turn == turn:
-                return found
+        for earlier in reversed(self.rounds):
+            if earlier.turn == turn:
+                return earlier
         made = Round(turn)
         self.rounds.append(made)
         return made
@@ -134,9 +134,9 @@ def answer_so_far(reply: str) -> str:
 
 def rounds_of(passages: Sequence[Passage]) -> list[Round]:
     """Return the rounds of a conversation."""
-    found = Rounds()
-    found.take(passages)
-    return found.rounds
+    collected = Rounds()
+    collected.take(passages)
+    return collected.rounds
 
 
 def is_loop(passages: Iterable[Passage]) -> bool:
@@ -155,13 +155,13 @@ def collision(rounds: Sequence[Round], earlier: str = "") -> tuple[Round, Round]
     if last is None or not last.is_decided or last.accepted:
         return None
     if earlier:
-        found = next((it for it in rounds[:-1] if it.answer == earlier.strip()), None)
-        return (found, last) if found is not None else None
+        near = next((candidate for candidate in rounds[:-1] if candidate.answer == earlier.strip()), None)
+        return (near, last) if near is not None else None
     measure = last.measures.get(NOVELTY)
     if measure is None or measure.passes or last.nearest is None:
         return None
-    found = next((it for it in rounds[:-1] if it.turn == last.nearest), None)
-    return (found, last) if found is not None else None
+    near = next((candidate for candidate in rounds[:-1] if candidate.turn == last.nearest), None)
+    return (near, last) if near is not None else None
 
 
 def rounds_left(values: Sequence[float | None], threshold: float | None) -> float | None:
@@ -170,12 +170,12 @@ def rounds_left(values: Sequence[float | None], threshold: float | None) -> floa
     Returns:
         The number of rounds; None when it does not fall, or too little is known to say.
     """
-    known = [value for value in values if value is not None][-_FIT:]
-    if threshold is None or len(known) < _FIT:
+    scores = [value for value in values if value is not None][-_FIT:]
+    if threshold is None or len(scores) < _FIT:
         return None
-    middle, mean = (len(known) - 1) / 2, math.fsum(known) / len(known)
-    slope = math.fsum((place - middle) * (value - mean) for place, value in enumerate(known))
-    slope /= math.fsum((place - middle) ** 2 for place in range(len(known)))
+    middle, mean = (len(scores) - 1) / 2, math.fsum(scores) / len(scores)
+    slope = math.fsum((place - middle) * (value - mean) for place, value in enumerate(scores))
+    slope /= math.fsum((place - middle) ** 2 for place in range(len(scores)))
     span = 100.0 if threshold > 1 else 1.0
     if slope >= -0.005 * span:
         return None
@@ -183,41 +183,41 @@ def rounds_left(values: Sequence[float | None], threshold: float | None) -> floa
     return max((now - threshold) / -slope, 0.0)
 
 
-def _fill(found: Round, passage: Passage) -> None:
+def _fill(target: Round, passage: Passage) -> None:
     match passage.kind:
         case PassageKind.USER | PassageKind.SYSTEM if passage.role == "model":
-            found.prompt = f"{found.prompt}\n\n{passage.text}".strip()
+            target.prompt = f"{target.prompt}\n\n{passage.text}".strip()
         case PassageKind.ASSISTANT if passage.role == "model":
-            found.reply, found.usage, found.latency_s = passage.text, passage.usage, passage.latency_s
+            target.reply, target.usage, target.latency_s = passage.text, passage.usage, passage.latency_s
         case PassageKind.ASSISTANT:
-            found.judged.append(passage.text)
+            target.judged.append(passage.text)
         case PassageKind.REASONING if passage.role == "model":
-            found.reasoning = passage.text
+            target.reasoning = passage.text
         case PassageKind.SCORE:
-            found.measures[passage.head] = Measure(passage.value, passage.threshold)
+            target.measures[passage.head] = Measure(passage.value, passage.threshold)
         case PassageKind.NOTE if isinstance(passage.data, dict):
-            _NOTES[passage.head](found, passage.head, cast(dict[str, Any], passage.data))
+            _NOTES[passage.head](target, passage.head, cast(dict[str, Any], passage.data))
         case _:
             pass
 
 
-def _judged(found: Round, kind: str, data: Mapping[str, Any]) -> None:
+def _judged(target: Round, kind: str, data: Mapping[str, Any]) -> None:
     replies = data.get("replies")
-    if isinstance(replies, list) and not found.judged:
-        found.judged = [str(reply) for reply in cast(list[Any], replies)]
+    if isinstance(replies, list) and not target.judged:
+        target.judged = [str(reply) for reply in cast(list[Any], replies)]
 
 
-def _nearest(found: Round, kind: str, data: Mapping[str, Any]) -> None:
+def _nearest(target: Round, kind: str, data: Mapping[str, Any]) -> None:
     turn, similarity = data.get("turn"), data.get("similarity")
-    found.nearest = turn if isinstance(turn, int) else None
-    found.similarity = float(similarity) if isinstance(similarity, int | float) else None
-    found.nearest_answer = str(data.get("answer", ""))
+    target.nearest = turn if isinstance(turn, int) else None
+    target.similarity = float(similarity) if isinstance(similarity, int | float) else None
+    target.nearest_answer = str(data.get("answer", ""))
 
 
-def _decided(found: Round, kind: str, data: Mapping[str, Any]) -> None:
-    found.is_decided, found.accepted, found.reason = True, _ENDINGS[kind], str(data.get("reason") or "")
+def _decided(target: Round, kind: str, data: Mapping[str, Any]) -> None:
+    target.is_decided, target.accepted, target.reason = True, _ENDINGS[kind], str(data.get("reason") or "")
     answer = data.get("answer")
-    found.final = answer if isinstance(answer, str) else None
+    target.final = answer if isinstance(answer, str) else None
 
 
 _NOTES = {"judged": _judged, "nearest": _nearest, **dict.fromkeys(_ENDINGS, _decided)}

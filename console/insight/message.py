@@ -55,7 +55,7 @@ def told_results(text: str) -> list[tuple[str, str]]:
         return []
     try:
         listed = cast(list[dict[str, Any]], ast.literal_eval(text))
-        return [(str(one["name"]), str(one["content"])) for one in listed]
+        return [(str(result["name"]), str(result["content"])) for result in listed]
     except (ValueError, SyntaxError, TypeError, KeyError, RecursionError, MemoryError):
         return []
 

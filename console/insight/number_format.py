@@ -26,7 +26,7 @@ def headline(*summaries: Summary) -> str:
     if loops:
         answers = sum(summary.scores[_ANSWERS] * summary.tally.finished for summary in loops)
         return f"mean {number(answers / max(sum(summary.tally.finished for summary in loops), 1))}"
-    return score(sum(one.tally.passed for one in summaries), sum(one.tally.graded for one in summaries))
+    return score(sum(summary.tally.passed for summary in summaries), sum(summary.tally.graded for summary in summaries))
 
 
 def is_of_loops(summary: Summary) -> bool:
@@ -107,10 +107,10 @@ def about(seconds: float | None) -> str:
 def sparkline(values: list[float | None], width: int, top: float | None = None) -> str:
     """Return the last values as bars, at most `width` of them; a space where a value is missing."""
     shown = values[-width:] if width > 0 else []
-    known = [value for value in shown if value is not None]
-    if not known:
+    present = [value for value in shown if value is not None]
+    if not present:
         return ""
-    highest = top if top is not None else max(max(known), 1e-9)
+    highest = top if top is not None else max(max(present), 1e-9)
     return "".join(" " if value is None else _bar(value / highest if highest > 0 else 0.0) for value in shown)
 
 

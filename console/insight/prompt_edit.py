@@ -20,7 +20,7 @@ def opening_of(conversation: Conversation) -> list[dict[str, Any]]:
     Raises:
         UsageError: the model was never asked.
     """
-    first = next((it for it in conversation.exchanges if it.asked.role == "model"), None)
+    first = next((exchange for exchange in conversation.exchanges if exchange.asked.role == "model"), None)
     if first is None:
         raise UsageError("this case holds no finished call, so there is no prompt to edit")
     return first.messages
@@ -47,12 +47,12 @@ def from_text(text: str) -> list[dict[str, Any]]:
     head, *parts = _HEAD.split(text)
     if head.strip() or not parts:
         raise UsageError("the text does not begin with a line such as ── user ──", hint="Keep these lines.")
-    found = [
+    messages = [
         {"role": role, "content": content.strip("\n")} for role, content in zip(parts[::2], parts[1::2], strict=True)
     ]
-    for message in found:
+    for message in messages:
         if message["role"] not in ROLES:
             raise UsageError(f"no message has the role {message['role']!r}", hint=f"One of: {', '.join(ROLES)}.")
-    if not any(message["role"] == "user" and message["content"].strip() for message in found):
+    if not any(message["role"] == "user" and message["content"].strip() for message in messages):
         raise UsageError("there is nothing said by the user", hint="Write something under ── user ──.")
-    return found
+    return messages

@@ -104,9 +104,9 @@ def reason_words(reason: str, outcome: Outcome | None = None) -> str:
     """Return a reason in words; without one, what the outcome says. What is not in the table is foreign text."""
     if not reason:
         return _BARE[outcome] if outcome is not None else "not finished"
-    known = _WORDS.get(reason)
-    if known is not None:
-        return known
+    phrase = _WORDS.get(reason)
+    if phrase is not None:
+        return phrase
     if reason.startswith("crash:"):
         return "answer that the official scorer crashes on"
     if "," in reason:

@@ -49,10 +49,10 @@ class RoleSpending(msgspec.Struct):
             return 0.0
         sent, cached, written = self.reported_tokens
         rest = (self.input_tokens - sent, self.cached_tokens - cached, self.output_tokens - written)
-        known = price_of(facts, *rest) if any(rest) else None
-        if known is None:
+        price = price_of(facts, *rest) if any(rest) else None
+        if price is None:
             return self.reported_usd if any(self.reported_tokens) else None
-        return self.reported_usd + known
+        return self.reported_usd + price
 
     def is_partial(self, facts: ModelFacts) -> bool:
         """Whether the price is not known, or only a lower bound is."""

@@ -17,29 +17,31 @@ def notices(cut: str, served: str, model: ModelFacts) -> list[tuple[str, str]]:
         served: name that the server gave for what answered; foreign text.
         model: what was asked.
     """
-    found: list[tuple[str, str]] = []
+    warnings: list[tuple[str, str]] = []
     if cut:
-        found.append(("cut off", f"its last answer was {cut_words(cut)}; what there was is judged"))
+        warnings.append(("cut off", f"its last answer was {cut_words(cut)}; what there was is judged"))
     if is_other(served, model.model_id):
-        found.append(("answered by", f"{served}, asked was {model.model_id}"))
-    return found
+        warnings.append(("answered by", f"{served}, asked was {model.model_id}"))
+    return warnings
 
 
 def run_notices(summary: Summary, model: ModelFacts) -> list[str]:
     """Return the same of a whole run, in sentences."""
-    found = [f"{_rollouts(count)} ended with an answer that was {cut_words(cut)}" for cut, count in summary.cut.items()]
+    warnings = [
+        f"{_rollouts(count)} ended with an answer that was {cut_words(cut)}" for cut, count in summary.cut.items()
+    ]
     others = {name: count for name, count in summary.served.items() if is_other(name, model.model_id)}
-    found += [f"{_rollouts(count)} answered by {name}, asked was {model.model_id}" for name, count in others.items()]
-    return found
+    warnings += [f"{_rollouts(count)} answered by {name}, asked was {model.model_id}" for name, count in others.items()]
+    return warnings
 
 
 def is_other(served: str, asked: str) -> bool:
     """Whether a server's name for what answered means another model; a provider's prefix or a date does not."""
     if not served or not asked:
         return False
-    given, wanted = served.lower().rpartition("/")[2], asked.lower().rpartition("/")[2]
-    rest = given.removeprefix(wanted)
-    return bool(rest) and (rest == given or not _EDITION.match(rest))
+    answered, requested = served.lower().rpartition("/")[2], asked.lower().rpartition("/")[2]
+    rest = answered.removeprefix(requested)
+    return bool(rest) and (rest == answered or not _EDITION.match(rest))
 
 
 def _rollouts(count: int) -> str:

@@ -34,17 +34,17 @@ def compare_words(left: str, right: str) -> WordDiff:
     """Compare two texts; letter case and punctuation at the end of a word do not count."""
     ours, ours_rest = _words(left)
     theirs, theirs_rest = _words(right)
-    matcher = SequenceMatcher(None, [_core(it) for it in ours], [_core(it) for it in theirs], autojunk=False)
-    one: list[Part] = []
-    other: list[Part] = []
+    matcher = SequenceMatcher(None, [_core(word) for word in ours], [_core(word) for word in theirs], autojunk=False)
+    left_parts: list[Part] = []
+    right_parts: list[Part] = []
     same = 0
-    for what, a, b, c, d in matcher.get_opcodes():
-        one += _part(ours[a:b], differs=what != "equal")
-        other += _part(theirs[c:d], differs=what != "equal")
-        same += b - a if what == "equal" else 0
-    one += [Part(ours_rest, False)] if ours_rest else []
-    other += [Part(theirs_rest, False)] if theirs_rest else []
-    return WordDiff(tuple(one), tuple(other), same, max(len(ours), len(theirs)))
+    for change, a, b, c, d in matcher.get_opcodes():
+        left_parts += _part(ours[a:b], differs=change != "equal")
+        right_parts += _part(theirs[c:d], differs=change != "equal")
+        same += b - a if change == "equal" else 0
+    left_parts += [Part(ours_rest, False)] if ours_rest else []
+    right_parts += [Part(theirs_rest, False)] if theirs_rest else []
+    return WordDiff(tuple(left_parts), tuple(right_parts), same, max(len(ours), len(theirs)))
 
 
 def _words(text: str) -> tuple[list[str], str]:

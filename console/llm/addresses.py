@@ -74,11 +74,11 @@ class PinningResolver(AbstractResolver):
             RefusedAddress: one of them is not allowed.
             OSError: the name is unknown.
         """
-        found = await self._inner.resolve(host, port, family)
-        for one in found:
-            if not self._is_allowed(ipaddress.ip_address(one["host"].partition("%")[0])):
+        resolved = await self._inner.resolve(host, port, family)
+        for result in resolved:
+            if not self._is_allowed(ipaddress.ip_address(result["host"].partition("%")[0])):
                 raise RefusedAddress(f"{host} is not at a public address")
-        return found
+        return resolved
 
     async def close(self) -> None:
         """Close the inner resolver."""

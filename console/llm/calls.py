@@ -43,11 +43,11 @@ class CallCollector:
         if not isinstance(delta, dict):
             self.flags.add("a tool call is no object")
             return ""
-        told = cast(dict[str, Any], delta)
-        inner = told.get("function")
+        fields = cast(dict[str, Any], delta)
+        inner = fields.get("function")
         function = cast(dict[str, Any], inner) if isinstance(inner, dict) else {}
-        identity, name = _text(told.get("id")), _text(function.get("name"))
-        call, fresh = self._find(told.get("index"), identity, name)
+        identity, name = _text(fields.get("id")), _text(function.get("name"))
+        call, fresh = self._find(fields.get("index"), identity, name)
         call.id = call.id or identity
         if name and name != call.name:
             call.name += name
@@ -59,15 +59,15 @@ class CallCollector:
     def _find(self, index: object, identity: str, name: str) -> tuple[_Call, bool]:
         """Find the call that a delta continues, or begin one."""
         if isinstance(index, int) and not isinstance(index, bool):
-            known = self._by_index.get(index)
+            call = self._by_index.get(index)
             # Some servers number every call 0 and tell them apart by id alone.
-            if known is not None and not (identity and known.id and identity != known.id and name):
-                return known, False
+            if call is not None and not (identity and call.id and identity != call.id and name):
+                return call, False
             self._by_index[index] = call = self._begin()
             return call, True
-        known = next((call for call in self._calls if identity and call.id == identity), None)
-        if known is not None:
-            return known, False
+        call = next((call for call in self._calls if identity and call.id == identity), None)
+        if call is not None:
+            return call, False
         if self._calls and not identity and not name:
             return self._calls[-1], False
         return self._begin(), True

@@ -24,16 +24,16 @@ def read_vectors(value: object, count: int) -> list[list[float]]:
     """
     data = cast(dict[str, Any], value).get("data") if isinstance(value, dict) else None
     rows = cast(list[Any], data) if isinstance(data, list) else []
-    found: dict[int, list[float]] = {}
+    by_index: dict[int, list[float]] = {}
     for number, row in enumerate(rows):
-        told = cast(dict[str, Any], row) if isinstance(row, dict) else {}
-        index = told.get("index")
-        found[index if isinstance(index, int) else number] = _vector(told.get("embedding"))
-    if sorted(found) != list(range(count)):
-        raise Fault(FaultKind.BAD_ANSWER, f"{len(found)} vectors came for {count} texts")
-    if len({len(vector) for vector in found.values()} | {0}) != 2:
+        fields = cast(dict[str, Any], row) if isinstance(row, dict) else {}
+        index = fields.get("index")
+        by_index[index if isinstance(index, int) else number] = _vector(fields.get("embedding"))
+    if sorted(by_index) != list(range(count)):
+        raise Fault(FaultKind.BAD_ANSWER, f"{len(by_index)} vectors came for {count} texts")
+    if len({len(vector) for vector in by_index.values()} | {0}) != 2:
         raise Fault(FaultKind.BAD_ANSWER, "the vectors are empty or of unequal length")
-    return [found[number] for number in range(count)]
+    return [by_index[number] for number in range(count)]
 
 
 def tokens_of(value: object) -> int | None:

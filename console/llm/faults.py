@@ -111,12 +111,12 @@ def words_of(value: Any) -> Words:
     inner = outer.get("error") or outer
     if not isinstance(inner, dict):
         return Words(_short(str(inner)), _codes(outer))
-    told = cast(dict[str, Any], inner)
-    message = told.get("message") or told.get("detail") or told.get("msg") or json.dumps(told, default=str)
-    code = told.get("code")
+    fields = cast(dict[str, Any], inner)
+    message = fields.get("message") or fields.get("detail") or fields.get("msg") or json.dumps(fields, default=str)
+    code = fields.get("code")
     number = code if isinstance(code, int) and not isinstance(code, bool) else _numeral(code)
     return Words(
-        _short(message if isinstance(message, str) else json.dumps(message)), _codes(told), number, _param(told)
+        _short(message if isinstance(message, str) else json.dumps(message)), _codes(fields), number, _param(fields)
     )
 
 
@@ -152,17 +152,17 @@ def _kind_of_refusal(words: Words) -> FaultKind:
     return FaultKind.AUTH if _KEY.search(words.message) else FaultKind.BAD_REQUEST
 
 
-def _codes(told: dict[str, Any]) -> tuple[str, ...]:
-    found = (told.get(name) for name in ("code", "type", "status"))
-    return tuple(code.lower() for code in found if isinstance(code, str) and code)
+def _codes(fields: dict[str, Any]) -> tuple[str, ...]:
+    codes = (fields.get(name) for name in ("code", "type", "status"))
+    return tuple(code.lower() for code in codes if isinstance(code, str) and code)
 
 
 def _numeral(code: object) -> int | None:
     return int(code) if isinstance(code, str) and code.isascii() and code.isdigit() and len(code) == 3 else None
 
 
-def _param(told: dict[str, Any]) -> str:
-    param = told.get("param")
+def _param(fields: dict[str, Any]) -> str:
+    param = fields.get("param")
     return param if isinstance(param, str) else ""
 
 

@@ -289,13 +289,13 @@ class LimiterRegistry:
     ) -> Limiter:
         """Return the limiter of an address and key; the strictest `rpm` and the widest `ceiling` asked for hold."""
         place = (address, hash(key))
-        found = self._known.get(place)
-        if found is None:
-            found = Limiter(name, ceiling=ceiling, rpm=rpm, backoff_s=backoff_s)
-            self._known[place] = found
+        limiter = self._known.get(place)
+        if limiter is None:
+            limiter = Limiter(name, ceiling=ceiling, rpm=rpm, backoff_s=backoff_s)
+            self._known[place] = limiter
         else:
-            found.share(ceiling=ceiling, rpm=rpm)
-        return found
+            limiter.share(ceiling=ceiling, rpm=rpm)
+        return limiter
 
 
 SHELF = LimiterRegistry()

@@ -96,8 +96,8 @@ class LitellmEndpoint:
                 del number
                 return await self._embed_once(batch, watch)
 
-            found, _ = await ask_until_answered(once, self._limiter, self._model.limits, watch)
-            vectors += found
+            batch_vectors, _ = await ask_until_answered(once, self._limiter, self._model.limits, watch)
+            vectors += batch_vectors
         return vectors
 
     def state(self) -> EndpointState:
@@ -219,19 +219,19 @@ def fault_from(error: Exception, *, begun: bool) -> Fault:
         error: what it raised.
         begun: whether part of an answer had arrived.
     """
-    told: Any = error
+    attributes: Any = error
     message = _PREFIX.sub("", str(getattr(error, "message", None) or error)) or type(error).__name__
     message = " ".join(message.split())[:400]
     name = type(error).__name__
-    status = getattr(told, "status_code", None)
-    headers: Any = getattr(told, "litellm_response_headers", None)
+    status = getattr(attributes, "status_code", None)
+    headers: Any = getattr(attributes, "litellm_response_headers", None)
     if begun and (name == "MidStreamFallbackError" or _BROKE_OFF.search(message)):
         return Fault(FaultKind.BROKEN_STREAM, f"the connection broke off: {message}")
     if _NO_ANSWER.search(message):
         return Fault(FaultKind.BAD_ANSWER, f"the answer is not JSON: {message}")
     if _NO_CONNECTION.search(message):
         return Fault(FaultKind.CONNECT, f"no connection: {message}")
-    body: Any = getattr(told, "body", None)
+    body: Any = getattr(attributes, "body", None)
     words = words_of(body) if isinstance(body, dict) and body else Words(message)
     fault = fault_of(words, status if isinstance(status, int) else None, dict(headers or ()))
     kind = _KINDS.get(name)

@@ -54,8 +54,8 @@ class OpenAIEndpoint:
         vectors: list[list[float]] = []
         for start in range(0, len(texts), BATCH):
             batch = list(texts[start : start + BATCH])
-            found, _ = await self._persist(lambda _, batch=batch: self._embed_once(batch, watch), watch)
-            vectors += found
+            batch_vectors, _ = await self._persist(lambda _, batch=batch: self._embed_once(batch, watch), watch)
+            vectors += batch_vectors
         return vectors
 
     def state(self) -> EndpointState:

@@ -65,21 +65,21 @@ class ReplyBuilder:
         """
         if not isinstance(chunk, dict):
             raise Fault(FaultKind.BAD_ANSWER, "the server sent JSON that is no part of an answer")
-        told = cast(dict[str, Any], chunk)
-        if told.get("error"):
-            raise fault_of(words_of(told))
-        if told.get("usage") is not None:
-            self._usage = read_usage(told["usage"])
-        if not self._model and isinstance(told.get("model"), str):
-            self._model = told["model"]
-        return self._take_choices(told.get("choices"))
+        fields = cast(dict[str, Any], chunk)
+        if fields.get("error"):
+            raise fault_of(words_of(fields))
+        if fields.get("usage") is not None:
+            self._usage = read_usage(fields["usage"])
+        if not self._model and isinstance(fields.get("model"), str):
+            self._model = fields["model"]
+        return self._take_choices(fields.get("choices"))
 
     def _take_choices(self, choices: object) -> bool:
         news = False
         for choice in cast(list[Any], choices) if isinstance(choices, list) else []:
-            told = cast(dict[str, Any], choice) if isinstance(choice, dict) else None
-            if told is not None and told.get("index") in (0, None):
-                news = self._take_choice(told) or news
+            fields = cast(dict[str, Any], choice) if isinstance(choice, dict) else None
+            if fields is not None and fields.get("index") in (0, None):
+                news = self._take_choice(fields) or news
         return news
 
     def _take_choice(self, choice: dict[str, Any]) -> bool:
@@ -189,5 +189,5 @@ def _thinking(part: dict[str, Any]) -> str:
     if isinstance(thinking, str):
         return thinking
     parts = cast(list[Any], thinking) if isinstance(thinking, list) else []
-    texts = (cast(dict[str, Any], one).get("text") for one in parts if isinstance(one, dict))
+    texts = (cast(dict[str, Any], part).get("text") for part in parts if isinstance(part, dict))
     return "".join(text for text in texts if isinstance(text, str))

@@ -26,9 +26,9 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     if milliseconds is not None:
         return _sane(milliseconds / 1000.0)
     if "retry-after" in lower:
-        found = _seconds(lower["retry-after"], now)
-        if found is not None:
-            return _sane(found)
+        wait = _seconds(lower["retry-after"], now)
+        if wait is not None:
+            return _sane(wait)
     waits = [wait for name, value in lower.items() if (wait := _reset(name, value, lower, now)) is not None]
     return _sane(max(waits)) if waits else None
 
@@ -61,10 +61,10 @@ def _number(value: str) -> float | None:
 def _date(value: str) -> datetime | None:
     for read in (parsedate_to_datetime, datetime.fromisoformat):
         try:
-            found = read(value)
+            parsed = read(value)
         except (ValueError, TypeError, IndexError, OverflowError):
             continue
-        return found if found.tzinfo else found.replace(tzinfo=UTC)
+        return parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)
     return None
 
 

@@ -141,8 +141,8 @@ def _limits(limits: Limits, *, flat: bool) -> Limits:
 
 def _seed(name: str, request: ChatRequest) -> int:
     """One number for a question: the same in every process and every run."""
-    told = request.seed or json.dumps(request.messages, sort_keys=True)
-    return int.from_bytes(hashlib.blake2b(f"{name}\0{told}".encode("utf-8", "replace"), digest_size=8).digest())
+    seed_text = request.seed or json.dumps(request.messages, sort_keys=True)
+    return int.from_bytes(hashlib.blake2b(f"{name}\0{seed_text}".encode("utf-8", "replace"), digest_size=8).digest())
 
 
 def _usage(request: ChatRequest, shown: list[tuple[str, str]]) -> Usage:

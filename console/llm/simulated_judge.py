@@ -17,8 +17,8 @@ def grade(prompt: str, rng: Random) -> str:
 
 
 def _tagged(prompt: str, tag: str) -> str:
-    found = re.findall(rf"<{tag}>(.*?)</{tag}>", prompt, re.DOTALL)
-    return found[-1] if found else ""
+    texts = re.findall(rf"<{tag}>(.*?)</{tag}>", prompt, re.DOTALL)
+    return texts[-1] if texts else ""
 
 
 def _similarity(new: str, old: str) -> int:

@@ -16,18 +16,20 @@ def read_usage(value: object) -> Usage | None:
     """Return the usage of an answer, or None when it is not a credible report."""
     if not isinstance(value, dict):
         return None
-    told = cast(dict[str, Any], value)
-    sent = _count(told.get("prompt_tokens", told.get("input_tokens")))
-    written = _count(told.get("completion_tokens", told.get("output_tokens", 0)))
+    fields = cast(dict[str, Any], value)
+    sent = _count(fields.get("prompt_tokens", fields.get("input_tokens")))
+    written = _count(fields.get("completion_tokens", fields.get("output_tokens", 0)))
     if sent is None or written is None:
         return None
-    cached = _detail(told, "prompt_tokens_details", "cached_tokens") or _count(told.get("prompt_cache_hit_tokens")) or 0
-    reasoning = _detail(told, "completion_tokens_details", "reasoning_tokens") or 0
-    return Usage(sent, written, min(cached, sent), reasoning, _cost(told.get("cost")))
+    cached = (
+        _detail(fields, "prompt_tokens_details", "cached_tokens") or _count(fields.get("prompt_cache_hit_tokens")) or 0
+    )
+    reasoning = _detail(fields, "completion_tokens_details", "reasoning_tokens") or 0
+    return Usage(sent, written, min(cached, sent), reasoning, _cost(fields.get("cost")))
 
 
-def _detail(told: dict[str, Any], group: str, name: str) -> int | None:
-    inner = told.get(group)
+def _detail(fields: dict[str, Any], group: str, name: str) -> int | None:
+    inner = fields.get(group)
     return _count(cast(dict[str, Any], inner).get(name)) if isinstance(inner, dict) else None
 
 

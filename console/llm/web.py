@@ -151,8 +151,8 @@ def _found(status: int, answer: object) -> dict[str, Any]:
     Raises:
         Fault: it is an error.
     """
-    found = cast(dict[str, Any], answer) if isinstance(answer, dict) else {}
-    complaint = str(found.get("error", ""))
+    fields = cast(dict[str, Any], answer) if isinstance(answer, dict) else {}
+    complaint = str(fields.get("error", ""))
     if status == 429 or "429" in complaint:
         raise Fault(FaultKind.RATE_LIMIT, "the search service allows no more searches now", status=429)
     if status in (401, 403):
@@ -160,7 +160,7 @@ def _found(status: int, answer: object) -> dict[str, Any]:
         raise Fault(FaultKind.DATA, "the search service refuses the key", status=status, hint=hint)
     if status >= 500:
         raise Fault(FaultKind.SERVER, f"the search service failed (HTTP {status})", status=status)
-    return found
+    return fields
 
 
 def _root(error: BaseException) -> str:

@@ -60,9 +60,9 @@ class WordPiece:
         while start < len(word):
             prefix = "##" if start else ""
             for end in range(len(word), start, -1):
-                found = self._ids.get(prefix + word[start:end])
-                if found is not None:
-                    ids.append(found)
+                piece_id = self._ids.get(prefix + word[start:end])
+                if piece_id is not None:
+                    ids.append(piece_id)
                     start = end
                     break
             else:

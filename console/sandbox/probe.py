@@ -16,13 +16,13 @@ def reached_level() -> Level:
     Raises:
         UsageError: no worker can be started at all.
     """
-    found: list[Level | str] = []
-    thread = threading.Thread(target=lambda: found.append(asyncio.run(_probe())), name="sandbox-probe")
+    outcome: list[Level | str] = []
+    thread = threading.Thread(target=lambda: outcome.append(asyncio.run(_probe())), name="sandbox-probe")
     thread.start()  # a thread of its own, because the caller may have a running event loop
     thread.join()
-    if not found or isinstance(found[0], str):
-        raise UsageError(f"no sandbox can be started: {found[0] if found else 'the probe failed'}")
-    return found[0]
+    if not outcome or isinstance(outcome[0], str):
+        raise UsageError(f"no sandbox can be started: {outcome[0] if outcome else 'the probe failed'}")
+    return outcome[0]
 
 
 async def _probe() -> Level | str:

@@ -96,12 +96,12 @@ class JournalIndex(JournalReader):
 
     def _lines_of(self, key: Key) -> list[int]:
         """Return the numbers of the lines of a conversation, in order."""
-        found: list[int] = []
+        lines: list[int] = []
         line = self._last_line.get(key, -1)
         while line >= 0:
-            found.append(line)
+            lines.append(line)
             line = self._before[line]
-        return found[::-1]
+        return lines[::-1]
 
     def record_at(self, place: tuple[int, int]) -> AnyRecord | None:
         """Return the record at a place that `place` has named; None when it was changed since.
@@ -154,7 +154,7 @@ class JournalIndex(JournalReader):
                 )
             )
             sums = crc32(made, crc32(head)), len(head)
-            write_atomically(place, *(it.to_bytes(_WORD, "big") for it in sums), head, made)
+            write_atomically(place, *(number.to_bytes(_WORD, "big") for number in sums), head, made)
 
     def recall(self, place: Path, layout: int, *, live: bool) -> memoryview | None:
         """Take up what was kept and return what was made of it; None: follow the journal from its start.

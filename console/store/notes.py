@@ -62,13 +62,13 @@ class Notes:
 
     def annotations(self) -> dict[tuple[str, int], Annotation]:
         """Return what stands of each case id and rollout; a note on an earlier attempt stands for its rollout."""
-        found: dict[tuple[str, int], dict[str, Note]] = {}
+        by_slot: dict[tuple[str, int], dict[str, Note]] = {}
         for note in self.all():
-            notes = found.setdefault((note.key.case, note.key.rollout), {})
+            notes = by_slot.setdefault((note.key.case, note.key.rollout), {})
             notes.pop(note.kind, None)
             if note.value and note.kind in KINDS:
                 notes[note.kind] = note
-        return {slot: _remark(notes) for slot, notes in found.items() if notes}
+        return {slot: _remark(notes) for slot, notes in by_slot.items() if notes}
 
 
 def _remark(notes: dict[str, Note]) -> Annotation:

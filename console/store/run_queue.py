@@ -105,10 +105,10 @@ class RunQueue:
         So whoever adds an entry and finds the lock held can rely on it that the entry will be seen.
         """
         with self._changing():
-            found = self.entries()
-            if not found:
+            entries = self.entries()
+            if not entries:
                 lock.release()
-            return found[0] if found else None
+            return entries[0] if entries else None
 
     def add(self, entries: Sequence[Queued]) -> None:
         """Put runs at the end of the queue.
@@ -122,10 +122,10 @@ class RunQueue:
     def remove(self, run: str) -> bool:
         """Take a run out; say whether it was in the queue."""
         with self._changing():
-            found = self.entries()
-            kept = [entry for entry in found if entry.run != run]
+            entries = self.entries()
+            kept = [entry for entry in entries if entry.run != run]
             self._write(kept)
-            return len(kept) < len(found)
+            return len(kept) < len(entries)
 
     def move(self, run: str, step: int) -> bool:
         """Move a run by so many places (negative: earlier); say whether it moved.
@@ -133,17 +133,17 @@ class RunQueue:
         Nothing overtakes the run that is being played.
         """
         with self._changing():
-            found = self.entries()
-            names = [entry.run for entry in found]
+            entries = self.entries()
+            names = [entry.run for entry in entries]
             if run not in names:
                 return False
             first = 1 if is_held(self.root / names[0] / "lock") else 0
             place = names.index(run)
-            target = max(first, min(place + step, len(found) - 1))
+            target = max(first, min(place + step, len(entries) - 1))
             if target == place or place < first:
                 return False
-            found.insert(target, found.pop(place))
-            self._write(found)
+            entries.insert(target, entries.pop(place))
+            self._write(entries)
             return True
 
     def cancel(self, run: str) -> bool:

@@ -203,13 +203,15 @@ def find_run(root: Path, name: str) -> RunFolder:
     if name == "latest" and runs:
         return runs[0]
     exact = [run for run in runs if run.name == name]
-    found = exact or [run for run in runs if run.name.startswith(name)] or [run for run in runs if name in run.name]
-    if len(found) == 1:
-        return found[0]
-    if not found:
+    matching_runs = (
+        exact or [run for run in runs if run.name.startswith(name)] or [run for run in runs if name in run.name]
+    )
+    if len(matching_runs) == 1:
+        return matching_runs[0]
+    if not matching_runs:
         raise UsageError(f"no run is called {name!r} in {root}", hint=_advice(name, [run.name for run in runs]))
-    listed = ", ".join(run.name for run in found[:5])
-    raise UsageError(f"{name!r} could be {len(found)} runs: {listed}", hint="Give more of the name.")
+    listed = ", ".join(run.name for run in matching_runs[:5])
+    raise UsageError(f"{name!r} could be {len(matching_runs)} runs: {listed}", hint="Give more of the name.")
 
 
 def _advice(name: str, names: list[str]) -> str:

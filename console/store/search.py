@@ -31,11 +31,11 @@ _UNSPOKEN = frozenset({"t", "role", "finish", "digest", "crc", "kind", "outcome"
 
 def found_in(path: Path, texts: Iterable[str]) -> dict[tuple[str, int], set[str]]:
     """Return which of some texts the conversations of each case id and rollout hold."""
-    found: dict[tuple[str, int], set[str]] = {}
+    by_conversation: dict[tuple[str, int], set[str]] = {}
     for text in texts:
         for key in TextSearch(path, text).run():
-            found.setdefault((key.case, key.rollout), set()).add(text)
-    return found
+            by_conversation.setdefault((key.case, key.rollout), set()).add(text)
+    return by_conversation
 
 
 class _Owner(msgspec.Struct):

@@ -97,9 +97,9 @@ def test_what_readers_said():
 def test_free_text_holds_where_a_conversation_has_it():
     wanted = read_filter('is:failed "Zebra crossing" !lisbon')
     assert wanted.words == ("zebra crossing", "lisbon")
-    assert wanted.keeps(UNIT, found={"zebra crossing"})
+    assert wanted.keeps(UNIT, matched_words={"zebra crossing"})
     assert not wanted.keeps(UNIT)
-    assert not wanted.keeps(UNIT, found={"zebra crossing", "lisbon"})
+    assert not wanted.keeps(UNIT, matched_words={"zebra crossing", "lisbon"})
 
 
 def test_the_model_that_answered():

@@ -116,11 +116,11 @@ def _selection(args: GenerateArguments, model: str) -> Selection:
     if args.run_ids:
         return Selection(ids=_chosen_ids(project_root() / _IDS))
     there = [category.name for category in open_bfcl(args).categories()]
-    wanted = categories_of(args, "all")
-    missing = [name for name in wanted if name not in there]
+    chosen_categories = categories_of(args, "all")
+    missing = [name for name in chosen_categories if name not in there]
     if missing:
         args.output.say(f"not in {args.suite}, left out: {', '.join(missing)}")
-    chosen = tuple(name for name in wanted if name in there)
+    chosen = tuple(name for name in chosen_categories if name in there)
     if len(chosen) > 1 and FORMAT_SENSITIVITY in chosen and _mode(args, model) == "fc":
         args.output.say(f"{model}: {FORMAT_SENSITIVITY} varies the prompt, and is left out with native tools")
         chosen = tuple(name for name in chosen if name != FORMAT_SENSITIVITY)
@@ -130,8 +130,8 @@ def _selection(args: GenerateArguments, model: str) -> Selection:
 
 
 def _mode(args: GenerateArguments, model: str) -> str | None:
-    known = load_models(find_models_file(args.models)).models.get(model)
-    return args.mode or (known.mode if known else None)
+    config = load_models(find_models_file(args.models)).models.get(model)
+    return args.mode or (config.mode if config else None)
 
 
 def _chosen_ids(path: Path) -> tuple[str, ...]:

@@ -66,23 +66,23 @@ def run(args: CompareArguments) -> int:
             raise UsageError("is for two runs", where="--format", hint="Use --json for more.")
         _show_grid(args.output, grid(sides))
         return Exit.OK
-    found = compare(*sides)
-    if not found.pairs:
+    comparison = compare(*sides)
+    if not comparison.pairs:
         raise UsageError(
             "the two runs have no case in common",
             where=f"{sides[0].name}, {sides[1].name}",
             hint="Compare runs of the same suite and categories; `eval-console runs` lists them.",
         )
     if args.form != "text":
-        text = _FORMS[args.form](found)
+        text = _FORMS[args.form](comparison)
         if args.out is None:
             args.output.raw(text)
         else:
             write_file(args.out, text.encode())
     elif args.json:
-        args.output.data(comparison_object(found))
+        args.output.data(comparison_object(comparison))
     else:
-        _show(args.output, found)
+        _show(args.output, comparison)
     return Exit.OK
 
 
@@ -105,44 +105,48 @@ def _sides(args: CompareArguments) -> list[ComparisonSide]:
     return [reader.side for reader in readers]
 
 
-def _show(output: Output, found: RunComparison) -> None:
-    part = found.table
-    mark = "  (simulated)" if found.simulated else ""
-    output.text(f"A  {found.a.name}  {found.a.model}{mark}", "strong")
-    output.text(f"B  {found.b.name}  {found.b.model}{mark}", "strong")
+def _show(output: Output, comparison: RunComparison) -> None:
+    part = comparison.table
+    mark = "  (simulated)" if comparison.simulated else ""
+    output.text(f"A  {comparison.a.name}  {comparison.a.model}{mark}", "strong")
+    output.text(f"B  {comparison.b.name}  {comparison.b.model}{mark}", "strong")
     left = f", {part.left_out} left out without two grades" if part.left_out else ""
-    only = f", {found.only_a} only in A, {found.only_b} only in B" if found.only_a or found.only_b else ""
-    output.text(f"{part.compared} compared{left}{only}; {_same_words(found)}")
+    only = (
+        f", {comparison.only_a} only in A, {comparison.only_b} only in B"
+        if comparison.only_a or comparison.only_b
+        else ""
+    )
+    output.text(f"{part.compared} compared{left}{only}; {_same_words(comparison)}")
     output.text()
-    output.text(verdict_words(found), "strong")
+    output.text(verdict_words(comparison), "strong")
     output.text()
-    output.rows(("", "A", "B", "B − A"), summary_rows(found), right=frozenset({1, 2, 3}))
+    output.rows(("", "A", "B", "B − A"), summary_rows(comparison), right=frozenset({1, 2, 3}))
     output.text()
-    words = ("same", "fewer", "more") if found.headline else ("both pass", "lost", "gained")
+    words = ("same", "fewer", "more") if comparison.headline else ("both pass", "lost", "gained")
     counts = [*zip(words, (part.both, part.lost, part.gained), strict=True)]
-    counts += [] if found.headline else [("both fail", part.neither)]
+    counts += [] if comparison.headline else [("both fail", part.neither)]
     output.rows(("cases", "count"), counts, right=frozenset({1}))
-    if found.reasons:
+    if comparison.reasons:
         output.text()
-        output.rows(("reason", "A", "B"), found.reasons[:15], right=frozenset({1, 2}))
-    if len(found.categories) > 1:
+        output.rows(("reason", "A", "B"), comparison.reasons[:15], right=frozenset({1, 2}))
+    if len(comparison.categories) > 1:
         output.text()
-        rows = [(name, it.compared, it.lost, it.gained) for name, it in found.categories.items()]
+        rows = [(name, counts.compared, counts.lost, counts.gained) for name, counts in comparison.categories.items()]
         output.rows(("category", "compared", "lost", "gained"), rows, right=frozenset({1, 2, 3}))
-    if changes := found.changes():
+    if changes := comparison.changes():
         output.text()
         output.rows(("case", "change", "why"), [(str(pair.a.key), *change_words(pair)) for pair in changes])
 
 
-def _same_words(found: RunComparison) -> str:
+def _same_words(comparison: RunComparison) -> str:
     words = {True: "same {}", False: "not the same {} in {other}", None: "{} not known to be the same"}
     return ", ".join(
-        words[it.verdict].format(name, other=it.other)
-        for name, it in (("data", found.data), ("prompts", found.prompts))
+        words[sameness.verdict].format(name, other=sameness.other)
+        for name, sameness in (("data", comparison.data), ("prompts", comparison.prompts))
     )
 
 
-def _show_grid(output: Output, found: Grid) -> None:
+def _show_grid(output: Output, runs_grid: Grid) -> None:
     if output.machine:
         rows = [
             {
@@ -152,21 +156,21 @@ def _show_grid(output: Output, found: Grid) -> None:
                 "differs": row.differs,
                 "outcomes": [outcome_word(outcome) if outcome else None for outcome in row.outcomes],
             }
-            for row in found.rows
+            for row in runs_grid.rows
         ]
-        output.data({"schema": 1, "runs": [side.name for side in found.sides], "rows": rows})
+        output.data({"schema": 1, "runs": [side.name for side in runs_grid.sides], "rows": rows})
         return
-    for place, side in enumerate(found.sides, 1):
-        passed, graded = found.passed(place - 1)
+    for place, side in enumerate(runs_grid.sides, 1):
+        passed, graded = runs_grid.passed(place - 1)
         mark = "  (simulated)" if side.manifest.simulated else ""
         output.text(
             f"{place}  {side.name}  {side.model}{mark}  {score(passed, graded)} of {graded} graded in all", "strong"
         )
     output.text()
-    headings = ("case", *(str(place + 1) for place in range(len(found.sides))), "")
+    headings = ("case", *(str(place + 1) for place in range(len(runs_grid.sides))), "")
     rows = [
         (_label(row.slot), *(_MARKS[outcome] for outcome in row.outcomes), "differs" if row.differs else "")
-        for row in found.rows
+        for row in runs_grid.rows
     ]
     output.rows(headings, rows)
 

@@ -55,14 +55,17 @@ def run(args: DisputeArguments) -> int:
 
 def _list(args: DisputeArguments) -> int:
     folder = find_run(find_runs_root(args.runs), args.which)
-    found = [(slot, annotation) for slot, annotation in Notes(folder.path).annotations().items() if annotation.dispute]
+    disputed = [
+        (slot, annotation) for slot, annotation in Notes(folder.path).annotations().items() if annotation.dispute
+    ]
     if args.json:
         rows = [
-            {"case": case, "rollout": number + 1} | dict(remarks_of(annotation)) for (case, number), annotation in found
+            {"case": case, "rollout": number + 1} | dict(remarks_of(annotation))
+            for (case, number), annotation in disputed
         ]
         args.output.data({"schema": 1, "run": folder.name, "disputed": rows})
-    elif found:
-        rows = [(case, remarks_of(annotation)["disputed_by"], annotation.dispute) for (case, _), annotation in found]
+    elif disputed:
+        rows = [(case, remarks_of(annotation)["disputed_by"], annotation.dispute) for (case, _), annotation in disputed]
         args.output.rows(("case", "disputed by", "why"), rows)
     else:
         args.output.say(f"nothing is disputed in {folder.name}")

@@ -54,31 +54,31 @@ def run(args: FailuresArguments) -> int:
     return Exit.OK
 
 
-def _groups(folder: RunFolder, by: GroupBy, wanted: Filter) -> list[Group]:
+def _groups(folder: RunFolder, by: GroupBy, chosen: Filter) -> list[Group]:
     annotations = Notes(folder.path).annotations()
-    found = found_in(folder.journal_path, wanted.words)
+    words_by_slot = found_in(folder.journal_path, chosen.words)
     failures = [
         rollout
         for rollout in read_overview(folder).rollouts.values()
-        if (rollout.is_failure or "is:" in wanted.text)
-        and wanted.keeps(rollout, annotations.get(rollout.slot, UNREMARKED), found.get(rollout.slot, ()))
+        if (rollout.is_failure or "is:" in chosen.text)
+        and chosen.keeps(rollout, annotations.get(rollout.slot, UNREMARKED), words_by_slot.get(rollout.slot, ()))
     ]
     return group(failures, by, {slot: annotation.tag for slot, annotation in annotations.items()})
 
 
-def _show(output: Output, found: Group, depth: int) -> None:
-    output.text(f"{'  ' * depth}{found.count:>5}  {found.label}", "" if depth else "strong")
-    for part in found.parts:
+def _show(output: Output, failure_group: Group, depth: int) -> None:
+    output.text(f"{'  ' * depth}{failure_group.count:>5}  {failure_group.label}", "" if depth else "strong")
+    for part in failure_group.parts:
         _show(output, part, depth + 1)
-    if not found.parts:
-        for rollout in found.rollouts:
+    if not failure_group.parts:
+        for rollout in failure_group.rollouts:
             output.text(f"{'  ' * depth}         {rollout.key}  {rollout.message}", "faint")
 
 
-def _as_json(found: Group) -> dict[str, Any]:
+def _as_json(failure_group: Group) -> dict[str, Any]:
     return {
-        "label": found.label,
-        "count": found.count,
-        "cases": [str(rollout.key) for rollout in found.rollouts],
-        "parts": [_as_json(part) for part in found.parts],
+        "label": failure_group.label,
+        "count": failure_group.count,
+        "cases": [str(rollout.key) for rollout in failure_group.rollouts],
+        "parts": [_as_json(part) for part in failure_group.parts],
     }

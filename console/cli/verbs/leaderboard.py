@@ -76,7 +76,7 @@ def _completed(board: Board, args: Arguments) -> Board:
             board = with_measures(board, row.runs, measures_of(folders))
         if row.headline(board).unit == "mean" and row.runs:
             reader = RunReader(find_run(find_runs_root(args.runs), row.runs[0]))
-            values = [it.scores[name] for it in reader.side.rollouts.values() if name in it.scores]
+            values = [rollout.scores[name] for rollout in reader.side.rollouts.values() if name in rollout.scores]
             board = with_interval(board, row.runs[0], values)
     return board
 
@@ -121,8 +121,14 @@ def _as_json(board: Board) -> dict[str, Any]:
                 "runs": list(row.runs),
                 "cost_usd": row.cost_usd if not row.cost_unknown else None,
                 "cells": {
-                    name: {"value": it.value, "low": it.low, "high": it.high, "count": it.count, "note": it.note}
-                    for name, it in row.cells.items()
+                    name: {
+                        "value": cell.value,
+                        "low": cell.low,
+                        "high": cell.high,
+                        "count": cell.count,
+                        "note": cell.note,
+                    }
+                    for name, cell in row.cells.items()
                 },
             }
             for rank, row in enumerate(board.rows, 1)

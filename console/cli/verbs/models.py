@@ -79,8 +79,8 @@ def _answer(model: ModelConfig) -> tuple[bool, str, str]:
 
     from console.cli.checkup import GOOD, look_at_endpoint
 
-    found = asyncio.run(look_at_endpoint(model))
-    return found.state == GOOD, found.text, found.hint
+    finding = asyncio.run(look_at_endpoint(model))
+    return finding.state == GOOD, finding.text, finding.hint
 
 
 def _as_json(model: ModelConfig) -> dict[str, Any]:

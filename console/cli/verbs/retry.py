@@ -43,9 +43,9 @@ def run(args: RetryArguments) -> int:
     folder = find_run(find_runs_root(args.runs), args.which)
     only = frozenset(split(args.ids))
     if only:
-        known = [case.id for case in reopen(folder, args.models, args.data).cases]
-        for case in only - set(known):
-            close = nearest(case, known)
+        case_ids = [case.id for case in reopen(folder, args.models, args.data).cases]
+        for case in only - set(case_ids):
+            close = nearest(case, case_ids)
             raise UsageError(
                 f"the run has no case {case!r}", where="--ids", hint=f"Did you mean {close}?" if close else ""
             )

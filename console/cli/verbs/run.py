@@ -56,7 +56,7 @@ def run(args: RunArguments) -> int:
     if args.save_preset:
         return _save(args)
     _warn(args.output, prepared)
-    forecast = Forecast([forecast_of(one) for one in prepared])
+    forecast = Forecast([forecast_of(run) for run in prepared])
     if args.dry_run:
         return _show_forecast(args.output, forecast)
     _confirm(args, forecast)
@@ -82,70 +82,70 @@ def _save(args: RunArguments) -> int:
 def _warn(output: Output, prepared: "Sequence[Prepared]") -> None:
     from console.engine.role_warnings import warnings_about_roles
 
-    said = dict.fromkeys(warning for one in prepared for warning in one.warnings)
-    doubts = warnings_about_roles(one.models for one in prepared)
-    for warning in [*said, *doubts]:
+    warnings = dict.fromkeys(warning for run in prepared for warning in run.warnings)
+    doubts = warnings_about_roles(run.models for run in prepared)
+    for warning in [*warnings, *doubts]:
         output.say(warning)
-    for one in prepared:
-        one.warnings.extend(doubts)  # so that its engine need not say them again
+    for run in prepared:
+        run.warnings.extend(doubts)  # so that its engine need not say them again
 
 
 def _show_forecast(output: Output, forecast: "Forecast") -> int:
     if not output.machine:
-        for one in forecast.runs:
-            output.text(_words(one))
-            for line in _protocol_lines(one):
+        for run in forecast.runs:
+            output.text(_words(run))
+            for line in _protocol_lines(run):
                 output.text(line)
         if len(forecast.runs) > 1:
             output.text(f"together: {_sum_words(forecast)}")
         return Exit.OK
     output.many_data(
         {
-            "model": one.model,
-            "suite": one.suite,
-            "cases": one.cases,
-            "rollouts": one.rollouts,
-            **_numbers(one),
+            "model": run.model,
+            "suite": run.suite,
+            "cases": run.cases,
+            "rollouts": run.rollouts,
+            **_numbers(run),
             **(
-                {"protocols": {name: _numbers(other) for name, other in one.protocols.items()}} if one.protocols else {}
+                {"protocols": {name: _numbers(other) for name, other in run.protocols.items()}} if run.protocols else {}
             ),
         }
-        for one in forecast.runs
+        for run in forecast.runs
     )
     return Exit.OK
 
 
-def _numbers(one: "RunForecast") -> dict[str, float | None]:
+def _numbers(run: "RunForecast") -> dict[str, float | None]:
     return {
-        "calls": one.calls,
-        "input_tokens": one.input_tokens,
-        "output_tokens": one.output_tokens,
-        "cost_usd": None if one.unpriced else one.cost_usd,
+        "calls": run.calls,
+        "input_tokens": run.input_tokens,
+        "output_tokens": run.output_tokens,
+        "cost_usd": None if run.unpriced else run.cost_usd,
     }
 
 
-def _words(one: "RunForecast") -> str:
-    times = f" × {one.rollouts} rollouts" if one.rollouts > 1 else ""
-    calls = f"about {one.calls:,.0f} calls"
-    return f"{one.model} on {one.suite}: {one.cases} cases{times}, {calls}, {_tokens(one)}, {_price(one)}"
+def _words(run: "RunForecast") -> str:
+    times = f" × {run.rollouts} rollouts" if run.rollouts > 1 else ""
+    calls = f"about {run.calls:,.0f} calls"
+    return f"{run.model} on {run.suite}: {run.cases} cases{times}, {calls}, {_tokens(run)}, {_price(run)}"
 
 
-def _tokens(one: "RunForecast") -> str:
-    return f"{one.input_tokens:,.0f} tokens in, {one.output_tokens:,.0f} out"
+def _tokens(run: "RunForecast") -> str:
+    return f"{run.input_tokens:,.0f} tokens in, {run.output_tokens:,.0f} out"
 
 
-def _price(one: "RunForecast") -> str:
-    if one.simulated:
+def _price(run: "RunForecast") -> str:
+    if run.simulated:
         return "simulated, free"
-    return f"price of {', '.join(one.unpriced)} unknown" if one.unpriced else f"about ${one.cost_usd:.4f}"
+    return f"price of {', '.join(run.unpriced)} unknown" if run.unpriced else f"about ${run.cost_usd:.4f}"
 
 
-def _protocol_lines(one: "RunForecast") -> list[str]:
+def _protocol_lines(run: "RunForecast") -> list[str]:
     """What the run would take by each of its suite's protocols."""
-    width = max(map(len, one.protocols), default=0)
+    width = max(map(len, run.protocols), default=0)
     return [
         f"  protocol {name.ljust(width)}  about {other.calls:,.0f} calls, {_tokens(other)}, {_price(other)}"
-        for name, other in one.protocols.items()
+        for name, other in run.protocols.items()
     ]
 
 
@@ -159,8 +159,8 @@ def _confirm(args: RunArguments, forecast: "Forecast") -> None:
     """Ask before much money is spent, where somebody is there to answer."""
     import sys
 
-    for one in forecast.runs:
-        for line in (_words(one), *_protocol_lines(one)):
+    for run in forecast.runs:
+        for line in (_words(run), *_protocol_lines(run)):
             args.output.say(line)
     if args.yes or not forecast.stake or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return
@@ -180,8 +180,8 @@ def _name_all(args: RunArguments, folders: "Sequence[RunFolder]") -> int:
 def _play_all(args: RunArguments, prepared: "Sequence[Prepared]", least: float | None) -> int:
     """Play one run after another and return the worst exit code; a signal ends all of it."""
     codes: list[Exit] = []
-    for one in prepared:
-        codes.append(_play(args.output, one, least))
+    for run in prepared:
+        codes.append(_play(args.output, run, least))
         if codes[-1] >= Exit.HANGUP:
             break
     return max(codes)

@@ -46,9 +46,9 @@ def run(args: ShowArguments) -> int:
     if case:
         return _show_case(args, history, case)
     show_report(args.output, history, _report(args, history))
-    said = remark_counts(Notes(history.folder.path).annotations().values())
-    if said and not args.json:
-        args.output.text(f"readers: {said}; no score is changed by that", "doubt")
+    counts = remark_counts(Notes(history.folder.path).annotations().values())
+    if counts and not args.json:
+        args.output.text(f"readers: {counts}; no score is changed by that", "doubt")
     return Exit.OK
 
 
@@ -62,22 +62,22 @@ def _report(args: Arguments, history: History) -> Report | None:
 
 
 def _show_case(args: Arguments, history: History, case: str) -> int:
-    found = [played for played in history.played if case in (played.case.id, str(played.key))]
-    if not found:
+    matching = [played for played in history.played if case in (played.case.id, str(played.key))]
+    if not matching:
         close = nearest(case, [played.case.id for played in history.played])
         hint = f"Did you mean {close}?" if close else f"`eval-console show {history.folder.name} --json` lists them."
         raise UsageError(f"the run has no case {case!r}", where=history.folder.name, hint=hint)
     output = args.output
     report = None if output.machine else _report(args, history)
-    for played in found:
+    for played in matching:
         if output.machine:
             output.data(_as_json(args, history, played))
             continue
         show_case(output, played, history.manifest, compare(args, history, played))
-        said = remarks_of(
+        notes = remarks_of(
             Notes(history.folder.path).annotations().get((played.key.case, played.key.rollout), UNREMARKED)
         )
-        for kind, text in said.items():
+        for kind, text in notes.items():
             output.text(f"  {kind.replace('_', ' ')}: {text}", "doubt")
         _show_turns(output, played, report)
         show_transcript(output, _conversation(history, played))

@@ -30,11 +30,11 @@ def run(args: SuitesArguments) -> int:
         return _show(catalog, args.suite, args.output)
     for warning in catalog.warnings:
         args.output.warn(warning)
-    found = [_with_count(catalog, entry, args.output) for entry in catalog.entries()]
+    suites = [_with_count(catalog, entry, args.output) for entry in catalog.entries()]
     if args.json:
-        args.output.data(found)
+        args.output.data(suites)
     else:
-        rows = [(item["name"], item["cases"], item["origin"], item["title"]) for item in found]
+        rows = [(item["name"], item["cases"], item["origin"], item["title"]) for item in suites]
         args.output.rows(("suite", "cases", "origin", "title"), rows, right=frozenset({1}))
     return Exit.OK
 

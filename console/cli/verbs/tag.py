@@ -97,9 +97,9 @@ def _tag(text: str | None) -> str | None:
 
 
 def _rollout(reader: RunReader, case: str, number: int) -> Rollout:
-    found = reader.side.rollouts.get((case, number - 1))
-    if found is not None:
-        return found
+    rollout = reader.side.rollouts.get((case, number - 1))
+    if rollout is not None:
+        return rollout
     cases = list(dict.fromkeys(name for name, _ in reader.side.rollouts))
     if case in cases:
         raise UsageError(f"{case} has no rollout {number}", where="--rollout")

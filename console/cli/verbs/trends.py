@@ -33,13 +33,13 @@ def run(args: TrendsArguments) -> int:
     Raises:
         UsageError: no run fits.
     """
-    found = trends(known_runs(args))
-    chosen = [it for it in found if args.model in (None, it.model) and args.suite in (None, it.suite)]
-    if found and not chosen:
-        names = sorted({f"{it.model} on {it.suite}" for it in found})
+    all_trends = trends(known_runs(args))
+    chosen = [trend for trend in all_trends if args.model in (None, trend.model) and args.suite in (None, trend.suite)]
+    if all_trends and not chosen:
+        names = sorted({f"{trend.model} on {trend.suite}" for trend in all_trends})
         raise UsageError("no run is of this model and suite", hint=f"There are runs of: {', '.join(names[:8])}.")
     if args.json:
-        args.output.data({"schema": 1, "trends": [dataclasses.asdict(it) for it in chosen]})
+        args.output.data({"schema": 1, "trends": [dataclasses.asdict(trend) for trend in chosen]})
         return Exit.OK
     for place, trend in enumerate(chosen):
         if place:
@@ -55,10 +55,10 @@ def _show(output: Output, trend: Trend) -> None:
     values = [point.value for point in trend.points]
     bars = sparkline(values, 40, None if trend.score else 1.0) if len(values) > 1 else ""
     output.text(f"{trend.model} on {trend.suite}{mark}  {bars}".rstrip(), "strong")
-    what = trend.score or "passed"
+    measure = trend.score or "passed"
     rows = [_row(point, trend) for point in trend.points]
     output.rows(
-        ("run", "when", "state", what, "95 %", "change", "graded", "of", "cost"), rows, right=frozenset({6, 7, 8})
+        ("run", "when", "state", measure, "95 %", "change", "graded", "of", "cost"), rows, right=frozenset({6, 7, 8})
     )
 
 
