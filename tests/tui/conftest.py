@@ -14,8 +14,10 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import pytest
+from textual.geometry import Region
 from textual.pilot import Pilot
 
 from console.config import paths
@@ -28,7 +30,10 @@ from console.store.runs import RunFolder, create_run
 from console.tui.app import ConsoleApp
 from console.tui.data.catalog_items import WorkspacePaths
 from console.tui.data.workspace import THREAD
+from console.tui.screens.base import BaseScreen
 from console.tui.themes import DARK
+from console.tui.widgets.key_line import KeyLine
+from console.tui.widgets.top_line import TopLine
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 UPDATE = "UPDATE_FRAMES"
@@ -194,13 +199,35 @@ async def settle(app: ConsoleApp, pilot: Pilot[int]) -> None:
         await pilot.pause()
 
 
-def frame_of(app: ConsoleApp) -> str:
+def rows_of(app: ConsoleApp) -> list[str]:
     """Return what the terminal shows, and check that every line is exactly as wide as the terminal."""
     strips = app.screen._compositor.render_strips()
     width, height = app.size
     assert len(strips) == height
     assert {strip.cell_length for strip in strips} == {width}
-    return "\n".join(strip.text.rstrip() for strip in strips) + "\n"
+    return [strip.text.rstrip() for strip in strips]
+
+
+def frame_of(app: ConsoleApp) -> str:
+    """Return the rows of the terminal as one text."""
+    return "\n".join(rows_of(app)) + "\n"
+
+
+def chrome_of(app: ConsoleApp) -> dict[int, str]:
+    """Return the rows of top line and key line, of the place that is shown or that a dialog lies over."""
+    base = next(screen for screen in reversed(app.screen_stack) if isinstance(screen, BaseScreen))
+    rows: dict[int, str] = {}
+    for widget in (*base.query(TopLine), *base.query(KeyLine)):
+        if widget.display:
+            strips = widget.render_lines(Region(0, 0, widget.size.width, widget.size.height))
+            rows |= {y: strip.text.rstrip() for y, strip in enumerate(strips, widget.region.y)}
+    return rows
+
+
+def body_of(app: ConsoleApp) -> str:
+    """Return the frame without top line and key line; a row of theirs that something covers stays."""
+    chrome = chrome_of(app)
+    return "".join(f"{row}\n" for y, row in enumerate(rows_of(app)) if chrome.get(y) != row)
 
 
 @pytest.fixture
@@ -209,16 +236,28 @@ def frame() -> Callable[[ConsoleApp], str]:
     return frame_of
 
 
-@pytest.fixture
-def assert_frame() -> Callable[[ConsoleApp, str], None]:
-    """Return the function that compares the frame with the committed one."""
+def assert_snapshot(text: str, name: str) -> None:
+    """Compare a text with the committed one of this name."""
+    path = SNAPSHOTS / f"{name}.txt"
+    if os.environ.get(UPDATE):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    assert path.exists(), f"no such frame yet; {UPDATE}=1 writes it"
+    assert text == path.read_text(encoding="utf-8")
 
-    def check(app: ConsoleApp, name: str) -> None:
-        shown, path = frame_of(app), SNAPSHOTS / f"{name}.txt"
-        if os.environ.get(UPDATE):
-            path.write_text(shown, encoding="utf-8")
-        assert path.exists(), f"no such frame yet; {UPDATE}=1 writes it"
-        assert shown == path.read_text(encoding="utf-8")
+
+class AssertFrame(Protocol):
+    """Compares what is shown with the committed frame: the body, or with `whole` top line and key line as well."""
+
+    def __call__(self, app: ConsoleApp, name: str, *, whole: bool = False) -> None: ...
+
+
+@pytest.fixture
+def assert_frame() -> AssertFrame:
+    """Return the function that compares frames."""
+
+    def check(app: ConsoleApp, name: str, *, whole: bool = False) -> None:
+        assert_snapshot(frame_of(app) if whole else body_of(app), name)
 
     return check
 

@@ -110,16 +110,13 @@ async def test_the_lost_are_asked_again_as_a_run_of_their_own(
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_three_runs_are_a_grid_that_leads_to_pairs(
-    size: Any, opened: Any, desk: Any, two: Any, assert_frame: Any
-) -> None:
+async def test_three_runs_are_a_grid_that_leads_to_pairs(size: Any, opened: Any, desk: Any, two: Any) -> None:
     third = play(desk.root / "runs", "0118-0900-bfcl-gpt-y", "gpt-y", 0)
     async with opened(size) as (app, pilot):
         app.open_grid([*two, third])
         await assert_until(pilot, lambda: isinstance(app.screen, GridScreen) and app.screen.grid is not None)
         await assert_until(pilot, lambda: "4 of 9 differ" in text_of(app))
         await still(app, pilot)
-        assert_frame(app, f"compare-grid-{size[0]}x{size[1]}")
         await pilot.press("f")
         await assert_until(pilot, lambda: "live_simple_90-45-0" in text_of(app))
         await pilot.press("f", "enter")

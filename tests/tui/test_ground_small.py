@@ -39,7 +39,7 @@ async def test_below_the_least_size_there_is_one_sentence_and_it_comes_back(
 async def test_little_room_shows_one_pane_of_home_at_a_time(opened: Any, desk: Any, assert_frame: Any) -> None:
     desk.usual_runs()
     async with opened((40, 10)) as (app, pilot):
-        assert_frame(app, "home-small-40x10")
+        assert_frame(app, "home-small-40x10", whole=True)
         heads = []
         for _ in range(4):
             await pilot.press("tab")
@@ -57,7 +57,7 @@ async def test_little_room_is_enough_to_watch_a_run(opened: Any, desk: Any, asse
         app.open_live(run)
         await assert_until(pilot, lambda: "wrong val" in text_of(app))
         await still(app, pilot)
-        assert_frame(app, "live-small-40x10")
+        assert_frame(app, "live-small-40x10", whole=True)
         await pilot.press("enter")
         await assert_until(pilot, lambda: "verdict" in text_of(app))
         assert "wrong val" not in text_of(app)
@@ -69,7 +69,7 @@ async def test_little_room_is_enough_to_review_a_run(opened: Any, desk: Any, ass
         app.open_review(run)
         await assert_until(pilot, lambda: "1 of 7" in text_of(app))
         await still(app, pilot)
-        assert_frame(app, "review-small-40x10")
+        assert_frame(app, "review-small-40x10", whole=True)
         await pilot.press("enter")
         await assert_until(pilot, lambda: "expected" in text_of(app))
         await pilot.press("n")

@@ -36,14 +36,6 @@ async def watch(app: ConsoleApp, pilot: Pilot[int], folder: RunFolder) -> LiveSc
 
 
 @pytest.mark.parametrize("size", [(80, 24), (160, 45)])
-async def test_a_finished_run_of_cases(size: tuple[int, int], opened: Any, desk: Any, assert_frame: Any) -> None:
-    folder = plain_run(desk.root / "runs").folder
-    async with opened(size) as (app, pilot):
-        await watch(app, pilot, folder)
-        assert_frame(app, f"live-cases-{size[0]}x{size[1]}")
-
-
-@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
 async def test_loops(size: tuple[int, int], opened: Any, desk: Any, assert_frame: Any) -> None:
     folder = loop_run(desk.root / "runs").folder
     async with opened(size) as (app, pilot):
@@ -61,7 +53,7 @@ async def test_problems_take_the_place_of_failures_when_narrow(opened: Any, desk
         assert_frame(app, "live-problems-80x24")
         await pilot.press("escape")
         await pilot.pause()
-        assert_frame(app, "live-cases-80x24")
+        assert_frame(app, "states/live-ended-80x24")
 
 
 async def test_a_run_that_cannot_be_opened_says_why(opened: Any, desk: Any, frame: Any) -> None:

@@ -41,41 +41,15 @@ def code_suite(monkeypatch: pytest.MonkeyPatch) -> None:
 # Frames --------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_a_loop_in_live(size: tuple[int, int], opened: Any, desk: Any, assert_frame: Any) -> None:
-    folder = brick_run(desk.root / "runs").folder
-    async with opened(size) as (app, pilot):
-        await watch(app, pilot, folder)
-        assert_frame(app, f"live-rounds-{size[0]}x{size[1]}")
-
-
 @pytest.mark.usefixtures("loop_suite")
 @pytest.mark.parametrize("size", SIZES)
-async def test_a_loop_in_review(size: tuple[int, int], opened: Any, desk: Any, assert_frame: Any) -> None:
+async def test_the_sums_of_a_loop_in_review(size: tuple[int, int], opened: Any, desk: Any, assert_frame: Any) -> None:
     folder = brick_run(desk.root / "runs").folder
     async with opened(size) as (app, pilot):
         await review(app, pilot, folder)
-        assert_frame(app, f"review-rounds-{size[0]}x{size[1]}")
         await pilot.press("V")
         await still(app, pilot)
         assert_frame(app, f"review-run-{size[0]}x{size[1]}")
-
-
-@pytest.mark.parametrize("size", SIZES)
-async def test_code_in_live(size: tuple[int, int], opened: Any, desk: Any, assert_frame: Any) -> None:
-    folder = code_run(desk.root / "runs").folder
-    async with opened(size) as (app, pilot):
-        await watch(app, pilot, folder)
-        assert_frame(app, f"live-code-{size[0]}x{size[1]}")
-
-
-@pytest.mark.usefixtures("code_suite")
-@pytest.mark.parametrize("size", SIZES)
-async def test_code_in_review(size: tuple[int, int], opened: Any, desk: Any, assert_frame: Any) -> None:
-    folder = code_run(desk.root / "runs").folder
-    async with opened(size) as (app, pilot):
-        await review(app, pilot, folder)
-        assert_frame(app, f"review-code-{size[0]}x{size[1]}")
 
 
 # Loops in Live -------------------------------------------------------------------------------------------------------

@@ -7,10 +7,12 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import aclosing
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 import pytest
 from textual.screen import ModalScreen
+from tui.conftest import assert_snapshot, chrome_of
 from tui.pictures import draw
 from tui.shown import text_of
 from tui.states import WALKS, Stage, Walk
@@ -52,6 +54,28 @@ def pale(app: ConsoleApp, least: float) -> Iterator[str]:
                 yield f"{ratio:.2f}  {segment.text.strip()!r}  {style.color.name} on {style.bgcolor.name}"
 
 
+class ChromeLog:
+    """Every top line and key line of a walk, each once, with the states that show it."""
+
+    def __init__(self) -> None:
+        self._top: dict[str, list[str]] = {}
+        self._keys: dict[str, list[str]] = {}
+
+    def take(self, app: ConsoleApp, state: str) -> None:
+        """Add a state; one in which a dialog has the keys says nothing about the place below it."""
+        if not isinstance(app.screen, ModalScreen):
+            middle, rows = app.size.height // 2, chrome_of(app)
+            for log, is_part in ((self._top, middle.__gt__), (self._keys, middle.__le__)):
+                if part := "".join(f"{row}\n" for y, row in rows.items() if is_part(y)):
+                    log.setdefault(part, []).append(state)
+
+    def text(self) -> str:
+        parts = [
+            f"{part}{fill(', '.join(states), 100)}\n" for log in (self._top, self._keys) for part, states in log.items()
+        ]
+        return "\n".join(parts)
+
+
 SEEN: set[tuple[str, str, bool]] = set()
 """Pairs of colours that were painted in a state that has been looked at in every theme."""
 
@@ -86,9 +110,11 @@ async def test_states(
 ) -> None:
     stage = Stage(desk, opened, monkeypatch, SIZES[size])
     other: list[str] = []
+    chrome = ChromeLog()
     async with aclosing(walk(stage)) as states:
         async for name in states:
             try:
+                chrome.take(stage.app, name)
                 assert_frame(stage.app, f"states/{name}-{size}")
             except AssertionError as difference:
                 other.append(f"{name}-{size}: {difference}")
@@ -97,3 +123,4 @@ async def test_states(
                 await assert_alike(stage, name)
                 SEEN.update(found)
     assert not other, "\n".join(other)
+    assert_snapshot(chrome.text(), f"chrome/{walk.__name__}-{size}")
