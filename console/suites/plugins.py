@@ -38,7 +38,7 @@ def broken_formats() -> list[str]:
     out: list[str] = []
     for point in points():
         try:
-            _load(point)
+            load_point(point)
         except UsageError as error:
             out.append(error.message)
     return out
@@ -50,7 +50,7 @@ def open_foreign(point: "EntryPoint", entry: SuiteEntry) -> Suite:
     Raises:
         UsageError: its code cannot be loaded, fails, or makes something that is no suite; names format and package.
     """
-    factory = _load(point)
+    factory: Callable[[SuiteEntry], Suite] = load_point(point)
     try:
         suite = factory(entry)
     except UsageError:
@@ -63,8 +63,12 @@ def open_foreign(point: "EntryPoint", entry: SuiteEntry) -> Suite:
     return suite
 
 
-def _load(point: "EntryPoint") -> Callable[[SuiteEntry], Suite]:
-    """Import a format's code, for at most `LOAD_S` seconds."""
+def load_point(point: "EntryPoint") -> Callable[..., Any]:
+    """Import the code behind an entry point, for at most `LOAD_S` seconds.
+
+    Raises:
+        UsageError: it cannot be loaded, or its import hangs; names format and package.
+    """
     if point.value in _hung:
         raise _hangs(point)
     loaded: list[Any] = []

@@ -26,6 +26,8 @@ MUTED = "$muted"
 OUTPUT_LIMIT = 20_000
 """Characters of an output that are shown; of a longer one, its head and tail."""
 NAMES_WIDTH = 60
+CODE = "code "
+"""Start of the keys of blocks with the code of a turn; `x` folds them."""
 LONG_LINES = 16
 """Lines from which on a tool's result starts folded."""
 
@@ -60,6 +62,22 @@ def cell_lines(cell: Cell, code: str) -> tuple[Content, ...]:
     arrow = "-> " if is_ascii() else "→ "
     found += [Content.styled(arrow, "bold $live").append(one_line(call, 4000)) for call in cell.calls]
     return tuple(found)
+
+
+def turn_code_block(turn: int, cells: Sequence[Cell]) -> Block:
+    """Return the code that was run in a turn, counted from 0, with what it printed."""
+    body: list[Content] = []
+    for place, cell in enumerate(cells):
+        if len(cells) > 1:
+            body.append(Content.styled(f"block {place + 1}", MUTED))
+        if cell.error:
+            body.append(one_line(f"{SYMBOLS.broken} {cell.error}", 300, "bold $fail"))
+        body += cell_lines(cell, cell.code)
+        names = [f"{verb} {', '.join(them)}" for verb, them in (("reads", cell.reads), ("writes", cell.writes)) if them]
+        if names:
+            body.append(one_line("  ".join(names), 200, MUTED))
+    title = Content.styled(f"code it ran, {number_format.plural(len(cells), 'block')}", MUTED)
+    return Block(f"{CODE}{turn}", title, body=tuple(body))
 
 
 def _variables(cell: Cell) -> Content:

@@ -16,9 +16,9 @@ from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import reason_words
 from console.insight.rollout import PREPARED
 from console.tui.render.bars import bar, is_ascii
-from console.tui.render.code_blocks import CODE_NOTES
 from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
 from console.tui.sanitize import one_line
+from console.tui.suite_views.registry import find_note_block
 from console.tui.widgets.block import Block
 from console.tui.widgets.transcript import Transcript
 
@@ -110,9 +110,9 @@ _NOTE_WORDS = {"running code": "what was executed"}
 
 
 def _note(passage: Passage, key: str, gap: bool) -> Block:
-    code = CODE_NOTES.get(passage.head)
-    if code is not None and isinstance(passage.data, dict):
-        return code(passage, key, gap)
+    draw = find_note_block(passage.head)
+    if draw is not None and isinstance(passage.data, dict):
+        return draw(passage, key, gap)
     known = _NOTES.get(passage.head)
     if known is not None and isinstance(passage.data, dict):
         return Block(key, known(cast(dict[str, Any], passage.data)), gap=gap and passage.head != "nearest")

@@ -13,6 +13,7 @@ from console.core.fault import UsageError
 from console.insight.failures import GroupBy
 from console.store.runs import RunFolder
 from console.tui.render import diff, lines
+from console.tui.render.code_blocks import CODE
 from console.tui.render.diff import Layout
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.review.case_base import CaseScreen
@@ -26,9 +27,6 @@ from console.tui.screens.review.case_header import (
     tabs,
 )
 from console.tui.screens.review.ground_truth import tool_blocks, truth_blocks
-from console.tui.screens.review.loop_summary import run_blocks
-from console.tui.screens.review.turn_summary import sum_blocks
-from console.tui.screens.review.turn_view import CODE
 from console.tui.screens.review.views import (
     Subject,
     View,
@@ -41,6 +39,8 @@ from console.tui.screens.review.views import (
     view_name,
     views_of,
 )
+from console.tui.suite_views.loop_summary import run_blocks
+from console.tui.suite_views.turn_summary import sum_blocks
 from console.tui.widgets.block import Block
 from console.tui.widgets.pane_title import PaneTitle, same, tell
 from console.tui.widgets.transcript import Transcript

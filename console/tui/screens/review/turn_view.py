@@ -9,19 +9,16 @@ from itertools import pairwise
 from textual.content import Content
 
 from console.core.comparison import Comparison, Mark, Pair
-from console.insight import number_format
 from console.insight.conversation import Conversation
-from console.insight.executed_code import Cell, cells_of
+from console.insight.executed_code import cells_of
 from console.insight.passage import Passage, PassageKind
 from console.tui.render import diff
-from console.tui.render.code_blocks import cell_lines
+from console.tui.render.code_blocks import turn_code_block
 from console.tui.render.symbols import SYMBOLS
 from console.tui.sanitize import one_line
 from console.tui.widgets.block import Block
 
 MUTED = "$muted"
-CODE = "code "
-"""Start of the keys of blocks with code; `x` folds them."""
 _QUERY_WIDTH = 400
 _KINDS = (
     ("call", "calls"),
@@ -53,7 +50,8 @@ def turn_blocks(comparison: Comparison, conversation: Conversation, width: int, 
             is_named = True
             body += diff.heading(width, style)
         body += diff.pair_lines(pairs, width, style)
-        code = _code_block(number, [cell for cell in cells if cell.turn == number])
+        mine = [cell for cell in cells if cell.turn == number]
+        code = turn_code_block(number, mine) if mine else None
         if code is not None and is_folded:
             body += code.body
             code = None
@@ -104,20 +102,3 @@ def _asked(passages: Sequence[Passage], turn: int) -> list[Content]:
         if passage.kind is PassageKind.USER and passage.turn == turn and not passage.step and passage.role == "model"
     ]
     return [Content.styled("user  ", MUTED).append(one_line(said[-1], _QUERY_WIDTH))] if said else []
-
-
-def _code_block(turn: int, cells: Sequence[Cell]) -> Block | None:
-    if not cells:
-        return None
-    body: list[Content] = []
-    for place, cell in enumerate(cells):
-        if len(cells) > 1:
-            body.append(Content.styled(f"block {place + 1}", MUTED))
-        if cell.error:
-            body.append(one_line(f"{SYMBOLS.broken} {cell.error}", 300, "bold $fail"))
-        body += cell_lines(cell, cell.code)
-        names = [f"{verb} {', '.join(them)}" for verb, them in (("reads", cell.reads), ("writes", cell.writes)) if them]
-        if names:
-            body.append(one_line("  ".join(names), 200, MUTED))
-    title = Content.styled(f"code it ran, {number_format.plural(len(cells), 'block')}", MUTED)
-    return Block(f"{CODE}{turn}", title, body=tuple(body))

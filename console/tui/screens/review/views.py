@@ -15,15 +15,15 @@ from console.insight import number_format
 from console.insight.conversation import Conversation, Exchange
 from console.insight.loops import is_loop
 from console.insight.passage import PassageKind, show_json_lines
-from console.insight.reasons import hint, reason_words
 from console.insight.rollout import Rollout
 from console.insight.turn_sums import turn_sums
 from console.tui.render import diff
+from console.tui.render.broken_case import broken_blocks
 from console.tui.render.conversation import outcome_word, passage_block
 from console.tui.sanitize import literal, one_line
-from console.tui.screens.review.loop_view import loop_blocks
-from console.tui.screens.review.turn_summary import turn_sum_block
 from console.tui.screens.review.turn_view import turn_blocks
+from console.tui.suite_views.loop_case import loop_blocks
+from console.tui.suite_views.turn_summary import turn_sum_block
 from console.tui.widgets.block import Block
 
 MUTED = "$muted"
@@ -78,13 +78,15 @@ def view_name(view: View, *, loops: bool = False) -> str:
 def diff_blocks(subject: Subject, width: int, style: diff.Style, *, with_talk: bool) -> list[Block]:
     """Return expected beside actual; for a broken case what happened; then the conversation, if wanted."""
     if subject.is_loop:
-        broken = _broken_blocks(subject) if subject.rollout.outcome is Outcome.BROKEN else []
+        broken = (
+            broken_blocks(subject.rollout, subject.conversation) if subject.rollout.outcome is Outcome.BROKEN else []
+        )
         stacked = style.layout is not diff.Layout.SIDES
         return broken + loop_blocks(
             subject.conversation, subject.comparison, width, stacked=stacked, folded=not style.fold_same
         )
     if subject.rollout.outcome is Outcome.BROKEN:
-        blocks = _broken_blocks(subject)
+        blocks = broken_blocks(subject.rollout, subject.conversation)
     elif subject.comparison is None:
         blocks = _uncompared_blocks(subject)
     else:
@@ -117,28 +119,6 @@ def _uncompared_blocks(subject: Subject) -> list[Block]:
         Block("grader", Content.styled("the grader says", MUTED), text=said or "(nothing)"),
         Block("output", Content.styled("what was graded", MUTED), text=text),
     ]
-
-
-def _broken_blocks(subject: Subject) -> list[Block]:
-    """What happened, how often it was tried, and what to do."""
-    rollout, conversation = subject.rollout, subject.conversation
-    said = "\n".join(conversation.verdict.messages) if conversation.verdict else rollout.message
-    title = Content.assemble(
-        ("not graded: ", "bold $broken"), one_line(reason_words(rollout.reason), 100, "bold $broken")
-    )
-    blocks = [Block("fault", title, text=said, gap=False)]
-    tries = [
-        Content.assemble(
-            (f"{place}  ", MUTED), one_line(reason_words(it.kind), 40), "  ", one_line(it.message, 300, MUTED),
-            ("" if it.wait_s is None else f"  waited {it.wait_s:.0f} s", MUTED),
-        )
-        for place, it in enumerate(conversation.tries, 1)
-    ]  # fmt: skip
-    count = f"tried {number_format.plural(len(tries), 'time')}" if tries else "not tried again"
-    blocks.append(Block("tries", Content.styled(count, MUTED), body=tuple(tries), gap=False))
-    advice = f"{hint(rollout.reason)} r asks it again.".strip()
-    blocks.append(Block("hint", Content.assemble(("what to do  ", MUTED), advice)))
-    return blocks
 
 
 # Talk, scores, raw, attempts -----------------------------------------------------------------------------------------

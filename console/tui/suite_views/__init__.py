@@ -1,0 +1,1 @@
+"""What only one benchmark shows: case views, words of the list, notes, and its own shape of Live, by suite format."""
