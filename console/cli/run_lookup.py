@@ -1,32 +1,41 @@
-"""What lists know of all runs, and how many cases each suite has: for verbs that look at every run."""
+"""What lists know of all runs, and what their suites hold: for verbs that look at every run."""
 
 from collections.abc import Mapping
 
 from console.cli.parser import Arguments
 from console.config.paths import find_data_roots, find_runs_root
 from console.core.fault import UsageError
-from console.insight.trends import KnownRun
+from console.insight.trends import ListedRun
 from console.store.runs import list_runs
 from console.suites.catalog import Catalog
+from console.suites.leaderboard import HasLeaderboard, LeaderboardRules
 
 
-def known_runs(args: Arguments) -> list[KnownRun]:
+def listed_runs(args: Arguments) -> list[ListedRun]:
     """Return all runs that can be read, newest first; the others are named on stderr."""
-    runs: list[KnownRun] = []
+    runs: list[ListedRun] = []
     for folder in list_runs(find_runs_root(args.runs)):
         try:
-            runs.append(KnownRun(folder.summary(), folder.manifest()))
+            runs.append(ListedRun(folder.summary(), folder.manifest()))
         except UsageError as error:
             args.output.warn(str(error))
     return runs
 
 
-def entries_of(runs: list[KnownRun], args: Arguments) -> Mapping[str, Mapping[str, int]]:
-    """Return the number of cases of each category of the suites that were played and are still there."""
-    catalog, entries = Catalog(find_data_roots(args.data)), dict[str, Mapping[str, int]]()
+def suite_facts(
+    runs: list[ListedRun], args: Arguments
+) -> tuple[Mapping[str, Mapping[str, int]], Mapping[str, LeaderboardRules]]:
+    """Return how many cases each category has, and how models are ranked, of the suites that are still there."""
+    catalog = Catalog(find_data_roots(args.data))
+    cases: dict[str, Mapping[str, int]] = {}
+    rules: dict[str, LeaderboardRules] = {}
     for name in dict.fromkeys(run.summary.suite for run in runs):
         try:
-            entries[name] = {category.name: category.cases for category in catalog.open(name).categories()}
+            suite = catalog.open(name)
+            cases[name] = {category.name: category.cases for category in suite.categories()}
         except UsageError:
             args.output.say(f"{name} is not here any more: what is incomplete cannot be told")
-    return entries
+            continue
+        if isinstance(suite, HasLeaderboard):
+            rules[name] = suite.leaderboard
+    return cases, rules

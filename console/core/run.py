@@ -65,6 +65,8 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     parent: str = ""
     """Run this one re-asks cases of."""
     name: str = ""
+    headline: str = ""
+    """Score that stands for a rollout in place of passing, as the suite says; empty: passing does."""
     schema: int = 1
     format: str = ""
     """Format of the suite, as its `suite.toml` names it; `RunFolder.manifest` fills it in for runs of old versions."""
@@ -118,6 +120,8 @@ class Summary(msgspec.Struct, omit_defaults=True):
     state: str
     """`queued`, `starting`, `running`, `interrupted`, `completed`, `stopped`, `budget`, `halted`."""
     scores: dict[str, float] = {}
+    headline: str = ""
+    """As in the manifest."""
     reasons: dict[str, int] = {}
     cut: dict[str, int] = {}
     """How many rollouts' last reply was ended by `length` or `content_filter`, not by the model."""

@@ -146,6 +146,7 @@ class RunFold(msgspec.Struct):
             tally=self.tally,
             state=self.state(live),
             scores=self.scores,
+            headline=manifest.headline,
             reasons=dict(sorted(self.reasons.items(), key=lambda item: -item[1])),
             cut=self.cut,
             served=self.served,

@@ -18,6 +18,7 @@ from console.core.suggestion import nearest
 from console.engine.roles import fill_roles, pick_model
 from console.store.runs import RunFolder, new_run_id
 from console.suites.catalog import Catalog
+from console.suites.headline import HasHeadline
 from console.suites.suite import GivesWarnings, HasNeeds, NamesModes, Option, SettlesOptions, Suite
 
 
@@ -99,6 +100,7 @@ def prepare(plan: Plan) -> Prepared:
         parent=plan.parent,
         name=plan.name,
         format=suite.entry.format,
+        headline=suite.headline if isinstance(suite, HasHeadline) else "",
     )
     warnings = [*book.warnings, *(suite.notices(setting) if isinstance(suite, GivesWarnings) else ())]
     return Prepared(manifest, suite, cases, models, find_runs_root(plan.runs_path), roots, warnings)

@@ -5,7 +5,6 @@ shown as it is, since no registry of names is kept here; a folder without readab
 reported, where the official command stops.
 """
 
-import statistics
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,8 +13,7 @@ from typing import Any, cast
 from console.core.fault import UsageError
 from console.exchange.bfcl_columns import Columns
 from console.exchange.bfcl_layout import PREFIX, Line, read_first, write_text
-from console.insight.statistics import quantile
-from console.suites.bfcl.aggregate import Accuracy, Standing
+from console.suites.bfcl.aggregate import Accuracy, Standing, latency_figures
 from console.suites.bfcl.categories import (
     FORMAT_SENSITIVITY,
     LIVE,
@@ -51,11 +49,7 @@ class Spending:
         cost: float | str = NOT_KNOWN
         if price is not None and self.input_tokens and self.output_tokens:
             cost = round((sum(self.input_tokens) * price[0] + sum(self.output_tokens) * price[1]) / 1e6, 2)
-        if not self.latencies:
-            return [cost, NOT_KNOWN, NOT_KNOWN, NOT_KNOWN]
-        spread = statistics.stdev(self.latencies) if len(self.latencies) > 1 else 0.0
-        tail = quantile(sorted(self.latencies), 0.95)
-        return [cost, round(statistics.mean(self.latencies), 2), round(spread, 2), round(tail, 2)]
+        return [cost, *(latency_figures(self.latencies) or [NOT_KNOWN] * 3)]
 
 
 def _numbers(value: Any) -> Sequence[float]:

@@ -19,9 +19,7 @@ from console.insight.paired import Difference, paired_mean
 from console.insight.reasons import reason_words
 from console.insight.rollout import Rollout, Slot
 from console.insight.statistics import mcnemar, paired_difference
-
-HEADLINES = ("aidanbench_score",)
-"""Scores that stand for a run in place of passing, the first that both runs have."""
+from console.suites.headline import headline_of
 
 
 class Fate(StrEnum):
@@ -203,10 +201,9 @@ def error_types(found: RunComparison) -> list[tuple[str, int, int]]:
 
 
 def _headline(a: ComparisonSide, b: ComparisonSide) -> str:
-    for name in HEADLINES:
-        if all(any(name in it.scores for it in side.rollouts.values()) for side in (a, b)):
-            return name
-    return ""
+    """Return the score that stands for a rollout in place of passing, if both runs have it."""
+    names_a, names_b = ({name for rollout in side.rollouts.values() for name in rollout.scores} for side in (a, b))
+    return headline_of(names_a & names_b, a.manifest.headline, b.manifest.headline)
 
 
 def _pair(a: Rollout, b: Rollout, headline: str) -> Pairing:

@@ -1,10 +1,9 @@
 """Numbers as a reader sees them: rounded, with the interval that belongs to them, and never more than is known."""
 
 from console.core.run import Summary, Tally
+from console.suites.headline import headline_of
 from console.suites.rates import wilson
 
-_ANSWERS = "aidanbench_score"
-"""AidanBench's score of a loop: its accepted answers."""
 _BARS = "▁▂▃▄▅▆▇█"
 _EIGHTHS = "▏▎▍▌▋▊▉"
 
@@ -20,18 +19,18 @@ def score(passed: int, graded: int) -> str:
 def headline(*summaries: Summary) -> str:
     """Return the figure that runs of one suite are known by, taken together.
 
-    That is their pass rate; of creativity loops, which nobody passes or fails, the mean of accepted answers per loop.
+    That is their pass rate; of what nobody passes or fails, such as creativity loops, the mean of the suite's score.
     """
-    loops = [summary for summary in summaries if is_of_loops(summary)]
-    if loops:
-        answers = sum(summary.scores[_ANSWERS] * summary.tally.finished for summary in loops)
-        return f"mean {number(answers / max(sum(summary.tally.finished for summary in loops), 1))}"
+    weighted = [(summary.scores[name], summary.tally.finished) for summary in summaries if (name := scored_by(summary))]
+    if weighted:
+        total = sum(value * finished for value, finished in weighted)
+        return f"mean {number(total / max(sum(finished for _, finished in weighted), 1))}"
     return score(sum(summary.tally.passed for summary in summaries), sum(summary.tally.graded for summary in summaries))
 
 
-def is_of_loops(summary: Summary) -> bool:
-    """Whether a run's finished rollouts are creativity loops, which are counted by answers and not by passes."""
-    return _ANSWERS in summary.scores
+def scored_by(summary: Summary) -> str:
+    """Return the score that a run is known by in place of passing; empty: passing."""
+    return headline_of(summary.scores, summary.headline)
 
 
 def rate(value: float) -> str:

@@ -4,7 +4,7 @@ import math
 import random
 from collections.abc import Sequence
 
-from console.suites.rates import Z95, wilson
+from console.suites.rates import Z95, quantile, wilson
 
 
 def bootstrap_mean(values: Sequence[float], *, draws: int = 2000, seed: int = 0) -> tuple[float, float]:
@@ -76,17 +76,3 @@ def _correlation(both: int, lost: int, gained: int, neither: int) -> float:
     if cross > 0:
         cross = max(cross - (both + lost + gained + neither) / 2, 0.0)
     return cross / math.sqrt(margins)
-
-
-def quantile(ordered: Sequence[float], share: float) -> float:
-    """Return a quantile of sorted values by linear interpolation.
-
-    Raises:
-        ValueError: there are no values.
-    """
-    if not ordered:
-        raise ValueError("a quantile needs at least one value")
-    place = share * (len(ordered) - 1)
-    low = math.floor(place)
-    high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)

@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from console.core.run import Manifest, Summary
-from console.insight.comparison import HEADLINES
+from console.suites.headline import headline_of
 from console.suites.rates import wilson
 
 
 @dataclass(frozen=True, slots=True)
-class KnownRun:
+class ListedRun:
     """What lists know of a run."""
 
     summary: Summary
@@ -54,9 +54,9 @@ class Trend:
     """Oldest first."""
 
 
-def trends(runs: Iterable[KnownRun]) -> list[Trend]:
+def trends(runs: Iterable[ListedRun]) -> list[Trend]:
     """Return a trend for every model and suite, those with most runs first; runs of re-asked cases are left out."""
-    groups: dict[tuple[str, str], list[KnownRun]] = defaultdict(list)
+    groups: dict[tuple[str, str], list[ListedRun]] = defaultdict(list)
     for run in runs:
         if not run.manifest.parent:
             groups[run.summary.model, run.summary.suite].append(run)
@@ -64,18 +64,19 @@ def trends(runs: Iterable[KnownRun]) -> list[Trend]:
     return sorted(made, key=lambda trend: (-len(trend.points), trend.suite, trend.model))
 
 
-def _trend(model: str, suite: str, runs: list[KnownRun]) -> Trend:
+def _trend(model: str, suite: str, runs: list[ListedRun]) -> Trend:
     ordered = sorted(runs, key=lambda run: run.summary.at)
-    name = next((name for name in HEADLINES if any(name in run.summary.scores for run in ordered)), "")
+    headlines = (headline_of(run.summary.scores, run.manifest.headline) for run in ordered)
+    name = next(filter(None, headlines), "")
     points: list[Point] = []
-    before: KnownRun | None = None
+    before: ListedRun | None = None
     for run in ordered:
         points.append(_point(run, name, before, points[-1] if points else None))
         before = run
     return Trend(model, suite, any(run.summary.simulated for run in ordered), name, tuple(points))
 
 
-def _point(run: KnownRun, name: str, before: KnownRun | None, last: Point | None) -> Point:
+def _point(run: ListedRun, name: str, before: ListedRun | None, last: Point | None) -> Point:
     summary, tally = run.summary, run.summary.tally
     low: float | None = None
     high: float | None = None
@@ -102,11 +103,11 @@ def _point(run: KnownRun, name: str, before: KnownRun | None, last: Point | None
     )
 
 
-def _alike(one: KnownRun, other: KnownRun) -> bool:
+def _alike(one: ListedRun, other: ListedRun) -> bool:
     return _what(one) == _what(other)
 
 
-def _what(run: KnownRun) -> tuple[object, ...]:
+def _what(run: ListedRun) -> tuple[object, ...]:
     manifest = run.manifest
     return (run.summary.planned, frozenset(run.summary.categories), manifest.dataset, manifest.selection,
             manifest.setting.mode)  # fmt: skip

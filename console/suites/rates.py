@@ -1,6 +1,7 @@
-"""The interval that stands beside every rate. Pure."""
+"""The interval that stands beside every rate, and quantiles. Pure."""
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -29,3 +30,17 @@ def wilson(passed: float, graded: int, z: float = Z95) -> tuple[float, float]:
     low = 0.0 if passed == 0 else max(0.0, centre - half)
     high = 1.0 if passed == graded else min(1.0, centre + half)
     return low, high
+
+
+def quantile(ordered: Sequence[float], share: float) -> float:
+    """Return a quantile of sorted values by linear interpolation.
+
+    Raises:
+        ValueError: there are no values.
+    """
+    if not ordered:
+        raise ValueError("a quantile needs at least one value")
+    place = share * (len(ordered) - 1)
+    low = math.floor(place)
+    high = min(low + 1, len(ordered) - 1)
+    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)

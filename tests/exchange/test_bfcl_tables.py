@@ -12,10 +12,11 @@ from console.core.run import Manifest, ModelFacts
 from console.exchange.bfcl_columns import load_columns
 from console.exchange.bfcl_layout import score_path
 from console.exchange.bfcl_leaderboard import Spending, write_tables
-from console.exchange.bfcl_measures import measures_of
+from console.exchange.leaderboard_measures import measures_of
 from console.store.journal import JournalWriter
 from console.store.runs import create_run
 from console.suites.bfcl.categories import ALL, SCORING
+from console.suites.bfcl.leaderboard import BFCL_LEADERBOARD
 
 ENTRIES = dict.fromkeys(ALL, 10) | {"live_simple": 258, "live_multiple": 1053, "live_parallel": 16}
 
@@ -138,6 +139,6 @@ def test_latencies_and_the_spread_over_formats_come_from_journals(tmp_path):
         Asked(at=3.0, key=Key("memory_kv_prereq_0-student-0"), n=9, digest="", reply=Reply("", latency_s=99.0))
     )
     writer.close()
-    found = measures_of([folder])
+    found = measures_of(BFCL_LEADERBOARD, [folder])
     assert (found["latency_mean_s"], found["latency_stdev_s"]) == (2.5, 1.29)
     assert (found["format_max_delta"], found["format_stdev"]) == (50.0, 35.36)

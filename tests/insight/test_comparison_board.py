@@ -5,12 +5,15 @@ import pytest
 from console.core.case import Setting
 from console.core.run import Manifest, ModelFacts, Summary, Tally
 from console.insight.leaderboard import leaderboards, with_interval, with_measures
-from console.insight.trends import KnownRun, trends
+from console.insight.trends import ListedRun, trends
 from console.suites.bfcl import categories as names
+from console.suites.leaderboard import Cell, PassRates
 from console.suites.rates import wilson
 
 
-def known(id: str, categories: dict[str, tuple[int, int, int]], *, at=1.0, model="m", suite="bfcl", **more) -> KnownRun:
+def known(
+    id: str, categories: dict[str, tuple[int, int, int]], *, at=1.0, model="m", suite="bfcl", **more
+) -> ListedRun:
     """A run: by category passed, failed, broken."""
     tallies = {name: Tally(passed=p, failed=f, broken=b, cost_usd=0.5) for name, (p, f, b) in categories.items()}
     total = Tally(**{n: sum(getattr(it, n) for it in tallies.values()) for n in ("passed", "failed", "broken")})
@@ -22,7 +25,7 @@ def known(id: str, categories: dict[str, tuple[int, int, int]], *, at=1.0, model
     manifest = Manifest(
         id=id, at=at, suite=suite, model=ModelFacts(model), setting=Setting(mode), cases=planned, **more
     )
-    return KnownRun(summary, manifest)
+    return ListedRun(summary, manifest)
 
 
 WHOLE = dict.fromkeys(names.SCORING, (8, 2, 0))
@@ -146,3 +149,51 @@ def test_trends_go_by_time_and_compare_only_like_with_like():
     assert [point.change for point in first.points] == [None, None, None, pytest.approx(-0.1)]
     assert first.points[0].low < 0.5 < first.points[0].high
     assert (second.model, len(second.points)) == ("other", 1)
+
+
+class TwoHalves(PassRates):
+    """Rules of another package: the mean of two categories, of which a third one only prepares."""
+
+    columns = ("both", "left", "right")
+    sums = ("both",)
+
+    def counts(self, category):
+        return category != "warm-up"
+
+    def fits(self, categories):
+        return set(categories) <= {"left", "right"}
+
+    def cells(self, played):
+        cells = super().cells(played)
+        rates = [cells[name].value for name in ("left", "right") if name in cells]
+        return cells | {"both": Cell(sum(rates) / 2, unit="plain")}
+
+
+def test_a_suite_of_another_package_says_how_it_ranks():
+    runs = [
+        known("a", {"left": (9, 1, 0), "right": (1, 9, 0), "warm-up": (0, 5, 0)}, suite="halves"),
+        known("b", {"left": (6, 4, 0), "right": (6, 4, 0)}, suite="halves", model="n"),
+    ]
+    (board,) = leaderboards(runs, {}, {"halves": TwoHalves()})
+    assert board.columns == ("both", "left", "right")
+    assert [(row.model, row.headline(board).value) for row in board.rows] == [("n", 0.6), ("m", 0.5)]
+    (plain,) = leaderboards([*runs, known("c", {"middle": (1, 0, 0)}, suite="halves")], {}, {"halves": TwoHalves()})
+    assert plain.columns[0] == "passed", "categories that its rules do not know"
+
+
+def test_rules_that_fail_cost_their_columns_only():
+    class Failing(TwoHalves):
+        def cells(self, played):
+            raise ZeroDivisionError
+
+    (board,) = leaderboards([known("a", {"left": (9, 1, 0)}, suite="halves")], {}, {"halves": Failing()})
+    assert board.rows[0].headline(board).value == 0.9
+
+
+def test_a_score_that_the_manifest_names_stands_for_passing():
+    runs = [known(id, {"x": (1, 0, 0)}, at=at, suite="s", scores={"points": at}, headline="points") for id, at in
+            (("old", 1.0), ("new", 3.0))]  # fmt: skip
+    (board,) = leaderboards(runs, {})
+    assert (board.columns, board.rows[0].headline(board).value) == (("points",), 3.0)
+    (trend,) = trends(runs)
+    assert (trend.score, [point.value for point in trend.points]) == ("points", [1.0, 3.0])

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from console.core.run import Tally
 from console.insight import number_format
-from console.insight.statistics import bootstrap_mean, mcnemar, paired_difference, quantile
-from console.suites.rates import wilson
+from console.insight.statistics import bootstrap_mean, mcnemar, paired_difference
+from console.suites.rates import quantile, wilson
 
 
 def test_wilson_of_newcombe_1998():

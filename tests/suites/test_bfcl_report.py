@@ -6,7 +6,7 @@ from console.core.case import Setting
 from console.core.outcome import Outcome, Verdict
 from console.core.run import Manifest, ModelFacts, Summary, Tally
 from console.insight.leaderboard import leaderboards
-from console.insight.trends import KnownRun
+from console.insight.trends import ListedRun
 from console.suites.bfcl import categories as names
 from console.suites.bfcl.aggregate import PARTS
 from console.suites.bfcl.report import report
@@ -70,7 +70,7 @@ def test_every_sum_has_an_interval_and_says_what_the_leaderboard_says():
     tallies = {name: Tally(passed=5, failed=5) for name in names.SCORING[:15]}
     summary = Summary("r", 1.0, "bfcl", "m", False, 150, Tally(passed=75, failed=75), "completed", categories=tallies)
     manifest = Manifest("r", 1.0, "bfcl", ModelFacts("m"), Setting())
-    [board] = leaderboards([KnownRun(summary, manifest)], {"bfcl": ENTRIES})
+    [board] = leaderboards([ListedRun(summary, manifest)], {"bfcl": ENTRIES})
     cells = board.rows[0].cells | {"irrelevance": board.rows[0].cells["all_irrelevance"]}
     for name in PARTS:
         if name in found and found[name].value is not None:

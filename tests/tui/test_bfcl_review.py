@@ -5,8 +5,10 @@ from textual.content import Content
 from console.core.case import Key
 from console.core.comparison import Comparison, Mark, Pair, Row
 from console.core.outcome import Outcome, Verdict
-from console.insight.leaderboard import BFCL_COLUMNS, Board, BoardRow, Cell
+from console.insight.leaderboard import Leaderboard, LeaderboardRow
 from console.insight.rollout import Rollout
+from console.suites.bfcl.leaderboard import BFCL_LEADERBOARD
+from console.suites.leaderboard import Cell
 from console.tui.render import diff
 from console.tui.render.leaderboard_rows import about
 from console.tui.render.progress import watched_words
@@ -85,15 +87,16 @@ def test_an_entry_that_no_output_can_pass_is_called_known_bad() -> None:
 
 
 def test_a_model_shows_every_category_and_what_its_first_number_lacks() -> None:
-    cells = dict.fromkeys(BFCL_COLUMNS, Cell(None, note="N/A"))
+    cells = dict.fromkeys(BFCL_LEADERBOARD.columns, Cell(None, note="N/A"))
     cells |= {
         "overall": Cell(
             0.1, 0.05, 0.15, 10, note="incomplete: 1 of 21 categories are whole; 2 failed inferences judged as answers"
         )
     }
     cells |= {"memory_kv": Cell(0.5, 0.4, 0.6, 10, note="2 failed inferences judged as answers")}
-    row = BoardRow("m", "prompt", False, 1.0, ("r",), cells, 0.0, 0)
-    shown = "\n".join(line.plain for line in about(Board("bfcl", BFCL_COLUMNS, (row,)), row, 156, 12))
+    row = LeaderboardRow("m", "prompt", False, 1.0, ("r",), cells, 0.0, 0)
+    board = Leaderboard("bfcl", BFCL_LEADERBOARD.columns, (row,), BFCL_LEADERBOARD)
+    shown = "\n".join(line.plain for line in about(board, row, 156, 12))
     assert "* overall: incomplete: 1 of 21 categories are whole; missing ones count as 0" in shown
     assert "* 2 failed inferences judged as answers: memory kv" in shown
     assert "kv .500* ±.100" in shown

@@ -1,4 +1,4 @@
-"""Rank all models on each suite: finished runs only, an interval beside every rate, BFCL by its official formula."""
+"""Rank all models on each suite: finished runs only, an interval beside every rate."""
 
 import argparse
 from typing import Any
@@ -6,23 +6,15 @@ from typing import Any
 from console.cli.exitcode import Exit
 from console.cli.output import Output
 from console.cli.parser import Arguments
-from console.cli.run_lookup import entries_of, known_runs
+from console.cli.run_lookup import listed_runs, suite_facts
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
-from console.exchange.bfcl_measures import measures_of
-from console.exchange.reading import RunReader
-from console.insight.leaderboard import (
-    BFCL_COLUMNS,
-    BFCL_GROUPS,
-    Board,
-    Cell,
-    leaderboards,
-    with_interval,
-    with_measures,
-)
+from console.exchange.leaderboard_measures import completed
+from console.insight.leaderboard import Leaderboard, leaderboards
 from console.insight.number_format import number, rate
 from console.store.runs import find_run
+from console.suites.leaderboard import Cell
 
 
 class LeaderboardArguments(Arguments):
@@ -46,8 +38,8 @@ def run(args: LeaderboardArguments) -> int:
     Raises:
         UsageError: no finished run of the suite.
     """
-    runs = known_runs(args)
-    boards = leaderboards(runs, entries_of(runs, args))
+    runs = listed_runs(args)
+    boards = leaderboards(runs, *suite_facts(runs, args))
     if args.suite is not None:
         names = [board.suite for board in boards]
         if args.suite not in names:
@@ -55,7 +47,8 @@ def run(args: LeaderboardArguments) -> int:
             hint = f"Did you mean {close}?" if close else f"There are runs of: {', '.join(names) or 'nothing yet'}."
             raise UsageError(f"there is no finished run of {args.suite!r}", where="--suite", hint=hint)
         boards = [board for board in boards if board.suite == args.suite]
-    boards = [_completed(board, args) for board in boards]
+    root = find_runs_root(args.runs)
+    boards = [completed(board, lambda name: find_run(root, name)) for board in boards]
     if args.json:
         args.output.data({"schema": 1, "boards": [_as_json(board) for board in boards]})
         return Exit.OK
@@ -67,22 +60,9 @@ def run(args: LeaderboardArguments) -> int:
     return Exit.OK
 
 
-def _completed(board: Board, args: Arguments) -> Board:
-    """Fill in what only the journals hold: the spread of means, BFCL's latencies and formats."""
-    name = board.columns[0]
-    for row in board.rows:
-        if board.columns == BFCL_COLUMNS:
-            folders = [find_run(find_runs_root(args.runs), run) for run in row.runs]
-            board = with_measures(board, row.runs, measures_of(folders))
-        if row.headline(board).unit == "mean" and row.runs:
-            reader = RunReader(find_run(find_runs_root(args.runs), row.runs[0]))
-            values = [rollout.scores[name] for rollout in reader.side.rollouts.values() if name in rollout.scores]
-            board = with_interval(board, row.runs[0], values)
-    return board
-
-
-def _show(output: Output, board: Board, *, every: bool) -> None:
-    chosen = board.columns if every or board.columns != BFCL_COLUMNS else BFCL_GROUPS
+def _show(output: Output, board: Leaderboard, *, every: bool) -> None:
+    sums = [name for name in board.rules.sums if name in board.columns]
+    chosen = board.columns if every or not sums else sums
     columns = [name for name in chosen if every or any(row.cells[name].value is not None for row in board.rows)]
     rows: list[tuple[object, ...]] = []
     for rank, row in enumerate(board.rows, 1):
@@ -108,7 +88,7 @@ def cell_text(cell: Cell) -> str:
     return f"{show(cell.value)}{mark} [{show(cell.low)}, {show(cell.high)}]"
 
 
-def _as_json(board: Board) -> dict[str, Any]:
+def _as_json(board: Leaderboard) -> dict[str, Any]:
     return {
         "suite": board.suite,
         "columns": list(board.columns),

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from console.cli.exitcode import Exit
 from console.cli.output import Output
 from console.cli.parser import Arguments
-from console.cli.run_lookup import known_runs
+from console.cli.run_lookup import listed_runs
 from console.core.fault import UsageError
 from console.exchange.comparison_table import signed
 from console.insight.number_format import money, number, rate, sparkline
@@ -33,7 +33,7 @@ def run(args: TrendsArguments) -> int:
     Raises:
         UsageError: no run fits.
     """
-    all_trends = trends(known_runs(args))
+    all_trends = trends(listed_runs(args))
     chosen = [trend for trend in all_trends if args.model in (None, trend.model) and args.suite in (None, trend.suite)]
     if all_trends and not chosen:
         names = sorted({f"{trend.model} on {trend.suite}" for trend in all_trends})

@@ -17,6 +17,7 @@ from console.suites.aidanbench import options as names
 from console.suites.aidanbench.compare import compare
 from console.suites.aidanbench.dataset import QuestionSet, load_questions, read_folder
 from console.suites.aidanbench.estimate import estimate
+from console.suites.aidanbench.leaderboard import AIDANBENCH_LEADERBOARD, HEADLINE
 from console.suites.aidanbench.options import OPTIONS, AidanOptions, read_options
 from console.suites.aidanbench.play import Loop
 from console.suites.aidanbench.prompts import ENVIRONMENT, ORIGINAL
@@ -24,6 +25,7 @@ from console.suites.aidanbench.report import report
 from console.suites.aidanbench.score import score_loop
 from console.suites.aidanbench.selection import pick
 from console.suites.aidanbench.wording import Wording, read_wording
+from console.suites.leaderboard import LeaderboardRules
 from console.suites.stage import Stage
 from console.suites.suite import Category, Estimate, Option, Report, Result, RoleModel, SuiteEntry
 
@@ -44,6 +46,16 @@ class AidanBenchSuite:
     def options(self) -> tuple[Option, ...]:
         """The reference environment's arguments and ours."""
         return OPTIONS
+
+    @property
+    def headline(self) -> str:
+        """Accepted answers: nobody passes or fails a loop."""
+        return HEADLINE
+
+    @property
+    def leaderboard(self) -> LeaderboardRules:
+        """The mean of accepted answers."""
+        return AIDANBENCH_LEADERBOARD
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
         """A loop always needs a judge and an embedding."""

@@ -10,9 +10,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from console.suites.bfcl.categories import LIVE, MEMORY, MULTI_TURN, NON_LIVE, WEB_SEARCH
+from console.suites.leaderboard import INCOMPLETE
+from console.suites.rates import quantile
 
-INCOMPLETE = "incomplete"
-"""How the note of a number begins that rests on fewer entries than the data has."""
 NUMBER_WITH_GAPS = ("overall", "non_live", "live", "multi_turn", "agentic")
 """Sums of which the official tables show a number when parts are missing, which count as 0; the others are N/A then."""
 _SIMPLE, _IRRELEVANCE = NON_LIVE[:3], ("irrelevance", "live_irrelevance")
@@ -157,3 +157,12 @@ def spread(accuracies: Mapping[str, float]) -> dict[str, float]:
         "accuracy_variance": round(statistics.variance(values) * 100**2, 2) if several else 0.0,
         "accuracy_std": round(statistics.stdev(values) * 100, 2) if several else 0.0,
     }
+
+
+def latency_figures(latencies: Sequence[float]) -> tuple[float, float, float] | None:
+    """Return mean, standard deviation and 95th percentile in seconds, rounded to two places; None without any."""
+    if not latencies:
+        return None
+    deviation = statistics.stdev(latencies) if len(latencies) > 1 else 0.0
+    tail = quantile(sorted(latencies), 0.95)
+    return round(statistics.mean(latencies), 2), round(deviation, 2), round(tail, 2)

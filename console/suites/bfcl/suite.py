@@ -14,6 +14,7 @@ from console.suites.bfcl.compare import compare_output
 from console.suites.bfcl.dataset import Dataset
 from console.suites.bfcl.entry import Entry, entry_of
 from console.suites.bfcl.estimate import estimate_single, estimate_turns
+from console.suites.bfcl.leaderboard import BFCL_LEADERBOARD
 from console.suites.bfcl.memory.embedding import check_embedding
 from console.suites.bfcl.multi_turn import trace_states
 from console.suites.bfcl.multi_turn_compare import compare_conversation
@@ -26,6 +27,7 @@ from console.suites.bfcl.simulator_host import host_of
 from console.suites.bfcl.web_search.choice import OPTION as WEB_OPTION
 from console.suites.bfcl.web_search.choice import check_web, settled
 from console.suites.bfcl.wording import Wording
+from console.suites.leaderboard import LeaderboardRules
 from console.suites.stage import Stage
 from console.suites.suite import Category, Estimate, Option, Report, Result, SuiteEntry
 
@@ -46,6 +48,11 @@ class BfclSuite:
     def options(self) -> tuple[Option, ...]:
         """Where web search gets its answers; everything else is fixed by the benchmark."""
         return (WEB_OPTION,) if any("web_search" in name for name in self.dataset.categories) else ()
+
+    @property
+    def leaderboard(self) -> LeaderboardRules:
+        """The official formula and tables."""
+        return BFCL_LEADERBOARD
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
         """No other model takes part."""

@@ -9,71 +9,55 @@ import time
 from textual.content import Content
 
 from console.insight import number_format
-from console.insight.leaderboard import BFCL_COLUMNS, BFCL_GROUPS, BFCL_TABLES, Board, BoardRow, Cell
-from console.suites.bfcl.aggregate import INCOMPLETE
-from console.suites.bfcl.categories import ALL
+from console.insight.leaderboard import Leaderboard, LeaderboardRow
+from console.suites.leaderboard import Cell
 from console.tui.render import lines, row_cells
-from console.tui.sanitize import one_line
+from console.tui.sanitize import one_line, plain_line
 
 MUTED = "$muted"
 _CELL = 12
-_WORDS = {
-    "aidanbench_score": "answers",
-    "all_irrelevance": "irrelevance",
-    "irrelevance": "non-live irrelevance",
-    "format_reward": "format",
-    "avg_coherence": "coherence",
-    "avg_embedding_novelty": "novelty",
-    "sum_embedding_novelty": "novelty sum",
-    "avg_llm_novelty": "LLM novelty",
-    "cost_usd": "cost in USD",
-    "latency_mean_s": "latency mean s",
-    "latency_stdev_s": "latency stdev s",
-    "latency_p95_s": "latency 95 % s",
-    "format_max_delta": "format max delta",
-    "format_stdev": "format stdev",
-}
 _WIDE = 116
 """From this width on, names have more room."""
 
 
-def columns_of(board: Board) -> list[str]:
-    """Return the columns that can be moved, sums first; of other suites than BFCL those that were ever played."""
-    if board.columns == BFCL_COLUMNS:
-        return [*BFCL_GROUPS[1:], *(name for name in board.columns if name not in BFCL_GROUPS)]
+def columns_of(board: Leaderboard) -> list[str]:
+    """Return the columns that can be moved, sums first; where no columns are laid down, those that were ever played."""
+    if board.rules.columns:
+        sums = [name for name in board.rules.sums if name in board.columns]
+        return [*sums, *(name for name in board.columns if name not in sums)][1:]
     return [name for name in board.columns[1:] if any(row.cells[name].value is not None for row in board.rows)]
 
 
-def shown(board: Board, left: int, width: int) -> list[str]:
+def shown_columns(board: Leaderboard, left: int, width: int) -> list[str]:
     """Return the columns that fit from the one at `left` on."""
     room = width - _name_width(width) - _CELL - 3
     fitting: list[str] = []
     for name in columns_of(board)[left:]:
-        room -= _width(name) + 1
+        room -= _width(board, name) + 1
         if room < 0:
             break
         fitting.append(name)
     return fitting
 
 
-def last_left(board: Board, width: int) -> int:
+def last_left(board: Leaderboard, width: int) -> int:
     """Return how far the columns can be moved: the last one is in sight then."""
     every = columns_of(board)
-    return next((left for left in range(len(every)) if len(shown(board, left, width)) == len(every) - left), 0)
+    return next((left for left in range(len(every)) if len(shown_columns(board, left, width)) == len(every) - left), 0)
 
 
-def heading(board: Board, left: int, width: int) -> Content:
+def heading(board: Leaderboard, left: int, width: int) -> Content:
     """Return the line with the suite, the columns, and which of all they are."""
     room = _name_width(width)
-    names, count = shown(board, left, width), len(columns_of(board))
+    names, count = shown_columns(board, left, width), len(columns_of(board))
     place = f"{left + 1}-{left + len(names)} of {count}" if len(names) < count else ""
-    name = lines.spread(one_line(f"  {board.suite}", room + 1, "bold"), Content.styled(place, MUTED), room + 1)
-    cells = [lines.fit_text(_words(board.columns[0]), _CELL + 4, right=True)]
-    cells += [lines.fit_text(_words(it), _width(it), right=True) for it in names]
-    return lines.fit(name.append_text(" ".join(cells), MUTED), width + 2)
+    label = lines.spread(one_line(f"  {board.suite}", room + 1, "bold"), Content.styled(place, MUTED), room + 1)
+    cells = [lines.fit_text(_heading(board, board.columns[0]), _CELL + 4, right=True)]
+    cells += [lines.fit_text(_heading(board, name), _width(board, name), right=True) for name in names]
+    return lines.fit(label.append_text(" ".join(cells), MUTED), width + 2)
 
 
-def line(board: Board, place: int, left: int, width: int, *, marked: bool) -> Content:
+def line(board: Leaderboard, place: int, left: int, width: int, *, marked: bool) -> Content:
     """Return a model's row."""
     row, room = board.rows[place], _name_width(width)
     mark = "simulated" if row.simulated else "" if row.mode == "prompt" else row.mode
@@ -82,7 +66,10 @@ def line(board: Board, place: int, left: int, width: int, *, marked: bool) -> Co
     name = one_line(row.model, max(room - 5 - len(mark), 8)).append_text(f" {mark}" if mark else "", MUTED)
     rank = Content.styled("  A" if marked else f"{place + 1:>3}", "bold $live" if marked else MUTED)
     cells = [lines.fit(_cell(row.headline(board)), _CELL + 1, right=True)]
-    cells += [lines.fit(_cell(row.cells[it]), _width(it), right=True) for it in shown(board, left, width)]
+    cells += [
+        lines.fit(_cell(row.cells[column]), _width(board, column), right=True)
+        for column in shown_columns(board, left, width)
+    ]
     return lines.fit(rank.append(" ").append(lines.fit(name, room - 2)).append(Content(" ").join(cells)), width)
 
 
@@ -90,12 +77,12 @@ def _name_width(width: int) -> int:
     return 38 if width >= _WIDE else 24
 
 
-def _width(name: str) -> int:
-    return max(_CELL, len(_words(name)))
+def _width(board: Leaderboard, column: str) -> int:
+    return max(_CELL, len(_heading(board, column)))
 
 
-def _words(name: str) -> str:
-    return _WORDS.get(name, name.replace("parallel_multiple", "par. multiple").replace("_", " "))
+def _heading(board: Leaderboard, column: str) -> str:
+    return plain_line(board.rules.headings.get(column, column.replace("_", " ")))
 
 
 def _cell(cell: Cell) -> Content:
@@ -109,60 +96,42 @@ def _cell(cell: Cell) -> Content:
     return Content.assemble((show(cell.value), "bold"), ("*" if cell.note else "", "$undecided"), (half, MUTED))
 
 
-def about(board: Board, row: BoardRow, width: int, height: int) -> list[Content]:
+def about(board: Leaderboard, row: LeaderboardRow, width: int, height: int) -> list[Content]:
     """Return what is known of a row: its runs, when, cost, and what is incomplete."""
     cost = "simulated" if row.simulated else number_format.money(row.cost_usd, at_least=bool(row.cost_unknown))
     when = row_cells.when(row.at, time.time(), wide=True)
     runs = Content.styled(", ", MUTED).join([one_line(name, 60) for name in row.runs])
-    made = [
+    about_lines = [
         Content.assemble(one_line(row.model, 40, "bold"), (f"  {row.mode}  {when}  {cost}", MUTED)),
         Content.assemble((f"{number_format.plural(len(row.runs), 'run')}  ", MUTED), runs),
     ]
-    if board.columns == BFCL_COLUMNS:
-        made += _official(row, width)
-        return [lines.fit(line, width) for line in made[:height]]
+    remarks = [one_line(f"* {remark}", style="$undecided") for remark in board.rules.remarks(row.cells)]
+    if board.rules.details:
+        about_lines += [*remarks, *_detail_lines(board, row, width)]
+        return [lines.fit(line, width) for line in about_lines[:height]]
     cells = [row.cells[name] for name in board.columns if row.cells[name].value is not None]
     missing = [name for name in board.columns if row.cells[name].value is None]
     if len(cells) > 1 and cells[0].low is not None and cells[0].high is not None:
         show = number_format.rate if cells[0].unit == "rate" else number_format.number
         span = f"95 % of {board.columns[0]}: {show(cells[0].low)} to {show(cells[0].high)}"
-        made.append(one_line(span, style=MUTED))
-    notes = [
-        f"{name}: {row.cells[name].note}"
-        for name in board.columns
-        if row.cells[name].value is not None and row.cells[name].note
-    ]
-    made += [one_line(f"* {note}", style="$undecided") for note in notes[: max(height - len(made) - bool(missing), 1)]]
+        about_lines.append(one_line(span, style=MUTED))
+    about_lines += remarks[: max(height - len(about_lines) - bool(missing), 1)]
     if missing:
-        made.append(one_line(f"N/A: {', '.join(missing)}", style=MUTED))
-    return [lines.fit(line, width) for line in made[:height]]
+        about_lines.append(one_line(f"N/A: {', '.join(missing)}", style=MUTED))
+    return [lines.fit(line, width) for line in about_lines[:height]]
 
 
-def _official(row: BoardRow, width: int) -> list[Content]:
-    """Return what the first number lacks, and every category as the official tables have them."""
-    missing, _, failed = row.cells["overall"].note.partition("; ")
-    if missing and not missing.startswith(INCOMPLETE):
-        missing, failed = "", missing
-    made = [Content.styled(f"* overall: {missing}; missing ones count as 0", "$undecided")] if missing else []
-    judged = [_words(name) for name in row.cells if name in ALL and "failed inference" in row.cells[name].note]
-    if failed or judged:
-        said = f"* {failed or 'failed inferences judged as answers'}: {', '.join(judged)}"
-        made.append(Content.styled(said, "$undecided"))
-    for family, columns in BFCL_TABLES.items():
-        known = [name for name in columns if row.cells[name].value is not None]
-        cells = [Content.styled(f"{_short(name, family)} ", MUTED).append(_cell(row.cells[name])) for name in columns]
-        if not known:
+def _detail_lines(board: Leaderboard, row: LeaderboardRow, width: int) -> list[Content]:
+    """Return what is behind the sums, a table in one line where it fits."""
+    wrapped: list[Content] = []
+    for table in board.rules.details:
+        cells = [
+            one_line(f"{label} ", style=MUTED).append(_cell(row.cells[column]))
+            for column, label in table.labels.items()
+            if column in row.cells
+        ]
+        if all(row.cells[column].value is None for column in table.labels if column in row.cells):
             cells = [Content.styled("N/A", MUTED)]
-        table = Content.styled(lines.fit_text(family, 12), "bold").append(Content("  ").join(cells))
-        made += table.wrap(width)
-    return made
-
-
-def _short(column: str, family: str) -> str:
-    """Return a column without what the name of its table says already."""
-    said = {"non live": "simple_", "live": "live_", "multi turn": "multi_turn_", "formats": "format_"}.get(family, "")
-    if family == "agentic":
-        said = "web_search_" if column.startswith("web_search_") else "memory_"
-    if family == "spent":
-        return _words(column)
-    return column.removeprefix(said).replace("parallel_multiple", "par. multiple").replace("_", " ")
+        title = Content.styled(lines.fit_text(plain_line(table.title), 12), "bold")
+        wrapped += title.append(Content("  ").join(cells)).wrap(width)
+    return wrapped

@@ -120,7 +120,7 @@ def _result(line: RunLine) -> Content:
         for place, (mark, count, style) in enumerate(parts)
         if count or not place
     ]
-    if line.summary is not None and number_format.is_of_loops(line.summary):
+    if line.summary is not None and number_format.scored_by(line.summary):
         cells[0] = Content.styled(number_format.headline(line.summary), "$pass")
     if tally.prepared:
         cells.append(Content.styled(f"{SYMBOLS.prepared} {tally.prepared}", MUTED))

@@ -1,10 +1,10 @@
 """The leaderboard: all models on each suite, ranked by what the suite measures, an interval beside every rate.
 
-Made from the summaries of all runs; only the spread of means, and BFCL's latencies and formats, need their journals,
-which a thread reads.
+Made from the summaries of all runs; only what the suite's rules measure in journals, and the spread of means, need
+these, which a thread reads.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from textual import events, on, work
@@ -15,12 +15,13 @@ from textual.content import Content
 from textual.widgets import Static
 
 from console.core.fault import UsageError
-from console.exchange.bfcl_measures import measures_of
-from console.exchange.reading import RunReader
+from console.exchange.leaderboard_measures import completed
 from console.insight import number_format
-from console.insight.leaderboard import BFCL_COLUMNS, Board, leaderboards, with_interval, with_measures
-from console.insight.trends import KnownRun
+from console.insight.leaderboard import Leaderboard, leaderboards
+from console.insight.trends import ListedRun
 from console.store.runs import RunFolder
+from console.suites.catalog import Catalog
+from console.suites.leaderboard import HasLeaderboard, LeaderboardRules
 from console.tui.data.catalog_items import RunLine
 from console.tui.keymap import bindings_for
 from console.tui.render import leaderboard_rows as drawn
@@ -51,8 +52,8 @@ class LeaderboardScreen(BaseScreen):
     def __init__(self) -> None:
         """Show nothing yet."""
         super().__init__()
-        self.boards: list[Board] = []
-        self._rows: dict[str, tuple[Board, int]] = {}
+        self.boards: list[Leaderboard] = []
+        self._rows: dict[str, tuple[Leaderboard, int]] = {}
         self._is_read = False
         self._left: dict[str, int] = {}
         """By suite, the first of the columns in sight."""
@@ -97,26 +98,27 @@ class LeaderboardScreen(BaseScreen):
             line.name: {category.name: category.cases for category in line.categories}
             for line in workspace.suites.lines
         }
-        self._read(list(workspace.runs or []), entries)
+        self._read(list(workspace.runs or []), entries, workspace.suites.catalog)
 
     @work(thread=True, exclusive=True, group="board")
-    def _read(self, runs: Sequence[RunLine], entries: Mapping[str, Mapping[str, int]]) -> None:
-        known: list[KnownRun] = []
+    def _read(self, runs: Sequence[RunLine], entries: Mapping[str, Mapping[str, int]], catalog: Catalog | None) -> None:
+        listed: list[ListedRun] = []
         folders = {line.name: line.folder for line in runs}
         for line in runs:
             try:
                 if line.summary is not None:
-                    known.append(KnownRun(line.summary, line.folder.manifest()))
+                    listed.append(ListedRun(line.summary, line.folder.manifest()))
             except UsageError:  # a run that was deleted meanwhile
                 continue
-        boards = leaderboards(known, entries)
-        for found in (iter(boards), (_completed(board, folders) for board in boards)):
-            shown = list(found)
+        rules = _rules(catalog, {run.summary.suite for run in listed} & entries.keys())
+        boards = leaderboards(listed, entries, rules)
+        for stage in (iter(boards), (completed(board, folders.__getitem__) for board in boards)):
+            shown = list(stage)
             if not self.is_running:
                 return
             self.console_app.call_from_thread(self._take, shown)
 
-    def _take(self, boards: list[Board]) -> None:
+    def _take(self, boards: list[Leaderboard]) -> None:
         self.boards, self._is_read = boards, True
         self._draw()
 
@@ -161,7 +163,7 @@ class LeaderboardScreen(BaseScreen):
     def _room(self) -> int:
         return self.rows.scrollable_content_region.width - 2
 
-    def _is_marked(self, board: Board, place: int) -> bool:
+    def _is_marked(self, board: Leaderboard, place: int) -> bool:
         return self._marked is not None and self._marked.name in board.rows[place].runs[:1]
 
     @on(RowList.RowHighlighted, "#board")
@@ -234,21 +236,14 @@ class LeaderboardScreen(BaseScreen):
             self.rows.move_to(f"row{_JOINT}{self.boards[place].suite}{_JOINT}0")
 
 
-def _completed(board: Board, folders: Mapping[str, RunFolder]) -> Board:
-    """Fill in what only the journals hold: the spread of means, BFCL's latencies and formats."""
-    name = board.columns[0]
-    for row in board.rows:
-        folder = folders.get(row.runs[0])
-        if board.columns == BFCL_COLUMNS:
-            try:
-                board = with_measures(board, row.runs, measures_of([folders[run] for run in row.runs]))
-            except (KeyError, UsageError, OSError):
-                continue
-        if row.headline(board).unit != "mean" or folder is None:
-            continue
+def _rules(catalog: Catalog | None, suites: Iterable[str]) -> dict[str, LeaderboardRules]:
+    """Return how models are ranked, of suites that say it."""
+    rules: dict[str, LeaderboardRules] = {}
+    for name in suites:
         try:
-            found = RunReader(folder).side.rollouts.values()
-        except (UsageError, OSError):
+            suite = catalog.open(name) if catalog is not None else None
+        except UsageError:
             continue
-        board = with_interval(board, row.runs[0], [it.scores[name] for it in found if name in it.scores])
-    return board
+        if isinstance(suite, HasLeaderboard):
+            rules[name] = suite.leaderboard
+    return rules

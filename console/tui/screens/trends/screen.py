@@ -12,7 +12,7 @@ from textual.content import Content
 from console.core.fault import UsageError
 from console.exchange.comparison_table import signed
 from console.insight import number_format
-from console.insight.trends import KnownRun, Point, Trend, trends
+from console.insight.trends import ListedRun, Point, Trend, trends
 from console.tui.data.catalog_items import RunLine
 from console.tui.keymap import bindings_for
 from console.tui.sanitize import one_line
@@ -75,11 +75,11 @@ class TrendsScreen(BaseScreen):
 
     @work(thread=True, exclusive=True, group="trends")
     def _read(self, runs: list[RunLine]) -> None:
-        known: list[KnownRun] = []
+        known: list[ListedRun] = []
         for line in runs:
             try:
                 if line.summary is not None:
-                    known.append(KnownRun(line.summary, line.folder.manifest()))
+                    known.append(ListedRun(line.summary, line.folder.manifest()))
             except UsageError:  # a run that was deleted meanwhile
                 continue
         found = trends(known)

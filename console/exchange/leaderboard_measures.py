@@ -1,0 +1,66 @@
+"""What a leaderboard takes from journals: columns that only these hold, and the interval of a ranking mean."""
+
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from console.core.fault import UsageError
+from console.exchange.reading import RunReader
+from console.insight.leaderboard import Leaderboard, LeaderboardRow, with_interval, with_measures
+from console.store.index import JournalIndex
+from console.store.runs import RunFolder
+from console.suites.leaderboard import LeaderboardRules, MeasuresJournals
+
+_JOURNALS_KEPT = 64
+"""Journals whose share of the numbers is remembered."""
+
+
+def completed(board: Leaderboard, find_folder: Callable[[str], RunFolder]) -> Leaderboard:
+    """Fill in what the journals of each row hold; a row whose runs cannot be read stays as it is.
+
+    Args:
+        board: made from lists alone.
+        find_folder: returns the folder of a run by its id; may raise `UsageError` or `KeyError`.
+    """
+    for row in board.rows:
+        try:
+            folders = [find_folder(run) for run in row.runs]
+            board = with_measures(board, row.runs, measures_of(board.rules, folders))
+            board = _with_interval(board, row, folders)
+        except (KeyError, UsageError, OSError):
+            continue
+    return board
+
+
+def _with_interval(board: Leaderboard, row: LeaderboardRow, folders: Sequence[RunFolder]) -> Leaderboard:
+    if row.headline(board).unit != "mean" or not folders:
+        return board
+    name = board.columns[0]
+    rollouts = RunReader(folders[0]).side.rollouts.values()
+    values = [rollout.scores[name] for rollout in rollouts if name in rollout.scores]
+    return with_interval(board, row.runs[0], values)
+
+
+def measures_of(rules: LeaderboardRules, folders: Sequence[RunFolder]) -> dict[str, float]:
+    """Return the columns that only journals hold; none when the rules have no such columns.
+
+    Raises:
+        OSError: a journal cannot be read.
+    """
+    if not isinstance(rules, MeasuresJournals):
+        return {}
+    journals = [folder.journal_path for folder in folders]
+    try:
+        return rules.combine([_measured(rules, journal, journal.stat().st_size) for journal in journals])
+    except OSError:
+        raise
+    except Exception:  # a suite of another package may fail in any way; its columns stay empty
+        return {}
+
+
+@lru_cache(maxsize=_JOURNALS_KEPT)
+def _measured(rules: MeasuresJournals, journal: Path, size: int) -> Any:
+    """Read a journal once for as long as it does not grow."""
+    del size
+    return rules.measure(JournalIndex(journal).iter_all())

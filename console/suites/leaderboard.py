@@ -1,0 +1,218 @@
+"""What a format says of its leaderboard: the numbers of a model's row, which one ranks, and what sums up what.
+
+The rules are pure and see only what lists know of runs (counts by category, mean scores), so that a leaderboard needs
+no journal; a format with columns that only journals hold says how to measure them. A suite offers its rules by
+`HasLeaderboard`; for suites that are not there any more, and for those that say nothing, see `leaderboard_rules`.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, runtime_checkable
+
+from console.core.record import AnyRecord
+from console.core.run import Tally
+from console.suites.rates import wilson
+
+NOT_PLAYED = "N/A"
+INCOMPLETE = "incomplete"
+"""How the note of a number begins that rests on fewer cases than the data has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One number of a row."""
+
+    value: float | None
+    """None: not played."""
+    low: float | None = None
+    """95 % interval, where one can be given."""
+    high: float | None = None
+    count: int = 0
+    """Rollouts it rests on."""
+    unit: str = "rate"
+    """`rate` (0 to 1), `mean`, or `plain`: a number that has no interval."""
+    note: str = ""
+    """`N/A`, `incomplete`, or how many inferences failed."""
+
+
+MISSING = Cell(None, note=NOT_PLAYED)
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What counts of one model on one suite."""
+
+    tallies: Mapping[str, Tally]
+    """Counts by category."""
+    cases: Mapping[str, int]
+    """How many cases each category of the data has; empty: the suite is not there any more."""
+    scores: Mapping[str, float] = field(default_factory=dict[str, float])
+    """Means of the named scores of the newest run that counts."""
+    simulated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class DetailTable:
+    """Columns that stand together in the details of a row."""
+
+    title: str
+    labels: Mapping[str, str]
+    """What each column is called in this table, in order."""
+
+
+class LeaderboardRules(Protocol):
+    """How the models of one format are ranked. Stateless and pure."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns in order, the ranking one first; empty: those that were played."""
+        ...
+
+    @property
+    def sums(self) -> tuple[str, ...]:
+        """The columns that sum up others and are shown before them, the ranking one first; empty: there are none."""
+        ...
+
+    @property
+    def details(self) -> tuple[DetailTable, ...]:
+        """What is behind the sums."""
+        ...
+
+    @property
+    def headings(self) -> Mapping[str, str]:
+        """Other words for some columns; the others are called by their name."""
+        ...
+
+    @property
+    def score(self) -> str:
+        """The mean score that ranks, of each model's newest run; empty: rates do, of several runs together."""
+        ...
+
+    def fits(self, categories: Collection[str]) -> bool:
+        """Whether runs with these categories can be ranked so."""
+        ...
+
+    def counts(self, category: str) -> bool:
+        """Whether a category enters; not one that only prepares others."""
+        ...
+
+    def cells(self, played: Played) -> dict[str, Cell]:
+        """Return the numbers of a row by column."""
+        ...
+
+    def remarks(self, cells: Mapping[str, Cell]) -> list[str]:
+        """Return what must be known of a row's numbers, a sentence each: what is missing, what counts otherwise."""
+        ...
+
+
+@runtime_checkable
+class MeasuresJournals(Protocol):
+    """Rules with columns that only journals hold."""
+
+    def measure(self, records: Iterable[AnyRecord]) -> Any:
+        """Return what one journal adds."""
+        ...
+
+    def combine(self, measured: Sequence[Any]) -> dict[str, float]:
+        """Return the numbers by column from what the journals of a row add; what is not known is left out."""
+        ...
+
+
+@runtime_checkable
+class HasLeaderboard(Protocol):
+    """A suite that says how its models are ranked."""
+
+    @property
+    def leaderboard(self) -> LeaderboardRules:
+        """The rules."""
+        ...
+
+
+class PassRates:
+    """Rank by the share of rollouts that passed; one column for each category."""
+
+    columns: tuple[str, ...] = ()
+    sums: tuple[str, ...] = ()
+    details: tuple[DetailTable, ...] = ()
+    headings: Mapping[str, str] = {}
+    score = ""
+
+    def fits(self, categories: Collection[str]) -> bool:
+        """Any categories do."""
+        del categories
+        return True
+
+    def counts(self, category: str) -> bool:
+        """All of them."""
+        del category
+        return True
+
+    def cells(self, played: Played) -> dict[str, Cell]:
+        """Return the rate over everything, then that of each category."""
+        tallies = played.tallies.values()
+        passed, graded = sum(tally.passed for tally in tallies), sum(tally.graded for tally in tallies)
+        cells = {"passed": rate_cell(passed, graded, sum(played.cases.values()), without_grade(tallies))}
+        for name, tally in played.tallies.items():
+            cases = played.cases.get(name, 0)
+            cells[name] = rate_cell(tally.passed, tally.graded, cases, without_grade([tally]))
+        return cells
+
+    def remarks(self, cells: Mapping[str, Cell]) -> list[str]:
+        """Return the notes of all numbers."""
+        return notes_of(cells)
+
+
+@dataclass(frozen=True)
+class ScoreMeans:
+    """Rank by the mean of a score, as of loops that nobody passes or fails; the other scores follow."""
+
+    score: str
+    headings: Mapping[str, str] = field(default_factory=dict[str, str])
+    columns: tuple[str, ...] = ()
+    sums: tuple[str, ...] = ()
+    details: tuple[DetailTable, ...] = ()
+
+    def fits(self, categories: Collection[str]) -> bool:
+        """Any categories do."""
+        del categories
+        return True
+
+    def counts(self, category: str) -> bool:
+        """All of them."""
+        del category
+        return True
+
+    def cells(self, played: Played) -> dict[str, Cell]:
+        """Return the means, the ranking one first."""
+        graded = sum(tally.graded for tally in played.tallies.values())
+        note = without_grade(played.tallies.values())
+        names = [self.score, *(name for name in played.scores if name != self.score)]
+        return {
+            name: Cell(played.scores[name], count=graded, unit="mean", note=note if name == self.score else "")
+            for name in names
+            if name in played.scores
+        }
+
+    def remarks(self, cells: Mapping[str, Cell]) -> list[str]:
+        """Return the notes of all numbers."""
+        return notes_of(cells)
+
+
+def rate_cell(right: int, count: int, cases: int, note: str = "") -> Cell:
+    """Return a rate with its interval; its note begins by saying so when fewer were counted than the data has."""
+    if not count:
+        return MISSING
+    low, high = wilson(right, count)
+    gap = f"{INCOMPLETE}: {count} of {cases}" if count < cases else ""
+    return Cell(right / count, low, high, count, note="; ".join(filter(None, (gap, note))))
+
+
+def without_grade(tallies: Iterable[Tally]) -> str:
+    """Say how many rollouts ended without a grade; empty when all have one."""
+    count = sum(tally.broken + tally.undecided for tally in tallies)
+    return f"{count} without a grade" if count else ""
+
+
+def notes_of(cells: Mapping[str, Cell]) -> list[str]:
+    """Return the notes of the numbers that are there, with their columns."""
+    return [f"{name}: {cell.note}" for name, cell in cells.items() if cell.value is not None and cell.note]
