@@ -9,7 +9,7 @@ import msgspec
 from console.exchange.csv_table import cell
 from console.exchange.document import outcome_word
 from console.exchange.markdown import escaped, table
-from console.insight.comparison import Fate, Pairing, RunComparison, Spent, Table
+from console.insight.comparison import PairCounts, PairOutcome, RolloutPair, RunComparison, Spent
 from console.insight.comparison_side import ComparisonSide
 from console.insight.number_format import duration, money, number, rate
 from console.insight.paired import Difference
@@ -36,7 +36,7 @@ def comparison_object(comparison: RunComparison) -> dict[str, Any]:
         "prompts": {"same": comparison.prompts.same, "other": comparison.prompts.other},
         "only_a": comparison.only_a,
         "only_b": comparison.only_b,
-        "table": _table(comparison.table),
+        "table": _table(comparison.counts),
         "categories": {name: _table(part) for name, part in comparison.categories.items()},
         "reasons": [{"reason": name, "a": a, "b": b} for name, a, b in comparison.reasons],
         "scores": [
@@ -59,7 +59,7 @@ def _side(side: ComparisonSide) -> dict[str, Any]:
     }
 
 
-def _table(part: Table) -> dict[str, Any]:
+def _table(part: PairCounts) -> dict[str, Any]:
     counts = {"both": part.both, "lost": part.lost, "gained": part.gained, "neither": part.neither}
     return counts | {"left_out": part.left_out, "difference": _difference(part.difference)}
 
@@ -85,12 +85,12 @@ def _spent(spent: Spent) -> dict[str, Any]:
     }
 
 
-def _pair(pair: Pairing) -> dict[str, Any]:
+def _pair(pair: RolloutPair) -> dict[str, Any]:
     return {
         "case": pair.slot[0],
         "rollout": pair.slot[1],
         "category": pair.a.category,
-        "change": pair.fate.value,
+        "change": pair.outcome.value,
         "score_change": pair.change,
         "a": _rollout(pair.a),
         "b": _rollout(pair.b),
@@ -116,7 +116,7 @@ def comparison_csv(comparison: RunComparison) -> str:
     for pair in comparison.pairs:
         a, b = pair.a, pair.b
         values = (
-            *(*pair.slot, a.category, pair.fate.value, outcome_word(a.outcome), outcome_word(b.outcome)),
+            *(*pair.slot, a.category, pair.outcome.value, outcome_word(a.outcome), outcome_word(b.outcome)),
             *(a.reason, b.reason, pair.change, round(a.seconds, 3), round(b.seconds, 3)),
             *(a.cost_usd, b.cost_usd, comparison.simulated),
         )
@@ -127,7 +127,7 @@ def comparison_csv(comparison: RunComparison) -> str:
 def comparison_markdown(comparison: RunComparison, *, most: int = 50) -> str:
     """Return a section: the numbers, the table, categories, reasons, and what changed (at most so many)."""
     mark = " (simulated)" if comparison.simulated else ""
-    part = comparison.table
+    part = comparison.counts
     a, b = comparison.a, comparison.b
     head = f"### A {escaped(a.model)} against B {escaped(b.model)} on {escaped(b.manifest.suite)}{mark}"
     rows = [(name, *values) for name, *values in summary_rows(comparison)]
@@ -157,14 +157,14 @@ def comparison_markdown(comparison: RunComparison, *, most: int = 50) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _square(part: Table) -> str:
+def _square(part: PairCounts) -> str:
     rows = [("A passed", str(part.both), str(part.lost)), ("A failed", str(part.gained), str(part.neither))]
     return table(("", "B passed", "B failed"), rows)
 
 
 def summary_rows(comparison: RunComparison) -> list[tuple[str, str, str, str]]:
     """Return (name, A, B, B − A) of everything that has a number on both sides, ready to be shown."""
-    part, a, b = comparison.table, comparison.spent_a, comparison.spent_b
+    part, a, b = comparison.counts, comparison.spent_a, comparison.spent_b
     rows: list[tuple[str, str, str, str]] = []
     if not comparison.headline and part.compared:
         rate_a, rate_b = part.passed_a / part.compared, part.passed_b / part.compared
@@ -198,7 +198,7 @@ def signed(value: float, show: Any) -> str:
 
 def verdict_words(comparison: RunComparison) -> str:
     """Return difference, interval, p and what may be concluded, in one line."""
-    difference, show = comparison.table.difference, number if comparison.headline else rate
+    difference, show = comparison.counts.difference, number if comparison.headline else rate
     if difference.p is None:
         return "the runs have no graded case in common"
     name = f"{comparison.headline} per case" if comparison.headline else "passed"
@@ -221,11 +221,11 @@ def p_words(p: float) -> str:
     )
 
 
-def change_words(pair: Pairing) -> tuple[str, str]:
+def change_words(pair: RolloutPair) -> tuple[str, str]:
     """Return how a pair changed, and why; parts are foreign text."""
     if pair.is_scored and pair.change:
         why = sentence(pair.b.reason, pair.b.subject, pair.b.outcome)
         return "more" if pair.change > 0 else "fewer", f"{signed(pair.change, number)}, {why}"
-    if pair.fate is Fate.GAINED and pair.a.reason and pair.b.reason != pair.a.reason:
-        return pair.fate.value, f"was: {sentence(pair.a.reason, pair.a.subject, pair.a.outcome)}"
-    return pair.fate.value, sentence(pair.b.reason, pair.b.subject, pair.b.outcome)
+    if pair.outcome is PairOutcome.GAINED and pair.a.reason and pair.b.reason != pair.a.reason:
+        return pair.outcome.value, f"was: {sentence(pair.a.reason, pair.a.subject, pair.a.outcome)}"
+    return pair.outcome.value, sentence(pair.b.reason, pair.b.subject, pair.b.outcome)

@@ -5,7 +5,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from console.insight.comparison import Fate, Pairing, RunComparison
+from console.insight.comparison import PairOutcome, RolloutPair, RunComparison
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,24 +27,24 @@ class CasePair:
         return None if self.a is None or self.b is None else self.b - self.a
 
 
-def by_case(found: RunComparison) -> list[CasePair]:
+def by_case(comparison: RunComparison) -> list[CasePair]:
     """Return every case of a comparison of scores: the largest loss first, the largest gain last, then those without.
 
     A comparison of passing has none.
     """
-    if not found.headline:
+    if not comparison.headline:
         return []
-    cases: dict[str, list[Pairing]] = defaultdict(list)
-    for pair in found.pairs:
+    cases: dict[str, list[RolloutPair]] = defaultdict(list)
+    for pair in comparison.pairs:
         cases[pair.a.key.case].append(pair)
-    listed = [_case(found.headline, pairs) for pairs in cases.values()]
-    return sorted(listed, key=lambda it: math.inf if it.change is None else it.change)
+    listed = [_case(comparison.headline, pairs) for pairs in cases.values()]
+    return sorted(listed, key=lambda case: math.inf if case.change is None else case.change)
 
 
-def _case(headline: str, pairs: Sequence[Pairing]) -> CasePair:
-    counted = [pair for pair in pairs if pair.fate is not Fate.LEFT_OUT]
+def _case(headline: str, pairs: Sequence[RolloutPair]) -> CasePair:
+    counted = [pair for pair in pairs if pair.outcome is not PairOutcome.LEFT_OUT]
     means = [
-        math.fsum(it.scores[headline] for it in side) / len(side) if side else None
+        math.fsum(rollout.scores[headline] for rollout in side) / len(side) if side else None
         for side in ([pair.a for pair in counted], [pair.b for pair in counted])
     ]
     first = pairs[0].a

@@ -22,7 +22,7 @@ from console.insight.statistics import mcnemar, paired_difference
 from console.suites.headline import headline_of
 
 
-class Fate(StrEnum):
+class PairOutcome(StrEnum):
     """What became of a case between A and B."""
 
     BOTH = "both pass"
@@ -33,12 +33,12 @@ class Fate(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Pairing:
+class RolloutPair:
     """One rollout in both runs."""
 
     a: Rollout
     b: Rollout
-    fate: Fate
+    outcome: PairOutcome
     change: float = 0.0
     """B minus A: of the headline score, or of passing (-1, 0, 1)."""
     is_scored: bool = False
@@ -52,12 +52,12 @@ class Pairing:
     @property
     def is_change(self) -> bool:
         """Whether the two differ in a way that counts."""
-        return self.fate in (Fate.LOST, Fate.GAINED)
+        return self.outcome in (PairOutcome.LOST, PairOutcome.GAINED)
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """Counts of pairs by fate, and the difference they show."""
+class PairCounts:
+    """Counts of pairs by outcome, and the difference they show."""
 
     both: int
     lost: int
@@ -106,7 +106,7 @@ class ScorePair:
 
 
 @dataclass(frozen=True, slots=True)
-class Sameness:
+class Agreement:
     """How many pairs agree in something; those of which it is not known are in neither count."""
 
     same: int
@@ -126,21 +126,21 @@ class RunComparison:
     b: ComparisonSide
     headline: str
     """Name of the score that is compared; empty when passing is."""
-    pairs: tuple[Pairing, ...]
+    pairs: tuple[RolloutPair, ...]
     """In the order of A."""
     only_a: int
     """Rollouts that only A has."""
     only_b: int
-    table: Table
-    categories: dict[str, Table]
+    counts: PairCounts
+    categories: dict[str, PairCounts]
     reasons: tuple[tuple[str, int, int], ...]
     """Reasons of failures in words, with their counts in A and in B, the largest change first."""
     scores: tuple[ScorePair, ...]
     spent_a: Spent
     spent_b: Spent
-    data: Sameness
+    data: Agreement
     """Whether the cases are the same, ground truth included."""
-    prompts: Sameness
+    prompts: Agreement
     """Whether the first requests are the same."""
 
     @property
@@ -148,14 +148,14 @@ class RunComparison:
         """Whether any part came from a built-in simulated model."""
         return self.a.manifest.simulated or self.b.manifest.simulated
 
-    def changes(self) -> list[Pairing]:
+    def changes(self) -> list[RolloutPair]:
         """Return what was lost, then what was gained, the largest changes first, else in the order of the run."""
         changed = [pair for pair in self.pairs if pair.is_change]
-        return sorted(changed, key=lambda pair: (pair.fate is Fate.GAINED, -abs(pair.change)))
+        return sorted(changed, key=lambda pair: (pair.outcome is PairOutcome.GAINED, -abs(pair.change)))
 
-    def of_fate(self, *fates: Fate) -> list[Pairing]:
-        """Return the pairs of some fates in the order of the run."""
-        return [pair for pair in self.pairs if pair.fate in fates]
+    def with_outcome(self, *outcomes: PairOutcome) -> list[RolloutPair]:
+        """Return the pairs with some outcomes in the order of the run."""
+        return [pair for pair in self.pairs if pair.outcome in outcomes]
 
 
 def compare(a: ComparisonSide, b: ComparisonSide) -> RunComparison:
@@ -164,10 +164,10 @@ def compare(a: ComparisonSide, b: ComparisonSide) -> RunComparison:
     listed_a, listed_b = a.graded_slots, b.graded_slots
     shared = [slot for slot in listed_a if slot in b.rollouts]
     pairs = tuple(_pair(a.rollouts[slot], b.rollouts[slot], headline) for slot in shared)
-    groups: dict[str, list[Pairing]] = defaultdict(list)
+    groups: dict[str, list[RolloutPair]] = defaultdict(list)
     for pair in pairs:
         groups[pair.a.category].append(pair)
-    counted = [pair for pair in pairs if pair.fate is not Fate.LEFT_OUT]
+    counted = [pair for pair in pairs if pair.outcome is not PairOutcome.LEFT_OUT]
     return RunComparison(
         a=a,
         b=b,
@@ -175,28 +175,28 @@ def compare(a: ComparisonSide, b: ComparisonSide) -> RunComparison:
         pairs=pairs,
         only_a=len(listed_a) - len(shared),
         only_b=len(listed_b) - len(shared),
-        table=table_of(pairs, headline),
-        categories={name: table_of(found, headline) for name, found in groups.items()},
+        counts=count_pairs(pairs, headline),
+        categories={name: count_pairs(group, headline) for name, group in groups.items()},
         reasons=_reasons(counted),
         scores=tuple(_scores(counted)),
         spent_a=_spent([pair.a for pair in counted]),
         spent_b=_spent([pair.b for pair in counted]),
-        data=_sameness(shared, lambda side, slot: side.case_digests.get(slot[0], ""), a, b),
-        prompts=_sameness(shared, lambda side, slot: side.request_digest(slot), a, b),
+        data=_agreement(shared, lambda side, slot: side.case_digests.get(slot[0], ""), a, b),
+        prompts=_agreement(shared, lambda side, slot: side.request_digest(slot), a, b),
     )
 
 
-def bootstrapped(found: RunComparison) -> Difference:
-    """Return the difference once more with its bootstrap interval over cases, beside what `table` says of it."""
-    return paired_mean(_means(found.pairs, lambda pair: pair.change))
+def bootstrapped(comparison: RunComparison) -> Difference:
+    """Return the difference once more with its bootstrap interval over cases, next to what `counts` says of it."""
+    return paired_mean(_means(comparison.pairs, lambda pair: pair.change))
 
 
-def error_types(found: RunComparison) -> list[tuple[str, int, int]]:
+def error_types(comparison: RunComparison) -> list[tuple[str, int, int]]:
     """Return the recorded error types of the compared failures with counts in A and B, the largest change first."""
-    counted = [pair for pair in found.pairs if pair.fate is not Fate.LEFT_OUT]
-    counts_a, counts_b = (Counter(it.reason for it in side if it.reason) for side in
-                          ([pair.a for pair in counted], [pair.b for pair in counted]))  # fmt: skip
-    names = sorted(counts_a | counts_b, key=lambda it: (-abs(counts_b[it] - counts_a[it]), it))
+    counted = [pair for pair in comparison.pairs if pair.outcome is not PairOutcome.LEFT_OUT]
+    counts_a = Counter(pair.a.reason for pair in counted if pair.a.reason)
+    counts_b = Counter(pair.b.reason for pair in counted if pair.b.reason)
+    names = sorted(counts_a | counts_b, key=lambda name: (-abs(counts_b[name] - counts_a[name]), name))
     return [(name, counts_a[name], counts_b[name]) for name in names]
 
 
@@ -206,15 +206,21 @@ def _headline(a: ComparisonSide, b: ComparisonSide) -> str:
     return headline_of(names_a & names_b, a.manifest.headline, b.manifest.headline)
 
 
-def _pair(a: Rollout, b: Rollout, headline: str) -> Pairing:
+def _pair(a: Rollout, b: Rollout, headline: str) -> RolloutPair:
     if not (_is_graded(a, headline) and _is_graded(b, headline)):
-        return Pairing(a, b, Fate.LEFT_OUT)
+        return RolloutPair(a, b, PairOutcome.LEFT_OUT)
     if headline:
         change = b.scores[headline] - a.scores[headline]
-        return Pairing(a, b, Fate.GAINED if change > 0 else Fate.LOST if change < 0 else Fate.BOTH, change, True)
+        return RolloutPair(
+            a,
+            b,
+            PairOutcome.GAINED if change > 0 else PairOutcome.LOST if change < 0 else PairOutcome.BOTH,
+            change,
+            True,
+        )
     passed_a, passed_b = a.outcome is Outcome.PASSED, b.outcome is Outcome.PASSED
-    fates = {(True, True): Fate.BOTH, (True, False): Fate.LOST, (False, True): Fate.GAINED}
-    return Pairing(a, b, fates.get((passed_a, passed_b), Fate.NEITHER), float(passed_b - passed_a))
+    changed = {(True, True): PairOutcome.BOTH, (True, False): PairOutcome.LOST, (False, True): PairOutcome.GAINED}
+    return RolloutPair(a, b, changed.get((passed_a, passed_b), PairOutcome.NEITHER), float(passed_b - passed_a))
 
 
 def _is_graded(rollout: Rollout, headline: str) -> bool:
@@ -222,7 +228,7 @@ def _is_graded(rollout: Rollout, headline: str) -> bool:
     return graded and (not headline or headline in rollout.scores)
 
 
-def table_of(pairs: Iterable[Pairing], headline: str = "") -> Table:
+def count_pairs(pairs: Iterable[RolloutPair], headline: str = "") -> PairCounts:
     """Count pairs and test the difference between the two sides.
 
     Args:
@@ -230,8 +236,10 @@ def table_of(pairs: Iterable[Pairing], headline: str = "") -> Table:
         headline: the score that is compared; empty: passing is.
     """
     listed = list(pairs)
-    counts = Counter(pair.fate for pair in listed)
-    both, lost, gained, neither = (counts[fate] for fate in (Fate.BOTH, Fate.LOST, Fate.GAINED, Fate.NEITHER))
+    counts = Counter(pair.outcome for pair in listed)
+    both, lost, gained, neither = (
+        counts[outcome] for outcome in (PairOutcome.BOTH, PairOutcome.LOST, PairOutcome.GAINED, PairOutcome.NEITHER)
+    )
     by_case = _means(listed, lambda pair: pair.change)
     compared = both + lost + gained + neither
     if headline or len(by_case) < compared:
@@ -241,28 +249,29 @@ def table_of(pairs: Iterable[Pairing], headline: str = "") -> Table:
     else:
         value, low, high = paired_difference(both, lost, gained, neither)
         difference = Difference(value, low, high, mcnemar(lost, gained), compared)
-    return Table(both, lost, gained, neither, counts[Fate.LEFT_OUT], difference)
+    return PairCounts(both, lost, gained, neither, counts[PairOutcome.LEFT_OUT], difference)
 
 
-def _means(pairs: Iterable[Pairing], read: Callable[[Pairing], float]) -> list[float]:
+def _means(pairs: Iterable[RolloutPair], read: Callable[[RolloutPair], float]) -> list[float]:
     """Return the mean of each case over its rollouts that count."""
     cases: dict[str, list[float]] = defaultdict(list)
     for pair in pairs:
-        if pair.fate is not Fate.LEFT_OUT:
+        if pair.outcome is not PairOutcome.LEFT_OUT:
             cases[pair.a.key.case].append(read(pair))
     return [math.fsum(values) / len(values) for values in cases.values()]
 
 
-def _reasons(pairs: Sequence[Pairing]) -> tuple[tuple[str, int, int], ...]:
+def _reasons(pairs: Sequence[RolloutPair]) -> tuple[tuple[str, int, int], ...]:
     counts_a = Counter(reason_words(pair.a.reason) for pair in pairs if pair.a.reason)
     counts_b = Counter(reason_words(pair.b.reason) for pair in pairs if pair.b.reason)
     names = sorted(
-        counts_a | counts_b, key=lambda it: (-abs(counts_b[it] - counts_a[it]), -(counts_a[it] + counts_b[it]), it)
+        counts_a | counts_b,
+        key=lambda name: (-abs(counts_b[name] - counts_a[name]), -(counts_a[name] + counts_b[name]), name),
     )
     return tuple((name, counts_a[name], counts_b[name]) for name in names)
 
 
-def _scores(pairs: Sequence[Pairing]) -> Iterable[ScorePair]:
+def _scores(pairs: Sequence[RolloutPair]) -> Iterable[ScorePair]:
     """Yield every score that all compared pairs of some cases have on both sides."""
     names = dict.fromkeys(name for pair in pairs for name in pair.a.scores if name in pair.b.scores)
     for name in names:
@@ -288,9 +297,9 @@ def _spent(rollouts: Sequence[Rollout]) -> Spent:
     )
 
 
-def _sameness(
+def _agreement(
     shared: Sequence[Slot], read: Callable[[ComparisonSide, Slot], str], a: ComparisonSide, b: ComparisonSide
-) -> Sameness:
-    known = [(one, two) for slot in shared if (one := read(a, slot)) and (two := read(b, slot))]
-    same = sum(one == two for one, two in known)
-    return Sameness(same, len(known) - same)
+) -> Agreement:
+    digests = [(of_a, of_b) for slot in shared if (of_a := read(a, slot)) and (of_b := read(b, slot))]
+    same = sum(of_a == of_b for of_a, of_b in digests)
+    return Agreement(same, len(digests) - same)

@@ -45,6 +45,6 @@ def grid(sides: Sequence[ComparisonSide]) -> Grid:
 
 
 def _row(slot: Slot, sides: Sequence[ComparisonSide]) -> GridRow:
-    found = [side.rollouts.get(slot) for side in sides]
-    category = next((rollout.category for rollout in found if rollout), "")
-    return GridRow(slot, category, tuple(rollout.outcome if rollout else None for rollout in found))
+    rollouts = [side.rollouts.get(slot) for side in sides]
+    category = next((rollout.category for rollout in rollouts if rollout), "")
+    return GridRow(slot, category, tuple(rollout.outcome if rollout else None for rollout in rollouts))

@@ -15,7 +15,7 @@ from console.suites.rates import wilson
 
 @dataclass(frozen=True, slots=True)
 class ListedRun:
-    """What lists know of a run."""
+    """A run as lists have it, without its journal."""
 
     summary: Summary
     manifest: Manifest
@@ -60,7 +60,7 @@ def trends(runs: Iterable[ListedRun]) -> list[Trend]:
     for run in runs:
         if not run.manifest.parent:
             groups[run.summary.model, run.summary.suite].append(run)
-    made = [_trend(model, suite, found) for (model, suite), found in groups.items()]
+    made = [_trend(model, suite, group) for (model, suite), group in groups.items()]
     return sorted(made, key=lambda trend: (-len(trend.points), trend.suite, trend.model))
 
 
@@ -86,7 +86,13 @@ def _point(run: ListedRun, name: str, before: ListedRun | None, last: Point | No
         value = tally.passed / tally.graded if tally.graded else None
         low, high = wilson(tally.passed, tally.graded) if tally.graded else (None, None)
     change: float | None = None
-    if value is not None and last is not None and last.value is not None and before is not None and _alike(run, before):
+    if (
+        value is not None
+        and last is not None
+        and last.value is not None
+        and before is not None
+        and _are_comparable(run, before)
+    ):
         change = value - last.value
     return Point(
         run=summary.id,
@@ -103,11 +109,12 @@ def _point(run: ListedRun, name: str, before: ListedRun | None, last: Point | No
     )
 
 
-def _alike(one: ListedRun, other: ListedRun) -> bool:
-    return _what(one) == _what(other)
+def _are_comparable(run: ListedRun, before: ListedRun) -> bool:
+    return _planned(run) == _planned(before)
 
 
-def _what(run: ListedRun) -> tuple[object, ...]:
+def _planned(run: ListedRun) -> tuple[object, ...]:
+    """Return everything in which two comparable runs agree."""
     manifest = run.manifest
     return (run.summary.planned, frozenset(run.summary.categories), manifest.dataset, manifest.selection,
             manifest.setting.mode)  # fmt: skip

@@ -10,7 +10,7 @@ from console.core.outcome import Outcome, Verdict
 from console.core.record import Asked, Finished, Started
 from console.core.run import Manifest, ModelFacts
 from console.insight.by_case import by_case
-from console.insight.comparison import Fate, compare
+from console.insight.comparison import PairOutcome, compare
 from console.insight.comparison_side import ComparisonSide
 from console.insight.grid import grid
 from console.insight.paired import paired_mean, sign_flip
@@ -44,26 +44,26 @@ def play(
     made.apply(Finished(at=2, key=key, verdict=verdict, **known))
 
 
-def test_every_pair_has_one_fate_and_faults_are_left_out():
+def test_every_pair_has_one_outcome_and_faults_are_left_out():
     a = side("a", c1="p", c2="p", c3="f", c4="f", c5="b", c6="p", c7="u", c8="p", only="p")
     b = side("b", c1="p", c2="f", c3="p", c4="f", c5="p", c6="b", c7="f", c8="r", other="f", other2="f")
     found = compare(a, b)
-    fates = {pair.slot[0]: pair.fate for pair in found.pairs}
-    assert fates == {
-        "c1": Fate.BOTH, "c2": Fate.LOST, "c3": Fate.GAINED, "c4": Fate.NEITHER,
-        "c5": Fate.LEFT_OUT, "c6": Fate.LEFT_OUT, "c7": Fate.LEFT_OUT, "c8": Fate.LEFT_OUT,
+    outcomes = {pair.slot[0]: pair.outcome for pair in found.pairs}
+    assert outcomes == {
+        "c1": PairOutcome.BOTH, "c2": PairOutcome.LOST, "c3": PairOutcome.GAINED, "c4": PairOutcome.NEITHER,
+        "c5": PairOutcome.LEFT_OUT, "c6": PairOutcome.LEFT_OUT, "c7": PairOutcome.LEFT_OUT, "c8": PairOutcome.LEFT_OUT,
     }  # fmt: skip
     assert (found.only_a, found.only_b) == (1, 2)
-    assert (found.table.compared, found.table.left_out) == (4, 4)
-    assert found.table.difference.value == 0.0
-    assert found.table.difference.words == "no difference"
+    assert (found.counts.compared, found.counts.left_out) == (4, 4)
+    assert found.counts.difference.value == 0.0
+    assert found.counts.difference.words == "no difference"
 
 
 def test_the_test_is_mcnemars_on_what_changed():
     a = side("a", **{f"c{n}": "p" for n in range(20)})
     b = side("b", **{f"c{n}": "f" if n < 8 else "p" for n in range(20)})
     found = compare(a, b)
-    difference = found.table.difference
+    difference = found.counts.difference
     assert difference.value == pytest.approx(-0.4)
     assert difference.p == pytest.approx(mcnemar(8, 0)) == pytest.approx(2 / 2**8)
     assert difference.low < -0.4 < difference.high < 0
@@ -75,16 +75,16 @@ def test_the_test_is_mcnemars_on_what_changed():
 def test_swapping_turns_every_sign():
     a, b = side("a", c1="p", c2="f", c3="f"), side("b", c1="f", c2="p", c3="p")
     there, back = compare(a, b), compare(b, a)
-    assert (there.table.lost, there.table.gained) == (back.table.gained, back.table.lost) == (1, 2)
-    assert there.table.difference.value == -back.table.difference.value
-    assert there.table.difference.low == pytest.approx(-back.table.difference.high)
-    assert [pair.fate for pair in there.changes()] == [Fate.LOST, Fate.GAINED, Fate.GAINED]
+    assert (there.counts.lost, there.counts.gained) == (back.counts.gained, back.counts.lost) == (1, 2)
+    assert there.counts.difference.value == -back.counts.difference.value
+    assert there.counts.difference.low == pytest.approx(-back.counts.difference.high)
+    assert [pair.outcome for pair in there.changes()] == [PairOutcome.LOST, PairOutcome.GAINED, PairOutcome.GAINED]
 
 
 def test_rollouts_of_one_case_are_not_counted_as_independent():
     a = side("a", **{f"c{n}": "pppppppp" for n in range(3)})
     b = side("b", c0="ffffffff", c1="pppppppp", c2="pppppppp")
-    difference = compare(a, b).table.difference
+    difference = compare(a, b).counts.difference
     assert difference.value == pytest.approx(-1 / 3)
     assert difference.cases == 3
     assert difference.p == 1.0  # one case of three: 8 lost rollouts would have looked certain
@@ -104,8 +104,8 @@ def test_loops_are_compared_by_accepted_answers():
         play(b, f"q{place}", "p", scores={"aidanbench_score": float(after), "avg_coherence": 60.0})
     found = compare(a, b)
     assert found.headline == "aidanbench_score"
-    assert found.table.difference.value == pytest.approx(1.5)
-    assert found.table.difference.low < 1.5 < found.table.difference.high
+    assert found.counts.difference.value == pytest.approx(1.5)
+    assert found.counts.difference.low < 1.5 < found.counts.difference.high
     assert [(pair.slot[0], pair.change) for pair in found.changes()] == [("q2", -4), ("q3", 6), ("q0", 4)]
     assert {it.name: (it.a, it.b) for it in found.scores}["avg_coherence"] == (50.0, 60.0)
 
@@ -137,7 +137,7 @@ def test_what_it_took_is_of_the_pairs_that_count():
 def test_runs_without_a_case_in_common():
     found = compare(side("a", x="p"), side("b", y="p"))
     assert found.pairs == ()
-    assert found.table.difference.words == "nothing to compare"
+    assert found.counts.difference.words == "nothing to compare"
     assert found.spent_a.latency_p50 is None
 
 

@@ -154,10 +154,10 @@ async def test_swapping_keeps_the_case(compared: Any, frame: Any) -> None:
     async with compared() as (app, pilot):
         await pilot.press("n", "n")
         assert where(app) == "live_simple_77-40-0"
-        before = app.screen.pair.comparison.table
+        before = app.screen.pair.comparison.counts
         await pilot.press("b")
         await pilot.pause()
-        after = app.screen.pair.comparison.table
+        after = app.screen.pair.comparison.counts
         assert (after.lost, after.gained) == (before.gained, before.lost)
         assert where(app) == "live_simple_77-40-0"
         assert "A gpt-x" in frame(app)

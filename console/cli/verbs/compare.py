@@ -106,7 +106,7 @@ def _sides(args: CompareArguments) -> list[ComparisonSide]:
 
 
 def _show(output: Output, comparison: RunComparison) -> None:
-    part = comparison.table
+    part = comparison.counts
     mark = "  (simulated)" if comparison.simulated else ""
     output.text(f"A  {comparison.a.name}  {comparison.a.model}{mark}", "strong")
     output.text(f"B  {comparison.b.name}  {comparison.b.model}{mark}", "strong")

@@ -4,7 +4,7 @@ from textual.content import Content
 
 from console.core.outcome import Outcome
 from console.exchange.comparison_table import change_words
-from console.insight.comparison import Fate, Pairing, RunComparison
+from console.insight.comparison import PairOutcome, RolloutPair, RunComparison
 from console.tui.render.rollout_rows import row_key
 from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
 from console.tui.sanitize import one_line
@@ -15,13 +15,13 @@ MUTED = "$muted"
 DOTS = 9
 """Cells of the line of dots in a row."""
 COLUMNS = (Column("case", 22, 3), Column("A", 3), Column("B", 3), Column("why", 16, 4))
-SCOPES: dict[str, tuple[Fate, ...]] = {
-    "changed": (Fate.LOST, Fate.GAINED),
-    "lost": (Fate.LOST,),
-    "gained": (Fate.GAINED,),
-    "both fail": (Fate.NEITHER,),
-    "left out": (Fate.LEFT_OUT,),
-    "all": tuple(Fate),
+SCOPES: dict[str, tuple[PairOutcome, ...]] = {
+    "changed": (PairOutcome.LOST, PairOutcome.GAINED),
+    "lost": (PairOutcome.LOST,),
+    "gained": (PairOutcome.GAINED,),
+    "both fail": (PairOutcome.NEITHER,),
+    "left out": (PairOutcome.LEFT_OUT,),
+    "all": tuple(PairOutcome),
 }
 """What can be listed, by the word for it."""
 
@@ -34,7 +34,7 @@ class Changes:
         self.scope = "changed"
         self.words = ""
         """Only pairs with these words in id, category or reason are listed."""
-        self.pairs: dict[str, Pairing] = {}
+        self.pairs: dict[str, RolloutPair] = {}
         """What is listed, by row key, in order."""
         self._headline = ""
         self._most = 0.0
@@ -43,14 +43,14 @@ class Changes:
     def take(self, found: RunComparison) -> None:
         """List the pairs of the scope: what was lost first, then what was gained, then the others."""
         wanted = SCOPES[self.scope]
-        changed = [pair for pair in found.changes() if pair.fate in wanted]
-        others = [pair for pair in found.pairs if pair.fate in wanted and not pair.is_change]
+        changed = [pair for pair in found.changes() if pair.outcome in wanted]
+        others = [pair for pair in found.pairs if pair.outcome in wanted and not pair.is_change]
         self._headline = found.headline
         scores = (side.scores.get(found.headline, 0.0) for pair in found.pairs for side in (pair.a, pair.b))
         self._most = max(scores, default=0.0)
         self.pairs = {row_key(pair.slot): pair for pair in (*changed, *others) if self._keeps(pair)}
 
-    def _keeps(self, pair: Pairing) -> bool:
+    def _keeps(self, pair: RolloutPair) -> bool:
         text = " ".join((str(pair.a.key), pair.a.category, pair.a.title, *change_words(pair))).casefold()
         return all(word in text for word in self.words.casefold().split())
 
@@ -71,13 +71,13 @@ class Changes:
             why = Content.assemble(dots(a, b, self._most, DOTS), " ", why)
         return (one_line(self._name(pair), 120), *(self._mark(pair, side) for side in "ab"), why)
 
-    def _name(self, pair: Pairing) -> str:
+    def _name(self, pair: RolloutPair) -> str:
         """A loop is called by its question, as everywhere; other cases by their id."""
         if not self._headline or not pair.a.title:
             return str(pair.a.key)
         return pair.a.title + (f" #{pair.a.key.rollout + 1}" if pair.a.key.rollout else "")
 
-    def _mark(self, pair: Pairing, side: str) -> Content:
+    def _mark(self, pair: RolloutPair, side: str) -> Content:
         rollout = pair.a if side == "a" else pair.b
         if self._headline and self._headline in rollout.scores:
             return Content.styled(f"{rollout.scores[self._headline]:g}"[:3].rjust(3), "bold")

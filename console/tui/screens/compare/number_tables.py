@@ -7,7 +7,7 @@ from textual.content import Content
 from console.exchange.comparison_table import p_words, signed
 from console.insight import number_format
 from console.insight.by_case import by_case
-from console.insight.comparison import RunComparison, Table, bootstrapped, error_types
+from console.insight.comparison import PairCounts, RunComparison, bootstrapped, error_types
 from console.tui.render import lines
 from console.tui.sanitize import one_line
 from console.tui.screens.compare.dot_plot import dot_lines
@@ -30,7 +30,7 @@ def number_blocks(found: RunComparison, disputed: Sequence[int], width: int) -> 
         blocks.append(Block("disputed", Content.styled(words, "$undecided")))
     if cases := by_case(found):
         blocks.append(Block("cases", _title("question by question"), body=tuple(dot_lines(cases, width - 3))))
-    rows = [("all", found.table), *(list(found.categories.items()) if len(found.categories) > 1 else [])]
+    rows = [("all", found.counts), *(list(found.categories.items()) if len(found.categories) > 1 else [])]
     blocks.append(Block("categories", _title("by category"), body=tuple(_category_lines(rows, found.headline, width))))
     kinds = error_types(found)
     if kinds:
@@ -43,7 +43,7 @@ def _title(words: str) -> Content:
 
 
 def _test_lines(found: RunComparison) -> list[Content]:
-    part, show = found.table, number_format.number if found.headline else number_format.rate
+    part, show = found.counts, number_format.number if found.headline else number_format.rate
     it, again = part.difference, bootstrapped(found)
     if it.p is None:
         return [Content.styled("no case is graded in both runs", "$broken")]
@@ -57,7 +57,7 @@ def _test_lines(found: RunComparison) -> list[Content]:
     return made
 
 
-def _category_lines(rows: list[tuple[str, Table]], headline: str, width: int) -> list[Content]:
+def _category_lines(rows: list[tuple[str, PairCounts]], headline: str, width: int) -> list[Content]:
     room = max(min(width - 48, 34), 12)
     words = ("cases", "lost", "gained", "B − A", "p")
     made = [_cells("", room, *words, style=f"bold {MUTED}")]

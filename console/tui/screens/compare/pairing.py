@@ -9,7 +9,7 @@ from textual.content import Content
 from console.core.fault import UsageError
 from console.core.run import Manifest
 from console.exchange.reading import find_suite
-from console.insight.comparison import Fate
+from console.insight.comparison import PairOutcome
 from console.store.runs import RunFolder
 from console.suites.suite import Suite
 from console.tui.dialogs.question import Answer, Question
@@ -130,7 +130,7 @@ class PairScreen(BaseScreen):
         """Ask B's model again what was lost, as a run of its own; the cost comes first."""
         if self.pair is None:
             return
-        lost = list(dict.fromkeys(pair.slot[0] for pair in self.pair.comparison.of_fate(Fate.LOST)))
+        lost = list(dict.fromkeys(pair.slot[0] for pair in self.pair.comparison.with_outcome(PairOutcome.LOST)))
         if not lost:
             self.console_app.say(Content("Nothing was lost."))
             return

@@ -12,7 +12,7 @@ from console.core.comparison import Comparison
 from console.core.fault import UsageError
 from console.core.run import Manifest
 from console.exchange.reading import RunReader, compared
-from console.insight.comparison import Pairing, RunComparison, compare
+from console.insight.comparison import RolloutPair, RunComparison, compare
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout, Slot
 from console.store.runs import RunFolder
@@ -36,7 +36,7 @@ class Half:
 class Both:
     """One case in both runs."""
 
-    pairing: Pairing
+    pairing: RolloutPair
     a: Half
     b: Half
 
@@ -90,7 +90,7 @@ class PairOfRuns:
         self._kept.clear()
         self.comparison = compare(self._readers[0].side, self._readers[1].side)
 
-    def both(self, pairing: Pairing) -> Both:
+    def both(self, pairing: RolloutPair) -> Both:
         """Return a case in both runs, folded and compared.
 
         Raises:

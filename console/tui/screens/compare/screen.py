@@ -17,7 +17,7 @@ from textual.widgets import Static
 
 from console.core.fault import UsageError
 from console.exchange.comparison_table import change_words, comparison_csv, comparison_markdown, comparison_object
-from console.insight.comparison import Pairing
+from console.insight.comparison import RolloutPair
 from console.store.runs import RunFolder, slug
 from console.tui.actions import Action
 from console.tui.keymap import bindings_for
@@ -124,7 +124,7 @@ class CompareScreen(PairScreen):
         return self.query_one("#changes", RowList)
 
     @property
-    def current(self) -> Pairing | None:
+    def current(self) -> RolloutPair | None:
         """The pair under the cursor."""
         return self.changes.pairs.get(self.rows.cursor or "")
 

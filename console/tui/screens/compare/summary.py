@@ -6,7 +6,7 @@ from textual.content import Content
 
 from console.exchange.comparison_table import p_words, signed, summary_rows
 from console.insight import number_format
-from console.insight.comparison import Fate, RunComparison, Sameness
+from console.insight.comparison import Agreement, PairOutcome, RunComparison
 from console.insight.comparison_side import ComparisonSide
 from console.insight.reasons import sentence
 from console.insight.statistics import wilson
@@ -23,7 +23,7 @@ def title(found: RunComparison, *, wide: bool) -> Content:
     suite = found.b.manifest.suite
     label = f"{suite}/{names[0]}" if len(names) == 1 and names[0] else suite
     return one_line(label, 40, "bold").append(
-        f", {number_format.plural(found.table.compared, 'case')}{' in both' if wide or plain else ''}"
+        f", {number_format.plural(found.counts.compared, 'case')}{' in both' if wide or plain else ''}"
     )
 
 
@@ -48,7 +48,7 @@ def checks(found: RunComparison, *, wide: bool, live: tuple[bool, bool] = (False
     return Content("   " if wide else "  ").join(parts)
 
 
-def _check(name: str, it: Sameness) -> Content:
+def _check(name: str, it: Agreement) -> Content:
     if it.verdict is None:
         return Content.styled(f"{name} not known", MUTED)
     if it.verdict:
@@ -74,13 +74,13 @@ def score_of(found: RunComparison, name: str) -> str:
     if found.headline:
         it = next((score for score in found.scores if score.name == found.headline), None)
         return "—" if it is None else number_format.number(it.a if name == "A" else it.b)
-    passed = found.table.passed_a if name == "A" else found.table.passed_b
-    return number_format.score(passed, found.table.compared)
+    passed = found.counts.passed_a if name == "A" else found.counts.passed_b
+    return number_format.score(passed, found.counts.compared)
 
 
 def difference(found: RunComparison) -> Content:
     """Return B minus A with interval, p and what may be concluded."""
-    it, show = found.table.difference, number_format.number if found.headline else number_format.rate
+    it, show = found.counts.difference, number_format.number if found.headline else number_format.rate
     if it.p is None:
         return Content.styled("no case is graded in both runs", "$broken")
     span = ""
@@ -95,7 +95,7 @@ def difference(found: RunComparison) -> Content:
 
 def square_lines(found: RunComparison) -> list[Content]:
     """Return the table of both, lost, gained and neither in three lines; of scores, how many went up and down."""
-    part = found.table
+    part = found.counts
     left = f", {part.left_out} left out" if part.left_out else ""
     if found.headline:
         it = Content.assemble(
@@ -122,7 +122,7 @@ def _square_row(name: str, cells: list[tuple[str, str]], note: str) -> Content:
 
 
 def _both_fail(found: RunComparison) -> tuple[int, int]:
-    pairs = found.of_fate(Fate.NEITHER)
+    pairs = found.with_outcome(PairOutcome.NEITHER)
     same = sum((pair.a.reason, pair.a.subject) == (pair.b.reason, pair.b.subject) for pair in pairs)
     return same, len(pairs) - same
 
@@ -150,7 +150,7 @@ def _row(cells: tuple[str, ...], room: int, style: str) -> Content:
 
 
 def _interval(found: RunComparison) -> Content:
-    part = found.table
+    part = found.counts
     spans = [wilson(passed, part.compared) for passed in (part.passed_a, part.passed_b)]
     words = "   ".join(
         f"{name} {number_format.rate(low)}–{number_format.rate(high)}"
@@ -161,7 +161,7 @@ def _interval(found: RunComparison) -> Content:
 
 def reason_lines(found: RunComparison, width: int, most: int) -> list[Content]:
     """Return what was lost by reason, with bars; empty when nothing was."""
-    lost = found.of_fate(Fate.LOST)
+    lost = found.with_outcome(PairOutcome.LOST)
     counts = Counter(sentence(pair.b.reason, pair.b.subject, pair.b.outcome) for pair in lost)
     if not counts:
         return []
