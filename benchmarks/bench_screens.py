@@ -61,7 +61,7 @@ async def lag():
         lags.append(time.perf_counter() - due)
 def opened():
     marks["opened"] = time.perf_counter()
-    (app.open_live if place == "live" else app.open_review)(RunFolder(Path(run)))
+    (app.navigator.open_live if place == "live" else app.navigator.open_review)(RunFolder(Path(run)))
     if not os.environ.get("BENCH_NO_PROBE"):
         app.run_worker(lag(), exit_on_error=False)
 app.call_later(opened)

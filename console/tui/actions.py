@@ -5,6 +5,8 @@ or app named by `where`. Grammar: a number is a place, a letter a verb, a capita
 backwards, `/` narrows, `:` does anything, escape is one step back, `?` tells what can be done here.
 """
 
+from typing import ClassVar, Protocol
+
 import msgspec
 
 
@@ -370,3 +372,18 @@ ACTIONS: tuple[Action, ...] = (
     *_ALL, *_ROWS, *_LINE, *_TEXT, *_PANES, *_HOME, *_LAUNCH, *_LIVE, *_REVIEW, *_COMPARE, *_BOARD, *_LIBRARY,
     *_GRID, *_TRENDS,
 )  # fmt: skip
+
+
+class ActionSource(Protocol):
+    """What help and palette ask a screen: what can be done there, and what cannot be done now."""
+
+    heading: ClassVar[str]
+    """What the screen is called."""
+
+    def actions_here(self) -> tuple[Action, ...]:
+        """Return every action of the screen and the focused pane."""
+        ...
+
+    def why_not(self, action: Action) -> str:
+        """Return why an action cannot act now, in words, or an empty text."""
+        ...

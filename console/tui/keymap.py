@@ -31,13 +31,22 @@ _NAMES = {
 }
 
 
+OWN_KEYS = ("rows", "text", "line")
+"""Kinds of widgets that do their keys themselves, in any app; all other keys go to `ConsoleApp.action_perform`."""
+
+
 def bindings_for(where: str) -> list[BindingType]:
     """Return the default bindings of a screen or a kind of widget; `all` is the app's own."""
     return [_binding(action) for action in ACTIONS if action.where == where and action.keys and not action.menu]
 
 
 def _binding(action: Action) -> Binding:
-    method = f"app.menu('{action.id}')" if action.opens_menu else action.method
+    if action.opens_menu:
+        method = f"app.menu('{action.id}')"
+    elif action.where in OWN_KEYS:
+        method = action.method
+    else:
+        method = f"app.perform('{action.method}')"
     always = action.id == "quit"
     return Binding(",".join(action.keys), method, action.meaning, show=False, id=action.id, priority=always)
 

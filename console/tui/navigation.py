@@ -1,67 +1,113 @@
-"""`RunNavigation`: how the app opens the places of one run, and goes from place to place; a part of the app's class."""
+"""`Navigator`: opens every screen, and goes from screen to screen. The app owns it; screens reach it by `Services`."""
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from textual.app import App
 from textual.content import Content
 from textual.screen import Screen
 
 from console.core.fault import UsageError
 from console.store.runs import RunFolder, find_run
 from console.tui.data.catalog_items import RunLine, runs_root
-from console.tui.data.ui_state import UiState
 from console.tui.sanitize import literal
 from console.tui.screens.base import BaseScreen
-from console.tui.screens.compare.opening import CompareNavigation
+from console.tui.services import Services
 
-SCREENS_OF_RUNS = {
+if TYPE_CHECKING:
+    from console.tui.dialogs.finder import Found
+
+SCREENS = {
+    "home": "console.tui.screens.home.screen:HomeScreen",
+    "library": "console.tui.screens.library.screen:LibraryScreen",
+    "launch": "console.tui.screens.launch.screen:LaunchScreen",
     "live": "console.tui.screens.live.screen:LiveScreen",
     "review": "console.tui.screens.review.screen:ReviewScreen",
+    "compare": "console.tui.screens.compare.screen:CompareScreen",
+    "grid": "console.tui.screens.grid.screen:GridScreen",
+    "board": "console.tui.screens.leaderboard.screen:LeaderboardScreen",
+    "trends": "console.tui.screens.trends.screen:TrendsScreen",
 }
-"""Screens that show one run, imported when first opened."""
+"""All screens by their name in the action table; each is imported when first opened, so that the app paints at once."""
+LOADED_AHEAD = ("live", "review")
+"""What a reader is likely to open next."""
+
+
+def screen_class(name: str) -> Any:
+    """Import the class of a screen."""
+    module, _, class_name = SCREENS[name].partition(":")
+    return getattr(importlib.import_module(module), class_name)
 
 
 def load_screens() -> None:
     """Import what a reader is likely to open next; in a thread, so that keys go first."""
-    for screen in SCREENS_OF_RUNS.values():
-        importlib.import_module(screen.partition(":")[0])
+    for name in LOADED_AHEAD:
+        screen_class(name)
 
 
-class RunNavigation(CompareNavigation):
-    """Opens places; see the module."""
+class Navigator:
+    """Opens screens; each is one of the app's modes, made when first opened, except the form for a new run."""
 
-    memory: UiState
-    """What is remembered from earlier starts."""
-    launched: list[RunFolder]
-    """Runs started from here since the app opened."""
+    def __init__(self, app: App[Any], services: Services) -> None:
+        """Offer Home and the library; nothing is imported before it is opened."""
+        self._app = app
+        self._services = services
+        self._open_runs: dict[str, tuple[str, Path]] = {}
+        """Mode and run folder of what Live and Review show."""
+        self._compare_mode = self._grid_mode = ""
+        self._run_at_start: tuple[str, str] = ("", "")
+        self._single: set[str] = set()
+        """Modes that were added once for all."""
+        self.launched: list[RunFolder] = []
+        """Runs started from here since the app opened."""
+        self.compared: tuple[Path, Path] | None = None
+        """Folders of the two runs that Compare shows."""
+        self.marked: tuple[RunFolder, str] | None = None
+        """The run that was marked for Compare, and the case it was marked at."""
+        for name in ("home", "library"):
+            self._add_once(name)
 
-    def __init__(self) -> None:
-        """Open nothing yet."""
-        super().__init__()
-        self._modes_of: dict[str, tuple[str, Path]] = {}
-        self._first: tuple[str, str] = ("", "")
+    def start_with(self, run: str, case: str = "") -> None:
+        """Name a run (and case) that `open_first` opens."""
+        self._run_at_start = (run, case)
 
-    def open_first(self, run: str, case: str = "") -> None:
-        """Name a run (and case) to open as soon as the app is up."""
-        self._first = (run, case)
-
-    def _open_first(self) -> None:
-        name, case = self._first
+    def open_first(self) -> None:
+        """Open the run named on the command line, if one was."""
+        name, case = self._run_at_start
         if not name:
             return
         try:
-            run = find_run(runs_root(self.places), name)
+            run = find_run(runs_root(self._services.paths), name)
         except UsageError as error:
-            self.say(literal(str(error)), severity="error")
+            self._services.notify(literal(str(error)), severity="error")
             return
         if run.is_live:
             self.open_live(run)
         else:
             self.open_review(run, case or None)
 
-    # Places ----------------------------------------------------------------------------------------------------------
+    # Modes -----------------------------------------------------------------------------------------------------------
+
+    @property
+    def _shown_run(self) -> RunFolder | None:
+        screen = self._app.screen
+        return screen.shown_run if isinstance(screen, BaseScreen) else None
+
+    def _add_mode(self, mode: str, make: Callable[[], Screen[Any]]) -> None:
+        cast(Any, self._app).add_mode(mode, make)  # typed by Textual without the argument of `Screen`
+
+    def _add_once(self, name: str) -> None:
+        if name not in self._single:
+            self._single.add(name)
+            self._add_mode(name, lambda: screen_class(name)(self._services))
+
+    def _go_to(self, name: str) -> None:
+        self._add_once(name)
+        self._app.switch_mode(name)
+
+    # Screens of one run ----------------------------------------------------------------------------------------------
 
     def open_live(self, run: RunFolder) -> None:
         """Watch a run."""
@@ -71,81 +117,187 @@ class RunNavigation(CompareNavigation):
         """Look at a run's failures, with the cursor on a case if one is named."""
         self._open("review", run, key)
 
-    def _open(self, place: str, run: RunFolder, key: str | None) -> None:
-        """Switch to the place's screen of this run; make it when another run is shown there so far."""
-        self.memory.keep("run", run.name)
-        known = self._modes_of.get(place)
-        if known is not None and known[1] == run.path and key is None:
-            self.switch_mode(known[0])
+    def _open(self, name: str, run: RunFolder, key: str | None) -> None:
+        """Switch to the screen of this run; make it when another run is shown there so far."""
+        self._services.ui_state.keep("run", run.name)
+        before = self._open_runs.get(name)
+        if before is not None and before[1] == run.path and key is None:
+            self._app.switch_mode(before[0])
             return
-        mode = f"{place} {run.path} {key or ''}"
-        if known is not None and known[0] == mode:
-            self.switch_mode(mode)
+        mode = f"{name} {run.path} {key or ''}"
+        if before is not None and before[0] == mode:
+            self._app.switch_mode(mode)
             return
-        cast(Any, self).add_mode(mode, lambda: self._make_screen(place, run, key))
-        self._modes_of[place] = (mode, run.path)
-        self.switch_mode(mode)
-        if known is not None:
-            self.remove_mode(known[0])
-
-    def _make_screen(self, place: str, run: RunFolder, key: str | None) -> Screen[Any]:
-        module, _, name = SCREENS_OF_RUNS[place].partition(":")
-        make = getattr(importlib.import_module(module), name)
-        return make(run) if key is None else make(run, key)
-
-    def action_go_home(self) -> None:
-        """Go to Home."""
-        self.switch_mode("home")
-
-    def action_go_library(self) -> None:
-        """Go to the models and suites."""
-        self.switch_mode("library")
+        arguments = (run,) if key is None else (run, key)
+        self._add_mode(mode, lambda: screen_class(name)(self._services, *arguments))
+        self._open_runs[name] = (mode, run.path)
+        self._app.switch_mode(mode)
+        if before is not None:
+            self._app.remove_mode(before[0])
 
     def action_go_live(self) -> None:
         """Watch the run that is on the screen, else the one watched before, else the newest live one."""
-        self._go("live", self.workspace.live, Content("No run is live. L starts one."))
+        self._go("live", self._services.workspace.live, Content("No run is live. L starts one."))
 
     def action_go_review(self) -> None:
         """Review the run that is on the screen, else the one reviewed before, else the newest one."""
         self._go("review", self._last_first(), Content("There is no run to review yet. L starts one."))
 
-    def _go(self, place: str, candidates: Sequence[RunLine], otherwise: Content) -> None:
-        shown: RunFolder | None = getattr(self.screen, "run_folder", None)
-        if shown is not None:
-            self._open(place, shown, None)
-        elif (known := self._modes_of.get(place)) is not None:
-            self.switch_mode(known[0])
+    def _go(self, name: str, candidates: Sequence[RunLine], otherwise: Content) -> None:
+        if (shown := self._shown_run) is not None:
+            self._open(name, shown, None)
+        elif (before := self._open_runs.get(name)) is not None:
+            self._app.switch_mode(before[0])
         elif candidates:
-            self._open(place, candidates[0].folder, None)
+            self._open(name, candidates[0].folder, None)
         else:
-            self.say(otherwise)
+            self._services.notify(otherwise)
 
     @property
     def next_review(self) -> Path | None:
-        """The run that Review opens from a place that shows no run."""
-        if (known := self._modes_of.get("review")) is not None:
-            return known[1]
+        """The run that Review opens from a screen that shows no run."""
+        if (before := self._open_runs.get("review")) is not None:
+            return before[1]
         return next((line.folder.path for line in self._last_first()), None)
 
     def _last_first(self) -> list[RunLine]:
         """Return all runs, the one that was looked at last before the others."""
-        last = self.memory.text("run")
-        return sorted(self.workspace.runs or [], key=lambda line: line.name != last)
+        last = self._services.ui_state.text("run")
+        return sorted(self._services.workspace.runs or [], key=lambda line: line.name != last)
 
-    def action_run_new(self) -> None:
+    # Screens of several runs -----------------------------------------------------------------------------------------
+
+    def mark_for_compare(self, run: RunFolder, case: str = "") -> None:
+        """Mark a run as A; the second run that is marked is compared with it."""
+        if self.marked is None:
+            self.marked = run, case
+            self._services.notify(Content("Marked as A; m on another run compares it with this one."))
+            return
+        (first, at), self.marked = self.marked, None
+        if first.path == run.path:
+            self._services.notify(Content("No longer marked for compare."))
+        else:
+            self.open_compare(first, run, case or at)
+
+    def open_compare(self, a: RunFolder, b: RunFolder, case: str = "") -> None:
+        """Compare two runs, with the cursor on a case if one is named."""
+        pair, mode = (a.path, b.path), f"compare {a.path} {b.path} {case}"
+        before = self._compare_mode
+        if self.compared == pair and (not case or mode == before):
+            self._app.switch_mode(before)
+            return
+        self.compared, self._compare_mode = pair, mode
+        self._add_mode(mode, lambda: screen_class("compare")(self._services, a, b, case))
+        self._app.switch_mode(mode)
+        if before:
+            self._app.remove_mode(before)
+
+    def open_grid(self, runs: list[RunFolder]) -> None:
+        """Lay more than two runs side by side."""
+        mode = " ".join(["grid", *(str(run.path) for run in runs)])
+        before, self._grid_mode = self._grid_mode, mode
+        if before != mode:
+            self._add_mode(mode, lambda: screen_class("grid")(self._services, runs))
+        self._app.switch_mode(mode)
+        if before not in ("", mode):
+            self._app.remove_mode(before)
+
+    def action_go_compare(self) -> None:
+        """Go back to the runs that are compared, or compare the newest two of one suite."""
+        if self.compared is not None:
+            self._app.switch_mode(self._compare_mode)
+            return
+        newest = newest_two(self._services.workspace.runs or [])
+        if newest is None:
+            self._services.notify(Content("There are no two runs of one suite yet. m on Home marks runs to compare."))
+        else:
+            self.open_compare(newest[1].folder, newest[0].folder)
+
+    def action_go_board(self) -> None:
+        """Show the leaderboard."""
+        self._go_to("board")
+
+    def action_go_trends(self) -> None:
+        """Follow each model on each suite over its runs."""
+        self._go_to("trends")
+
+    # Home, library, form ---------------------------------------------------------------------------------------------
+
+    def go_home(self) -> None:
+        """Go to Home."""
+        self._app.switch_mode("home")
+
+    def action_go_home(self) -> None:
+        """Go to Home."""
+        self.go_home()
+
+    def action_go_library(self) -> None:
+        """Go to the models and suites."""
+        self._app.switch_mode("library")
+
+    def open_form_for_cursor(self) -> None:
         """Open the form for a new run, with what is under the cursor where that can be run."""
-        model, suite = self.screen.run_offer if isinstance(self.screen, BaseScreen) else ("", "")
+        screen = self._app.screen
+        model, suite = screen.run_offer if isinstance(screen, BaseScreen) else ("", "")
         self.open_form(model=model, suite=suite)
 
-    def open_form(self, *, model: str = "", suite: str = "", failed_of: str = "") -> None:
-        """Open the form for a new run, with a model or suite selected already."""
-        from console.tui.screens.launch.screen import LaunchScreen
+    def action_run_new(self) -> None:
+        """Open the form for a new run."""
+        self.open_form_for_cursor()
 
-        if not isinstance(self.screen, LaunchScreen):
-            self.push_screen(LaunchScreen(model=model, suite=suite, failed_of=failed_of))
+    def open_form(self, *, model: str = "", suite: str = "", failed_of: str = "") -> None:
+        """Open the form for a new run, with a model, a suite or a run's failed cases selected already."""
+        form = screen_class("launch")
+        if not isinstance(self._app.screen, form):
+            self._app.push_screen(form(self._services, model=model, suite=suite, failed_of=failed_of))
 
     def take_launched(self, runs: Sequence[RunFolder]) -> None:
         """Take up runs that were started from here just now."""
         for run in reversed(runs):
             self.launched.append(run)
-            self.workspace.expect(run)
+            self._services.workspace.expect(run)
+
+    # Back and jumps --------------------------------------------------------------------------------------------------
+
+    @property
+    def is_at_home(self) -> bool:
+        """Whether there is no screen to go back to."""
+        return self._app.current_mode == "home" and len(self._app.screen_stack) == 1
+
+    def action_back(self) -> None:
+        """Take one step back: inside the screen, then to the screen below, then Home."""
+        screen = self._app.screen
+        if isinstance(screen, BaseScreen) and screen.go_back():
+            return
+        if len(self._app.screen_stack) > 1:
+            self._app.pop_screen()
+        elif self._app.current_mode != "home":
+            self._app.switch_mode("home")
+
+    def action_jump(self) -> None:
+        """Find a run, or a case of the run at hand, and go there."""
+        from console.tui.dialogs.finder import Finder
+
+        readable = [line.folder for line in self._last_first() if line.summary is not None]
+        if isinstance(self._app.screen, BaseScreen):
+            run = self._shown_run or (readable[0] if readable else None)
+            self._app.push_screen(Finder(self._services.workspace, run), self._jump)
+
+    def _jump(self, target: "Found | None") -> None:
+        if target is not None and not target.case and target.run.is_live:
+            self.open_live(target.run)
+        elif target is not None:
+            self.open_review(target.run, target.case or None)
+
+
+def newest_two(runs: list[RunLine]) -> tuple[RunLine, RunLine] | None:
+    """Return the newest two runs of one suite that share a category, newest first; runs are newest first."""
+    for place, line in enumerate(runs):
+        if line.summary is None or not line.tally.graded:
+            continue
+        for other in runs[place + 1 :]:
+            if other.summary is None or not other.tally.graded or other.summary.suite != line.summary.suite:
+                continue
+            if set(other.summary.categories) & set(line.summary.categories):
+                return line, other
+    return None

@@ -69,10 +69,10 @@ def run_app(options: Options) -> int:
         raise UsageError(f"no theme is called {options.theme!r}", hint=f"One of: {', '.join(NAMES)}.")
     if options.ascii or "utf" not in (sys.stdout.encoding or "").lower():
         SYMBOLS.use_ascii()
-    memory = UiState(state_dir() / "app.json")
-    theme = options.theme or choose_theme(os.environ, memory.text("theme"))
-    app = ConsoleApp(options.places, theme=theme, memory=memory)
-    app.open_first(options.run, options.case)
+    ui_state = UiState(state_dir() / "app.json")
+    theme = options.theme or choose_theme(os.environ, ui_state.text("theme"))
+    app = ConsoleApp(options.places, theme=theme, ui_state=ui_state)
+    app.navigator.start_with(options.run, options.case)
     with leaving_on_signals(app.exit):
         code = app.run(mouse=options.mouse)
     if app.crash is not None:

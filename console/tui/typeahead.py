@@ -7,6 +7,8 @@ to the app. A key typed in between would go to the list, screen or field that th
 import asyncio
 import time
 from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Any
 
 from textual import events
 from textual.app import App
@@ -20,50 +22,48 @@ class KeyHandled(Message):
     """Follows a key through the same queues; when it reaches the app, so has the key."""
 
 
-class TypeAhead(App[int]):
-    """An app that handles one key at a time."""
+class KeyQueue:
+    """Hands keys to the app one at a time."""
 
-    def __init__(self) -> None:
-        """Start with no key waiting."""
-        super().__init__()
-        self._typed: deque[events.Key] = deque()
-        self._since: float | None = None
+    def __init__(self, app: App[Any], deliver: Callable[[events.Event], Awaitable[None]]) -> None:
+        """Make an empty queue; `deliver` is how Textual itself takes a key."""
+        self._app = app
+        self._deliver = deliver
+        self._waiting: deque[events.Key] = deque()
+        self._sent_at: float | None = None
         """When the key in flight was sent; None: none is."""
         self._waiting_since = 0.0
 
-    async def on_event(self, event: events.Event) -> None:
-        """Queue keys; everything else goes its way."""
-        if isinstance(event, events.Key) and not event.is_forwarded:
-            if not self._typed:
-                self._waiting_since = time.monotonic()
-            self._typed.append(event)
-            await self._send_next()
-        else:
-            await super().on_event(event)
+    async def put(self, event: events.Key) -> None:
+        """Queue a key, and send it if no other is under way."""
+        if not self._waiting:
+            self._waiting_since = time.monotonic()
+        self._waiting.append(event)
+        await self._send_next()
 
-    async def on_key_handled(self) -> None:
-        """Let the next key go."""
-        self._since = None
+    async def go_on(self) -> None:
+        """Send the next key: the one before it has had its effect."""
+        self._sent_at = None
         await self._send_next()
 
     async def _send_next(self) -> None:
         """Send the next key on its way, unless one is under way or the screen is still coming up."""
         now = time.monotonic()
-        if not self._typed or (self._since is not None and now - self._since < _PATIENCE_S):
+        if not self._waiting or (self._sent_at is not None and now - self._sent_at < _PATIENCE_S):
             return
         if not self._is_ready() and now - self._waiting_since < _PATIENCE_S:
             # Not set_timer, which never calls back when the machine is too busy at the wrong moment.
-            asyncio.get_running_loop().call_later(0.01, self.call_later, self._send_next)
+            asyncio.get_running_loop().call_later(0.01, self._app.call_later, self._send_next)
             return
-        event = self._typed.popleft()
-        self._waiting_since = self._since = now
-        await super().on_event(event)
-        if not (self.focused or self.screen).post_message(KeyHandled()):
-            self._since = None
+        event = self._waiting.popleft()
+        self._waiting_since = self._sent_at = now
+        await self._deliver(event)
+        if not (self._app.focused or self._app.screen).post_message(KeyHandled()):
+            self._sent_at = None
 
     def _is_ready(self) -> bool:
         """Whether the screen on top is drawn and has its focus, if it wants one."""
-        if not self.screen_stack:
+        if not self._app.screen_stack:
             return True
-        screen = self.screen
+        screen = self._app.screen
         return screen.is_mounted and (screen.focused is not None or screen.AUTO_FOCUS == "")

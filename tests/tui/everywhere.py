@@ -58,11 +58,11 @@ async def everywhere(app: ConsoleApp, pilot: Pilot[int], *runs: RunFolder) -> As
 async def go(app: ConsoleApp, pilot: Pilot[int], name: str, *runs: RunFolder) -> None:
     """Go to one screen, and wait until everything on it is read."""
     if name == "live":
-        app.open_live(runs[0])
+        app.navigator.open_live(runs[0])
     elif name == "review":
-        app.open_review(runs[0])
+        app.navigator.open_review(runs[0])
     elif name == "compare":
-        app.open_compare(runs[1], runs[0])
+        app.navigator.open_compare(runs[1], runs[0])
     else:
         await pilot.press(*KEYS.get(name, ()))
     where = "library" if name == "cases" else name

@@ -160,7 +160,7 @@ async def busy_day(stage: Stage) -> AsyncGenerator[str, None]:
             yield "home-live"
             await see("queue", "tab", "g")
             yield "home-queue"
-            app.take_launched([run])
+            app.navigator.take_launched([run])
             await see("started here", "ctrl+q")
             yield "home-quit"
     finally:
@@ -245,7 +245,7 @@ async def live_cases(stage: Stage) -> AsyncGenerator[str, None]:
         async with stage.opened(stage.size, toasts=True) as opening:
             await stage.begin(opening)
             app, see = stage.app, stage.see
-            app.open_live(engine.recorder.folder)
+            app.navigator.open_live(engine.recorder.folder)
             await see(
                 lambda: all(
                     it in text_of(app) for it in ("word 0", "36 left", "9 at once", "  2, latest", "simple_3", "  9 ")
@@ -311,14 +311,14 @@ async def live_ended(stage: Stage) -> AsyncGenerator[str, None]:
         await stage.begin(opening)
         app, see = stage.app, stage.see
         for name, folder in folders.items():
-            app.open_live(folder)
+            app.navigator.open_live(folder)
             await see(lambda: stage.at("live")() and app.screen.feed is not None and app.screen.feed.is_read)
             yield name
-        app.open_live(replayed)
+        app.navigator.open_live(replayed)
         await see("p replay")
         await see(lambda: app.screen.replay is not None and app.screen.replay.is_read, "p", "p")
         app.screen.replay.seek(5.0)  # within the first conversation: what is listed does not depend on what was before
-        app.screen.wake()
+        app.screen.pump.wake()
         await see(lambda: app.screen.replay.time_s == 5.0 and "5.0 s of" in text_of(app))
         yield "live-replay"
 
@@ -335,7 +335,7 @@ async def review_cases(stage: Stage) -> AsyncGenerator[str, None]:
     async with stage.opened(stage.size, toasts=True) as opening:
         await stage.begin(opening)
         app, see = stage.app, stage.see
-        app.open_review(folder)
+        app.navigator.open_review(folder)
         await see("would pass")
         yield "review"
         for name, letter in (("talk", "i"), ("truth", "a"), ("tools", "s"), ("raw", "p")):
@@ -385,7 +385,7 @@ async def review_others(stage: Stage) -> AsyncGenerator[str, None]:
         await stage.begin(opening)
         app = stage.app
         for name, (folder, words) in folders.items():
-            app.open_review(folder)
+            app.navigator.open_review(folder)
             await stage.see(lambda: stage.at("review")() and app.screen.feed is not None and app.screen.feed.is_read)
             await stage.see(lambda words=words: any(word in text_of(app) for word in words.split("|")))
             yield name
@@ -408,7 +408,7 @@ async def compare(stage: Stage) -> AsyncGenerator[str, None]:
     async with stage.opened(stage.size, toasts=True) as opening:
         await stage.begin(opening)
         app, see = stage.app, stage.see
-        app.open_compare(*two)
+        app.navigator.open_compare(*two)
         await see("may be chance")
         yield "compare"
         await see("lost and gained", "f")
@@ -422,13 +422,13 @@ async def compare(stage: Stage) -> AsyncGenerator[str, None]:
         await see("Compare 0116", "s", "p")
         yield "compare-pick"
         await see(stage.at("compare"), "escape")
-        app.open_grid([*two, third])
+        app.navigator.open_grid([*two, third])
         await see("4 of 9 differ")
         yield "compare-grid"
-        app.open_compare(*aidan)
+        app.navigator.open_compare(*aidan)
         await see(lambda: stage.at("compare")() and app.screen.pair is not None)
         yield "compare-loops"
-        app.open_compare(two[0], aidan[0])
+        app.navigator.open_compare(two[0], aidan[0])
         await see("no case in common")
         yield "compare-empty"
         await see("answers", "B")
@@ -492,11 +492,13 @@ async def helped(stage: Stage) -> AsyncGenerator[str, None]:
         await see("sort another way", "slash", *"sort")
         yield "home-help-found"
         await stage.pilot.press("escape", "escape", "escape")
-        for name, go in (("live", app.open_live), ("review", app.open_review)):
+        for name, go in (("live", app.navigator.open_live), ("review", app.navigator.open_review)):
             go(folder)
             await see(lambda name=name: stage.at(name)() and app.screen.feed is not None and app.screen.feed.is_read)
             await app.workers.wait_for_complete()
-            await see("THIS CASE" if name == "review" else "STEER", *([] if app.shows_help else ["question_mark"]))
+            await see(
+                "THIS CASE" if name == "review" else "STEER", *([] if app.services.shows_help else ["question_mark"])
+            )
             yield f"{name}-help"
             await stage.pilot.press("escape")
         await stage.pilot.resize_terminal(39, 9)

@@ -49,7 +49,7 @@ async def read(app: Any, pilot: Any) -> CompareScreen:
 async def test_numbers_are_one_key_away(size: Any, opened: Any, two: Any, assert_frame: Any) -> None:
     Notes(two[1].path).add(Note(Key("live_multiple_131-52"), "dispute", "wrong"))
     async with opened(size) as (app, pilot):
-        app.open_compare(*two)
+        app.navigator.open_compare(*two)
         await read(app, pilot)
         await pilot.press("s", "tab", "z")
         await assert_until(pilot, lambda: "by error type" in text_of(app))
@@ -65,7 +65,7 @@ async def test_a_run_that_grows_is_followed(opened: Any, desk: Any, two: Any) ->
     model = ModelFacts("gpt-y")
     growing = Recorder(desk.root / "runs", cases=3, name="0118-live", suite="bfcl", live=True, model=model)
     async with opened() as (app, pilot):
-        app.open_compare(two[0], growing.folder)
+        app.navigator.open_compare(two[0], growing.folder)
         screen = await read(app, pilot)
         assert "● B live" in text_of(app)
         key = growing.start("live_multiple_131-52", "live_multiple", QUESTION)
@@ -79,7 +79,7 @@ async def test_a_run_that_grows_is_followed(opened: Any, desk: Any, two: Any) ->
 async def test_a_folder_that_vanishes_meanwhile_is_said(opened: Any, two: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pairing, "LOOK_EVERY_S", 60.0)  # it is the reader who finds out
     async with opened() as (app, pilot):
-        app.open_compare(*two)
+        app.navigator.open_compare(*two)
         await read(app, pilot)
         shutil.rmtree(two[1].path)
         await pilot.press("n")
@@ -99,7 +99,7 @@ async def test_the_lost_are_asked_again_as_a_run_of_their_own(
 
     monkeypatch.setattr(launch, "spawn", spawn)
     async with opened() as (app, pilot):
-        app.open_compare(*two)
+        app.navigator.open_compare(*two)
         await read(app, pilot)
         await pilot.press("R")
         await assert_until(pilot, lambda: "the 3 lost again?" in text_of(app))
@@ -113,7 +113,7 @@ async def test_the_lost_are_asked_again_as_a_run_of_their_own(
 async def test_three_runs_are_a_grid_that_leads_to_pairs(size: Any, opened: Any, desk: Any, two: Any) -> None:
     third = play(desk.root / "runs", "0118-0900-bfcl-gpt-y", "gpt-y", 0)
     async with opened(size) as (app, pilot):
-        app.open_grid([*two, third])
+        app.navigator.open_grid([*two, third])
         await assert_until(pilot, lambda: isinstance(app.screen, GridScreen) and app.screen.grid is not None)
         await assert_until(pilot, lambda: "4 of 9 differ" in text_of(app))
         await still(app, pilot)
@@ -128,7 +128,7 @@ async def test_three_runs_are_a_grid_that_leads_to_pairs(size: Any, opened: Any,
 async def test_a_third_run_is_added_from_compare(opened: Any, desk: Any, two: Any) -> None:
     play(desk.root / "runs", "0118-0900-bfcl-gpt-y", "gpt-y", 0)
     async with opened() as (app, pilot):
-        app.open_compare(*two)
+        app.navigator.open_compare(*two)
         await read(app, pilot)
         await pilot.press("+")
         await assert_until(pilot, lambda: "Lay beside A and B" in text_of(app))

@@ -15,7 +15,7 @@ from console.core.run import ModelFacts
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
 from console.tui.data.catalog_items import read_run
-from console.tui.screens.compare.opening import newest_two
+from console.tui.navigation import newest_two
 from console.tui.screens.compare.screen import CompareScreen
 from console.tui.screens.leaderboard.screen import LeaderboardScreen
 
@@ -90,7 +90,7 @@ def compared(opened: Any, two: Any, settle: Any) -> Callable[..., Any]:
     @asynccontextmanager
     async def open_it(*arguments: Any):
         async with opened(*arguments) as (app, pilot):
-            app.open_compare(*two)
+            app.navigator.open_compare(*two)
             await pilot.pause()
             await settle(app, pilot)
             yield app, pilot
@@ -122,7 +122,7 @@ async def test_stepping_goes_through_the_changes(compared: Any, settle: Any) -> 
             "live_multiple_131-52", "live_multiple_140-58", "live_simple_77-40-0", "live_simple_14-3-9",
             "live_simple_14-3-9",
         ]  # fmt: skip
-        assert "last one" in app.messages[-1].plain
+        assert "last one" in app.services.messages[-1].plain
         await pilot.press("N")
         assert where(app) == "live_simple_77-40-0"
 
@@ -188,7 +188,7 @@ async def test_exports_and_copies(compared: Any, desk: Any) -> None:
             await pilot.pause()
             (path,) = desk.root.glob(f"compare-*.{extension}")
             assert path.read_text().startswith(words)
-            assert path.name in app.messages[-1].plain
+            assert path.name in app.services.messages[-1].plain
         await pilot.press("y", "t")
         await pilot.pause()
         assert app.clipboard.startswith("### A gpt-w")
@@ -212,7 +212,7 @@ async def test_another_run_can_be_picked(compared: Any, desk: Any, settle: Any, 
 async def test_runs_without_a_case_in_common(opened: Any, desk: Any, settle: Any, frame: Any) -> None:
     a, b = desk.run("2025-01-17T1320-a", passed=2), desk.run("2025-01-17T1321-b", passed=2, category="why")
     async with opened() as (app, pilot):
-        app.open_compare(a, b)
+        app.navigator.open_compare(a, b)
         await settle(app, pilot)
         assert "no case in common" in frame(app)
         await pilot.press("n", "enter", "b", "v")
@@ -222,7 +222,7 @@ async def test_runs_without_a_case_in_common(opened: Any, desk: Any, settle: Any
 async def test_a_run_that_is_gone_is_said(opened: Any, two: Any, settle: Any, frame: Any) -> None:
     two[1].manifest_path.unlink()
     async with opened() as (app, pilot):
-        app.open_compare(*two)
+        app.navigator.open_compare(*two)
         await settle(app, pilot)
         assert "run.json is missing" in frame(app)
 
@@ -242,7 +242,7 @@ async def test_hostile_text_is_only_shown(opened: Any, desk: Any, settle: Any, f
         folders.append(recorder.close())
     for size in SIZES:
         async with opened(size) as (app, pilot):
-            app.open_compare(*folders)
+            app.navigator.open_compare(*folders)
             await settle(app, pilot)
             await pilot.press("f", "a")
             for _ in range(len(all_hostile)):
@@ -269,7 +269,7 @@ async def test_loops_are_compared_by_their_answers(opened: Any, desk: Any, settl
     a = loops(desk.root / "runs", "0116-aidan", "sim/a", (5, 9, 4, 7, 3))
     b = loops(desk.root / "runs", "0117-aidan", "sim/b", (9, 12, 3, 7, 8))
     async with opened() as (app, pilot):
-        app.open_compare(a, b)
+        app.navigator.open_compare(a, b)
         await settle(app, pilot)
         assert where(app) == "q2"
         assert_frame(app, "compare-loops-80x24")
@@ -282,7 +282,7 @@ async def test_questions_are_drawn_as_dots(
     a = loops(desk.root / "runs", "0116-aidan", "sim/a", (5, 9, 4, 7, 3))
     b = loops(desk.root / "runs", "0117-aidan", "sim/b", (9, 12, 3, 7, 0))
     async with opened(size) as (app, pilot):
-        app.open_compare(a, b)
+        app.navigator.open_compare(a, b)
         await settle(app, pilot)
         await pilot.press("s", "tab", "z")
         await settle(app, pilot)
@@ -301,7 +301,7 @@ async def test_two_marks_at_home_open_it(opened: Any, desk: Any, settle: Any, fr
     async with opened() as (app, pilot):
         await pilot.press("tab", "m")
         await pilot.pause()
-        assert "Marked as A" in app.messages[-1].plain
+        assert "Marked as A" in app.services.messages[-1].plain
         assert " A " in frame(app)
         await pilot.press("j", "m")
         await settle(app, pilot)
@@ -322,7 +322,7 @@ async def test_the_same_run_marked_twice_is_unmarked(opened: Any, desk: Any) -> 
 async def test_four_compares_the_newest_two_of_a_suite(opened: Any, desk: Any, settle: Any) -> None:
     async with opened() as (app, pilot):
         await pilot.press("4")
-        assert "no two runs" in app.messages[-1].plain
+        assert "no two runs" in app.services.messages[-1].plain
     old, new = desk.run("2025-01-15T1-a", passed=3), desk.run("2025-01-17T1-c", passed=3)
     desk.run("2025-01-16T1-b", passed=3, suite="other")
     lines = [read_run(folder) for folder in (new, desk.run("2025-01-16T2-d", passed=1, category="why"), old)]
@@ -341,7 +341,7 @@ async def test_a_run_is_exported_from_home(opened: Any, desk: Any, settle: Any) 
         await pilot.press("tab", "E", "c")
         await settle(app, pilot)
         assert (desk.root / "2025-01-17T1320-a.csv").read_text().startswith("case,")
-        assert "2025-01-17T1320-a.csv" in app.messages[-1].plain
+        assert "2025-01-17T1320-a.csv" in app.services.messages[-1].plain
 
 
 # Leaderboard ---------------------------------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ async def test_numbers_lead_to_places_and_back(opened: Any, desk: Any) -> None:
         await pilot.press("2")
         await pilot.pause()
         assert app.screen.where == "home"
-        assert "No run is live" in app.messages[-1].plain
+        assert "No run is live" in app.services.messages[-1].plain
         await pilot.press("L")
         await pilot.press("q")
         assert app.screen.where == "home"
@@ -163,7 +163,7 @@ async def test_quitting_asks_while_a_run_started_here_is_live(
     with held(run):
         async with opened() as (app, pilot):
             assert "● 50%" in frame(app)
-            app.take_launched([run])
+            app.navigator.take_launched([run])
             await pilot.press("ctrl+q")
             await pilot.pause()
             shown = frame(app)
@@ -191,7 +191,7 @@ async def test_stopping_on_the_way_out_reaches_the_engine(opened: Any, desk: Any
     run.socket_path.symlink_to(short)
     with held(run):
         async with opened() as (app, pilot):
-            app.take_launched([run])
+            app.navigator.take_launched([run])
             await pilot.press("ctrl+q", "s")
             for _ in range(6_000):
                 await pilot.pause(0.01)

@@ -1,46 +1,69 @@
 """One table of actions: every key is in the bindings, the key line, the help and the palette, and means one thing."""
 
-import importlib
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from textual.binding import Binding
+from textual.widget import Widget
+from tui.services_double import FakeServices
 
+from console.store.runs import RunFolder
 from console.tui.actions import ACTIONS
 from console.tui.app import ConsoleApp
 from console.tui.dialogs.help import groups_of
 from console.tui.keymap import KeyMap, actions_at, bindings_for, find_action, load_key_map
+from console.tui.navigation import SCREENS, screen_class
+from console.tui.responders import responders_on
+from console.tui.screens.base import BaseScreen
+from console.tui.widgets.find_bar import FindBar
 from console.tui.widgets.key_line import KeyLine
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.transcript import Transcript
 
 PLACES = ("home", "launch", "live", "review", "compare", "board", "library")
-OWNERS = {
-    "all": ("console.tui.app:ConsoleApp",),
-    "rows": ("console.tui.widgets.row_list:RowList",),
-    "text": ("console.tui.widgets.transcript:Transcript",),
-    "home": ("console.tui.screens.home.screen:HomeScreen",),
-    "launch": ("console.tui.screens.launch.screen:LaunchScreen",),
-    "compare": ("console.tui.screens.compare.screen:CompareScreen",),
-    "board": ("console.tui.screens.leaderboard.screen:LeaderboardScreen",),
-    "library": ("console.tui.screens.library.screen:LibraryScreen",),
-}
+ARGUMENTS = {"live": 1, "review": 1, "compare": 2, "grid": None}
+"""How many runs a screen takes; None: a list of them."""
 
 
-def load(name: str) -> Any:
-    module, _, attribute = name.partition(":")
-    return getattr(importlib.import_module(module), attribute)
+def screen_at(where: str, run: RunFolder) -> BaseScreen:
+    """Make a screen without an app."""
+    number = ARGUMENTS.get(where, 0)
+    screen: BaseScreen = screen_class(where)(FakeServices(), *([[run, run]] if number is None else [run] * number))
+    return screen
 
 
-@pytest.mark.parametrize("where", OWNERS)
-def test_every_action_has_a_method(where: str) -> None:
-    for action in actions_at(where):
-        if not action.opens_menu:
-            owners = [load(name) for name in (*OWNERS[where], "console.tui.app:ConsoleApp")]
-            assert any(hasattr(owner, f"action_{action.method}") for owner in owners), action.id
+def without_responder(where: str, responders: Iterable[object]) -> list[str]:
+    """Return the ids of the actions that none of these objects does."""
+    able = list(responders)
+    return [
+        action.id
+        for action in actions_at(where)
+        if not action.opens_menu and not any(hasattr(responder, f"action_{action.method}") for responder in able)
+    ]
+
+
+@pytest.mark.parametrize(("where", "widget"), [("rows", RowList), ("text", Transcript), ("line", FindBar)])
+def test_every_action_of_a_widget_is_done_by_the_widget(where: str, widget: type[Widget]) -> None:
+    assert without_responder(where, [widget]) == []
+
+
+@pytest.mark.parametrize("where", SCREENS)
+def test_every_action_of_a_screen_has_a_responder(where: str, desk: Any) -> None:
+    app, run = ConsoleApp(desk.places), desk.run("a")
+    screen = screen_at(where, run)
+    missing = without_responder(where, responders_on(screen, [app.services.exports]))
+    assert missing == []
+    assert without_responder(where, [app])  # the check can fail
+
+
+def test_every_action_of_the_app_has_a_responder(desk: Any) -> None:
+    app = ConsoleApp(desk.places)
+    screen = screen_at("home", desk.run("a"))
+    assert without_responder("all", responders_on(screen, [app.navigator, app.services.exports, app])) == []
+    assert without_responder("all", [app])
 
 
 @pytest.mark.parametrize("where", PLACES)

@@ -43,7 +43,7 @@ async def test_order_filter_and_theme_come_back(desk: Any, settle: Any, tmp_path
     desk.usual_runs()
     for start in (1, 2):
         memory = UiState(tmp_path / "state" / "app.json")
-        app = ConsoleApp(desk.places, memory=memory)
+        app = ConsoleApp(desk.places, ui_state=memory)
         async with app.run_test(size=(80, 24)) as pilot:
             await settle(app, pilot)
             if start == 1:
@@ -69,12 +69,12 @@ async def test_the_end_of_a_run_rings_unless_it_was_switched_off(opened: Any, de
     async with opened() as (app, pilot):
         written: list[str] = []
         app._driver.write = written.append
-        app.run_ended(run)
+        app.announce_end_of_run(run)
         assert written[0] == "\a"
         assert not any("2025" in text for text in written)
         app.action_notice_toggle()
         written.clear()
-        app.run_ended(run)
+        app.announce_end_of_run(run)
         assert "\a" not in written
         await pilot.pause()
 

@@ -44,7 +44,7 @@ def findings(tree: ast.AST) -> Iterator[str]:
     for node, name in calls(tree):
         if (name in PARSES_MARKUP or name in FORBIDDEN_CALLS) and ast.unparse(node.func) != "re.escape":
             yield f"{node.lineno}: {name}()"
-        if name in ("Static", "update", "notify", "say") and node.args and is_raw(node.args[0]):
+        if name in ("Static", "update", "notify") and node.args and is_raw(node.args[0]):
             yield f"{node.lineno}: raw text in {name}()"
         for keyword in node.keywords:
             if keyword.arg == "markup" and getattr(keyword.value, "value", None) is not False:
@@ -67,7 +67,7 @@ def test_no_raw_text_reaches_a_widget(path: Path) -> None:
         "Static(f'{name}')",
         "Label(name)",
         "self.notify(str(error))",
-        "self.say('a' + name)",
+        "self.services.notify('a' + name)",
         "w.border_title = f'{name}'",
         "w.border_title = '[red]x'",
         "Static(x, markup=True)",
@@ -81,7 +81,7 @@ def test_the_rule_finds_what_it_forbids(bad: str) -> None:
 
 def test_only_safe_cleans() -> None:
     """Others ask `safe`; the pure cleaner is used directly only where a clipboard or a block needs plain text."""
-    allowed = {"sanitize.py", "block.py", "app.py", "copying.py"}
+    allowed = {"sanitize.py", "block.py", "app_services.py", "copying.py"}
     for path in SOURCES:
         if "console.core.text" in path.read_text(encoding="utf-8"):
             assert path.name in allowed, path
@@ -94,7 +94,7 @@ from console.tui.app import ConsoleApp
 from console.tui.data.catalog_items import WorkspacePaths
 async def main():
     app = ConsoleApp(WorkspacePaths())
-    app.workspace.read_all = lambda: None
+    app.services.workspace.read_all = lambda: None
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
 asyncio.run(main())

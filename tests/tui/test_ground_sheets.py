@@ -41,7 +41,7 @@ async def test_models_toml_is_made_from_an_example(opened: Any, desk: Any, settl
         await pilot.press("e")
         await settle(app, pilot)
         assert "# [gpt]" in (desk.root / "models.toml").read_text(encoding="utf-8")
-        assert app.workspace.models.mistakes == []
+        assert app.services.workspace.models.mistakes == []
 
 
 async def test_the_key_right_after_the_first_slash_goes_into_the_line(opened: Any, desk: Any) -> None:

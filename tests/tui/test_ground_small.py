@@ -54,7 +54,7 @@ async def test_little_room_shows_one_pane_of_home_at_a_time(opened: Any, desk: A
 async def test_little_room_is_enough_to_watch_a_run(opened: Any, desk: Any, assert_frame: Any) -> None:
     run = plain_run(desk.root / "runs").folder
     async with opened((40, 10)) as (app, pilot):
-        app.open_live(run)
+        app.navigator.open_live(run)
         await assert_until(pilot, lambda: "wrong val" in text_of(app))
         await still(app, pilot)
         assert_frame(app, "live-small-40x10", whole=True)
@@ -66,7 +66,7 @@ async def test_little_room_is_enough_to_watch_a_run(opened: Any, desk: Any, asse
 async def test_little_room_is_enough_to_review_a_run(opened: Any, desk: Any, assert_frame: Any) -> None:
     run = plain_run(desk.root / "runs").folder
     async with opened((40, 10)) as (app, pilot):
-        app.open_review(run)
+        app.navigator.open_review(run)
         await assert_until(pilot, lambda: "1 of 7" in text_of(app))
         await still(app, pilot)
         assert_frame(app, "review-small-40x10", whole=True)

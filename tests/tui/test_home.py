@@ -97,7 +97,7 @@ async def test_a_damaged_run_says_why_instead_of_opening(opened: Any, desk: Any,
         await pilot.press("tab", "G", "enter")
         await pilot.pause()
         assert app.screen.where == "home"
-        assert "cannot be read" in app.messages[-1].plain
+        assert "cannot be read" in app.services.messages[-1].plain
 
 
 async def test_enter_on_a_finished_run_opens_review_and_1_comes_back(opened: Any, desk: Any) -> None:
@@ -118,7 +118,7 @@ async def test_resume_refuses_with_the_cure_when_the_suite_is_gone(opened: Any, 
         assert app.screen.query_one(StartList).resumable.name == "2025-01-17T1320-a"
         await pilot.press("r")
         await settle(app, pilot)
-        assert "gone" in app.messages[-1].plain
+        assert "gone" in app.services.messages[-1].plain
         assert app.screen.where == "home"
 
 
@@ -127,7 +127,7 @@ async def test_resume_has_nothing_to_do_on_a_finished_run(opened: Any, desk: Any
     async with opened() as (app, pilot):
         await pilot.press("tab", "r")
         await pilot.pause()
-        assert "nothing to resume" in app.messages[-1].plain
+        assert "nothing to resume" in app.services.messages[-1].plain
 
 
 async def test_a_mistake_in_models_toml_leaves_the_sound_models_usable(opened: Any, desk: Any, frame: Frame) -> None:
@@ -146,7 +146,7 @@ async def test_without_models_toml_it_says_how_to_get_one(opened: Any, desk: Any
         app.screen.query_one("#models").focus()
         await pilot.press("enter")
         await pilot.pause()
-        assert "models.toml does not exist" in app.messages[-1].plain
+        assert "models.toml does not exist" in app.services.messages[-1].plain
 
 
 async def test_a_suite_that_cannot_be_read_says_why(opened: Any, desk: Any, frame: Frame) -> None:
@@ -156,7 +156,7 @@ async def test_a_suite_that_cannot_be_read_says_why(opened: Any, desk: Any, fram
         app.screen.query_one("#suites").focus()
         await pilot.press("enter")
         await pilot.pause()
-        assert "questions.jsonl" in app.messages[-1].plain
+        assert "questions.jsonl" in app.services.messages[-1].plain
         assert app.screen.where == "home"
 
 
@@ -173,7 +173,7 @@ async def test_a_runs_place_that_is_a_file_is_said(opened: Any, desk: Any, frame
     (desk.root / "runs").write_text("", encoding="utf-8")
     async with opened((160, 45)) as (app, _):
         words = "".join(line.strip(" ┃│╭╮╰╯") for line in frame(app).split("\n") if "│" in line)
-        assert "runs is not a folder" in app.workspace.runs_mistake
+        assert "runs is not a folder" in app.services.workspace.runs_mistake
         assert "Name a folder" in words
 
 
@@ -183,7 +183,7 @@ async def test_new_runs_appear_without_moving_the_cursor(opened: Any, desk: Any,
         runs = app.screen.query_one(RunList)
         await pilot.press("tab", "j")
         desk.run("2025-02-01T0000-new", passed=1)
-        app.workspace.read_runs()
+        app.services.workspace.read_runs()
         await settle(app, pilot)
         assert len(runs.keys) == 5
         assert runs.line.name == "2025-01-16T0900-b"
@@ -234,10 +234,10 @@ async def test_the_demo_starts_engines_and_goes_to_live(
         await pilot.press("enter")
         await settle(app, pilot)
         assert app.screen.where == "live"
-        await assert_until(pilot, lambda: len(app.launched) == 2)
-        assert app.screen.run_folder.path == app.launched[0].path
-        assert "demo" in app.launched[0].name
-        manifest = app.launched[0].manifest()
+        await assert_until(pilot, lambda: len(app.navigator.launched) == 2)
+        assert app.screen.run_folder.path == app.navigator.launched[0].path
+        assert "demo" in app.navigator.launched[0].name
+        manifest = app.navigator.launched[0].manifest()
         assert manifest.simulated
         assert manifest.cases == 1
 

@@ -65,7 +65,7 @@ async def test_selecting_models_suites_and_categories(opened: Any, frame: Frame)
         await pilot.press("L", "space", "j", "space")
         await pilot.pause()
         assert app.screen.form.models == ["gpt-x"]
-        assert "DESK_KEY_THAT_IS_NOT_SET is not set" in app.messages[-1].plain
+        assert "DESK_KEY_THAT_IS_NOT_SET is not set" in app.services.messages[-1].plain
         await pilot.press("tab", "space", "j", "space", "j", "space")
         assert app.screen.form.suites == {"small-talk": {"what", "why"}}
         await pilot.press("space")
@@ -136,7 +136,7 @@ async def test_enter_without_choices_says_what_is_missing(opened: Any) -> None:
         await pilot.press("L", "enter")
         await pilot.pause()
         assert app.screen.where == "launch"
-        assert "choose a model" in app.messages[-1].plain
+        assert "choose a model" in app.services.messages[-1].plain
 
 
 async def test_what_cannot_start_is_refused_with_its_cure(opened: Any, settle: Any, frame: Frame) -> None:
@@ -149,7 +149,7 @@ async def test_what_cannot_start_is_refused_with_its_cure(opened: Any, settle: A
         await pilot.press("enter")
         await pilot.pause()
         assert app.screen.where == "launch"
-        assert "OPENAI_API_KEY" in app.messages[-1].plain
+        assert "OPENAI_API_KEY" in app.services.messages[-1].plain
 
 
 async def test_money_at_stake_is_asked_about_once(opened: Any, settle: Any, frame: Frame, desk: Any) -> None:
@@ -175,8 +175,8 @@ async def test_one_run_starts_for_each_model_and_live_opens(opened: Any, settle:
         await pilot.press("enter")
         await settle(app, pilot)
         assert app.screen.where == "live"
-        assert sorted(run.manifest().model.name for run in app.launched) == ["sim/careful", "sim/hasty"]
-        assert {run.manifest().selection for run in app.launched} == {Selection(limit=1, seed=0)}
+        assert sorted(run.manifest().model.name for run in app.navigator.launched) == ["sim/careful", "sim/hasty"]
+        assert {run.manifest().selection for run in app.navigator.launched} == {Selection(limit=1, seed=0)}
 
 
 async def test_the_same_command_for_the_shell(opened: Any, settle: Any) -> None:
@@ -387,7 +387,7 @@ async def test_three_cases_are_tried_for_real_and_shown_in_place(
         assert not earlier.path.exists(), "what was tried long ago goes"
         assert "TRIED FOR REAL" in text_of(app)
         assert trial.folder.path.parent == desk.root / "runs" / ".try"
-        assert app.workspace.runs == []
+        assert app.services.workspace.runs == []
         await pilot.press("v")
         await assert_until(pilot, lambda: app.screen.where == "review")
         assert app.screen.run_folder.path == trial.folder.path
@@ -421,8 +421,8 @@ async def test_presets_and_their_mistakes_are_listed(size: str, opened: Any, ass
         assert_frame(app, f"launch-presets-{size}")
         await pilot.press("k", "enter")
         await assert_until(pilot, lambda: app.screen.where == "launch")
-        await assert_until(pilot, lambda: bool(app.messages))
-        assert "names what is not here: [/x], nowhere" in app.messages[-1].plain
+        await assert_until(pilot, lambda: bool(app.services.messages))
+        assert "names what is not here: [/x], nowhere" in app.services.messages[-1].plain
         assert app.screen.form.models == []
 
 
@@ -454,14 +454,16 @@ async def test_queued_runs_wait_on_home_and_can_be_moved_and_taken_out(
             await assert_until(pilot, lambda: app.screen.where != "launch")
             await pilot.press("1")
             await assert_until(pilot, lambda: app.screen.where == "home")
-        first, second, third = [line.name for line in app.workspace.queued]
+        first, second, third = [line.name for line in app.services.workspace.queued]
         await pilot.press("tab", "g")
         await assert_until(pilot, lambda: "queued, place 3" in text_of(app))
         assert app.screen.line.name == third
         await pilot.press("[")
-        await assert_until(pilot, lambda: [line.name for line in app.workspace.queued] == [first, third, second])
+        await assert_until(
+            pilot, lambda: [line.name for line in app.services.workspace.queued] == [first, third, second]
+        )
         await pilot.press("D", "y")
-        await assert_until(pilot, lambda: [line.name for line in app.workspace.queued] == [first, second])
+        await assert_until(pilot, lambda: [line.name for line in app.services.workspace.queued] == [first, second])
         assert (desk.root / "runs" / ".trash" / third).is_dir()
 
 

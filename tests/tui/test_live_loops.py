@@ -54,7 +54,7 @@ def busy(engine: Engine, keys: list[Key], why: dict[int, str] | None = None) -> 
 
 
 async def shown(app: Any, pilot: Any, engine: Engine, words: str) -> None:
-    app.open_live(engine.recorder.folder)
+    app.navigator.open_live(engine.recorder.folder)
     await assert_until(pilot, lambda: isinstance(app.screen, LiveScreen) and app.screen.feed is not None)
     await assert_until(pilot, lambda: app.screen.feed.is_read and app.screen.feed.overview.status is not None)
     await assert_until(pilot, lambda: words in text_of(app))

@@ -23,7 +23,7 @@ from console.tui.widgets.transcript import Transcript
 
 
 async def watch(app: ConsoleApp, pilot: Pilot[int], folder: RunFolder) -> LiveScreen:
-    app.open_live(folder)
+    app.navigator.open_live(folder)
     await assert_until(pilot, lambda: isinstance(app.screen, LiveScreen) and app.screen.is_mounted)
     screen = app.screen
     assert isinstance(screen, LiveScreen)
@@ -60,7 +60,7 @@ async def test_a_run_that_cannot_be_opened_says_why(opened: Any, desk: Any, fram
     folder = plain_run(desk.root / "runs").folder
     async with opened() as (app, pilot):
         folder.manifest_path.unlink()
-        app.open_live(folder)
+        app.navigator.open_live(folder)
         await assert_until(pilot, lambda: isinstance(app.screen, LiveScreen) and bool(app.screen.problem))
         await assert_until(pilot, lambda: "run.json is missing" in " ".join(text_of(app).split()))
 
@@ -229,7 +229,9 @@ async def test_the_end_of_a_run_is_seen_and_steering_is_then_refused(opened: Any
         assert "p pause" not in frame(app)
         assert "p replay" in frame(app)
         await pilot.press("+")
-        await assert_until(pilot, lambda: any("No engine plays this run" in text.plain for text in app.messages))
+        await assert_until(
+            pilot, lambda: any("No engine plays this run" in text.plain for text in app.services.messages)
+        )
 
 
 async def test_waits_and_tries_go_to_problems_not_to_toasts(opened: Any, desk: Any, frame: Any) -> None:
@@ -239,7 +241,7 @@ async def test_waits_and_tries_go_to_problems_not_to_toasts(opened: Any, desk: A
         await pilot.press("i")
         engine.recorder.write(Tried(at=1.0, key=key, n=1, kind="rate_limit", message="slow down", wait_s=7))
         await assert_until(pilot, lambda: "rate limited, again in 7 s" in frame(app))
-        assert not app.messages
+        assert not app.services.messages
         assert len(screen.query_one("#problems", RowList).keys) == 1
 
 

@@ -120,7 +120,7 @@ async def three_runs(root: Path) -> AsyncIterator[list[Engine]]:
 async def test_runs_beside_are_listed_with_what_holds_them_up(opened: Any, desk: Any) -> None:
     async with three_runs(desk.root / "runs") as engines, opened((160, 45)) as (app, pilot):
         await watch(app, pilot, engines[0].recorder.folder)
-        app.workspace.read_runs()
+        app.services.workspace.read_runs()
         await assert_until(pilot, lambda: "Runs  3 live" in text_of(app))
         beside = app.screen.query_one("#beside", RowList)
         assert len(beside.keys) == 3
@@ -136,7 +136,7 @@ async def test_runs_beside_are_listed_with_what_holds_them_up(opened: Any, desk:
 async def test_brackets_and_enter_go_to_another_run(size: tuple[int, int], opened: Any, desk: Any) -> None:
     async with three_runs(desk.root / "runs") as engines, opened(size) as (app, pilot):
         await watch(app, pilot, engines[0].recorder.folder)
-        app.workspace.read_runs()
+        app.services.workspace.read_runs()
         await assert_until(pilot, lambda: app.screen.has_class("-among"))
         await pilot.press("]")
         await assert_until(pilot, lambda: app.screen.run_folder.name == "b-run" and "case-1-open" in text_of(app))
@@ -170,7 +170,7 @@ async def test_a_run_alone_has_no_list_of_runs(opened: Any, desk: Any) -> None:
         await watch(app, pilot, folder)
         assert not app.screen.has_class("-among")
         await pilot.press("]")
-        await assert_until(pilot, lambda: any("No other run is live" in text.plain for text in app.messages))
+        await assert_until(pilot, lambda: any("No other run is live" in text.plain for text in app.services.messages))
 
 
 # Replay --------------------------------------------------------------------------------------------------------------
@@ -200,7 +200,7 @@ async def test_a_finished_run_is_replayed_with_a_clock(size: tuple[int, int], op
         assert replay is not None
         await assert_until(pilot, lambda: "REPLAY  ■ paused ×1" in text_of(app))
         replay.seek(16.0)
-        screen.wake()
+        screen.pump.wake()
         await assert_until(pilot, lambda: replay.time_s == 16.0 and "case-1" in text_of(app))
         await still(app, pilot)
         assert "case-2" not in text_of(app)
@@ -226,7 +226,9 @@ async def test_a_replay_cannot_be_steered(opened: Any, desk: Any) -> None:
         await pilot.press("p")
         await assert_until(pilot, lambda: screen.replay is not None and screen.replay.is_read)
         await pilot.press("ctrl+x")
-        await assert_until(pilot, lambda: any("No engine plays this run" in text.plain for text in app.messages))
+        await assert_until(
+            pilot, lambda: any("No engine plays this run" in text.plain for text in app.services.messages)
+        )
 
 
 async def test_hostile_text_in_a_replay(opened: Any, desk: Any, all_hostile: Any) -> None:
@@ -244,6 +246,6 @@ async def test_hostile_text_in_a_replay(opened: Any, desk: Any, all_hostile: Any
         assert replay is not None
         for part in range(1, 6):
             replay.seek(replay.timeline.length_s * part / 6)
-            screen.wake()
+            screen.pump.wake()
             await still(app, pilot)
             assert_no_control_byte(app)

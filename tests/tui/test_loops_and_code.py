@@ -20,7 +20,7 @@ SIZES = [(80, 24), (160, 45)]
 
 
 async def review(app: Any, pilot: Any, folder: RunFolder) -> ReviewScreen:
-    app.open_review(folder)
+    app.navigator.open_review(folder)
     await assert_until(pilot, lambda: isinstance(app.screen, ReviewScreen) and app.screen.is_mounted)
     screen = app.screen
     await assert_until(pilot, lambda: screen.feed is not None and screen.feed.is_read and screen._suite is not None)

@@ -67,7 +67,7 @@ async def test_a_prompt_left_as_it_was_asks_nothing(
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
         await pilot.press("A", "e")
-        await assert_until(pilot, lambda: any("left as it was" in it.plain for it in app.messages))
+        await assert_until(pilot, lambda: any("left as it was" in it.plain for it in app.services.messages))
         assert not planned
 
 
@@ -79,7 +79,7 @@ async def test_a_prompt_that_cannot_be_read_is_refused(
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
         await pilot.press("A", "e")
-        await assert_until(pilot, lambda: any("does not begin with" in it.plain for it in app.messages))
+        await assert_until(pilot, lambda: any("does not begin with" in it.plain for it in app.services.messages))
         assert not planned
 
 
@@ -102,7 +102,7 @@ async def test_two_marks_open_compare(opened: Any, desk: Any, planned: list[Plan
     async with opened() as (app, pilot):
         await review(app, pilot, first)
         await pilot.press("m")
-        assert "Marked as A" in app.messages[-1].plain
+        assert "Marked as A" in app.services.messages[-1].plain
         await review(app, pilot, second)
         await pilot.press("m")
         await assert_until(pilot, lambda: isinstance(app.screen, CompareScreen) and app.screen.pair is not None)

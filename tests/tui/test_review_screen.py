@@ -25,7 +25,7 @@ from console.tui.widgets.transcript import Transcript
 
 
 async def review(app: ConsoleApp, pilot: Pilot[int], folder: RunFolder, case: str | None = None) -> ReviewScreen:
-    app.open_review(folder, case)
+    app.navigator.open_review(folder, case)
     await assert_until(pilot, lambda: isinstance(app.screen, ReviewScreen) and app.screen.is_mounted)
     screen = app.screen
     assert isinstance(screen, ReviewScreen)
@@ -187,7 +187,7 @@ async def test_n_steps_through_all_failures_and_stops_at_the_last(opened: Any, d
         assert seen[:4] == ["live_multiple_118-41", "live_multiple_131-52", "live_simple_77-40-0", "live_simple_14-3-9"]
         await pilot.press("n")
         assert current(screen) == seen[-1]
-        assert "That was the last one; 7 of 7 not reviewed yet." in app.messages[-1].plain
+        assert "That was the last one; 7 of 7 not reviewed yet." in app.services.messages[-1].plain
         for case in reversed(seen[:-1]):
             await pilot.press("N")
             assert current(screen) == case
@@ -253,7 +253,7 @@ async def test_a_tag_is_kept_and_moves_on(opened: Any, desk: Any) -> None:
         await assert_until(pilot, lambda: not Notes(folder.path).annotations())
         assert current(screen) == "live_multiple_118-41"
         await pilot.press("u")
-        assert app.messages[-1].plain == "There is nothing to undo."
+        assert app.services.messages[-1].plain == "There is nothing to undo."
 
 
 async def test_a_whole_group_is_tagged_after_a_question(opened: Any, desk: Any) -> None:
@@ -282,7 +282,7 @@ async def test_a_case_is_marked_as_reviewed_and_counted(opened: Any, desk: Any) 
         await assert_until(pilot, lambda: len(screen.triage.order) == 5)
         await pilot.press("F", "u")
         await assert_until(pilot, lambda: "1 reviewed" in text_of(app))
-        assert app.messages[-1].plain == "Took back 1 mark."
+        assert app.services.messages[-1].plain == "Took back 1 mark."
         assert current(screen) == "live_multiple_131-52"
 
 
@@ -353,7 +353,7 @@ async def test_notes_that_cannot_be_written_are_said(opened: Any, desk: Any, mon
         screen = await review(app, pilot, folder)
         monkeypatch.setattr(Notes, "add", refuse)
         await pilot.press("t", "m")
-        await assert_until(pilot, lambda: any("cannot be kept" in text.plain for text in app.messages))
+        await assert_until(pilot, lambda: any("cannot be kept" in text.plain for text in app.services.messages))
         assert current(screen) == "live_multiple_118-41"
 
 

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from textual.signal import Signal
 
@@ -18,9 +18,6 @@ from console.store.run_queue import RunQueue
 from console.store.runs import RunFolder
 from console.tui.data import catalog_items
 from console.tui.data.catalog_items import Models, RunLine, RunWatch, Suites, WorkspacePaths
-
-if TYPE_CHECKING:
-    from console.tui.app import ConsoleApp
 
 LOOK_EVERY_S = 2.0
 """How often live runs, and the folder of runs, are looked at."""
@@ -33,12 +30,27 @@ THREAD = "workspace"
 class Workspace:
     """What is there to run and to look at; None where it is not read yet."""
 
-    def __init__(self, app: "ConsoleApp", places: WorkspacePaths) -> None:
-        """Read nothing yet."""
-        self._app = app
-        self.places = places
-        self.changed: Signal[str] = Signal(app, "workspace")
+    def __init__(
+        self,
+        paths: WorkspacePaths,
+        *,
+        changed: Signal[str],
+        in_loop: Callable[..., None],
+        run_ended: Callable[[RunLine], None],
+    ) -> None:
+        """Read nothing until `read_all`.
+
+        Args:
+            paths: where models, data and runs are.
+            changed: published with `models`, `suites` or `runs` when these changed.
+            in_loop: calls a function with arguments in the loop of the reader's screens; does nothing when that ended.
+            run_ended: told of each live run that ended.
+        """
+        self.paths = paths
+        self.changed = changed
         """Published with `models`, `suites` or `runs` when these changed."""
+        self._in_loop = in_loop
+        self._run_ended = run_ended
         self.models: Models | None = None
         self.suites: Suites | None = None
         self.runs: list[RunLine] | None = None
@@ -81,21 +93,20 @@ class Workspace:
 
         threading.Thread(target=read_or_report, name=THREAD, daemon=True).start()
 
-    def hand_over(self, take: Callable[..., None], *found: Any) -> None:
-        """Give what a thread found to the app's own thread, unless the app is leaving."""
-        if self._app.is_running:
-            self._app.call_later(take, *found)
+    def hand_over(self, take: Callable[..., None], *results: Any) -> None:
+        """Give what a thread has read to the screens' own thread, unless the app is leaving."""
+        self._in_loop(take, *results)
 
     def _read_models(self) -> None:
-        self.hand_over(self._take, "models", catalog_items.read_models(self.places))
+        self.hand_over(self._take, "models", catalog_items.read_models(self.paths))
 
     def _read_suites(self) -> None:
-        self.hand_over(self._take, "suites", catalog_items.read_suites(self.places))
+        self.hand_over(self._take, "suites", catalog_items.read_suites(self.paths))
 
     def _read_runs(self, reading: int) -> None:
         found: list[RunLine] = []
         try:
-            root = catalog_items.runs_root(self.places)
+            root = catalog_items.runs_root(self.paths)
             stamp = root.stat().st_mtime if root.exists() else 0.0
             for batch in catalog_items.read_runs(root):
                 found += batch
@@ -186,7 +197,7 @@ class Workspace:
         if not line.is_live and not line.is_queued and (was_live or time.time() - watch.since > GRACE_S):
             del self._watches[path]
             if was_live or line.state == "completed":
-                self._app.run_ended(line)
+                self._run_ended(line)
 
 
 def _raise(error: Exception) -> None:

@@ -11,12 +11,11 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Input
 
-from console.tui.actions import Action
+from console.tui.actions import Action, ActionSource
 from console.tui.keymap import KeyMap, find_action, name_of_key
 from console.tui.render import lines
 from console.tui.render.symbols import SYMBOLS
 from console.tui.sanitize import one_line
-from console.tui.screens.base import BaseScreen
 from console.tui.widgets.block import Block
 from console.tui.widgets.transcript import Transcript
 
@@ -44,7 +43,7 @@ class HelpScreen(ModalScreen[None]):
     HelpScreen Transcript { height: 1fr; background: $panel; padding: 0 1; }
     """
 
-    def __init__(self, place: BaseScreen, key_map: KeyMap) -> None:
+    def __init__(self, place: ActionSource, key_map: KeyMap) -> None:
         """Help for a place."""
         super().__init__()
         self._place = place
@@ -98,7 +97,7 @@ class HelpPane(Transcript, can_focus=False):
                border-title-color: $focus; border-title-style: bold; border-subtitle-color: $muted; }
     """
 
-    def __init__(self, place: BaseScreen, key_map: KeyMap) -> None:
+    def __init__(self, place: ActionSource, key_map: KeyMap) -> None:
         """Help for a place."""
         super().__init__()
         self._beside = place
@@ -115,7 +114,7 @@ class HelpPane(Transcript, can_focus=False):
         self.show(sheet_blocks(self._beside, self._keys_in_use, "", columns=1), keep_place=True)
 
 
-def sheet_blocks(place: BaseScreen, key_map: KeyMap, word: str, *, columns: int) -> list[Block]:
+def sheet_blocks(place: ActionSource, key_map: KeyMap, word: str, *, columns: int) -> list[Block]:
     """Return the keys of a place that have a word, by group; then why some cannot act now; then the marks."""
     groups = groups_of(place.actions_here(), word)
     blocks = [
@@ -129,7 +128,7 @@ def sheet_blocks(place: BaseScreen, key_map: KeyMap, word: str, *, columns: int)
     return blocks or [Block("none", Content.assemble("No key here has “", one_line(word, 40), "”."))]
 
 
-def _body(place: BaseScreen, key_map: KeyMap, actions: Sequence[Action], columns: int) -> list[Content]:
+def _body(place: ActionSource, key_map: KeyMap, actions: Sequence[Action], columns: int) -> list[Content]:
     cells = [_cell(place, key_map, action) for action in actions]
     if columns == 1:
         return cells
@@ -138,7 +137,7 @@ def _body(place: BaseScreen, key_map: KeyMap, actions: Sequence[Action], columns
     return [lines.fit(one, _COLUMN).append(other) for one, other in zip(left, right, strict=False)]
 
 
-def _idle(place: BaseScreen, key_map: KeyMap, groups: Mapping[str, Sequence[Action]]) -> list[Content]:
+def _idle(place: ActionSource, key_map: KeyMap, groups: Mapping[str, Sequence[Action]]) -> list[Content]:
     """Say of each dimmed action why it cannot act now."""
     found: list[Content] = []
     for action in (action for group in groups.values() for action in group):
@@ -147,7 +146,7 @@ def _idle(place: BaseScreen, key_map: KeyMap, groups: Mapping[str, Sequence[Acti
     return found
 
 
-def _cell(place: BaseScreen, key_map: KeyMap, action: Action) -> Content:
+def _cell(place: ActionSource, key_map: KeyMap, action: Action) -> Content:
     keys = lines.fit_text(_keys(key_map, action), _KEYS_WIDTH)
     style = "$muted" if place.why_not(action) else ""
     return Content.assemble((keys, "bold"), " ", (action.meaning, style))

@@ -6,10 +6,9 @@ from textual.content import Content
 from textual.fuzzy import Matcher
 from textual.style import Style
 
-from console.tui.actions import Action
+from console.tui.actions import Action, ActionSource
 from console.tui.dialogs.filter_dialog import FilterDialog
 from console.tui.keymap import KeyMap
-from console.tui.screens.base import BaseScreen
 from console.tui.widgets.row_list import Column, RowList
 
 _MATCH = Style(bold=True, underline=True)
@@ -22,7 +21,7 @@ class Palette(FilterDialog[Action]):
     nothing: ClassVar[str] = "No command has these letters."
     columns: ClassVar[tuple[Column, ...]] = (Column("command", 34, 1), Column("key", 10, right=True))
 
-    def __init__(self, place: BaseScreen, key_map: KeyMap) -> None:
+    def __init__(self, place: ActionSource, key_map: KeyMap) -> None:
         """List what can be done at a place."""
         super().__init__()
         self._place = place
@@ -55,7 +54,7 @@ class Palette(FilterDialog[Action]):
         return title, Content.styled(self._key_map.path(action), "$muted")
 
 
-def _offered(place: BaseScreen) -> list[Action]:
+def _offered(place: ActionSource) -> list[Action]:
     """Return the actions of a place without those that make no sense by name, each title once."""
     by_title: dict[str, Action] = {}
     for action in place.actions_here():

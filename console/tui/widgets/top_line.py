@@ -84,7 +84,7 @@ class TopLine(Widget):
             for key, name, place in PLACES:
                 start, begin = start + len(f"[{key} {name}]"), start
                 if begin <= event.x < start and place != self.place:
-                    self.run_worker(self.screen.run_action(f"app.go_{place}"))
+                    self.run_worker(self.screen.run_action(f"app.perform('go_{place}')"))
 
     def _places(self) -> Content:
         parts: list[Content] = [Content.assemble(" ", ("console", "bold $focus"), " ")]

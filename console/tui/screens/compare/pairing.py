@@ -17,6 +17,7 @@ from console.tui.render import row_cells
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.base import BaseScreen
 from console.tui.screens.compare.run_pair import PairOfRuns
+from console.tui.services import Services
 
 LOOK_EVERY_S = 1.0
 """Time between two looks at a run that grows; longer when comparing takes long."""
@@ -25,9 +26,9 @@ LOOK_EVERY_S = 1.0
 class PairScreen(BaseScreen):
     """A screen of two runs; see the module."""
 
-    def __init__(self, a: RunFolder, b: RunFolder) -> None:
+    def __init__(self, services: Services, a: RunFolder, b: RunFolder) -> None:
         """Compare two runs; nothing is read before the screen is mounted."""
-        super().__init__()
+        super().__init__(services)
         self._folders = a, b
         self.pair: PairOfRuns | None = None
         self._following: asyncio.Task[None] | None = None
@@ -45,7 +46,7 @@ class PairScreen(BaseScreen):
 
     def find_suite(self, manifest: Manifest) -> Suite | str:
         """Open a run's suite, or say why not; called in a thread."""
-        return find_suite(manifest, self.console_app.places.data)
+        return find_suite(manifest, self.services.paths.data)
 
     @work(thread=True, exclusive=True, group="compare")
     def read(self) -> None:
@@ -54,16 +55,16 @@ class PairScreen(BaseScreen):
         try:
             pair = PairOfRuns(*self._folders, self.find_suite)
         except (UsageError, OSError) as error:
-            self.console_app.call_from_thread(self.refuse, str(error))
+            self.services.from_thread(self.refuse, str(error))
             return
         self._took_s = time.monotonic() - begun
         if self.is_running:
-            self.console_app.call_from_thread(self._take, pair)
+            self.services.from_thread(self._take, pair)
 
     def _take(self, pair: PairOfRuns) -> None:
         self.pair = pair
         if pair.damages:
-            self.console_app.say(Content(f"{pair.damages} damaged journal lines were passed over."), severity="warning")
+            self.services.notify(Content(f"{pair.damages} damaged journal lines were passed over."), severity="warning")
         self.take(pair)
         if self._following is None:
             self._following = asyncio.get_running_loop().create_task(self._follow(), name="compare")
@@ -98,19 +99,19 @@ class PairScreen(BaseScreen):
         """Pick another run for B."""
         chosen = await self._choose("Compare ", [self._folders[0]])
         if chosen is not None:
-            self.console_app.open_compare(self._folders[0], chosen)
+            self.services.navigator.open_compare(self._folders[0], chosen)
 
     @work(exclusive=True, group="pick")
     async def action_compare_add(self) -> None:
         """Lay a third run beside the two."""
         chosen = await self._choose("Lay beside A and B of ", list(self._folders))
         if chosen is not None:
-            self.console_app.open_grid([*self._folders, chosen])
+            self.services.navigator.open_grid([*self._folders, chosen])
 
     async def _choose(self, words: str, shown: list[RunFolder]) -> RunFolder | None:
         from console.tui.dialogs.chooser import Chooser
 
-        workspace, paths = self.console_app.workspace, [folder.path for folder in shown]
+        workspace, paths = self.services.workspace, [folder.path for folder in shown]
         lines = [line for line in workspace.runs or () if line.summary and line.folder.path not in paths]
         first = workspace.find(paths[0])
         if first is not None and first.summary is not None:
@@ -120,9 +121,7 @@ class PairScreen(BaseScreen):
         now = time.time()
         title = Content.assemble(words, one_line(shown[0].name, 60, "bold"), " with …")
         listed = {path: row_cells.run_narrow(line, now) for path, line in found.items()}
-        chosen = await self.console_app.push_screen_wait(
-            Chooser(title, row_cells.RUNS_NARROW, listed, "There is no other run of it.")
-        )
+        chosen = await self.services.ask(Chooser(title, row_cells.RUNS_NARROW, listed, "There is no other run of it."))
         return found[chosen].folder if chosen is not None else None
 
     @work(exclusive=True, group="again")
@@ -132,13 +131,13 @@ class PairScreen(BaseScreen):
             return
         lost = list(dict.fromkeys(pair.slot[0] for pair in self.pair.comparison.with_outcome(PairOutcome.LOST)))
         if not lost:
-            self.console_app.say(Content("Nothing was lost."))
+            self.services.notify(Content("Nothing was lost."))
             return
         text = Content.assemble(
             "Ask ", one_line(self.pair.comparison.b.model, 40, "bold"), f" the {len(lost)} lost again?",
             "\nThey become a run of their own, compared with B.",
         )  # fmt: skip
-        if await self.console_app.push_screen_wait(Question(text, [Answer("y", "ask again")])):
+        if await self.services.ask(Question(text, [Answer("y", "ask again")])):
             self._spawn(tuple(lost))
 
     @work(thread=True, group="spawn")
@@ -146,16 +145,16 @@ class PairScreen(BaseScreen):
         from console.engine.branch import branch_plan
         from console.engine.launch import spawn
 
-        places, run = self.console_app.places, self._folders[1]
+        places, run = self.services.paths, self._folders[1]
         try:
             plan = branch_plan(run.name, run.manifest(), cases, models_path=places.models, data_path=places.data,
                                runs_path=run.path.parent)  # fmt: skip
             branch = spawn(plan)
         except UsageError as error:
-            self.console_app.call_from_thread(self.console_app.say, literal(str(error), 600), severity="error")
+            self.services.from_thread(self.services.notify, literal(str(error), 600), severity="error")
             return
-        self.console_app.call_from_thread(self._show_again, branch)
+        self.services.from_thread(self._show_again, branch)
 
     def _show_again(self, branch: RunFolder) -> None:
-        self.console_app.take_launched([branch])
-        self.console_app.open_compare(self._folders[1], branch)
+        self.services.navigator.take_launched([branch])
+        self.services.navigator.open_compare(self._folders[1], branch)

@@ -29,6 +29,7 @@ from console.tui.screens.compare.number_tables import number_blocks
 from console.tui.screens.compare.pairing import PairScreen
 from console.tui.screens.compare.run_pair import Half, PairOfRuns
 from console.tui.screens.compare.side_by_side import beside_lines
+from console.tui.services import Services
 from console.tui.widgets.block import Block
 from console.tui.widgets.pane_title import PaneTitle
 from console.tui.widgets.row_list import RowList
@@ -68,9 +69,9 @@ class CompareScreen(PairScreen):
     }
     """
 
-    def __init__(self, a: RunFolder, b: RunFolder, case: str = "") -> None:
+    def __init__(self, services: Services, a: RunFolder, b: RunFolder, case: str = "") -> None:
         """Compare two runs, with the cursor on a case if one is named; nothing is read before the screen is mounted."""
-        super().__init__(a, b)
+        super().__init__(services, a, b)
         self.changes = Changes()
         self.view = VIEWS[0]
         self._wanted_case = case
@@ -226,7 +227,7 @@ class CompareScreen(PairScreen):
         pairing = self.current
         if self.pair is not None and pairing is not None:
             folder = self.pair.folders[0 if side == "a" else 1]
-            self.console_app.open_review(folder, pairing.slot[0])
+            self.services.navigator.open_review(folder, pairing.slot[0])
 
     def action_open_a(self) -> None:
         """Open the case of A in Review."""
@@ -243,7 +244,7 @@ class CompareScreen(PairScreen):
     def _step(self, by: int) -> None:
         key = self.changes.step(self.rows.cursor, by)
         if key is None:
-            self.console_app.say(Content("That was the last one." if by > 0 else "This is the first one."))
+            self.services.notify(Content("That was the last one." if by > 0 else "This is the first one."))
         else:
             self.rows.move_to(key)
 
@@ -298,7 +299,7 @@ class CompareScreen(PairScreen):
     def action_filter_clear(self) -> None:
         """List all changes again."""
         self.changes.scope = "changed"
-        self.clear_find()
+        self.find_session.clear()
 
     # Acting ----------------------------------------------------------------------------------------------------------
 
@@ -319,40 +320,40 @@ class CompareScreen(PairScreen):
     def action_export_markdown(self) -> None:
         """Write the comparison as Markdown."""
         if self.pair is not None:
-            self.console_app.export_text(comparison_markdown(self.pair.comparison), self._path(".md"))
+            self.services.export_text(comparison_markdown(self.pair.comparison), self._path(".md"))
 
     def action_export_csv(self) -> None:
         """Write every pair as a CSV row."""
         if self.pair is not None:
-            self.console_app.export_text(comparison_csv(self.pair.comparison), self._path(".csv"))
+            self.services.export_text(comparison_csv(self.pair.comparison), self._path(".csv"))
 
     def action_export_json(self) -> None:
         """Write the comparison as JSON."""
         if self.pair is not None:
             text = json.dumps(comparison_object(self.pair.comparison), indent=1)
-            self.console_app.export_text(text, self._path(".json"))
+            self.services.export_text(text, self._path(".json"))
 
     def action_copy_id(self) -> None:
         """Copy the case id."""
         if (pairing := self.current) is not None:
-            self.console_app.copy(pairing.slot[0], "the case id")
+            self.services.copy(pairing.slot[0], "the case id")
 
     def action_copy_table(self) -> None:
         """Copy the comparison as Markdown."""
         if self.pair is not None:
-            self.console_app.copy(comparison_markdown(self.pair.comparison), "the comparison as Markdown")
+            self.services.copy(comparison_markdown(self.pair.comparison), "the comparison as Markdown")
 
     def action_copy_message(self) -> None:
         """Copy how the case changed and why."""
         if (pairing := self.current) is not None:
-            self.console_app.copy(": ".join((str(pairing.a.key), *change_words(pairing))), "the change")
+            self.services.copy(": ".join((str(pairing.a.key), *change_words(pairing))), "the change")
 
     def action_copy_command(self) -> None:
         """Copy the shell command that compares the same runs."""
         import shlex
 
         words = ["eval-console", "compare", *(folder.name for folder in self._folders)]
-        self.console_app.copy(shlex.join(words), "the command")
+        self.services.copy(shlex.join(words), "the command")
 
 
 def _talk(half: Half) -> list[Block]:

@@ -20,6 +20,7 @@ from console.tui.render.rollout_rows import row_key
 from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.base import BaseScreen
+from console.tui.services import Services
 from console.tui.widgets.row_list import Column, Face, RowList
 from console.tui.widgets.rule import Rule
 
@@ -37,9 +38,9 @@ class GridScreen(BaseScreen):
     GridScreen { #sides { height: auto; max-height: 10; padding: 0 1; } #grid { height: 1fr; } }
     """
 
-    def __init__(self, runs: Sequence[RunFolder]) -> None:
+    def __init__(self, services: Services, runs: Sequence[RunFolder]) -> None:
         """Lay runs side by side; nothing is read before the screen is mounted."""
-        super().__init__()
+        super().__init__(services)
         self.runs = list(runs)
         self.grid: Grid | None = None
         self._listed: dict[str, GridRow] = {}
@@ -65,10 +66,10 @@ class GridScreen(BaseScreen):
         try:
             found = grid([RunReader(run).side for run in self.runs])
         except (UsageError, OSError) as error:
-            self.console_app.call_from_thread(self._refuse, str(error))
+            self.services.from_thread(self._refuse, str(error))
             return
         if self.is_running:
-            self.console_app.call_from_thread(self._take, found)
+            self.services.from_thread(self._take, found)
 
     def _refuse(self, why: str) -> None:
         self.query_one("#grid", RowList).show([], empty=literal(why, 400, "$broken"))
@@ -121,9 +122,9 @@ class GridScreen(BaseScreen):
         others = [run for run, it in zip(self.runs, row.outcomes, strict=True) if it not in (None, Outcome.PASSED)]
         pair = [*passed[:1], *others[:1]] if passed and others else [*passed, *others][:2]
         if len(pair) == 2:
-            self.console_app.open_compare(pair[0], pair[1], row.slot[0])
+            self.services.navigator.open_compare(pair[0], pair[1], row.slot[0])
         else:
-            self.console_app.say(Content("Only one run has this case."))
+            self.services.notify(Content("Only one run has this case."))
 
     def find_changed(self, text: str, *, done: bool) -> None:
         """List only cases with these words."""
@@ -138,7 +139,7 @@ class GridScreen(BaseScreen):
     def action_filter_clear(self) -> None:
         """List what differs again."""
         self._only_different = True
-        self.clear_find()
+        self.find_session.clear()
 
 
 def _mark(outcome: Outcome | None) -> Content:

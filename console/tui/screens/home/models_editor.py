@@ -19,17 +19,17 @@ class EditsModels(BaseScreen):
         import shlex  # both here, as Home is the first frame and this is rare
         import subprocess
 
-        models = self.console_app.workspace.models
-        path = (models.path if models else None) or self.console_app.places.models or Path("models.toml")
+        models = self.services.workspace.models
+        path = (models.path if models else None) or self.services.paths.models or Path("models.toml")
         editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
         try:
             write_example(path)
-            with self.console_app.suspend():
+            with self.services.suspend():
                 subprocess.run([*shlex.split(editor), str(path)], check=False)  # noqa: S603  the reader's own editor
         except (OSError, ValueError, SuspendNotSupported) as error:
             self.refuse(UsageError(f"{path.name} cannot be edited with {editor!r}: {error}", hint="Set EDITOR."))
-        self.console_app.workspace.read_models()
+        self.services.workspace.read_models()
 
     def refuse(self, error: UsageError) -> None:
         """Say why something cannot be done, and what would help."""
-        self.console_app.say(literal(str(error), 600), severity="error")
+        self.services.notify(literal(str(error), 600), severity="error")

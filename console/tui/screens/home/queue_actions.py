@@ -28,7 +28,7 @@ class Queueing(EditsModels):
     @property
     def queue(self) -> RunQueue | None:
         """The queue of the runs folder; None while that is not known."""
-        root = self.console_app.workspace.runs_root
+        root = self.services.workspace.runs_root
         return RunQueue(root) if root is not None else None
 
     def why_not_queue(self, id: str) -> str:
@@ -60,7 +60,7 @@ class Queueing(EditsModels):
     @property
     def is_stranded(self) -> bool:
         """Whether runs wait that nobody plays."""
-        return self.console_app.workspace.is_stranded
+        return self.services.workspace.is_stranded
 
     def action_queue_earlier(self) -> None:
         """Play the run under the cursor one place earlier."""
@@ -73,13 +73,13 @@ class Queueing(EditsModels):
     def _move(self, step: int) -> None:
         line, queue = self.line, self.queue
         if line is None or queue is None or not line.is_queued:
-            self.console_app.say(Content("Only a run that waits in the queue can be moved."))
+            self.services.notify(Content("Only a run that waits in the queue can be moved."))
             return
         try:
             queue.move(line.name, step)
         except UsageError as error:
             self.refuse(error)
-        self.console_app.workspace.look()
+        self.services.workspace.look()
 
     def action_queue_go(self) -> None:
         """Play the queue on, after whoever played it was killed."""
@@ -93,32 +93,32 @@ class Queueing(EditsModels):
         except UsageError as error:
             self.refuse(error)
             return
-        self.console_app.say(Content("The queue goes on." if woken else "The queue is empty, or is being played."))
-        self.console_app.workspace.look()
+        self.services.notify(Content("The queue goes on." if woken else "The queue is empty, or is being played."))
+        self.services.workspace.look()
 
     def action_run_failed(self) -> None:
         """Open the form for the failed cases of the run under the cursor, with its model and suite."""
         line = self.line
         if line is None or line.summary is None or not line.tally.failed:
-            self.console_app.say(Content("The run under the cursor has no failed case."))
+            self.services.notify(Content("The run under the cursor has no failed case."))
             return
-        self.console_app.open_form(model=line.summary.model, suite=line.summary.suite, failed_of=line.name)
+        self.services.navigator.open_form(model=line.summary.model, suite=line.summary.suite, failed_of=line.name)
 
     @work(exclusive=True, group="ask")
     async def action_run_delete(self) -> None:
         """Take the run under the cursor out of the queue, or delete it, after asking."""
         line, queue = self.line, self.queue
         if reason := self.why_not_queue("run.delete"):
-            self.console_app.say(Content(reason))
+            self.services.notify(Content(reason))
         if reason or line is None or queue is None:
             return
         what = "Take it out of the queue?" if line.is_queued else "Delete it? It goes to .trash of the runs folder."
         question = Content.assemble(one_line(line.name, 64, "bold"), f"\n{what}")
         answer = Answer("y", "take it out" if line.is_queued else "delete it")
-        if await self.console_app.push_screen_wait(Question(question, [answer])) != "y":
+        if await self.services.ask(Question(question, [answer])) != "y":
             return
         try:
             queue.cancel(line.name) if line.is_queued else queue.discard(line.name)
         except UsageError as error:
             self.refuse(error)
-        self.console_app.workspace.read_runs()
+        self.services.workspace.read_runs()

@@ -68,9 +68,9 @@ class HomeScreen(Queueing):
     def on_mount(self) -> None:
         """Subscribe to the workspace and show what is there already."""
         self.query_one("#about", Static).border_title = Content("This run")
-        runs, memory = self.query_one(RunList), self.console_app.memory
+        runs, memory = self.query_one(RunList), self.services.ui_state
         runs.order, runs.words = memory.text("home.order"), memory.text("home.words")
-        self.console_app.workspace.changed.subscribe(self, self._take_news)
+        self.services.workspace.changed.subscribe(self, self._take_news)
         self._show_all()
 
     def on_resize(self, event: events.Resize) -> None:
@@ -88,7 +88,7 @@ class HomeScreen(Queueing):
 
     def _show_all(self, what: str = "") -> None:
         """Show what is in the workspace, or only one part of it."""
-        workspace, wide = self.console_app.workspace, self.size.width >= WIDE
+        workspace, wide = self.services.workspace, self.size.width >= WIDE
         if not self.query("#suites"):
             return
         if what in ("", "runs"):
@@ -96,7 +96,7 @@ class HomeScreen(Queueing):
             start.offer(
                 workspace.runs or [],
                 wide=wide and self.size.height >= 30,
-                reviewed=self.console_app.next_review,
+                reviewed=self.services.navigator.next_review,
                 stranded=workspace.is_stranded,
             )
             self.query_one(RunList).offer(workspace)
@@ -138,7 +138,7 @@ class HomeScreen(Queueing):
             case "resume":
                 self._resume(start.resumable)
             case "failures" if start.failed is not None:
-                self.console_app.open_review(start.failed.folder)
+                self.services.navigator.open_review(start.failed.folder)
             case "queue" if self.is_stranded:
                 self.action_queue_go()
             case "queue" if start.queued:
@@ -146,33 +146,33 @@ class HomeScreen(Queueing):
                 runs.move_to(str(start.queued[0].folder.path))
                 runs.focus()
             case _:
-                self.console_app.action_run_new()
+                self.services.navigator.open_form_for_cursor()
 
     @on(RowList.RowChosen, "#runs")
     def _run_chosen(self, event: RowList.RowChosen) -> None:
         line = self.query_one(RunList).line_of(event.key)
         if line.summary is None:
-            self.console_app.say(literal(line.mistake, 400), severity="error")
+            self.services.notify(literal(line.mistake, 400), severity="error")
         elif line.is_live:
-            self.console_app.open_live(line.folder)
+            self.services.navigator.open_live(line.folder)
         elif line.is_queued:
-            self.console_app.say(Content(f"It waits in the queue, place {line.place}. [ ] move it, D takes it out."))
+            self.services.notify(Content(f"It waits in the queue, place {line.place}. [ ] move it, D takes it out."))
         else:
-            self.console_app.open_review(line.folder)
+            self.services.navigator.open_review(line.folder)
 
     @on(RowList.RowChosen, "#models")
     def _model_chosen(self, event: RowList.RowChosen) -> None:
         if note := self.query_one(ModelList).note_of(event.key):
-            self.console_app.say(literal(note, 600), severity="warning")
+            self.services.notify(literal(note, 600), severity="warning")
         else:
-            self.console_app.open_form(model=event.key[2:])
+            self.services.navigator.open_form(model=event.key[2:])
 
     @on(RowList.RowChosen, "#suites")
     def _suite_chosen(self, event: RowList.RowChosen) -> None:
         if note := self.query_one(SuiteList).note_of(event.key):
-            self.console_app.say(literal(note, 600), severity="warning")
+            self.services.notify(literal(note, 600), severity="warning")
         else:
-            self.console_app.open_form(suite=event.key[2:])
+            self.services.navigator.open_form(suite=event.key[2:])
 
     # The list of runs ------------------------------------------------------------------------------------------------
 
@@ -180,31 +180,31 @@ class HomeScreen(Queueing):
         """Narrow the runs."""
         runs = self.query_one(RunList)
         runs.words = text
-        self.console_app.memory.keep("home.words", text)
+        self.services.ui_state.keep("home.words", text)
         self._show_all("runs")
         if done:
             runs.focus()
 
     def action_filter_clear(self) -> None:
         """Show all runs."""
-        self.clear_find()
+        self.find_session.clear()
 
     def action_sort(self) -> None:
         """Sort the runs another way."""
         runs = self.query_one(RunList)
         runs.next_order()
-        self.console_app.memory.keep("home.order", runs.order)
+        self.services.ui_state.keep("home.order", runs.order)
         self._show_all("runs")
 
     def action_reload(self) -> None:
         """Read models, suites and runs again."""
-        self.console_app.workspace.read_all()
+        self.services.workspace.read_all()
 
     def action_run_review(self) -> None:
         """Look at the failures of the run under the cursor."""
         line = self.query_one(RunList).line
         if line is not None and line.summary is not None:
-            self.console_app.open_review(line.folder)
+            self.services.navigator.open_review(line.folder)
 
     @property
     def run_under_cursor(self) -> RunFolder | None:
@@ -217,29 +217,29 @@ class HomeScreen(Queueing):
         marked = self.query_one(RunList).mark()
         if len(marked) == 2:
             self.query_one(RunList).unmark()
-            self.console_app.open_compare(marked[0].folder, marked[1].folder)
-        elif marked and self.console_app.marked is not None:
+            self.services.navigator.open_compare(marked[0].folder, marked[1].folder)
+        elif marked and self.services.navigator.marked is not None:
             self.query_one(RunList).unmark()
-            self.console_app.mark_for_compare(marked[0].folder)
+            self.services.navigator.mark_for_compare(marked[0].folder)
         elif marked:
-            self.console_app.say(Content("Marked as A; m on another run compares it with this one."))
+            self.services.notify(Content("Marked as A; m on another run compares it with this one."))
 
     def action_copy_id(self) -> None:
         """Copy the name of the run under the cursor."""
         if (line := self.query_one(RunList).line) is not None:
-            self.console_app.copy(line.name, "the run's name")
+            self.services.copy(line.name, "the run's name")
 
     def action_copy_link(self) -> None:
         """Copy the path of the run under the cursor."""
         if (line := self.query_one(RunList).line) is not None:
-            self.console_app.copy(str(line.folder.path), "the run's path")
+            self.services.copy(str(line.folder.path), "the run's path")
 
     def action_copy_command(self) -> None:
         """Copy the shell command that shows the run under the cursor."""
         import shlex
 
         if (line := self.query_one(RunList).line) is not None:
-            self.console_app.copy(f"eval-console show {shlex.quote(line.name)}", "a shell command")
+            self.services.copy(f"eval-console show {shlex.quote(line.name)}", "a shell command")
 
     # Starting engines ------------------------------------------------------------------------------------------------
 
@@ -253,7 +253,7 @@ class HomeScreen(Queueing):
 
     def _resume(self, line: RunLine | None) -> None:
         if line is None or not line.can_resume:
-            self.console_app.say(Content("There is nothing to resume here."))
+            self.services.notify(Content("There is nothing to resume here."))
         else:
             self._play_on(line.folder)
 
@@ -263,14 +263,14 @@ class HomeScreen(Queueing):
         from console.engine.plan import reopen
         from console.engine.process import spawn_engine
 
-        places = self.console_app.places
+        places = self.services.paths
         try:
             reopen(run, places.models, places.data)
             spawn_engine(run, models_path=places.models, data_path=places.data)
         except UsageError as error:
-            self.console_app.call_from_thread(self.refuse, error)
+            self.services.from_thread(self.refuse, error)
         else:
-            self.console_app.call_from_thread(self._watch, [run])
+            self.services.from_thread(self._watch, [run])
 
     @work(thread=True, exclusive=True, group="launch")
     def _try_demo(self) -> None:
@@ -279,8 +279,8 @@ class HomeScreen(Queueing):
         from console.engine.launch import spawn
         from console.engine.plan import Plan
 
-        start, places = self.query_one(StartList), self.console_app.places
-        self.console_app.call_from_thread(start.set_starting, True)
+        start, places = self.query_one(StartList), self.services.paths
+        self.services.from_thread(start.set_starting, True)
         for number, (model, suite, categories, cases) in enumerate(DEMO):
             plan = Plan(
                 model,
@@ -295,12 +295,12 @@ class HomeScreen(Queueing):
             try:
                 started = spawn(plan)
             except UsageError as error:
-                self.console_app.call_from_thread(self.refuse, error)
+                self.services.from_thread(self.refuse, error)
             else:
-                show = self.console_app.take_launched if number else self._watch
-                self.console_app.call_from_thread(show, [started])
-        self.console_app.call_from_thread(start.set_starting, False)
+                show = self.services.navigator.take_launched if number else self._watch
+                self.services.from_thread(show, [started])
+        self.services.from_thread(start.set_starting, False)
 
     def _watch(self, runs: list[RunFolder]) -> None:
-        self.console_app.take_launched(runs)
-        self.console_app.open_live(runs[0])
+        self.services.navigator.take_launched(runs)
+        self.services.navigator.open_live(runs[0])

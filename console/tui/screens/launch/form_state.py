@@ -21,6 +21,7 @@ from console.tui.screens.launch.field_list import FieldList
 from console.tui.screens.launch.form import Form
 from console.tui.screens.launch.role_check import RoleCheck
 from console.tui.screens.launch.settings import field_of
+from console.tui.services import Services
 
 _PAUSE_S = 0.15
 """How long typing must rest before the forecast is worked out again."""
@@ -32,9 +33,9 @@ class FormScreen(BaseScreen):
     where = "launch"
     AUTO_FOCUS: ClassVar[str | None] = "#launch-models"
 
-    def __init__(self) -> None:
+    def __init__(self, services: Services) -> None:
         """Start with an empty form."""
-        super().__init__()
+        super().__init__(services)
         self.form = Form()
         """What the reader has chosen so far."""
         self.fields: list[Field] = []
@@ -48,12 +49,12 @@ class FormScreen(BaseScreen):
     @property
     def models(self) -> Models:
         """Models, as far as they are read."""
-        return self.console_app.workspace.models or Models()
+        return self.services.workspace.models or Models()
 
     @property
     def suites(self) -> Suites:
         """Suites, as far as they are read."""
-        return self.console_app.workspace.suites or Suites()
+        return self.services.workspace.suites or Suites()
 
     @property
     def mistakes(self) -> list[str]:
@@ -79,7 +80,7 @@ class FormScreen(BaseScreen):
     @cached_property
     def asking(self) -> RoleCheck:
         """What is served of the models of other roles."""
-        return RoleCheck(self.console_app.workspace, self._take_doubts)
+        return RoleCheck(self.services.workspace, self._take_doubts)
 
     @property
     def doubts(self) -> list[str]:
@@ -104,7 +105,7 @@ class FormScreen(BaseScreen):
         """Take any change of the form into account."""
         self._learn_suites()
         self.form.refused.clear()
-        self.fields = self.form.fields(self.models, self.console_app.workspace.runs or [])
+        self.fields = self.form.fields(self.models, self.services.workspace.runs or [])
         self.show_lists()
         self.query_one(FieldList).offer(self.fields)
         self.forecast = None
@@ -116,8 +117,8 @@ class FormScreen(BaseScreen):
 
     def show_lists(self) -> None:
         """Draw both lists."""
-        self.query_one(ModelChoice).offer(self.console_app.workspace.models, self._words)
-        self.query_one(SuiteChoice).offer(self.console_app.workspace.suites, self._words)
+        self.query_one(ModelChoice).offer(self.services.workspace.models, self._words)
+        self.query_one(SuiteChoice).offer(self.services.workspace.suites, self._words)
 
     def find_changed(self, text: str, *, done: bool) -> None:
         """Narrow both lists."""
@@ -136,7 +137,7 @@ class FormScreen(BaseScreen):
                 self.form.roles[name] = suite.roles(_defaults(suite.options))
             except UsageError as error:
                 self.form.options[name] = ()
-                self.console_app.say(literal(str(error), 600), severity="error")
+                self.services.notify(literal(str(error), 600), severity="error")
 
     # The forecast ----------------------------------------------------------------------------------------------------
 
@@ -151,8 +152,8 @@ class FormScreen(BaseScreen):
         self._is_working = True
         preset, places, workspace, change = (
             self.preset,
-            self.console_app.places,
-            self.console_app.workspace,
+            self.services.paths,
+            self.services.workspace,
             self._change,
         )
 

@@ -21,11 +21,11 @@ class PresetActions(FormScreen):
     async def action_preset_save(self) -> None:
         """Ask for a name and save the form under it."""
         if mistakes := self.mistakes:
-            self.console_app.say(one_line(mistakes[0], 200), severity="warning")
+            self.services.notify(one_line(mistakes[0], 200), severity="warning")
             return
         known = load_presets(presets_files())
         start = self.form.texts.get("name", "")
-        name = await self.console_app.push_screen_wait(NameScreen(start, list(known.presets)))
+        name = await self.services.ask(NameScreen(start, list(known.presets)))
         if name:
             self._save(name, known)
 
@@ -34,15 +34,15 @@ class PresetActions(FormScreen):
         try:
             save_preset(path, name, self.preset)
         except UsageError as error:
-            self.console_app.say(literal(str(error), 600), severity="error")
+            self.services.notify(literal(str(error), 600), severity="error")
             return
-        self.console_app.say(Content.assemble("Saved ", one_line(name, 40), " in ", literal(str(path), 300)))
+        self.services.notify(Content.assemble("Saved ", one_line(name, 40), " in ", literal(str(path), 300)))
 
     @work(exclusive=True, group="ask")
     async def action_preset_load(self) -> None:
         """List the presets and fill the form in from the chosen one."""
         known = load_presets(presets_files())
-        name = await self.console_app.push_screen_wait(PresetChooser(known))
+        name = await self.services.ask(PresetChooser(known))
         if not name:
             return
         self.form.take(known.presets[name])
@@ -51,7 +51,7 @@ class PresetActions(FormScreen):
         asked = {word.rpartition("/")[2] for word in known.presets[name].options}
         offered = {option.name for options in self.form.options.values() for option in options}
         gone += sorted(asked - offered)
-        self.console_app.say(
+        self.services.notify(
             Content.assemble("Filled in from ", one_line(name, 40), ".")
             if not gone
             else Content.assemble(one_line(name, 40), " names what is not here: ", one_line(", ".join(gone), 200)),

@@ -28,6 +28,7 @@ from console.tui.screens.launch.form import command_of
 from console.tui.screens.launch.presets import PresetActions
 from console.tui.screens.launch.preview import CasePreview
 from console.tui.screens.launch.trying import SampleRunActions
+from console.tui.services import Services
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.rule import Rule
 
@@ -59,9 +60,9 @@ class LaunchScreen(PresetActions, SampleRunActions):
     }
     """
 
-    def __init__(self, *, model: str = "", suite: str = "", failed_of: str = "") -> None:
+    def __init__(self, services: Services, *, model: str = "", suite: str = "", failed_of: str = "") -> None:
         """Open the form, with a model, a suite or a run whose failed cases are wanted chosen already."""
-        super().__init__()
+        super().__init__(services)
         self.form.models += [model] if model else []
         self.form.suites.update({suite: set()} if suite else {})
         self.form.texts |= {"failed_of": failed_of} if failed_of else {}
@@ -90,7 +91,7 @@ class LaunchScreen(PresetActions, SampleRunActions):
     def on_mount(self) -> None:
         """Show what is in the workspace."""
         super().on_mount()
-        self.console_app.workspace.changed.subscribe(self, self._take_news)
+        self.services.workspace.changed.subscribe(self, self._take_news)
         self.changed()
 
     def on_resize(self, event: events.Resize) -> None:
@@ -137,7 +138,7 @@ class LaunchScreen(PresetActions, SampleRunActions):
             self.form.toggle_model(line.name)
             self.changed()
         else:
-            self.console_app.say(Content.assemble(one_line(line.name, 40), ": ", one_line(line.state, 120)))
+            self.services.notify(Content.assemble(one_line(line.name, 40), ": ", one_line(line.state, 120)))
 
     def _choose_suite(self, rows: SuiteChoice) -> None:
         line = rows.line_of(rows.cursor or "")
@@ -145,7 +146,7 @@ class LaunchScreen(PresetActions, SampleRunActions):
             return
         suite, part = rows.read_key(rows.cursor or "")
         if line.mistake:
-            self.console_app.say(literal(line.mistake, 600), severity="warning")
+            self.services.notify(literal(line.mistake, 600), severity="warning")
             return
         if part:
             self.form.toggle_category(suite, part)
@@ -156,7 +157,7 @@ class LaunchScreen(PresetActions, SampleRunActions):
     def action_launch_check(self) -> None:
         """Look again for keys, data and models, and ask again what is served."""
         self.asking.forget()
-        self.console_app.workspace.read_all()
+        self.services.workspace.read_all()
 
     @on(FieldList.TypingChanged)
     def _typing_changed(self) -> None:
@@ -199,7 +200,7 @@ class LaunchScreen(PresetActions, SampleRunActions):
     def _show_first_case(self) -> None:
         suites = self.query_one(SuiteChoice)
         if self.size.width >= WIDE and suites.cursor is not None:
-            self.query_one(CasePreview).offer(self.console_app.workspace, *suites.read_key(suites.cursor))
+            self.query_one(CasePreview).offer(self.services.workspace, *suites.read_key(suites.cursor))
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Show the keys of the pane that has the focus now, and what its row means."""
@@ -220,7 +221,7 @@ class LaunchScreen(PresetActions, SampleRunActions):
         if not self.mistakes and self.forecast is None:
             self._is_start_wanted = True  # it starts, or asks, as soon as it is known what it will take
         elif reason := self.why_not_start():
-            self.console_app.say(literal(reason, 600), severity="warning" if self.mistakes else "error")
+            self.services.notify(literal(reason, 600), severity="warning" if self.mistakes else "error")
         else:
             self._ask_and_start(self.preset)
 
@@ -242,7 +243,7 @@ class LaunchScreen(PresetActions, SampleRunActions):
         if forecast is not None and at_stake:
             said = Content("\n").join(one_line(text, 300, "bold") for text in at_stake)
             question = Content.assemble(said, f"\nStart {number_format.plural(len(forecast.runs), 'run')}?")
-            if await self.console_app.push_screen_wait(Question(question, [Answer("y", "start")])) != "y":
+            if await self.services.ask(Question(question, [Answer("y", "start")])) != "y":
                 return
         self._starting = True
         self.show_outlook()
@@ -255,37 +256,37 @@ class LaunchScreen(PresetActions, SampleRunActions):
         runs: list[RunFolder] = []
         refusal: UsageError | None = None
         try:
-            plans = plans_of(preset, self.console_app.places)
+            plans = plans_of(preset, self.services.paths)
             if preset.queue:
                 runs = enqueue(plans)
             else:
                 runs += [spawn(plan) for plan in plans]
         except UsageError as error:
             refusal = error
-        self.console_app.call_from_thread(self._started, runs, refusal)
+        self.services.from_thread(self._started, runs, refusal)
 
     def _started(self, runs: list[RunFolder], refusal: UsageError | None) -> None:
         self._starting = False
-        self.console_app.take_launched(runs)
+        self.services.navigator.take_launched(runs)
         if refusal is not None:
-            self.console_app.say(literal(str(refusal), 600), severity="error")
+            self.services.notify(literal(str(refusal), 600), severity="error")
         if not runs:
             self.show_outlook()
             return
         self.dismiss(None)
-        line = self.console_app.workspace.find(runs[0].path)
+        line = self.services.workspace.find(runs[0].path)
         if line is not None and line.place > 1:
-            self.console_app.say(
+            self.services.notify(
                 Content(f"Queued: {number_format.plural(len(runs), 'run')}, from place {line.place} on.")
             )
-            self.console_app.action_go_home()
+            self.services.navigator.go_home()
         else:
-            self.console_app.open_live(runs[0])
+            self.services.navigator.open_live(runs[0])
 
     def action_copy_command(self) -> None:
         """Copy the shell command that starts the same runs."""
         if not self.mistakes:
-            self.console_app.copy(command_of(self.preset, self.console_app.places), "the shell command")
+            self.services.copy(command_of(self.preset, self.services.paths), "the shell command")
 
 
 def _about(one: Field) -> Content:

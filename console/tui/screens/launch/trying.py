@@ -12,14 +12,15 @@ from console.tui.dialogs.question import Answer, Question
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.launch.form_state import FormScreen
 from console.tui.screens.launch.sample_run import SampleRun, start_trials, trial_cost, watch
+from console.tui.services import Services
 
 
 class SampleRunActions(FormScreen):
     """The part of the screen; see the module."""
 
-    def __init__(self) -> None:
+    def __init__(self, services: Services) -> None:
         """Try nothing yet."""
-        super().__init__()
+        super().__init__(services)
         self.trials: list[SampleRun] = []
         """What was tried of the form as it stands now."""
         self._watching: asyncio.Task[None] | None = None
@@ -48,7 +49,7 @@ class SampleRunActions(FormScreen):
     async def action_launch_try(self) -> None:
         """Ask three cases of each run for real."""
         if reason := self.why_not_start():
-            self.console_app.say(one_line(reason, 300), severity="warning")
+            self.services.notify(one_line(reason, 300), severity="warning")
             return
         if self.is_trying or self.forecast is None:
             return
@@ -57,9 +58,9 @@ class SampleRunActions(FormScreen):
             text = Content.assemble(
                 (f"Trying alone will cost about ${cost:,.2f}.", "bold"), "\nTry three cases of each?"
             )
-            if await self.console_app.push_screen_wait(Question(text, [Answer("y", "try")])) != "y":
+            if await self.services.ask(Question(text, [Answer("y", "try")])) != "y":
                 return
-        preset, places, workspace = self.preset, self.console_app.places, self.console_app.workspace
+        preset, places, workspace = self.preset, self.services.paths, self.services.workspace
 
         def begin() -> None:
             try:
@@ -88,11 +89,11 @@ class SampleRunActions(FormScreen):
         self.refresh_keys()
 
     def _refuse_trial(self, error: UsageError) -> None:
-        self.console_app.say(literal(str(error), 600), severity="error")
+        self.services.notify(literal(str(error), 600), severity="error")
 
     def action_launch_review(self) -> None:
         """Look at the first trial that went wrong, or at the first one."""
         wrong = [one for one in self.trials if one.problem or one.tally.failed or one.tally.broken]
         for trial in (wrong or self.trials)[:1]:
             self.dismiss(None)
-            self.console_app.open_review(trial.folder)
+            self.services.navigator.open_review(trial.folder)

@@ -26,6 +26,7 @@ from console.tui.data.catalog_items import RunLine
 from console.tui.keymap import bindings_for
 from console.tui.render import leaderboard_rows as drawn
 from console.tui.screens.base import BaseScreen
+from console.tui.services import Services
 from console.tui.widgets.row_list import Face, RowList
 from console.tui.widgets.rule import Rule
 
@@ -49,9 +50,9 @@ class LeaderboardScreen(BaseScreen):
     }
     """
 
-    def __init__(self) -> None:
+    def __init__(self, services: Services) -> None:
         """Show nothing yet."""
-        super().__init__()
+        super().__init__(services)
         self.boards: list[Leaderboard] = []
         self._rows: dict[str, tuple[Leaderboard, int]] = {}
         self._is_read = False
@@ -71,7 +72,7 @@ class LeaderboardScreen(BaseScreen):
     def on_mount(self) -> None:
         """Read once the frame is painted, and again whenever runs or suites change."""
         self.query_one("#row", Static).border_title = Content("This model")
-        self.console_app.workspace.changed.subscribe(self, self._take_news)
+        self.services.workspace.changed.subscribe(self, self._take_news)
         self.call_after_refresh(self._reread)
 
     def on_screen_resume(self) -> None:
@@ -88,10 +89,10 @@ class LeaderboardScreen(BaseScreen):
 
     def action_reload(self) -> None:
         """Read all runs again."""
-        self.console_app.workspace.read_runs()
+        self.services.workspace.read_runs()
 
     def _reread(self) -> None:
-        workspace = self.console_app.workspace
+        workspace = self.services.workspace
         if not workspace.runs_complete or workspace.suites is None:
             return
         entries = {
@@ -116,7 +117,7 @@ class LeaderboardScreen(BaseScreen):
             shown = list(stage)
             if not self.is_running:
                 return
-            self.console_app.call_from_thread(self._take, shown)
+            self.services.from_thread(self._take, shown)
 
     def _take(self, boards: list[Leaderboard]) -> None:
         self.boards, self._is_read = boards, True
@@ -187,12 +188,12 @@ class LeaderboardScreen(BaseScreen):
         if board is None or place < 0:
             return None
         wanted = board.rows[place].runs[0]
-        return next((line.folder for line in self.console_app.workspace.runs or () if line.name == wanted), None)
+        return next((line.folder for line in self.services.workspace.runs or () if line.name == wanted), None)
 
     @on(RowList.RowChosen, "#board")
     def _chosen(self) -> None:
         if (folder := self._folder()) is not None:
-            self.console_app.open_review(folder)
+            self.services.navigator.open_review(folder)
 
     def action_mark(self) -> None:
         """Mark the run of the row for Compare; the second mark opens it."""
@@ -202,9 +203,9 @@ class LeaderboardScreen(BaseScreen):
         self._marked = None
         if before is None:
             self._marked = folder
-            self.console_app.say(Content("Marked as A; m on another row compares it with this one."))
+            self.services.notify(Content("Marked as A; m on another row compares it with this one."))
         elif before.path != folder.path:
-            self.console_app.open_compare(before, folder)
+            self.services.navigator.open_compare(before, folder)
         self.rows.touch()
 
     def action_column_next(self) -> None:

@@ -20,6 +20,7 @@ from console.tui.screens.library.case_list import CaseList
 from console.tui.screens.library.details import Checksum, Ping
 from console.tui.screens.library.entry_list import Entry, EntryList, has_many, key_of
 from console.tui.screens.library.ping import ping
+from console.tui.services import Services
 from console.tui.widgets.block import Block
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.rule import Rule
@@ -47,9 +48,9 @@ class LibraryScreen(EditsModels):
     }
     """
 
-    def __init__(self) -> None:
+    def __init__(self, services: Services) -> None:
         """Read nothing yet."""
-        super().__init__()
+        super().__init__(services)
         self._words = ""
         self._case_words = ""
         self._checksums: dict[str, Checksum] = {}
@@ -71,7 +72,7 @@ class LibraryScreen(EditsModels):
 
     def on_mount(self) -> None:
         """Subscribe to the workspace and show what is there already."""
-        self.console_app.workspace.changed.subscribe(self, self._take_news)
+        self.services.workspace.changed.subscribe(self, self._take_news)
         self._show_all()
 
     def on_screen_resume(self) -> None:
@@ -99,7 +100,7 @@ class LibraryScreen(EditsModels):
         return self.has_class("-inside")
 
     def _show_all(self) -> None:
-        workspace = self.console_app.workspace
+        workspace = self.services.workspace
         if not self.query("#sheet"):
             return
         changed = frozenset(name for name, found in self._checksums.items() if found.is_changed)
@@ -123,7 +124,7 @@ class LibraryScreen(EditsModels):
         if self._is_inside:
             case = self._cases.case
             return details.case_sheet(case, self._cases.suite) if case else []
-        workspace, entry = self.console_app.workspace, self._entries.entry
+        workspace, entry = self.services.workspace, self._entries.entry
         suite = workspace.suites.find(entry.name) if workspace.suites else None
         model = workspace.models.find(entry.name) if workspace.models else None
         match entry.kind:
@@ -153,10 +154,10 @@ class LibraryScreen(EditsModels):
         if not self._is_inside and entry.kind == "model" and entry.name not in self._pinging:
             self._pinging.add(entry.name)
             self._show_sheet(keep_place=True)
-            self.console_app.workspace.in_thread(partial(self._ping, entry.name))
+            self.services.workspace.in_thread(partial(self._ping, entry.name))
 
     def _ping(self, name: str) -> None:
-        self.console_app.workspace.hand_over(self._take_ping, name, ping(name, self.console_app.places.models))
+        self.services.workspace.hand_over(self._take_ping, name, ping(name, self.services.paths.models))
 
     def _take_ping(self, name: str, found: Ping) -> None:
         self._pings[name] = found
@@ -167,7 +168,7 @@ class LibraryScreen(EditsModels):
         """Reckon the checksums of all suites, in a thread."""
         from console.suites.archive import tree_sha256
 
-        workspace = self.console_app.workspace
+        workspace = self.services.workspace
         for line in workspace.suites.lines if workspace.suites else ():
             expected = line.entry.source.get("digest", "") if line.entry.origin == "pulled" else ""
             try:
@@ -199,7 +200,7 @@ class LibraryScreen(EditsModels):
                 self.action_copy_command()
 
     def _open_suite(self, entry: Entry) -> None:
-        suites = self.console_app.workspace.suites
+        suites = self.services.workspace.suites
         line = suites.find(entry.name) if suites else None
         if line is None or line.mistake or not line.categories:
             self.query_one("#sheet").focus()
@@ -224,10 +225,10 @@ class LibraryScreen(EditsModels):
         self.add_class("-inside")
         self._cases.focus()
         self._show_sheet(keep_place=False)
-        self.console_app.workspace.in_thread(partial(self._read_cases, entry))
+        self.services.workspace.in_thread(partial(self._read_cases, entry))
 
     def _read_cases(self, entry: Entry) -> None:
-        workspace = self.console_app.workspace
+        workspace = self.services.workspace
         found: list[Case] = []
         mistake = ""
         try:
@@ -273,12 +274,12 @@ class LibraryScreen(EditsModels):
 
     def action_filter_clear(self) -> None:
         """Show everything again."""
-        self.clear_find()
+        self.find_session.clear()
 
     def action_reload(self) -> None:
         """Read models, suites and runs again."""
         self._reckoning = False
-        self.console_app.workspace.read_all()
+        self.services.workspace.read_all()
 
     # What keys say and do --------------------------------------------------------------------------------------------
 
@@ -314,9 +315,9 @@ class LibraryScreen(EditsModels):
         """Copy the name of what is under the cursor."""
         case, entry = self._cases.case, self._entries.entry
         if self._is_inside and case is not None:
-            self.console_app.copy(case.id, "the case's id")
+            self.services.copy(case.id, "the case's id")
         elif not self._is_inside and entry.name:
-            self.console_app.copy(entry.category or entry.name, "the name")
+            self.services.copy(entry.category or entry.name, "the name")
 
     def action_copy_command(self) -> None:
         """Copy the shell command that runs, shows or brings what is under the cursor."""
@@ -333,9 +334,9 @@ class LibraryScreen(EditsModels):
                 text = f"eval-console run -m MODEL -s {shlex.quote(entry.name)}{part}"
             case _:
                 return
-        self.console_app.copy(text, "a shell command")
+        self.services.copy(text, "a shell command")
 
     def action_copy_json(self) -> None:
         """Copy the case as JSON."""
         if self._is_inside and (case := self._cases.case) is not None:
-            self.console_app.copy(json.dumps(case.data, ensure_ascii=True, indent=2, default=repr), "the case as JSON")
+            self.services.copy(json.dumps(case.data, ensure_ascii=True, indent=2, default=repr), "the case as JSON")

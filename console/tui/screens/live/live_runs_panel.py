@@ -198,7 +198,7 @@ class LiveRuns(Replaying):
     def on_mount(self) -> None:
         """Follow the runs that the app knows of."""
         self._beside, self._names, self._glances = {}, {}, LiveRunGlances()
-        self.console_app.workspace.changed.subscribe(self, self._take_runs)
+        self.services.workspace.changed.subscribe(self, self._take_runs)
 
     def on_unmount(self) -> None:
         """Look at no other run any more."""
@@ -216,11 +216,11 @@ class LiveRuns(Replaying):
 
     def runs_beside(self) -> Sequence[RunLine]:
         """Return this run and what is live, waits, or was started from here, in the order of their names."""
-        started = {run.path for run in self.console_app.launched}
+        started = {run.path for run in self.services.navigator.launched}
         here = self.run_folder.path
         found = [
             line
-            for line in self.console_app.workspace.runs or ()
+            for line in self.services.workspace.runs or ()
             if line.is_live or line.state in ("queued", "starting") or line.folder.path == here
             or line.folder.path in started
         ]  # fmt: skip
@@ -276,15 +276,15 @@ class LiveRuns(Replaying):
         lines = [line for line in self._beside.values() if line.state != "queued"]
         places = [place for place, line in enumerate(lines) if line.folder.path == self.run_folder.path]
         if len(lines) < 2 or not places:
-            self.console_app.say(Content("No other run is live. L starts one."))
+            self.services.notify(Content("No other run is live. L starts one."))
         else:
             self._go_to(lines[(places[0] + by) % len(lines)])
 
     def _go_to(self, line: RunLine) -> None:
         if line.state == "queued":
-            self.console_app.say(Content("This run waits in the queue; it can be watched once it is played."))
+            self.services.notify(Content("This run waits in the queue; it can be watched once it is played."))
         elif line.folder.path != self.run_folder.path:
-            self.console_app.open_live(line.folder)
+            self.services.navigator.open_live(line.folder)
 
     def run_words(self) -> dict[str, str]:
         """Name the keys of the list only where there is one."""

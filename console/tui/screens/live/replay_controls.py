@@ -33,25 +33,25 @@ class Replaying(Watching):
         try:
             self.replay = Replay(self.run_folder)
         except UsageError as error:
-            self.console_app.say(literal(str(error)), severity="error")
+            self.services.notify(literal(str(error)), severity="error")
             return
         self.replay.start()
         self.order = Order.RUNNING
         self.set_class(True, "-replay")
-        self.let_go_of_feed()
-        self.follow_feed(self.replay)
+        self.pump.release()
+        self.pump.follow(self.replay)
         self.refresh_keys()
 
     def leave_replay(self) -> None:
         """Show the run as it ended again."""
         if self.replay is None:
             return
-        self.let_go_of_feed()
+        self.pump.release()
         self.replay.close()
         self.replay = None
         self.set_class(False, "-replay")
-        if self.whole_feed is not None:
-            self.follow_feed(self.whole_feed)
+        if self.pump.whole_feed is not None:
+            self.pump.follow(self.pump.whole_feed)
         self.refresh_keys()
 
     def on_unmount(self) -> None:
@@ -62,7 +62,7 @@ class Replaying(Watching):
     @property
     def can_replay(self) -> bool:
         """Whether the run has ended with something to show."""
-        feed = self.whole_feed
+        feed = self.pump.whole_feed
         return feed is not None and feed.is_read and not feed.is_live and bool(feed.overview.rollouts)
 
     def go_back(self) -> bool:
@@ -139,10 +139,10 @@ class Replaying(Watching):
 
     def _seek(self, steps: float) -> None:
         if self.replay is None:
-            self.console_app.say(Content("p replays a finished run; then < > { } move in it."))
+            self.services.notify(Content("p replays a finished run; then < > { } move in it."))
             return
         self.replay.seek(self.replay.time_s + steps * self.replay.step_s)
-        self.wake()
+        self.pump.wake()
 
     # Drawing ---------------------------------------------------------------------------------------------------------
 

@@ -40,9 +40,9 @@ class RunControls(RunScreen):
 
     def _send(self, command: Command, words: str = "") -> None:
         if self.feed is None or not self.feed.send(command):
-            self.console_app.say(Content("No engine plays this run; r at Home resumes it."))
+            self.services.notify(Content("No engine plays this run; r at Home resumes it."))
         elif words:
-            self.console_app.say(Content(words))
+            self.services.notify(Content(words))
 
     def action_run_pause(self) -> None:
         """Start nothing new, or go on."""
@@ -89,6 +89,6 @@ class RunControls(RunScreen):
             Answer("f", f"finish the {running} that are running, start nothing new"),
             Answer("s", "stop now, give up what is in flight"),
         ]
-        answer = await self.console_app.push_screen_wait(Question(text, answers))
+        answer = await self.services.ask(Question(text, answers))
         if answer:
             self._send(Command("stop" if answer == "f" else "kill"))

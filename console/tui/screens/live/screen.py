@@ -41,6 +41,7 @@ from console.tui.screens.live.conversation_grid import ConversationGrid
 from console.tui.screens.live.live_runs_panel import LiveRunList, LiveRuns
 from console.tui.screens.live.sort_orders import SORT, Order
 from console.tui.screens.live.stable_rows import StableRows
+from console.tui.services import Services
 from console.tui.widgets.pane_title import PaneTitle, same, tell
 from console.tui.widgets.row_list import RowList
 
@@ -94,9 +95,9 @@ class LiveScreen(LiveRuns):
     }
     """
 
-    def __init__(self, run: RunFolder) -> None:
+    def __init__(self, services: Services, run: RunFolder) -> None:
         """Watch a run."""
-        super().__init__(run)
+        super().__init__(services, run)
         self._lanes = StableRows()
         self._shown_failures: list[Slot] = []
         self._was_live = False
@@ -268,7 +269,7 @@ class LiveScreen(LiveRuns):
 
     @on(RowList.RowChosen, "#failures")
     def _failure_chosen(self, event: RowList.RowChosen) -> None:
-        self.console_app.open_review(self.run_folder, slot_of(event.key)[0])
+        self.services.navigator.open_review(self.run_folder, slot_of(event.key)[0])
 
     # Figures ---------------------------------------------------------------------------------------------------------
 
@@ -365,7 +366,7 @@ class LiveScreen(LiveRuns):
 
     def action_run_review(self) -> None:
         """Look at the failures so far."""
-        self.console_app.open_review(self.run_folder)
+        self.services.navigator.open_review(self.run_folder)
 
     def go_back(self) -> bool:
         """Close the problems first."""
@@ -388,4 +389,4 @@ class LiveScreen(LiveRuns):
 
     def action_copy_command(self) -> None:
         """Copy the shell command that watches this run."""
-        self.console_app.copy(f"eval-console watch {self.run_folder.name}", "the command")
+        self.services.copy(f"eval-console watch {self.run_folder.name}", "the command")

@@ -21,6 +21,7 @@ from console.tui.sanitize import literal
 from console.tui.screens.live.conversation_grid import ConversationGrid, Shape, Tile, shapes_for
 from console.tui.screens.live.run_controls import RunControls
 from console.tui.screens.live.sort_orders import Order
+from console.tui.services import Services
 from console.tui.widgets.pane_title import tell
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.transcript import Transcript
@@ -32,9 +33,9 @@ LINGER_S = 1.5
 class Watching(RunControls):
     """Keeps the wall in step with the cursor of `#running` and with what runs."""
 
-    def __init__(self, run: RunFolder) -> None:
+    def __init__(self, services: Services, run: RunFolder) -> None:
         """Watch nothing yet."""
-        super().__init__(run)
+        super().__init__(services, run)
         self.order = Order.RUNNING
         self.loops = False
         """Whether the run is one of loops."""
@@ -101,11 +102,11 @@ class Watching(RunControls):
     def on_screen_suspend(self) -> None:
         """Remember the place in the list."""
         if self._is_back and self.running_list.cursor is not None:
-            self.console_app.feeds.places[self.run_folder.path] = self.order.value, self.running_list.cursor
+            self.services.feeds.places[self.run_folder.path] = self.order.value, self.running_list.cursor
 
     def _come_back(self) -> None:
         """Go to the place in the list where the reader left this run."""
-        order, cursor = self.console_app.feeds.places.get(self.run_folder.path, ("", ""))
+        order, cursor = self.services.feeds.places.get(self.run_folder.path, ("", ""))
         if cursor:
             self.order = Order(order)
             self.fed(Changes())
@@ -151,7 +152,7 @@ class Watching(RunControls):
         try:
             conversation = feed.conversation(rollout.key)
         except UsageError as error:
-            self.console_app.say(literal(str(error)), severity="error")
+            self.services.notify(literal(str(error)), severity="error")
             return
         compact = self.has_class("-narrow") or len(self.wall.tiles) > 2
         tile.show(conversation, loops=self.loops, compact=compact)
@@ -253,7 +254,7 @@ class Watching(RunControls):
             return
         tile.is_pinned = not tile.is_pinned
         if tile.is_pinned and len(self.wall.tiles) == 1:
-            self.console_app.say(Content("Pinned; w shows more conversations beside it."))
+            self.services.notify(Content("Pinned; w shows more conversations beside it."))
         self.draw_caption()
         if self.feed is not None:
             self.draw_watched(self.feed, Changes())
@@ -283,7 +284,7 @@ class Watching(RunControls):
     def action_copy_id(self) -> None:
         """Copy the case id."""
         if (rollout := self.watched_rollout()) is not None:
-            self.console_app.copy(rollout.key.case, "the case id")
+            self.services.copy(rollout.key.case, "the case id")
 
     def action_copy_actual(self) -> None:
         """Copy what the model answered last."""
@@ -291,4 +292,4 @@ class Watching(RunControls):
         if conversation is not None and conversation.exchanges:
             reply = conversation.exchanges[-1].asked.reply
             calls = [f"{call.name}({call.arguments})" for call in reply.tool_calls]
-            self.console_app.copy("\n".join([reply.content or "", *calls]).strip(), "the last answer")
+            self.services.copy("\n".join([reply.content or "", *calls]).strip(), "the last answer")

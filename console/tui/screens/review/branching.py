@@ -56,7 +56,7 @@ class Branching(CaseScreen):
             model = await self._other_model() if other else self.feed.manifest.model.name
             edit = self._edited() if edited and model else None
         except (UsageError, OSError, ValueError, SuspendNotSupported) as error:
-            self.console_app.say(literal(str(error), 600), severity="error")
+            self.services.notify(literal(str(error), 600), severity="error")
             return
         if not model or (edited and edit is None) or not await self._is_worth(rollout, model):
             return
@@ -66,11 +66,11 @@ class Branching(CaseScreen):
         from console.tui.dialogs.chooser import Chooser
 
         assert self.feed is not None
-        models = self.console_app.workspace.models
+        models = self.services.workspace.models
         known = [it for it in (models.lines if models else ()) if it.ready and it.name != self.feed.manifest.model.name]
         title = Content.assemble("Ask ", one_line(self.current[0] if self.current else "", 50, "bold"), " of …")
         lines = {it.name: row_cells.model_cells(it) for it in known}
-        chosen = await self.console_app.push_screen_wait(
+        chosen = await self.services.ask(
             Chooser(title, row_cells.MODELS, lines, "No other model is ready. e on Home opens models.toml.")
         )
         return chosen or ""
@@ -86,19 +86,19 @@ class Branching(CaseScreen):
         with tempfile.NamedTemporaryFile("w", suffix=".txt", prefix="prompt-", delete=False, encoding="utf-8") as file:
             file.write(text)
         try:
-            with self.console_app.suspend():
+            with self.services.suspend():
                 subprocess.run([*shlex.split(editor), file.name], check=False)  # noqa: S603 - the reader's own editor
             after = Path(file.name).read_text(encoding="utf-8")
         finally:
             Path(file.name).unlink(missing_ok=True)
         if after == text:
-            self.console_app.say(Content("The prompt was left as it was; nothing is asked."))
+            self.services.notify(Content("The prompt was left as it was; nothing is asked."))
             return None
         return Edit(tuple(before), tuple(from_text(after)))
 
     async def _is_worth(self, rollout: Rollout, model: str) -> bool:
         """Ask before money is spent."""
-        models = self.console_app.workspace.models
+        models = self.services.workspace.models
         line = next((it for it in (models.lines if models else ()) if it.name == model), None)
         if line is None or not line.is_priced:
             return True
@@ -107,7 +107,7 @@ class Branching(CaseScreen):
             cost = (rollout.input_tokens * line.price_in + rollout.output_tokens * line.price_out) / 1e6
             price = f"about {number_format.money(cost)}"
         text = Content.assemble("Ask ", one_line(model, 40, "bold"), " this case? ", (price, "bold"))
-        return bool(await self.console_app.push_screen_wait(Question(text, [Answer("y", "ask")])))
+        return bool(await self.services.ask(Question(text, [Answer("y", "ask")])))
 
     @work(thread=True, group="spawn")
     def _spawn(self, rollout: Rollout, model: str, edit: Edit | None) -> None:
@@ -115,7 +115,7 @@ class Branching(CaseScreen):
         from console.engine.launch import spawn
 
         assert self.feed is not None
-        places, run = self.console_app.places, self.run_folder
+        places, run = self.services.paths, self.run_folder
         plan = branch_plan(
             run.name,
             self.feed.manifest,
@@ -129,14 +129,14 @@ class Branching(CaseScreen):
         try:
             branch = spawn(plan)
         except UsageError as error:
-            self.console_app.call_from_thread(self.console_app.say, literal(str(error), 600), severity="error")
+            self.services.from_thread(self.services.notify, literal(str(error), 600), severity="error")
             return
-        self.console_app.call_from_thread(self._show_both, branch)
+        self.services.from_thread(self._show_both, branch)
 
     def _show_both(self, branch: RunFolder) -> None:
-        self.console_app.take_launched([branch])
-        self.console_app.open_compare(self.run_folder, branch)
+        self.services.navigator.take_launched([branch])
+        self.services.navigator.open_compare(self.run_folder, branch)
 
     def action_mark(self) -> None:
         """Mark this run for Compare; a second mark opens it."""
-        self.console_app.mark_for_compare(self.run_folder, self.current[0] if self.current else "")
+        self.services.navigator.mark_for_compare(self.run_folder, self.current[0] if self.current else "")

@@ -21,6 +21,7 @@ from console.suites.suite import Report, Result, Suite
 from console.tui.screens.review.triage import Triage
 from console.tui.screens.review.views import Subject
 from console.tui.screens.run_screen import RunScreen
+from console.tui.services import Services
 
 KEPT = 64
 
@@ -28,9 +29,9 @@ KEPT = 64
 class CaseScreen(RunScreen):
     """A screen of one run with a current case; see the module."""
 
-    def __init__(self, run: RunFolder, case: str = "") -> None:
+    def __init__(self, services: Services, run: RunFolder, case: str = "") -> None:
         """Show a run, with the cursor on a case if one is named."""
-        super().__init__(run)
+        super().__init__(services, run)
         self.triage = Triage()
         self.notes = Notes(run.path)
         self.current: Slot | None = None
@@ -155,7 +156,7 @@ class CaseScreen(RunScreen):
         from console.config.paths import find_data_roots
         from console.suites.catalog import Catalog
 
-        return Catalog(find_data_roots(self.console_app.places.data)).open(manifest.suite)
+        return Catalog(find_data_roots(self.services.paths.data)).open(manifest.suite)
 
     def open_suite(self) -> None:
         """Begin to open the suite."""
@@ -171,7 +172,7 @@ class CaseScreen(RunScreen):
         except Exception as error:  # a suite of another package may fail in any way
             suite, why = None, f"the suite cannot be opened: {type(error).__name__}: {error}"
         if self.is_running:
-            self.console_app.call_from_thread(self._take_suite, suite, why)
+            self.services.from_thread(self._take_suite, suite, why)
 
     def _take_suite(self, suite: Suite | None, why: str) -> None:
         self._suite, self._why = suite, why

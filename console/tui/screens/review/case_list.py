@@ -122,7 +122,7 @@ class Listing(Choosing):
         if rollout is None:
             left = len(self.triage.order) - self.triage.seen
             words = "That was the last one" if by > 0 else "This is the first one"
-            self.console_app.say(Content(f"{words}; {left} of {len(self.triage.order)} not reviewed yet."))
+            self.services.notify(Content(f"{words}; {left} of {len(self.triage.order)} not reviewed yet."))
         self.go(rollout)
 
     def action_group_next(self) -> None:

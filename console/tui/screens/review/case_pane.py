@@ -39,6 +39,7 @@ from console.tui.screens.review.views import (
     view_name,
     views_of,
 )
+from console.tui.services import Services
 from console.tui.suite_views.loop_summary import run_blocks
 from console.tui.suite_views.turn_summary import sum_blocks
 from console.tui.widgets.block import Block
@@ -68,9 +69,9 @@ class CaseText(Transcript):
 class Showing(CaseScreen):
     """Keeps `#head`, `#detail` and `#talk` in step with the current case."""
 
-    def __init__(self, run: RunFolder, case: str = "") -> None:
+    def __init__(self, services: Services, run: RunFolder, case: str = "") -> None:
         """Show nothing yet."""
-        super().__init__(run, case)
+        super().__init__(services, run, case)
         self._titles: dict[Widget, tuple[Content, Content]] = {}
 
     _view = View.DIFF
@@ -92,7 +93,7 @@ class Showing(CaseScreen):
         try:
             subject = self._subject_now = self.subject()
         except UsageError as error:
-            self.console_app.say(literal(str(error)), severity="error")
+            self.services.notify(literal(str(error)), severity="error")
             return
         if subject is None:
             self._show_nothing()

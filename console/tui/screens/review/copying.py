@@ -31,9 +31,9 @@ class Copying(CaseScreen):
 
     def _copy(self, text: str, what: str) -> None:
         if text:
-            self.console_app.copy(text, what)
+            self.services.copy(text, what)
         else:
-            self.console_app.say(Content(f"There is no {what.removeprefix('the ')} to copy."))
+            self.services.notify(Content(f"There is no {what.removeprefix('the ')} to copy."))
 
     def action_copy_id(self) -> None:
         """Copy the case id."""
@@ -79,15 +79,15 @@ class Copying(CaseScreen):
             return
         command = pager_command()
         if command is None:
-            self.console_app.say(Content("Set PAGER or EDITOR to open a case in it."))
+            self.services.notify(Content("Set PAGER or EDITOR to open a case in it."))
             return
         with tempfile.NamedTemporaryFile("w", suffix=".txt", prefix="case-", delete=False, encoding="utf-8") as file:
             file.write(case_text(subject))
         try:
-            with self.console_app.suspend():
+            with self.services.suspend():
                 subprocess.run([*command, file.name], check=False)  # noqa: S603 - the reader's own program
         except OSError as error:
-            self.console_app.say(Content.assemble("It cannot be opened: ", one_line(str(error), 200)), severity="error")
+            self.services.notify(Content.assemble("It cannot be opened: ", one_line(str(error), 200)), severity="error")
         finally:
             Path(file.name).unlink(missing_ok=True)
 

@@ -43,7 +43,7 @@ class Choosing(Finding):
             self.triage.narrow = Filter()
             self.filter_mistake = f"{error.message}. {error.hint}"
             if done:
-                self.console_app.say(literal(str(error)), severity="warning")
+                self.services.notify(literal(str(error)), severity="warning")
                 self.filter_mistake = ""
         self.look_for_words()
         self.relist()
@@ -102,13 +102,13 @@ class Choosing(Finding):
 
     def group_as_before(self) -> None:
         """Group as the reader did when the app was last open."""
-        by = self.console_app.memory.text("review.by")
+        by = self.services.ui_state.text("review.by")
         if by in {one.value for one in GroupBy}:
             self.triage.regroup(GroupBy(by))
 
     def _group(self, by: GroupBy) -> None:
         self.triage.regroup(by)
-        self.console_app.memory.keep("review.by", by.value)
+        self.services.ui_state.keep("review.by", by.value)
         self.relist()
 
     def action_group_reason(self) -> None:

@@ -41,26 +41,26 @@ class Again(CaseScreen):
         price = "free, simulated" if simulated else f"about {number_format.money(cost, at_least=None in known)}"
         name = one_line(str(rollouts[0].key), 40, "bold") if len(rollouts) == 1 else Content(f"{len(rollouts)} cases")
         text = Content.assemble("Ask ", name, " again? ", (price, "bold"), "\nThe old attempts are kept.")
-        return bool(await self.console_app.push_screen_wait(Question(text, [Answer("y", "ask again")])))
+        return bool(await self.services.ask(Question(text, [Answer("y", "ask again")])))
 
     def _ask(self, rollouts: list[Rollout]) -> None:
         if self.feed is not None and self.feed.is_attached:
             for rollout in rollouts:
                 self.feed.send(Command("retry_case", key=rollout.key))
-            self.console_app.say(
+            self.services.notify(
                 Content(f"Asking {number_format.plural(len(rollouts), 'case')} again in the live run.")
             )
             return
         from console.engine.process import spawn_engine
         from console.engine.queue import Again as Which
 
-        places = self.console_app.places
+        places = self.services.paths
         only = tuple(dict.fromkeys(it.key.case for it in rollouts))
         try:
             spawn_engine(
                 self.run_folder, again=Which.FAILED, only=only, models_path=places.models, data_path=places.data
             )
         except UsageError as error:
-            self.console_app.say(literal(str(error)), severity="error")
+            self.services.notify(literal(str(error)), severity="error")
             return
-        self.console_app.say(Content(f"Asking {number_format.plural(len(only), 'case')} again; 2 watches it."))
+        self.services.notify(Content(f"Asking {number_format.plural(len(only), 'case')} again; 2 watches it."))

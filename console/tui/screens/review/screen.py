@@ -123,7 +123,7 @@ class ReviewScreen(Listing, Showing, Sorting, Copying, Again, Branching):
 
     def find_changed(self, text: str, *, done: bool) -> None:
         """Narrow the list, or find in the text, whichever had the focus."""
-        if self._before_find is self.case_list or self._before_find is None:
+        if self.find_session.origin is self.case_list or self.find_session.origin is None:
             self.narrow_to(text, done=done)
             return
         self.find_in_text(text, done=done)

@@ -46,12 +46,12 @@ class Finding(CaseScreen):
             for key in search.run(stop.is_set):
                 fresh.add(_slot(key))
                 if time.monotonic() - told > TELL_EVERY_S:
-                    self.console_app.call_from_thread(self._take_found, search.text, fresh)
+                    self.services.from_thread(self._take_found, search.text, fresh)
                     told, fresh = time.monotonic(), set[Slot]()
             if fresh and not stop.is_set():
-                self.console_app.call_from_thread(self._take_found, search.text, fresh)
+                self.services.from_thread(self._take_found, search.text, fresh)
         if not stop.is_set():
-            self.console_app.call_from_thread(self._end_search)
+            self.services.from_thread(self._end_search)
 
     def _take_found(self, word: str, slots: set[Slot]) -> None:
         for slot in slots:

@@ -50,7 +50,7 @@ class Sorting(CaseScreen):
                 before.append(Note(rollout.key, kind, _standing(self.triage.annotation(rollout.slot), kind)))
                 self.notes.add(Note(rollout.key, kind, value))
         except UsageError as error:
-            self.console_app.say(literal(str(error)), severity="error")
+            self.services.notify(literal(str(error)), severity="error")
             return False
         self._undo.append(before)
         self.read_notes()
@@ -95,9 +95,9 @@ class Sorting(CaseScreen):
         name = one_line(group.label, 40, "bold") if group is not None else Content("everything listed")
         text = Content.assemble("Tag ", (f"{len(rollouts)}", "bold"), " of ", name, " as …")
         answers = [Answer(letter, meaning) for letter, (_, meaning) in TAGS.items()]
-        answer = await self.console_app.push_screen_wait(Question(text, answers))
+        answer = await self.services.ask(Question(text, answers))
         if answer in TAGS and self._write(rollouts, "tag", TAGS[answer][0]):
-            self.console_app.say(Content(f"{len(rollouts)} tagged; u takes it back."))
+            self.services.notify(Content(f"{len(rollouts)} tagged; u takes it back."))
             self.go(self.triage.step(rollouts[-1].slot, 1) or rollouts[-1])
 
     @work(exclusive=True, group="sorting")
@@ -115,7 +115,7 @@ class Sorting(CaseScreen):
         if rollout is None:
             return
         title = Content.assemble(words, one_line(str(rollout.key), 50, "bold"))
-        written = await self.console_app.push_screen_wait(CommentScreen(title, text))
+        written = await self.services.ask(CommentScreen(title, text))
         if written is not None and written != text and self._write([rollout], kind, scrub(written)):
             self.show_case()
 
@@ -126,7 +126,7 @@ class Sorting(CaseScreen):
     def action_undo(self) -> None:
         """Take the last tag or comment back."""
         if not self._undo:
-            self.console_app.say(Content("There is nothing to undo."))
+            self.services.notify(Content("There is nothing to undo."))
             return
         notes = self._undo.pop()
         for note in notes:
@@ -136,7 +136,7 @@ class Sorting(CaseScreen):
         slot = notes[0].key.case, notes[0].key.rollout
         if self.feed is not None and slot in self.feed.overview.rollouts:
             self.go(self.feed.overview.rollouts[slot])
-        self.console_app.say(Content(f"Took back {number_format.plural(len(notes), _NAMES[notes[0].kind])}."))
+        self.services.notify(Content(f"Took back {number_format.plural(len(notes), _NAMES[notes[0].kind])}."))
 
 
 _NAMES = {"tag": "tag", "comment": "comment", "dispute": "dispute", "reviewed": "mark"}

@@ -17,6 +17,7 @@ from console.tui.data.catalog_items import RunLine
 from console.tui.keymap import bindings_for
 from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen
+from console.tui.services import Services
 from console.tui.widgets.row_list import Column, Face, RowList
 from console.tui.widgets.rule import Rule
 
@@ -39,9 +40,9 @@ class TrendsScreen(BaseScreen):
                    &.-empty Rule, &.-empty #points { display: none; } }
     """
 
-    def __init__(self) -> None:
+    def __init__(self, services: Services) -> None:
         """Show nothing yet."""
-        super().__init__()
+        super().__init__(services)
         self.trends: dict[str, Trend] = {}
         self._points: dict[str, Point] = {}
 
@@ -54,7 +55,7 @@ class TrendsScreen(BaseScreen):
 
     def on_mount(self) -> None:
         """Read once the frame is painted, and again whenever runs change."""
-        self.console_app.workspace.changed.subscribe(self, self._take_news)
+        self.services.workspace.changed.subscribe(self, self._take_news)
         self.call_after_refresh(self._reread)
 
     def on_screen_resume(self) -> None:
@@ -67,11 +68,11 @@ class TrendsScreen(BaseScreen):
 
     def action_reload(self) -> None:
         """Read all runs again."""
-        self.console_app.workspace.read_runs()
+        self.services.workspace.read_runs()
 
     def _reread(self) -> None:
-        if self.console_app.workspace.runs_complete:
-            self._read(list(self.console_app.workspace.runs or []))
+        if self.services.workspace.runs_complete:
+            self._read(list(self.services.workspace.runs or []))
 
     @work(thread=True, exclusive=True, group="trends")
     def _read(self, runs: list[RunLine]) -> None:
@@ -84,7 +85,7 @@ class TrendsScreen(BaseScreen):
                 continue
         found = trends(known)
         if self.is_running:
-            self.console_app.call_from_thread(self._take, found)
+            self.services.from_thread(self._take, found)
 
     def _take(self, found: list[Trend]) -> None:
         self.trends = {f"{it.suite}\x1f{it.model}": it for it in found}
@@ -108,16 +109,16 @@ class TrendsScreen(BaseScreen):
     def _open(self, event: RowList.RowChosen) -> None:
         line = self._line(event.key)
         if line is not None:
-            self.console_app.open_review(line.folder)
+            self.services.navigator.open_review(line.folder)
 
     def _line(self, run: str) -> RunLine | None:
-        return next((it for it in self.console_app.workspace.runs or () if it.summary and it.summary.id == run), None)
+        return next((it for it in self.services.workspace.runs or () if it.summary and it.summary.id == run), None)
 
     def action_mark(self) -> None:
         """Mark the run under the cursor for Compare; a second mark opens it."""
         line = self._line(self.query_one("#points", RowList).cursor or "")
         if line is not None:
-            self.console_app.mark_for_compare(line.folder)
+            self.services.navigator.mark_for_compare(line.folder)
 
     # Drawing ---------------------------------------------------------------------------------------------------------
 

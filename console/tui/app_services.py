@@ -1,0 +1,119 @@
+"""`AppServices`: the app's own `Services`."""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from textual.app import App
+from textual.content import Content
+from textual.screen import Screen
+from textual.signal import Signal
+
+from console.insight import number_format
+from console.tui.data.catalog_items import RunLine, WorkspacePaths
+from console.tui.data.ui_state import UiState
+from console.tui.data.workspace import Workspace
+from console.tui.exports import Exports
+from console.tui.keymap import KeyMap
+from console.tui.navigation import Navigator
+from console.tui.render.symbols import SYMBOLS
+from console.tui.screens.base import BaseScreen
+from console.tui.services import AnswerT, CallP, Severity
+
+if TYPE_CHECKING:
+    from console.tui.data.run_feeds import Feeds
+
+
+class AppServices:
+    """Does what screens ask of the app."""
+
+    def __init__(
+        self,
+        app: App[Any],
+        paths: WorkspacePaths,
+        ui_state: UiState,
+        key_map: KeyMap,
+        run_ended: Callable[[RunLine], None],
+    ) -> None:
+        """Open the workspace, which reads nothing yet; `run_ended` is told of each live run that ends."""
+        self._app = app
+        self.paths = paths
+        self.ui_state = ui_state
+        self.key_map = key_map
+        changed: Signal[str] = Signal(app, "workspace")
+        self.workspace = Workspace(paths, changed=changed, in_loop=self._in_loop, run_ended=run_ended)
+        self.navigator = Navigator(app, self)
+        self.exports = Exports(app, self)
+        self._feeds: Feeds | None = None
+        self.messages: list[Content] = []
+        """Everything that was announced, oldest first."""
+        self.shows_help = False
+        """Whether help stands beside every screen that has room for it."""
+
+    def _in_loop(self, callback: Callable[..., None], *arguments: Any) -> None:
+        """Call in the app's own loop, unless the app is leaving."""
+        if self._app.is_running:
+            self._app.call_later(callback, *arguments)
+
+    @property
+    def feeds(self) -> "Feeds":
+        """The open feeds, shared by the screens that show the same run."""
+        if self._feeds is None:
+            from console.tui.data.run_feeds import Feeds
+
+            self._feeds = Feeds()
+        return self._feeds
+
+    @property
+    def has_focus(self) -> bool:
+        """Whether the terminal has the focus."""
+        return self._app.app_focus
+
+    @property
+    def badge(self) -> Content:
+        """The sign that runs are live, for every top line; empty when none is."""
+        live = self.workspace.live
+        if not live:
+            return Content.empty()
+        planned = sum(line.summary.planned for line in live if line.summary)
+        share = sum(line.tally.finished for line in live) / planned if planned else 0.0
+        if self._app.size.width < 120:
+            return Content.styled(f"{SYMBOLS.live} {share:.0%}", "bold $live")
+        # Live itself says what its run costs, up to the last answer; here only finished conversations count.
+        screen = self._app.screen
+        is_cost_shown = isinstance(screen, BaseScreen) and screen.where == "live"
+        is_paid = not is_cost_shown and any(line.summary and not line.summary.simulated for line in live)
+        cost = f"  {number_format.money(sum(line.tally.cost_usd for line in live))}" if is_paid else ""
+        return Content.assemble(
+            (f"{SYMBOLS.live} {number_format.plural(len(live), 'run')} live", "bold $live"), f"  {share:.0%}{cost}"
+        )
+
+    def notify(self, text: Content, *, severity: Severity = "information") -> None:
+        """Show a toast, one at a time, and keep it under `Messages`. Foreign parts must come through `sanitize`."""
+        self.messages.append(text)
+        self._app.clear_notifications()
+        self._app.notify(text.plain, severity=severity, timeout=4, markup=False)
+
+    def copy(self, text: str, what: str) -> None:
+        """Put text on the clipboard, without control characters, and say so. `what` is a word of ours."""
+        from console.core.text import without_hidden
+
+        self._app.copy_to_clipboard(without_hidden(text))
+        self.notify(Content(f"Copied {what} (through the terminal, OSC 52)."))
+
+    def export_text(self, text: str, path: Path) -> None:
+        """Write a text to a file of the current folder, and say where."""
+        self.exports.export_text(text, path)
+
+    async def ask(self, dialog: Screen[AnswerT]) -> AnswerT | None:
+        """Show a dialog and return its answer; must be called in a worker."""
+        return await self._app.push_screen_wait(dialog)
+
+    def from_thread(self, callback: Callable[CallP, object], *args: CallP.args, **kwargs: CallP.kwargs) -> None:
+        """Call a function in the app's own thread and wait until it has returned."""
+        self._app.call_from_thread(callback, *args, **kwargs)
+
+    def suspend(self) -> AbstractContextManager[None]:
+        """Give the terminal to another program while the context is open."""
+        return self._app.suspend()

@@ -1,0 +1,90 @@
+"""`PaneZoom`: steps through the panes of a screen, and shows one of them alone.
+
+The reader zooms a pane; in a small terminal one pane is alone anyway.
+"""
+
+from typing import Any, cast
+
+from textual.app import App
+from textual.screen import Screen
+from textual.widget import Widget
+
+
+class PaneZoom:
+    """Does the actions `pane.next`, `pane.prev` and `view.zoom` of a screen; panes carry the class `pane`."""
+
+    def __init__(self, screen: Screen[Any]) -> None:
+        """Show every pane at first."""
+        self._screen = screen
+        self.is_chosen = False
+        """Whether the reader asked for it."""
+
+    @property
+    def is_on(self) -> bool:
+        """Whether one pane is shown alone, for whatever reason."""
+        return self._screen.has_class("-zoomed")
+
+    def action_pane_next(self) -> None:
+        """Go to the next pane."""
+        if self.is_on:
+            self._step_hidden(1)
+        else:
+            self._screen.focus_next(".pane")
+
+    def action_pane_prev(self) -> None:
+        """Go to the previous pane."""
+        if self.is_on:
+            self._step_hidden(-1)
+        else:
+            self._screen.focus_previous(".pane")
+
+    def action_view_zoom(self) -> None:
+        """Show the focused pane alone, or everything again."""
+        pane = self._screen.focused
+        if not self.is_chosen and (pane is None or not pane.has_class("pane")):
+            return
+        self.is_chosen = not self.is_chosen
+        self._apply(self.is_chosen or self._screen.has_class("-compact"))
+
+    def set_compact(self, compact: bool) -> None:
+        """Show one pane at a time while the terminal is small."""
+        if compact != self._screen.has_class("-compact"):
+            self._screen.set_class(compact, "-compact")
+            self._apply(compact or self.is_chosen)
+
+    def follow_focus(self) -> None:
+        """Show the pane that has the focus now, where only one is shown."""
+        if self.is_on:
+            self._show_alone(self._screen.focused)
+
+    def _apply(self, zoomed: bool) -> None:
+        self._screen.set_class(zoomed, "-zoomed")
+        self._show_alone(self._screen.focused if zoomed else None)
+
+    def _step_hidden(self, step: int) -> None:
+        """Show another pane alone; hidden panes have no place on the screen, so they follow each other as composed."""
+        screen = self._screen
+        self._show_alone(None)
+        panes = [pane for pane in screen.query_one(".body").query(".pane").results(Widget) if _can_be_shown(pane)]
+        if screen.focused in panes:
+            screen.set_focus(panes[(panes.index(screen.focused) + step) % len(panes)])
+        self._show_alone(screen.focused)
+
+    def _show_alone(self, pane: Widget | None) -> None:
+        """Hide all panes but one, without waiting for the next refresh; None shows everything."""
+        if pane is not None and not pane.has_class("pane"):
+            return
+        path: set[object] = set() if pane is None else {pane, *pane.ancestors}
+        nodes = list(self._screen.query_one(".body").query("*").results(Widget))
+        for place, node in enumerate(nodes):
+            is_title = node.has_class("pane-title") and place + 1 < len(nodes) and nodes[place + 1] is pane
+            hidden = node not in path and node.parent in path and node.parent is not pane
+            node.set_class(node in path, "zoom-path")
+            node.set_class(hidden and not is_title, "zoom-hidden")
+        cast("App[Any]", self._screen.app).stylesheet.update_nodes(nodes)
+        self._screen.refresh(layout=True)
+
+
+def _can_be_shown(pane: Widget) -> bool:
+    """Whether a pane can have the focus and neither it nor what holds it is hidden."""
+    return pane.focusable and all(isinstance(node, Widget) and node.display for node in (pane, *pane.ancestors[:-1]))
