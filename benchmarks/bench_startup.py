@@ -1,14 +1,20 @@
-"""From command to first painted frame, and from quit key to exit, beside the smallest Textual app, in a real terminal.
+"""From the command to what a reader waits for, and from the quit key to the exit, beside the smallest Textual app.
 
-Run it with the Python of the environment. Prints medians in milliseconds, the ratio to hello, the modules loaded at
-the first frame that must not be, and the resident memory then. Targets: frame at most 1.8 (goal 1.4) times hello's,
-quit at most 1.5 (goal 1.2) times.
+Starts whole programs in a real terminal (pty), one after the other, and prints medians and their ratio to hello's:
+
+    frame       Home is painted: at most 1.8 (goal 1.4) times hello
+    home        Home is complete, the last suite is listed: at most 1.8
+    review      `review RUN`: the first failing case of 10,000 rollouts, expected beside actual: at most 2.5
+    quit        from the quit key to the exit: at most 1.5 (goal 1.2)
+
+`--checkout PATH` measures another checkout of this project in the same rounds, so that two versions can be compared.
 """
 
 import argparse
 import fcntl
 import os
 import pty
+import re
 import select
 import statistics
 import struct
@@ -16,10 +22,22 @@ import sys
 import tempfile
 import termios
 import time
+from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT))
+
+from console.config.paths import find_data_roots  # noqa: E402
+from console.core.case import Key, Setting  # noqa: E402
+from console.core.chat import Reply, Usage  # noqa: E402
+from console.core.record import Asked, Closed, Finished, Opened, Started  # noqa: E402
+from console.core.run import Manifest, ModelFacts, Selection  # noqa: E402
+from console.store.journal import JournalWriter  # noqa: E402
+from console.store.runs import create_run  # noqa: E402
+from console.suites.catalog import Catalog  # noqa: E402
+
 HELLO = """
 from textual.app import App, ComposeResult
 from textual.widgets import Static
@@ -31,37 +49,44 @@ class Hello(App):
             self.exit()
 Hello().run()
 """
-CONSOLE = """
+CONSOLE = "import sys; from console.__main__ import main; sys.exit(main())"
+"""What the installed command `eval-console` runs."""
+HEAVY = """
 import sys
-from console.cli.main import run
-sys.exit(run(["--runs", sys.argv[1]]))
-"""
-MODULES = """
-import sys
+note = sys.argv.pop()
 from console.tui.app import ConsoleApp
 paint = ConsoleApp.on_mount
 def on_mount(self):
     paint(self)
     heavy = {"litellm", "openai", "numpy", "pydantic", "aiohttp"} & set(sys.modules)
-    open(sys.argv[2], "w").write(f"{len(sys.modules)} modules, heavy: {sorted(heavy) or 'none'}")
+    open(note, "w").write(f"{len(sys.modules)} modules, heavy: {sorted(heavy) or 'none'}")
 ConsoleApp.on_mount = on_mount
 """
+SUITE = "bfcl-starter"
+RUN = "large"
+CONTROL = re.compile(rb"\x1b\[[0-9;?]*[a-zA-Z]")
+STARTS: dict[str, tuple[tuple[str, ...], bytes]] = {
+    "frame": ((), b"Try the demo"),
+    "home": ((), b"cave-s"),
+    "review": (("review", RUN), b"actual"),
+}
+"""Arguments of the command, and the text on the screen that ends the measurement."""
 
 
 @dataclass
 class Timing:
     """One start, in seconds and megabytes."""
 
-    frame_s: float
+    shown_s: float
     cpu_s: float
-    """CPU of the process up to the first frame; steadier than the clock on a busy machine."""
+    """CPU of the process until then; steadier than the clock on a busy machine."""
     quit_s: float
     memory_mb: float
 
 
-def start(code: str, sign: bytes, key: bytes, *arguments: str, bytecode: bool = True) -> Timing:
-    """Start a program in a 120×40 terminal, wait for the sign, press the key, wait for the end."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm-256color"}
+def start(checkout: Path, code: str, sign: bytes, key: bytes, *arguments: str, bytecode: bool = True) -> Timing:
+    """Start a program in a 120×40 terminal, wait for a text on the screen, press the quit key, wait for the end."""
+    environment = {**os.environ, "PYTHONPATH": str(checkout), "TERM": "xterm-256color"}
     for name in ("PYTHONDONTWRITEBYTECODE", "COLUMNS", "LINES"):
         environment.pop(name, None)
     if not bytecode:
@@ -69,10 +94,11 @@ def start(code: str, sign: bytes, key: bytes, *arguments: str, bytecode: bool = 
     began = time.perf_counter()
     pid, fd = pty.fork()
     if pid == 0:
+        os.chdir(checkout)
         fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 120, 0, 0))
         os.execve(sys.executable, [sys.executable, "-c", code, *arguments], environment)
     _read_until(fd, sign)
-    painted = time.perf_counter()
+    shown = time.perf_counter()
     ticks = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()[11:13]
     cpu_s = sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
     memory_mb = int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE") / 1e6
@@ -83,22 +109,27 @@ def start(code: str, sign: bytes, key: bytes, *arguments: str, bytecode: bool = 
     os.waitpid(pid, 0)
     ended = time.perf_counter()
     os.close(fd)
-    return Timing(painted - began, cpu_s, ended - pressed, memory_mb)
+    return Timing(shown - began, cpu_s, ended - pressed, memory_mb)
 
 
 def _read_until(fd: int, sign: bytes | None) -> None:
-    """Read until the sign has come; None: until the program is gone."""
+    """Read until a text has been drawn; None: until the program is gone."""
     seen = b""
-    while sign is None or sign not in seen:
+    deadline = time.perf_counter() + 30
+    while sign is None or sign not in CONTROL.sub(b"", seen):
+        if time.perf_counter() > deadline:
+            raise SystemExit(f"{sign!r} was not drawn within 30 s: {seen[-500:]!r}")
+        if not select.select([fd], [], [], 1.0)[0]:
+            continue
         try:
-            found = os.read(fd, 65_536)
+            piece = os.read(fd, 65_536)
         except OSError:
-            found = b""
-        if not found:
+            piece = b""
+        if not piece:
             if sign is None:
                 return
-            raise SystemExit(f"it ended without painting: {seen[-500:]!r}")
-        seen += found
+            raise SystemExit(f"it ended without drawing {sign!r}: {seen[-500:]!r}")
+        seen += piece
 
 
 def _drain(fd: int, seconds: float) -> None:
@@ -109,26 +140,68 @@ def _drain(fd: int, seconds: float) -> None:
             os.read(fd, 65_536)
 
 
+def record_run(root: Path, rollouts: int) -> None:
+    """Write a finished run of the bundled function-calling suite, one wrong answer to each rollout."""
+    suite, setting = Catalog(find_data_roots(ROOT / "data")).open(SUITE), Setting()
+    cases = suite.cases(Selection(), setting)
+    repeats = -(-rollouts // len(cases))
+    model = ModelFacts("gpt-x", price_in=1.0, price_out=2.0)
+    folder = create_run(root, Manifest(RUN, 1e9, SUITE, model, setting, rollouts=repeats, cases=len(cases)))
+    writer, at, answer = JournalWriter(folder.journal_path), 1e9, "[no_such_function(x=1)]"
+    writer.append(Opened(at=at, pid=1))
+    for number in range(rollouts):
+        case = cases[number % len(cases)]
+        key, at = Key(case.id, number // len(cases)), at + 1.0
+        reply = Reply(answer, usage=Usage(900, 40), latency_s=1.0)
+        message = {"role": "user", "content": case.title}
+        writer.append(Started(at=at, key=key, case=case))
+        writer.append(Asked(at=at, key=key, n=1, digest=f"{number}", reply=reply, messages=[message]))
+        verdict = suite.score(case, answer, setting)
+        writer.append(
+            Finished(at=at, key=key, verdict=verdict, output=answer, seconds=1.0, input_tokens=900, output_tokens=40)
+        )
+    writer.append(Closed(at=at, reason="completed"))
+    writer.close()
+    folder.summary()
+
+
 def main() -> None:
-    """Measure both and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--runs", default=str(ROOT / "runs"), help="runs folder to open with")
+    parser.add_argument("--rollouts", type=int, default=10_000, help="rollouts of the run that is reviewed")
+    parser.add_argument("--checkout", type=Path, action="append", default=[], help="another version to measure")
     parser.add_argument("--no-bytecode", action="store_true", help="without any .pyc file")
     args = parser.parse_args()
     bytecode = not args.no_bytecode
-    hello, console = [], []
-    for _ in range(args.rounds + 1):
-        hello.append(start(HELLO, b"hello-is-painted", b"q", bytecode=bytecode))
-        console.append(start(CONSOLE, b"Try the demo", b"\x11", args.runs, bytecode=bytecode))
-    for what in ("frame_s", "cpu_s", "quit_s"):
-        one = statistics.median(getattr(timing, what) for timing in hello[1:])
-        other = statistics.median(getattr(timing, what) for timing in console[1:])
-        print(f"{what[:-2]:6} hello {one * 1000:5.0f} ms   console {other * 1000:5.0f} ms   {other / one:4.2f} ×")
-    print(f"memory at first frame: hello {hello[-1].memory_mb:.0f} MB, console {console[-1].memory_mb:.0f} MB")
-    with tempfile.NamedTemporaryFile() as note:
-        start(MODULES + CONSOLE, b"Try the demo", b"\x11", args.runs, note.name)
-        print(Path(note.name).read_text())
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["XDG_STATE_HOME"] = f"{folder}/state"
+        runs = Path(folder) / "runs"
+        record_run(runs, args.rollouts)
+        # Everything is started once before it counts: bytecode is compiled, and the run's index is written.
+        timings: dict[tuple[str, str], list[Timing]] = defaultdict(list)
+        for _ in range(args.rounds + 1):
+            timings["hello", ""].append(start(ROOT, HELLO, b"hello-is-painted", b"q", bytecode=bytecode))
+            for checkout in (ROOT, *args.checkout):
+                for name, (arguments, sign) in STARTS.items():
+                    command = ("--runs", str(runs), *arguments)
+                    timing = start(checkout.resolve(), CONSOLE, sign, b"\x11", *command, bytecode=bytecode)
+                    timings[name, str(checkout.resolve())].append(timing)
+        note = Path(folder) / "modules"
+        start(ROOT, HEAVY + CONSOLE, b"Try the demo", b"\x11", "--runs", str(runs), str(note))
+        modules = note.read_text()
+    hello = timings.pop(("hello", ""))
+    print(f"{'':7} {'shown':>9} {'':>7} {'CPU':>9} {'':>7} {'quit':>9} {'':>7} {'memory':>9}")
+    for (name, checkout), measured in [(("hello", ""), hello), *timings.items()]:
+        cells = [name.ljust(7)]
+        for figure in ("shown_s", "cpu_s", "quit_s"):
+            value, base = (
+                statistics.median(getattr(timing, figure) for timing in some[1:]) for some in (measured, hello)
+            )
+            cells.append(f"{value * 1000:6.0f} ms {value / base:5.2f} ×")
+        memory_mb = statistics.median(timing.memory_mb for timing in measured[1:])
+        print(" ".join(cells), f"{memory_mb:6.0f} MB", checkout if args.checkout else "")
+    print(f"at the first frame: {modules}")
 
 
 if __name__ == "__main__":
