@@ -2,15 +2,10 @@
 
 import argparse
 
-import msgspec
-
 from console.cli.exitcode import Exit
-from console.cli.history import read_history
 from console.cli.parser import Arguments, is_interactive
-from console.cli.transcript import show_case
-from console.cli.verbs.show import compare
 from console.config.paths import find_runs_root
-from console.store.runs import find_run
+from console.store.runs import RunFolder, find_run
 
 
 class ReviewArguments(Arguments):
@@ -39,6 +34,17 @@ def run(args: ReviewArguments) -> int:
         from console.tui.start import open_app
 
         return open_app(models=args.models, data=args.data, runs=args.runs, run=str(folder.path))
+    return _as_text(args, folder)
+
+
+def _as_text(args: ReviewArguments, folder: RunFolder) -> int:
+    """Print the failures of a run; what only text needs is loaded here, because the screen shall come at once."""
+    import msgspec
+
+    from console.cli.history import read_history
+    from console.cli.transcript import show_case
+    from console.cli.verbs.show import compare
+
     history = read_history(folder)
     for played in history.played if args.all else history.not_passed():
         comparison = compare(args, history, played)
