@@ -142,10 +142,13 @@ class ConsoleApp(App[int]):
     def _after_first_frame(self) -> None:
         gc.freeze()  # what is loaded now stays; looking at it again and again would only cost pauses
         gc.enable()
-        workspace = self.services.workspace
-        workspace.read_all()
-        self.navigator.open_first()
-        asyncio.get_running_loop().call_later(LOAD_AHEAD_S, workspace.in_thread, load_screens)
+        workspace, loop = self.services.workspace, asyncio.get_running_loop()
+        if self.navigator.is_at_home:
+            workspace.read_all()
+            loop.call_later(LOAD_AHEAD_S, workspace.in_thread, load_screens)
+        else:  # a run was named: it is read first, alone
+            self.mode_change_signal.subscribe(self, lambda _: workspace.read_once())
+            loop.call_later(LOAD_AHEAD_S, workspace.read_once)
 
     def _display(self, screen: Screen[Any], renderable: Any) -> None:
         """Send what differs from what the terminal shows; nothing while that lags behind."""

@@ -9,12 +9,11 @@ from textual.app import App
 from textual.content import Content
 from textual.screen import Screen
 
-from console.core.fault import UsageError
 from console.store.runs import RunFolder, find_run
 from console.tui.data.catalog_items import RunLine, runs_root
-from console.tui.sanitize import literal
 from console.tui.screens.base import BaseScreen
 from console.tui.services import Services
+from console.tui.textual_patches import start_in_mode
 
 if TYPE_CHECKING:
     from console.tui.dialogs.finder import Found
@@ -57,7 +56,6 @@ class Navigator:
         self._open_runs: dict[str, tuple[str, Path]] = {}
         """Mode and run folder of what Live and Review show."""
         self._compare_mode = self._grid_mode = ""
-        self._run_at_start: tuple[str, str] = ("", "")
         self._single: set[str] = set()
         """Modes that were added once for all."""
         self.launched: list[RunFolder] = []
@@ -69,24 +67,15 @@ class Navigator:
         for name in ("home", "library"):
             self._add_once(name)
 
-    def start_with(self, run: str, case: str = "") -> None:
-        """Name a run (and case) that `open_first` opens."""
-        self._run_at_start = (run, case)
+    def start_with(self, name: str, case: str = "") -> None:
+        """Let the app start with a run (and case) instead of Home; to be called before it runs.
 
-    def open_first(self) -> None:
-        """Open the run named on the command line, if one was."""
-        name, case = self._run_at_start
-        if not name:
-            return
-        try:
-            run = find_run(runs_root(self._services.paths), name)
-        except UsageError as error:
-            self._services.notify(literal(str(error)), severity="error")
-            return
-        if run.is_live:
-            self.open_live(run)
-        else:
-            self.open_review(run, case or None)
+        Raises:
+            UsageError: no such run.
+        """
+        run = find_run(runs_root(self._services.paths), name)
+        screen = "live" if run.is_live else "review"
+        start_in_mode(self._app, self._add_run_mode(screen, run, case or None))
 
     # Modes -----------------------------------------------------------------------------------------------------------
 
@@ -119,21 +108,22 @@ class Navigator:
 
     def _open(self, name: str, run: RunFolder, key: str | None) -> None:
         """Switch to the screen of this run; make it when another run is shown there so far."""
-        self._services.ui_state.keep("run", run.name)
         before = self._open_runs.get(name)
-        if before is not None and before[1] == run.path and key is None:
+        if before is not None and (before[0] == _run_mode(name, run, key) or (before[1] == run.path and key is None)):
+            self._services.ui_state.keep("run", run.name)
             self._app.switch_mode(before[0])
             return
-        mode = f"{name} {run.path} {key or ''}"
-        if before is not None and before[0] == mode:
-            self._app.switch_mode(mode)
-            return
-        arguments = (run,) if key is None else (run, key)
-        self._add_mode(mode, lambda: screen_class(name)(self._services, *arguments))
-        self._open_runs[name] = (mode, run.path)
-        self._app.switch_mode(mode)
+        self._app.switch_mode(self._add_run_mode(name, run, key))
         if before is not None:
             self._app.remove_mode(before[0])
+
+    def _add_run_mode(self, name: str, run: RunFolder, key: str | None) -> str:
+        """Add the mode that shows a run, and remember the run as the one that was looked at last."""
+        self._services.ui_state.keep("run", run.name)
+        mode, arguments = _run_mode(name, run, key), (run,) if key is None else (run, key)
+        self._add_mode(mode, lambda: screen_class(name)(self._services, *arguments))
+        self._open_runs[name] = (mode, run.path)
+        return mode
 
     def action_go_live(self) -> None:
         """Watch the run that is on the screen, else the one watched before, else the newest live one."""
@@ -288,6 +278,10 @@ class Navigator:
             self.open_live(target.run)
         elif target is not None:
             self.open_review(target.run, target.case or None)
+
+
+def _run_mode(name: str, run: RunFolder, key: str | None) -> str:
+    return f"{name} {run.path} {key or ''}"
 
 
 def newest_two(runs: list[RunLine]) -> tuple[RunLine, RunLine] | None:

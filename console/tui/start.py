@@ -72,7 +72,8 @@ def run_app(options: Options) -> int:
     ui_state = UiState(state_dir() / "app.json")
     theme = options.theme or choose_theme(os.environ, ui_state.text("theme"))
     app = ConsoleApp(options.places, theme=theme, ui_state=ui_state)
-    app.navigator.start_with(options.run, options.case)
+    if options.run:
+        app.navigator.start_with(options.run, options.case)
     with leaving_on_signals(app.exit):
         code = app.run(mouse=options.mouse)
     if app.crash is not None:

@@ -37,6 +37,17 @@ def has_screens(app: App[Any]) -> bool:
     return bool(private._screen_stacks.get(private._current_mode))
 
 
+def start_in_mode(app: App[Any], mode: str) -> None:
+    """Let the first screen be that of a mode known only at run time.
+
+    Textual takes the first mode from the class (`DEFAULT_MODE`) as it is made. Opening another screen once the first
+    one stands would mean to lay out, style and draw a screen that nobody asked for.
+    """
+    private: Any = app
+    private._screen_stacks = {mode: []}
+    private._current_mode = mode
+
+
 def hold_drawing(app: App[Any], seconds: float) -> None:
     """Draw nothing for a moment, and draw everything after it.
 

@@ -67,6 +67,11 @@ class Workspace:
 
     # Reading ---------------------------------------------------------------------------------------------------------
 
+    def read_once(self) -> None:
+        """Read models, suites and runs unless that was begun before."""
+        if not self._reading:
+            self.read_all()
+
     def read_all(self) -> None:
         """Read models, suites and runs again."""
         self.read_models()
