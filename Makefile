@@ -30,7 +30,7 @@ bench: $(STAMP)  ## measure, here and now
 soak: $(STAMP)  ## long and large: 10,000 cases, 1,000 runs, 64 streams for 10 minutes, all signals, 40 walks in random Unicode
 	$(BIN)/python $(SOAK)
 	EVAL_CONSOLE_KILLS=all $(BIN)/pytest -n 2 tests/engine/test_kill_suites.py
-	EVAL_CONSOLE_UNICODE=40 $(BIN)/pytest tests/tui/test_ground_hostile.py
+	EVAL_CONSOLE_UNICODE=40 $(BIN)/pytest tests/tui/test_hostile_text.py
 
 constraints:  ## lock the newest versions that fit pyproject.toml, for all platforms
 	PYTHON=$(PYTHON) .ci/lock

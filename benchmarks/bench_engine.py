@@ -19,10 +19,10 @@ TESTS = HERE.parent / "tests"
 
 CHILD = """
 import asyncio, json, sys, time
-sys.path[:0] = [{engine!r}]
+sys.path[:0] = [{tests!r}]
 from pathlib import Path
-from dialogue import DialogueSuite
-from killable import prepared
+from support.dialogue_suite import DialogueSuite
+from support.killable_run import prepared
 from console.engine.launch import run_in_foreground
 from console.store.runs import create_run
 folder, url, count, concurrency = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
@@ -95,7 +95,7 @@ def main() -> None:
     assert server.stdout is not None
     try:
         url = json.loads(server.stdout.readline())["base_url"]
-        engine = CHILD.format(engine=str(TESTS / "engine"))
+        engine = CHILD.format(tests=str(TESTS))
         measure("engine, streamed, journal on disk", engine, url, args.requests, args.concurrency)
         if args.reference:
             for how in ("plain", "stream"):

@@ -24,9 +24,10 @@ from math import nan
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "tui")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-from recorded import QUESTION, Engine, Recorder, call_reply  # noqa: E402
+from support.fake_engine import FakeEngine  # noqa: E402
+from support.recorded_runs import QUESTION, Recorder, call_reply  # noqa: E402
 
 from console.cli.history import read_overview  # noqa: E402
 from console.core.chat import Reply, Usage  # noqa: E402
@@ -234,7 +235,7 @@ def measure_large(root: Path) -> None:
         )
 
 
-async def stream(engine: Engine, count: int, rate: int, ready: threading.Event, stop: threading.Event) -> None:
+async def stream(engine: FakeEngine, count: int, rate: int, ready: threading.Event, stop: threading.Event) -> None:
     """Play `count` conversations that write `rate` tokens a second each, until told to stop."""
     async with engine:
         keys = [engine.recorder.start(f"case-{n}", title=QUESTION) for n in range(count)]
@@ -254,7 +255,7 @@ async def stream(engine: Engine, count: int, rate: int, ready: threading.Event, 
 
 
 def measure_live(root: Path, count: int, rate: int, seconds: float = 12.0) -> None:
-    engine = Engine(root / f"live{count}", cases=count)
+    engine = FakeEngine(root / f"live{count}", cases=count)
     ready, stop = threading.Event(), threading.Event()
     player = threading.Thread(target=lambda: asyncio.run(stream(engine, count, rate, ready, stop)))
     player.start()

@@ -24,7 +24,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
-from reliability.lookups import write_models, write_suite  # noqa: E402
+from support.lookup_suite import write_models, write_suite  # noqa: E402
 
 from console.core.live import Deltas  # noqa: E402
 from console.engine.attach import EngineLink  # noqa: E402

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from cli.conftest import Ended
-from reliability.mounts import on_read_only_disk
+from support.mounted_folders import on_read_only_disk
 
 from console.cli.exitcode import Exit
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from dialogue import DialogueSuite
-from killable import prepared
+from support.dialogue_suite import DialogueSuite
+from support.killable_run import prepared
 
 from console.core.case import Case, Key, Setting
 from console.core.chat import ChatRequest, Reply, Usage

@@ -1,14 +1,13 @@
 """Kill -9 at any point, then resume: the same results, no case twice, at most the calls in flight paid again."""
 
 import json
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from server.openai_server import OpenAIServer, Scripted, last_text
+from support.child_process import run_module
 
 from console.core.record import AnyRecord, Asked, Finished
 from console.store.journal import JournalReader
@@ -35,8 +34,6 @@ POINTS = [
     ("before closed", 1),
     ("half closed", 1),
 ]
-HARNESS = Path(__file__).with_name("killable.py")
-SIGNALLED = Path(__file__).with_name("signalled.py")
 
 
 class Witness:
@@ -74,8 +71,7 @@ def conversation(question: str) -> str:
 
 
 def play(folder: Path, base_url: str, point: str = "nowhere", count: int = 1) -> int:
-    command = [sys.executable, str(HARNESS), str(folder), base_url, point, str(count)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    done = run_module("killable_run", folder, base_url, point, count, timeout_s=600)
     assert "Traceback" not in done.stderr, done.stderr
     return done.returncode
 
@@ -117,8 +113,7 @@ def test_killed_and_resumed_equals_undisturbed(
 def test_every_other_signal_at_every_point(witness: Witness, tmp_path: Path) -> None:
     """SIGTERM, SIGINT and SIGHUP where a line is not half written; then resumed equals undisturbed."""
     points = [[point, count] for point, count in POINTS if not point.startswith("half")]
-    command = [sys.executable, str(SIGNALLED), str(tmp_path), witness.server.base_url, json.dumps(points)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    done = run_module("signalled_runs", tmp_path, witness.server.base_url, json.dumps(points), timeout_s=600)
     assert done.returncode == 0, done.stderr
     told = [json.loads(line) for line in done.stdout.splitlines()]
     assert len(told) == 3 * len(points)

@@ -5,14 +5,12 @@ A covering part of the matrix; all of it (15 points and more, 4 signals, 3 suite
 
 import json
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.child_process import run_module
 
-HARNESS = Path(__file__).with_name("suite_kills.py")
 ALL = os.environ.get("EVAL_CONSOLE_KILLS") == "all"
 SIGNALS = ("SIGKILL", "SIGTERM", "SIGINT", "SIGHUP")
 POINTS: list[tuple[str, int]] = [
@@ -45,8 +43,7 @@ def matrix(suite: str) -> list[tuple[str, str, int]]:
 @pytest.mark.parametrize("suite", sorted(MORE))
 def test_ended_anywhere_and_resumed_equals_undisturbed(suite: str, tmp_path: Path) -> None:
     cases = matrix(suite)
-    command = [sys.executable, str(HARNESS), str(tmp_path), suite, json.dumps(cases)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=3600, check=False)
+    done = run_module("killed_suite_runs", tmp_path, suite, json.dumps(cases), timeout_s=3600)
     assert done.returncode == 0, done.stderr
     undisturbed, *told = [json.loads(line) for line in done.stdout.splitlines()]
     assert undisturbed["cases"] >= 1

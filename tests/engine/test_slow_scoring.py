@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dialogue import DialogueSuite
-from killable import prepared
+from support.dialogue_suite import DialogueSuite
+from support.killable_run import prepared
 
 from console.core.case import Case, Setting
 from console.core.chat import ChatRequest, Reply

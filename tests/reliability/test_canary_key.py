@@ -8,11 +8,11 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from reliability.lookups import number_of, right, write_suite
 from server.faults import FAULTS
 from server.http1 import Exchange
 from server.openai_server import OpenAIServer, Scripted
-from terminal.tmux import Terminal
+from support.lookup_suite import number_of, right, write_suite
+from support.tmux_terminal import TmuxTerminal
 
 from console.cli import history
 
@@ -138,7 +138,7 @@ def test_no_secret_reaches_the_screen_or_a_detached_run(console, home: Path, ser
     data = write_suite(home / "data", 4)
     assert console("run", "-m", "env", "-s", "lookups", "--data", data, "--detach").code == 0
     console("watch", "latest")
-    app = Terminal(home, "--data", str(data), size=(160, 45), env={"PLANTED": SECRETS["environment"]})
+    app = TmuxTerminal(home, "--data", str(data), size=(160, 45), env={"PLANTED": SECRETS["environment"]})
     try:
         screens = [app.until("lookups")]
         app.press("3")

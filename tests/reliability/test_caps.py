@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reliability.lookups import number_of, results, right, write_models, write_suite
 from server.openai_server import OpenAIServer, Scripted
+from support.lookup_suite import number_of, results, right, write_models, write_suite
 
 CASES = 120
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 from reliability.conftest import COMMAND
-from reliability.lookups import (
+from server.openai_server import OpenAIServer, Scripted
+from support.lookup_suite import (
     only_run,
     records,
     results,
@@ -20,8 +21,7 @@ from reliability.lookups import (
     write_rows,
     write_suite,
 )
-from server.openai_server import OpenAIServer, Scripted
-from terminal.tmux import Terminal
+from support.tmux_terminal import TmuxTerminal
 
 from console.core.outcome import Outcome
 from console.core.record import Closed, Finished
@@ -51,7 +51,7 @@ def test_a_folder_that_is_moved_while_the_run_plays(home: Path, start: Start) ->
 def test_a_folder_that_is_deleted_while_the_app_shows_it(console, home: Path) -> None:
     assert [console(*PLAY).code for _ in range(2)] == [0, 0]
     latest = list_runs(home / "runs")[0]
-    app = Terminal(home, size=(160, 45))
+    app = TmuxTerminal(home, size=(160, 45))
     try:
         app.until("Try the demo", "Last failures")
         app.press("3")
@@ -69,7 +69,7 @@ def test_a_folder_that_is_deleted_while_the_app_shows_it(console, home: Path) ->
 
 
 def test_an_app_that_is_killed_takes_no_run_with_it(home: Path, environment: dict[str, str]) -> None:
-    app = Terminal(home, size=(120, 40))
+    app = TmuxTerminal(home, size=(120, 40))
     try:
         app.until("Try the demo")
         app.press("Enter")
@@ -93,7 +93,7 @@ def test_an_app_that_is_killed_takes_no_run_with_it(home: Path, environment: dic
 
 def test_a_terminal_that_changes_its_size_all_the_time(console, home: Path) -> None:
     assert console(*PLAY).code == 0
-    app = Terminal(home, size=(160, 45), env={"TERM": "screen"})
+    app = TmuxTerminal(home, size=(160, 45), env={"TERM": "screen"})
     try:
         app.until("Try the demo", "Last failures")
         app.press("3")

@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reliability.lookups import number_of, records, results, right, write_models, write_suite
 from server.faults import FAULTS
 from server.openai_server import OpenAIServer, Scripted
+from support.lookup_suite import number_of, records, results, right, write_models, write_suite
 
 from console.core.fault import FaultKind
 from console.core.outcome import Outcome

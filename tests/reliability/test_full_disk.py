@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 from reliability.conftest import COMMAND
-from reliability.lookups import only_run, records, results, right, until, write_models, write_suite
-from reliability.mounts import on_small_disk, seen_by
 from server.openai_server import OpenAIServer
+from support.lookup_suite import only_run, records, results, right, until, write_models, write_suite
+from support.mounted_folders import on_small_disk, seen_by
 
 from console.core.outcome import Outcome
 from console.core.record import Closed

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reliability.lookups import right, write_models, write_rows, write_suite
 from server.openai_server import OpenAIServer, Scripted
-from terminal.tmux import Terminal
+from support.lookup_suite import right, write_models, write_rows, write_suite
+from support.tmux_terminal import TmuxTerminal
 
 from console.exchange.forms import FORMS
 
@@ -96,7 +96,7 @@ def test_commands_and_exports(console, home: Path, hostile: Path) -> None:
 
 def test_the_app_sends_no_foreign_byte(console, home: Path, hostile: Path) -> None:
     assert console("run", "-m", "m", "-s", "lookups", "--data", hostile, "--quiet", "--json").code == 0
-    app = Terminal(home, "--data", str(hostile), size=(160, 45))
+    app = TmuxTerminal(home, "--data", str(hostile), size=(160, 45))
     raw = home / "raw"
     try:
         app._tmux("pipe-pane", "-o", f"cat > '{raw}'")

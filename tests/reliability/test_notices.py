@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from reliability.lookups import number_of, only_run, right, write_models, write_suite
 from server.openai_server import OpenAIServer, Scripted
+from support.lookup_suite import number_of, only_run, right, write_models, write_suite
 
 from console.cli.history import read_overview
 from console.insight.failures import GroupBy, group

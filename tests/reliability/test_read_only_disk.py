@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from reliability.conftest import COMMAND
-from reliability.mounts import on_read_only_disk
+from support.mounted_folders import on_read_only_disk
 
 Start = Callable[..., "subprocess.Popen[str]"]
 

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 from reliability.conftest import COMMAND
-from reliability.lookups import number_of, only_run, records, results, right, until, write_models, write_suite
 from server.openai_server import OpenAIServer, Scripted
+from support.lookup_suite import number_of, only_run, records, results, right, until, write_models, write_suite
 
 from console.core.outcome import Outcome
 from console.core.record import CLOCK, Asked, Closed, Opened, Steered, Tried

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from reliability.conftest import COMMAND
-from reliability.lookups import number_of, only_run, records, results, right, until, write_models, write_suite
 from server.openai_server import OpenAIServer, Scripted
+from support.lookup_suite import number_of, only_run, records, results, right, until, write_models, write_suite
 
 from console.core.record import Closed
 from console.store.lock import is_held, read_holder

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tui.recorded import loop_run, plain_run
+from support.recorded_runs import loop_run, plain_run
 
 from console.core.case import Key
 from console.core.outcome import Outcome, Verdict

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 from server.openai_server import OpenAIServer
-from suites.cave_server import Player, write_suite
+from support.cave_player import Player, write_suite
+from support.child_process import run_module
 
 from console.core.outcome import Outcome
 from console.core.record import AnyRecord, Finished, Noted, Started
 from console.store.journal import JournalReader
 
 ROOT = Path(__file__).resolve().parents[2]
-HARNESS = Path(__file__).with_name("cave_killable.py")
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="code runs only where it can be confined"),
     pytest.mark.skipif(importlib.util.find_spec("cave_agent") is None, reason="cave-agent is not installed"),
@@ -84,8 +84,8 @@ KILLS += [("cave", "ctrl-c", "in cell"), ("json", "ctrl-c", "before call")]
 
 def play(run: Path, server: OpenAIServer, suite: Path, mode: str, victim: str = "nobody", point: str = "") -> int:
     """Play, with a kill at the third passing of a point, and return the exit code."""
-    command = [sys.executable, str(HARNESS), str(run), server.base_url, str(suite), mode, victim, point, "3"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
+    arguments = (run, server.base_url, suite, mode, victim, point, 3)
+    done = run_module("killable_cave_run", *arguments, timeout_s=200)
     assert "Traceback" not in done.stderr, done.stderr
     assert done.stdout.count("killed") == (victim != "nobody"), "the point was never reached"
     return done.returncode

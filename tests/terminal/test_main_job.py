@@ -8,22 +8,22 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from terminal.tmux import Terminal
+from support.tmux_terminal import TmuxTerminal
 
 from console.store.lock import read_holder
 from console.store.runs import RunFolder, list_runs
 
-Open = Callable[..., Terminal]
+Open = Callable[..., TmuxTerminal]
 
 
 @pytest.fixture
 def terminal(tmp_path: Path) -> Iterator[Open]:
-    opened: list[Terminal] = []
+    opened: list[TmuxTerminal] = []
 
-    def start(*arguments: str, **given: object) -> Terminal:
+    def start(*arguments: str, **given: object) -> TmuxTerminal:
         folder = tmp_path / f"t{len(opened)}"
         folder.mkdir()
-        opened.append(Terminal(folder, "--runs", str(tmp_path / "runs"), *arguments, **given))  # type: ignore[arg-type]
+        opened.append(TmuxTerminal(folder, "--runs", str(tmp_path / "runs"), *arguments, **given))  # type: ignore[arg-type]
         return opened[-1]
 
     yield start

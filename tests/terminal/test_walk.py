@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from terminal.tmux import Terminal
+from support.tmux_terminal import TmuxTerminal
 
 
 @pytest.mark.timeout(600)
@@ -12,7 +12,7 @@ def test_launch_watch_triage_compare_export(tmp_path: Path, monkeypatch: pytest.
     """Two simulated models play the same cases; the failures are tagged; the two runs are compared and exported."""
     monkeypatch.chdir(tmp_path)
     state = {"XDG_STATE_HOME": str(tmp_path / "state"), "XDG_CONFIG_HOME": str(tmp_path / "config")}
-    app = Terminal(
+    app = TmuxTerminal(
         tmp_path, "--runs", str(tmp_path / "runs"), size=(120, 40),
         env={"EVAL_CONSOLE_SIM_PACE": "flat", **state},
     )  # fmt: skip

@@ -4,9 +4,9 @@ import shutil
 from typing import Any
 
 import pytest
-from tui.recorded import QUESTION, Recorder, call_reply
-from tui.shown import assert_until, still, text_of
-from tui.test_compare_screen import CallSuite, play
+from support.compared_runs import CallSuite, call_run
+from support.recorded_runs import QUESTION, Recorder, call_reply
+from support.screen_text import assert_until, text_of, wait_until_unchanged
 
 from console.core.case import Key
 from console.core.outcome import Outcome
@@ -34,14 +34,14 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def two(desk: Any) -> tuple[RunFolder, RunFolder]:
-    runs = desk.root / "runs"
-    return play(runs, "0116-0904-bfcl-gpt-w", "gpt-w", 0), play(runs, "0117-1420-bfcl-gpt-x", "gpt-x", 1)
+def two(workspace: Any) -> tuple[RunFolder, RunFolder]:
+    runs = workspace.root / "runs"
+    return call_run(runs, "0116-0904-bfcl-gpt-w", "gpt-w", 0), call_run(runs, "0117-1420-bfcl-gpt-x", "gpt-x", 1)
 
 
 async def read(app: Any, pilot: Any) -> CompareScreen:
     await assert_until(pilot, lambda: isinstance(app.screen, CompareScreen) and app.screen.pair is not None)
-    await still(app, pilot)
+    await wait_until_unchanged(app, pilot)
     return app.screen
 
 
@@ -57,13 +57,13 @@ async def test_numbers_are_one_key_away(size: Any, opened: Any, two: Any, assert
         assert "exact McNemar" in shown
         assert "bootstrap 95%" in shown
         assert "0 disputed in A, 1 in B" in shown
-        await still(app, pilot)
+        await wait_until_unchanged(app, pilot)
         assert_frame(app, f"compare-numbers-{size[0]}x{size[1]}")
 
 
-async def test_a_run_that_grows_is_followed(opened: Any, desk: Any, two: Any) -> None:
+async def test_a_run_that_grows_is_followed(opened: Any, workspace: Any, two: Any) -> None:
     model = ModelFacts("gpt-y")
-    growing = Recorder(desk.root / "runs", cases=3, name="0118-live", suite="bfcl", live=True, model=model)
+    growing = Recorder(workspace.root / "runs", cases=3, name="0118-live", suite="bfcl", live=True, model=model)
     async with opened() as (app, pilot):
         app.navigator.open_compare(two[0], growing.folder)
         screen = await read(app, pilot)
@@ -110,13 +110,13 @@ async def test_the_lost_are_asked_again_as_a_run_of_their_own(
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_three_runs_are_a_grid_that_leads_to_pairs(size: Any, opened: Any, desk: Any, two: Any) -> None:
-    third = play(desk.root / "runs", "0118-0900-bfcl-gpt-y", "gpt-y", 0)
+async def test_three_runs_are_a_grid_that_leads_to_pairs(size: Any, opened: Any, workspace: Any, two: Any) -> None:
+    third = call_run(workspace.root / "runs", "0118-0900-bfcl-gpt-y", "gpt-y", 0)
     async with opened(size) as (app, pilot):
         app.navigator.open_grid([*two, third])
         await assert_until(pilot, lambda: isinstance(app.screen, GridScreen) and app.screen.grid is not None)
         await assert_until(pilot, lambda: "4 of 9 differ" in text_of(app))
-        await still(app, pilot)
+        await wait_until_unchanged(app, pilot)
         await pilot.press("f")
         await assert_until(pilot, lambda: "live_simple_90-45-0" in text_of(app))
         await pilot.press("f", "enter")
@@ -125,8 +125,8 @@ async def test_three_runs_are_a_grid_that_leads_to_pairs(size: Any, opened: Any,
         assert screen.current.slot[0] == "live_multiple_131-52"
 
 
-async def test_a_third_run_is_added_from_compare(opened: Any, desk: Any, two: Any) -> None:
-    play(desk.root / "runs", "0118-0900-bfcl-gpt-y", "gpt-y", 0)
+async def test_a_third_run_is_added_from_compare(opened: Any, workspace: Any, two: Any) -> None:
+    call_run(workspace.root / "runs", "0118-0900-bfcl-gpt-y", "gpt-y", 0)
     async with opened() as (app, pilot):
         app.navigator.open_compare(*two)
         await read(app, pilot)
@@ -138,13 +138,15 @@ async def test_a_third_run_is_added_from_compare(opened: Any, desk: Any, two: An
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_trends_follow_a_model_and_lead_to_its_runs(size: Any, opened: Any, desk: Any, assert_frame: Any) -> None:
-    desk.run("2025-01-15T0900-a", passed=3, failed=7, age_days=2)
-    desk.run("2025-01-16T0900-b", passed=6, failed=4, age_days=1)
+async def test_trends_follow_a_model_and_lead_to_its_runs(
+    size: Any, opened: Any, workspace: Any, assert_frame: Any
+) -> None:
+    workspace.run("2025-01-15T0900-a", passed=3, failed=7, age_days=2)
+    workspace.run("2025-01-16T0900-b", passed=6, failed=4, age_days=1)
     async with opened(size) as (app, pilot):
         await pilot.press("H")
         await assert_until(pilot, lambda: isinstance(app.screen, TrendsScreen) and "+.300" in text_of(app))
-        await still(app, pilot)
+        await wait_until_unchanged(app, pilot)
         assert_frame(app, f"trends-{size[0]}x{size[1]}")
         await pilot.press("enter")
         await assert_until(pilot, lambda: app.screen.query_one("#points", RowList).has_focus)

@@ -1,16 +1,13 @@
 """Compare and the leaderboard: frames at two sizes, every key, hostile text, and states with nothing to show."""
 
-import json
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-from tui.recorded import QUESTION, Recorder, call_reply
+from support.compared_runs import CASES, CallSuite, answer_count_run, call_run
+from support.recorded_runs import Recorder, call_reply
 
-from console.core.case import Case, Setting
-from console.core.comparison import Comparison, Mark, Pair, Row
-from console.core.outcome import Outcome, Verdict
+from console.core.outcome import Outcome
 from console.core.run import ModelFacts
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
@@ -20,66 +17,14 @@ from console.tui.screens.compare.screen import CompareScreen
 from console.tui.screens.leaderboard.screen import LeaderboardScreen
 
 SIZES = [(80, 24), (160, 45)]
-WANTED = {"location": ("'Chicago, IL'", "'Chicago'"), "unit": ("'fahrenheit'",), "days": ()}
-CASES = (
-    ("live_multiple_131-52", "p", "u"),
-    ("live_multiple_140-58", "p", "u"),
-    ("live_simple_14-3-9", "u", "p"),
-    ("live_simple_77-40-0", "p", "l"),
-    ("live_simple_80-42-0", "u", "u"),
-    ("live_simple_81-43-0", "u", "l"),
-    ("live_simple_90-45-0", "p", "p"),
-    ("live_simple_91-46-0", "p", "p"),
-    ("live_simple_92-47-0", "p", "b"),
-)
-"""Case id and how A and B ended: passed, wrong unit, wrong lang, broken."""
-ANSWERS = {
-    "p": {"location": "'Chicago, IL'", "unit": "'fahrenheit'"},
-    "u": {"location": "'Chicago, IL'", "unit": "'imperial'"},
-    "l": {"location": "'Chicago'", "unit": "'fahrenheit'", "lang": "'en'"},
-}
-
-
-class CallSuite:
-    """Lays recorded arguments beside what was wanted."""
-
-    def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
-        rows = []
-        for name in dict.fromkeys([*WANTED, *output]):
-            allowed, given = WANTED.get(name, ()), output.get(name)
-            mark = Mark.OMITTED if given is None else Mark.EXTRA if name not in WANTED else Mark.SAME
-            mark = Mark.DIFFERS if given and allowed and given not in allowed else mark
-            rows.append(Row(mark, name, allowed, given, decisive=mark is Mark.DIFFERS, optional=not allowed))
-        return Comparison("", (Pair(Mark.SAME, "get_current_weather", "get_current_weather", tuple(rows)),))
-
-
-def play(root: Path, name: str, model: str, side: int, **more: Any) -> RunFolder:
-    recorder = Recorder(root, cases=len(CASES), name=name, suite="bfcl", model=ModelFacts(model, **more))
-    for id, *letters in CASES:
-        letter = letters[side]
-        key = recorder.start(id, id.rsplit("_", 1)[0], QUESTION)
-        arguments = ANSWERS.get(letter, {})
-        recorder.ask(
-            key,
-            QUESTION,
-            call_reply("get_current_weather", json.dumps({it: text.strip("'") for it, text in arguments.items()})),
-        )
-        outcome, reason, subject = {
-            "p": (Outcome.PASSED, "", ""),
-            "u": (Outcome.FAILED, "value_error:string", "unit"),
-            "l": (Outcome.FAILED, "simple_function_checker:unexpected_param", "lang"),
-            "b": (Outcome.BROKEN, "server", ""),
-        }[letter]
-        recorder.finish(key, outcome, reason, subject, output=arguments or None, seconds=1.9 + side, cost_usd=0.004)
-    return recorder.close()
 
 
 @pytest.fixture
-def two(desk: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[RunFolder, RunFolder]:
+def two(workspace: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[RunFolder, RunFolder]:
     """Two runs of the same cases."""
     monkeypatch.setattr(CompareScreen, "find_suite", lambda self, manifest: CallSuite())
-    root = desk.root / "runs"
-    return play(root, "0116-0904", "gpt-w", 0), play(root, "0117-1420", "gpt-x", 1)
+    root = workspace.root / "runs"
+    return call_run(root, "0116-0904", "gpt-w", 0), call_run(root, "0117-1420", "gpt-x", 1)
 
 
 @pytest.fixture
@@ -181,12 +126,12 @@ async def test_a_pair_opens_in_review(key: str, side: int, compared: Any, two: A
         assert where(app) == "live_multiple_140-58"
 
 
-async def test_exports_and_copies(compared: Any, desk: Any) -> None:
+async def test_exports_and_copies(compared: Any, workspace: Any) -> None:
     async with compared() as (app, pilot):
         for letter, extension, words in (("m", "md", "### A gpt-w"), ("c", "csv", "case,rollout"), ("j", "json", "{")):
             await pilot.press("E", letter)
             await pilot.pause()
-            (path,) = desk.root.glob(f"compare-*.{extension}")
+            (path,) = workspace.root.glob(f"compare-*.{extension}")
             assert path.read_text().startswith(words)
             assert path.name in app.services.messages[-1].plain
         await pilot.press("y", "t")
@@ -197,8 +142,8 @@ async def test_exports_and_copies(compared: Any, desk: Any) -> None:
         assert app.clipboard == "eval-console compare 0116-0904 0117-1420"
 
 
-async def test_another_run_can_be_picked(compared: Any, desk: Any, settle: Any, frame: Any) -> None:
-    play(desk.root / "runs", "0118-0001", "gpt-y", 0)
+async def test_another_run_can_be_picked(compared: Any, workspace: Any, settle: Any, frame: Any) -> None:
+    call_run(workspace.root / "runs", "0118-0001", "gpt-y", 0)
     async with compared() as (app, pilot):
         await pilot.press("p")
         await pilot.pause()
@@ -209,8 +154,8 @@ async def test_another_run_can_be_picked(compared: Any, desk: Any, settle: Any, 
         assert app.screen.where == "compare"
 
 
-async def test_runs_without_a_case_in_common(opened: Any, desk: Any, settle: Any, frame: Any) -> None:
-    a, b = desk.run("2025-01-17T1320-a", passed=2), desk.run("2025-01-17T1321-b", passed=2, category="why")
+async def test_runs_without_a_case_in_common(opened: Any, workspace: Any, settle: Any, frame: Any) -> None:
+    a, b = workspace.run("2025-01-17T1320-a", passed=2), workspace.run("2025-01-17T1321-b", passed=2, category="why")
     async with opened() as (app, pilot):
         app.navigator.open_compare(a, b)
         await settle(app, pilot)
@@ -227,10 +172,14 @@ async def test_a_run_that_is_gone_is_said(opened: Any, two: Any, settle: Any, fr
         assert "run.json is missing" in frame(app)
 
 
-async def test_hostile_text_is_only_shown(opened: Any, desk: Any, settle: Any, frame: Any, all_hostile: Any) -> None:
+async def test_hostile_text_is_only_shown(
+    opened: Any, workspace: Any, settle: Any, frame: Any, all_hostile: Any
+) -> None:
     folders = []
     for side in (0, 1):
-        recorder = Recorder(desk.root / "runs", cases=2, name=f"011{side}", suite="x", model=ModelFacts("[/x]\x1b[2J"))
+        recorder = Recorder(
+            workspace.root / "runs", cases=2, name=f"011{side}", suite="x", model=ModelFacts("[/x]\x1b[2J")
+        )
         for place, text in enumerate(all_hostile):
             text = text.encode("utf-8", "replace").decode()
             key = recorder.start(f"{place}{text}", text, text)
@@ -254,20 +203,9 @@ async def test_hostile_text_is_only_shown(opened: Any, desk: Any, settle: Any, f
             assert app.screen.where == "compare"
 
 
-def loops(root: Path, name: str, model: str, counts: tuple[int, ...]) -> RunFolder:
-    recorder = Recorder(root, cases=len(counts), name=name, suite="aidan", model=ModelFacts(model, simulated=True))
-    for place, count in enumerate(counts):
-        key = recorder.start(f"q{place}", "what", f"What is {place}?")
-        verdict = Verdict(Outcome.PASSED, "low_embedding_novelty", scores={"aidanbench_score": float(count)})
-        from console.core.record import Finished
-
-        recorder.write(Finished(at=recorder.tick(), key=key, verdict=verdict, output=[], seconds=2.0, cost_usd=0.0))
-    return recorder.close()
-
-
-async def test_loops_are_compared_by_their_answers(opened: Any, desk: Any, settle: Any, assert_frame: Any) -> None:
-    a = loops(desk.root / "runs", "0116-aidan", "sim/a", (5, 9, 4, 7, 3))
-    b = loops(desk.root / "runs", "0117-aidan", "sim/b", (9, 12, 3, 7, 8))
+async def test_loops_are_compared_by_their_answers(opened: Any, workspace: Any, settle: Any, assert_frame: Any) -> None:
+    a = answer_count_run(workspace.root / "runs", "0116-aidan", "sim/a", (5, 9, 4, 7, 3))
+    b = answer_count_run(workspace.root / "runs", "0117-aidan", "sim/b", (9, 12, 3, 7, 8))
     async with opened() as (app, pilot):
         app.navigator.open_compare(a, b)
         await settle(app, pilot)
@@ -277,10 +215,10 @@ async def test_loops_are_compared_by_their_answers(opened: Any, desk: Any, settl
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_questions_are_drawn_as_dots(
-    size: tuple[int, int], opened: Any, desk: Any, settle: Any, frame: Any, assert_frame: Any
+    size: tuple[int, int], opened: Any, workspace: Any, settle: Any, frame: Any, assert_frame: Any
 ) -> None:
-    a = loops(desk.root / "runs", "0116-aidan", "sim/a", (5, 9, 4, 7, 3))
-    b = loops(desk.root / "runs", "0117-aidan", "sim/b", (9, 12, 3, 7, 0))
+    a = answer_count_run(workspace.root / "runs", "0116-aidan", "sim/a", (5, 9, 4, 7, 3))
+    b = answer_count_run(workspace.root / "runs", "0117-aidan", "sim/b", (9, 12, 3, 7, 0))
     async with opened(size) as (app, pilot):
         app.navigator.open_compare(a, b)
         await settle(app, pilot)
@@ -295,9 +233,9 @@ async def test_questions_are_drawn_as_dots(
 # Ways in -------------------------------------------------------------------------------------------------------------
 
 
-async def test_two_marks_at_home_open_it(opened: Any, desk: Any, settle: Any, frame: Any) -> None:
-    desk.run("2025-01-17T1320-a", passed=3, failed=1)
-    desk.run("2025-01-16T0900-b", passed=2, failed=2)
+async def test_two_marks_at_home_open_it(opened: Any, workspace: Any, settle: Any, frame: Any) -> None:
+    workspace.run("2025-01-17T1320-a", passed=3, failed=1)
+    workspace.run("2025-01-16T0900-b", passed=2, failed=2)
     async with opened() as (app, pilot):
         await pilot.press("tab", "m")
         await pilot.pause()
@@ -311,21 +249,21 @@ async def test_two_marks_at_home_open_it(opened: Any, desk: Any, settle: Any, fr
         assert app.screen.query_one("#runs")._marked == []
 
 
-async def test_the_same_run_marked_twice_is_unmarked(opened: Any, desk: Any) -> None:
-    desk.run("2025-01-17T1320-a", passed=3)
+async def test_the_same_run_marked_twice_is_unmarked(opened: Any, workspace: Any) -> None:
+    workspace.run("2025-01-17T1320-a", passed=3)
     async with opened() as (app, pilot):
         await pilot.press("tab", "m", "m")
         assert app.screen.where == "home"
         assert app.screen.query_one("#runs")._marked == []
 
 
-async def test_four_compares_the_newest_two_of_a_suite(opened: Any, desk: Any, settle: Any) -> None:
+async def test_four_compares_the_newest_two_of_a_suite(opened: Any, workspace: Any, settle: Any) -> None:
     async with opened() as (app, pilot):
         await pilot.press("4")
         assert "no two runs" in app.services.messages[-1].plain
-    old, new = desk.run("2025-01-15T1-a", passed=3), desk.run("2025-01-17T1-c", passed=3)
-    desk.run("2025-01-16T1-b", passed=3, suite="other")
-    lines = [read_run(folder) for folder in (new, desk.run("2025-01-16T2-d", passed=1, category="why"), old)]
+    old, new = workspace.run("2025-01-15T1-a", passed=3), workspace.run("2025-01-17T1-c", passed=3)
+    workspace.run("2025-01-16T1-b", passed=3, suite="other")
+    lines = [read_run(folder) for folder in (new, workspace.run("2025-01-16T2-d", passed=1, category="why"), old)]
     found = newest_two(lines)
     assert found is not None
     assert [line.folder.path for line in found] == [new.path, old.path]
@@ -335,12 +273,12 @@ async def test_four_compares_the_newest_two_of_a_suite(opened: Any, desk: Any, s
         assert [folder.name for folder in app.screen.pair.folders] == ["2025-01-15T1-a", "2025-01-17T1-c"]
 
 
-async def test_a_run_is_exported_from_home(opened: Any, desk: Any, settle: Any) -> None:
-    desk.run("2025-01-17T1320-a", passed=3, failed=1)
+async def test_a_run_is_exported_from_home(opened: Any, workspace: Any, settle: Any) -> None:
+    workspace.run("2025-01-17T1320-a", passed=3, failed=1)
     async with opened() as (app, pilot):
         await pilot.press("tab", "E", "c")
         await settle(app, pilot)
-        assert (desk.root / "2025-01-17T1320-a.csv").read_text().startswith("case,")
+        assert (workspace.root / "2025-01-17T1320-a.csv").read_text().startswith("case,")
         assert "2025-01-17T1320-a.csv" in app.services.messages[-1].plain
 
 
@@ -348,16 +286,16 @@ async def test_a_run_is_exported_from_home(opened: Any, desk: Any, settle: Any) 
 
 
 @pytest.fixture
-def field(desk: Any) -> None:
+def field(workspace: Any) -> None:
     """Runs of three models on three suites."""
-    root = desk.root / "runs"
-    play(root, "0116-0904", "gpt-w", 0)
-    play(root, "0117-1420", "gpt-x", 1)
-    loops(root, "0116-aidan", "sim/a", (5, 9, 4, 7, 3))
-    loops(root, "0117-aidan", "sim/b", (9, 12, 3, 7, 8))
-    desk.run("2025-01-17T1320-a", passed=3, failed=1)
-    desk.run("2025-01-16T0900-b", model="claude-y", passed=1, failed=2, broken=1)
-    desk.run("2025-01-16T0901-c", model="stopped-z", passed=1, reason="stopped")
+    root = workspace.root / "runs"
+    call_run(root, "0116-0904", "gpt-w", 0)
+    call_run(root, "0117-1420", "gpt-x", 1)
+    answer_count_run(root, "0116-aidan", "sim/a", (5, 9, 4, 7, 3))
+    answer_count_run(root, "0117-aidan", "sim/b", (9, 12, 3, 7, 8))
+    workspace.run("2025-01-17T1320-a", passed=3, failed=1)
+    workspace.run("2025-01-16T0900-b", model="claude-y", passed=1, failed=2, broken=1)
+    workspace.run("2025-01-16T0901-c", model="stopped-z", passed=1, reason="stopped")
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from support.screen_text import assert_until
 from textual.widgets import Static
-from tui.shown import assert_until
 
 from console.tui.app import ConsoleApp
 from console.tui.screens.home import screen
@@ -25,8 +25,8 @@ async def test_first_day_on_a_terminal_of_middle_size(opened: Any, assert_frame:
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_usual_day(size: str, opened: Any, desk: Any, assert_frame: Check) -> None:
-    desk.usual_runs()
+async def test_usual_day(size: str, opened: Any, workspace: Any, assert_frame: Check) -> None:
+    workspace.usual_runs()
     async with opened(SIZES[size]) as (app, pilot):
         await pilot.press("tab")
         await pilot.pause()
@@ -41,8 +41,8 @@ async def test_the_cursor_starts_on_what_needs_no_key(opened: Any, frame: Frame)
         assert "simulated" in frame(app)
 
 
-async def test_filter_narrows_by_words_and_escape_clears(opened: Any, desk: Any, frame: Frame) -> None:
-    desk.usual_runs()
+async def test_filter_narrows_by_words_and_escape_clears(opened: Any, workspace: Any, frame: Frame) -> None:
+    workspace.usual_runs()
     async with opened() as (app, pilot):
         await pilot.press("slash", *"sim hasty")
         await pilot.pause()
@@ -63,8 +63,8 @@ async def test_filter_narrows_by_words_and_escape_clears(opened: Any, desk: Any,
         assert app.screen.where == "home"
 
 
-async def test_sorting_goes_round(opened: Any, desk: Any, frame: Frame) -> None:
-    desk.usual_runs()
+async def test_sorting_goes_round(opened: Any, workspace: Any, frame: Frame) -> None:
+    workspace.usual_runs()
     async with opened() as (app, pilot):
         runs = app.screen.query_one(RunList)
         orders = []
@@ -78,8 +78,8 @@ async def test_sorting_goes_round(opened: Any, desk: Any, frame: Frame) -> None:
         assert orders[5] == orders[0]
 
 
-async def test_the_run_under_the_cursor_is_described(opened: Any, desk: Any, frame: Frame) -> None:
-    desk.usual_runs()
+async def test_the_run_under_the_cursor_is_described(opened: Any, workspace: Any, frame: Frame) -> None:
+    workspace.usual_runs()
     async with opened((160, 45)) as (app, pilot):
         await pilot.press("tab", "j")
         await pilot.pause()
@@ -91,8 +91,8 @@ async def test_the_run_under_the_cursor_is_described(opened: Any, desk: Any, fra
         assert "2025-01-01T0000-z" in app.screen.query_one("#about", Static).render().plain
 
 
-async def test_a_damaged_run_says_why_instead_of_opening(opened: Any, desk: Any, frame: Frame) -> None:
-    desk.usual_runs()
+async def test_a_damaged_run_says_why_instead_of_opening(opened: Any, workspace: Any, frame: Frame) -> None:
+    workspace.usual_runs()
     async with opened() as (app, pilot):
         await pilot.press("tab", "G", "enter")
         await pilot.pause()
@@ -100,8 +100,8 @@ async def test_a_damaged_run_says_why_instead_of_opening(opened: Any, desk: Any,
         assert "cannot be read" in app.services.messages[-1].plain
 
 
-async def test_enter_on_a_finished_run_opens_review_and_1_comes_back(opened: Any, desk: Any) -> None:
-    desk.usual_runs()
+async def test_enter_on_a_finished_run_opens_review_and_1_comes_back(opened: Any, workspace: Any) -> None:
+    workspace.usual_runs()
     async with opened() as (app, pilot):
         await pilot.press("tab", "j", "enter")
         await pilot.pause()
@@ -112,8 +112,8 @@ async def test_enter_on_a_finished_run_opens_review_and_1_comes_back(opened: Any
         assert app.screen.query_one(RunList).line.name == "2025-01-16T0900-b"
 
 
-async def test_resume_refuses_with_the_cure_when_the_suite_is_gone(opened: Any, desk: Any, settle: Any) -> None:
-    desk.run("2025-01-17T1320-a", suite="gone", passed=1, planned=3, reason="stopped")
+async def test_resume_refuses_with_the_cure_when_the_suite_is_gone(opened: Any, workspace: Any, settle: Any) -> None:
+    workspace.run("2025-01-17T1320-a", suite="gone", passed=1, planned=3, reason="stopped")
     async with opened() as (app, pilot):
         assert app.screen.query_one(StartList).resumable.name == "2025-01-17T1320-a"
         await pilot.press("r")
@@ -122,16 +122,18 @@ async def test_resume_refuses_with_the_cure_when_the_suite_is_gone(opened: Any, 
         assert app.screen.where == "home"
 
 
-async def test_resume_has_nothing_to_do_on_a_finished_run(opened: Any, desk: Any, frame: Frame) -> None:
-    desk.run("2025-01-15T0900-c", passed=50)
+async def test_resume_has_nothing_to_do_on_a_finished_run(opened: Any, workspace: Any, frame: Frame) -> None:
+    workspace.run("2025-01-15T0900-c", passed=50)
     async with opened() as (app, pilot):
         await pilot.press("tab", "r")
         await pilot.pause()
         assert "nothing to resume" in app.services.messages[-1].plain
 
 
-async def test_a_mistake_in_models_toml_leaves_the_sound_models_usable(opened: Any, desk: Any, frame: Frame) -> None:
-    desk.write_models('[good]\nmodel_id = "g"\nbase_url = "http://127.0.0.1:1/v1"\n\n[bad]\nmodel_idd = "x"\n')
+async def test_a_mistake_in_models_toml_leaves_the_sound_models_usable(
+    opened: Any, workspace: Any, frame: Frame
+) -> None:
+    workspace.write_models('[good]\nmodel_id = "g"\nbase_url = "http://127.0.0.1:1/v1"\n\n[bad]\nmodel_idd = "x"\n')
     async with opened((160, 45)) as (app, _):
         shown = frame(app)
         assert "models.toml:6" in shown
@@ -139,8 +141,8 @@ async def test_a_mistake_in_models_toml_leaves_the_sound_models_usable(opened: A
         assert "key" in shown
 
 
-async def test_without_models_toml_it_says_how_to_get_one(opened: Any, desk: Any, frame: Frame) -> None:
-    (desk.root / "models.toml").unlink()
+async def test_without_models_toml_it_says_how_to_get_one(opened: Any, workspace: Any, frame: Frame) -> None:
+    (workspace.root / "models.toml").unlink()
     async with opened((160, 45)) as (app, pilot):
         assert "sim/careful" in frame(app)
         app.screen.query_one("#models").focus()
@@ -149,8 +151,8 @@ async def test_without_models_toml_it_says_how_to_get_one(opened: Any, desk: Any
         assert "models.toml does not exist" in app.services.messages[-1].plain
 
 
-async def test_a_suite_that_cannot_be_read_says_why(opened: Any, desk: Any, frame: Frame) -> None:
-    (desk.root / "data" / "small-talk" / "questions.jsonl").write_text("{", encoding="utf-8")
+async def test_a_suite_that_cannot_be_read_says_why(opened: Any, workspace: Any, frame: Frame) -> None:
+    (workspace.root / "data" / "small-talk" / "questions.jsonl").write_text("{", encoding="utf-8")
     async with opened((160, 45)) as (app, pilot):
         assert "! not usable" in frame(app)
         app.screen.query_one("#suites").focus()
@@ -160,37 +162,37 @@ async def test_a_suite_that_cannot_be_read_says_why(opened: Any, desk: Any, fram
         assert app.screen.where == "home"
 
 
-async def test_runs_that_cannot_be_listed_are_said(opened: Any, desk: Any, frame: Frame) -> None:
+async def test_runs_that_cannot_be_listed_are_said(opened: Any, workspace: Any, frame: Frame) -> None:
     """A link to itself cannot be read by anybody, the superuser included."""
-    (desk.root / "runs").rmdir()
-    (desk.root / "runs").symlink_to("runs")
+    (workspace.root / "runs").rmdir()
+    (workspace.root / "runs").symlink_to("runs")
     async with opened() as (app, _):
         assert "symbolic links" in frame(app)
 
 
-async def test_a_runs_place_that_is_a_file_is_said(opened: Any, desk: Any, frame: Frame) -> None:
-    (desk.root / "runs").rmdir()
-    (desk.root / "runs").write_text("", encoding="utf-8")
+async def test_a_runs_place_that_is_a_file_is_said(opened: Any, workspace: Any, frame: Frame) -> None:
+    (workspace.root / "runs").rmdir()
+    (workspace.root / "runs").write_text("", encoding="utf-8")
     async with opened((160, 45)) as (app, _):
         words = "".join(line.strip(" ┃│╭╮╰╯") for line in frame(app).split("\n") if "│" in line)
         assert "runs is not a folder" in app.services.workspace.runs_mistake
         assert "Name a folder" in words
 
 
-async def test_new_runs_appear_without_moving_the_cursor(opened: Any, desk: Any, settle: Any) -> None:
-    desk.usual_runs()
+async def test_new_runs_appear_without_moving_the_cursor(opened: Any, workspace: Any, settle: Any) -> None:
+    workspace.usual_runs()
     async with opened() as (app, pilot):
         runs = app.screen.query_one(RunList)
         await pilot.press("tab", "j")
-        desk.run("2025-02-01T0000-new", passed=1)
+        workspace.run("2025-02-01T0000-new", passed=1)
         app.services.workspace.read_runs()
         await settle(app, pilot)
         assert len(runs.keys) == 5
         assert runs.line.name == "2025-01-16T0900-b"
 
 
-async def test_a_thousand_runs(opened: Any, desk: Any, frame: Frame) -> None:
-    model = desk.run("2025-01-0000", passed=3, failed=2)
+async def test_a_thousand_runs(opened: Any, workspace: Any, frame: Frame) -> None:
+    model = workspace.run("2025-01-0000", passed=3, failed=2)
     model.summary()
     for number in range(1, 1000):  # links of one journal: what is tried here is the list
         folder = model.path.with_name(f"2025-01-{number:04}")
@@ -206,13 +208,15 @@ async def test_a_thousand_runs(opened: Any, desk: Any, frame: Frame) -> None:
         assert app.screen.query_one(RunList).line.name == "2025-01-0000"
 
 
-async def test_hostile_names_everywhere(opened: Any, desk: Any, frame: Frame, all_hostile: tuple[str, ...]) -> None:
+async def test_hostile_names_everywhere(
+    opened: Any, workspace: Any, frame: Frame, all_hostile: tuple[str, ...]
+) -> None:
     for number, text in enumerate(all_hostile):
         safe_for_a_folder = text.replace("/", "_").replace("\x00", "").encode("utf-8", "replace").decode()
-        desk.run(f"r{number}-{safe_for_a_folder}", suite=text.encode("utf-8", "replace").decode(), failed=1,
+        workspace.run(f"r{number}-{safe_for_a_folder}", suite=text.encode("utf-8", "replace").decode(), failed=1,
                  model=text.encode("utf-8", "replace").decode(), category="[/x]")  # fmt: skip
-        desk.write_suite(f"s{number}[/x]{safe_for_a_folder}", "title [red]x[/red] [/x]")
-    desk.write_models('["[/x][@click=app.quit]"]\nmodel_id = "[/foo]"\nbase_url = "http://127.0.0.1:1/v1"\nx = 1\n'
+        workspace.write_suite(f"s{number}[/x]{safe_for_a_folder}", "title [red]x[/red] [/x]")
+    workspace.write_models('["[/x][@click=app.quit]"]\nmodel_id = "[/foo]"\nbase_url = "http://127.0.0.1:1/v1"\nx = 1\n'
                       '["a\\u001b]52;c;eA==\\u0007"]\nmodel_id = "m"\n')  # fmt: skip
     for size in SIZES.values():
         async with opened(size) as (app, pilot):
@@ -226,7 +230,7 @@ async def test_hostile_names_everywhere(opened: Any, desk: Any, frame: Frame, al
 
 
 async def test_the_demo_starts_engines_and_goes_to_live(
-    opened: Any, desk: Any, settle: Any, monkeypatch: pytest.MonkeyPatch
+    opened: Any, workspace: Any, settle: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
 
     monkeypatch.setattr(screen, "DEMO", (("sim/hasty", "small-talk", (), 1), ("sim/careful", "small-talk", (), 1)))
@@ -243,11 +247,11 @@ async def test_the_demo_starts_engines_and_goes_to_live(
 
 
 def test_no_foreign_escape_reaches_a_real_terminal(
-    desk: Any, terminal: Callable[..., Any], all_hostile: tuple[str, ...]
+    workspace: Any, terminal: Callable[..., Any], all_hostile: tuple[str, ...]
 ) -> None:
     for number, text in enumerate(all_hostile):
         name = text.encode("utf-8", "replace").decode()
-        desk.run(f"r{number}-" + name.replace("/", "_").replace("\x00", ""), suite=name, model=name, failed=1)
+        workspace.run(f"r{number}-" + name.replace("/", "_").replace("\x00", ""), suite=name, model=name, failed=1)
     one = terminal(
         "import sys\nfrom console.cli.main import run\n"
         "sys.exit(run(['--models', 'models.toml', '--runs', 'runs', '--data', 'data']))\n",

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tui.recorded import plain_run
-from tui.shown import assert_until, text_of
+from support.recorded_runs import plain_run
+from support.sample_workspace import TWO_MODELS
+from support.screen_text import assert_until, text_of
 
 from console.config.paths import WorkspacePaths
 from console.config.preset import Preset
@@ -152,7 +153,7 @@ async def test_what_cannot_start_is_refused_with_its_cure(opened: Any, settle: A
         assert "OPENAI_API_KEY" in app.services.messages[-1].plain
 
 
-async def test_money_at_stake_is_asked_about_once(opened: Any, settle: Any, frame: Frame, desk: Any) -> None:
+async def test_money_at_stake_is_asked_about_once(opened: Any, settle: Any, frame: Frame, workspace: Any) -> None:
     async with opened() as (app, pilot):
         await pilot.press("L", "space", "tab", "space")
         app.screen.form.texts |= {"role:judge": "sim/judge", "role:embedding": "sim/embedding", "stop_when": "never"}
@@ -165,7 +166,7 @@ async def test_money_at_stake_is_asked_about_once(opened: Any, settle: Any, fram
         await pilot.press("escape")
         await settle(app, pilot)
         assert app.screen.where == "launch"
-        assert list((desk.root / "runs").iterdir()) == []
+        assert list((workspace.root / "runs").iterdir()) == []
 
 
 async def test_one_run_starts_for_each_model_and_live_opens(opened: Any, settle: Any) -> None:
@@ -314,10 +315,10 @@ async def test_a_mistake_stands_under_its_field_while_it_is_typed(opened: Any, s
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_matrix_is_foreseen_run_by_run(
-    size: str, opened: Any, assert_frame: Check, settle: Any, desk: Any
+    size: str, opened: Any, assert_frame: Check, settle: Any, workspace: Any
 ) -> None:
-    desk.write_suite("more-talk")
-    desk.write_models(MATRIX)
+    workspace.write_suite("more-talk")
+    workspace.write_models(TWO_MODELS)
     async with opened(SIZES[size]) as (app, pilot):
         await pilot.press("L", "space", "j", "space", "tab", "space", "j", "j", "j", "space", "tab", "3", "enter")
         app.screen.form.texts |= {"role:judge": "sim/judge", "role:embedding": "sim/embedding"}
@@ -327,21 +328,9 @@ async def test_a_matrix_is_foreseen_run_by_run(
         assert [run.unpriced for run in app.screen.forecast.runs] == [(), ("free-z",), (), ("free-z",)]
 
 
-MATRIX = """\
-[gpt-x]
-model_id = "gpt-x-1"
-api_key_env = "DESK_KEY"
-price = { in = 1.25, out = 10.0 }
-
-[free-z]
-model_id = "z"
-base_url = "http://127.0.0.1:1/v1"
-"""
-
-
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_judge_that_is_not_served_is_said_before_the_start(
-    size: str, opened: Any, assert_frame: Check, settle: Any, desk: Any, monkeypatch: pytest.MonkeyPatch
+    size: str, opened: Any, assert_frame: Check, settle: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[str] = []
 
@@ -350,7 +339,7 @@ async def test_a_judge_that_is_not_served_is_said_before_the_start(
         return ["o4-mini", "vectors", "\x1b[31m"]
 
     monkeypatch.setattr("console.llm.model_list.served_models", served)
-    desk.write_models('[old]\nmodel_id = "o1"\nbase_url = "http://127.0.0.1:1/v1"\n'
+    workspace.write_models('[old]\nmodel_id = "o1"\nbase_url = "http://127.0.0.1:1/v1"\n'
                       '[vectors]\nmodel_id = "vectors"\nbase_url = "http://127.0.0.1:1/v1"\n')  # fmt: skip
     async with opened(SIZES[size]) as (app, pilot):
         await pilot.press("L", "j", "j", "space", "tab", "space")
@@ -370,11 +359,11 @@ async def test_a_judge_that_is_not_served_is_said_before_the_start(
 
 
 async def test_three_cases_are_tried_for_real_and_shown_in_place(
-    opened: Any, settle: Any, desk: Any, monkeypatch: pytest.MonkeyPatch
+    opened: Any, settle: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVAL_CONSOLE_SIM_PACE", "flat")
     monkeypatch.setattr("console.store.trials.KEPT", 1)
-    earlier = plain_run(desk.root / "runs" / ".try").folder
+    earlier = plain_run(workspace.root / "runs" / ".try").folder
     os.utime(earlier.journal_path, (0, 0))
     os.utime(earlier.manifest_path, (0, 0))
     async with opened((160, 45)) as (app, pilot):
@@ -386,7 +375,7 @@ async def test_three_cases_are_tried_for_real_and_shown_in_place(
         assert trial.tally.finished == 3
         assert not earlier.path.exists(), "what was tried long ago goes"
         assert "TRIED FOR REAL" in text_of(app)
-        assert trial.folder.path.parent == desk.root / "runs" / ".try"
+        assert trial.folder.path.parent == workspace.root / "runs" / ".try"
         assert app.services.workspace.runs == []
         await pilot.press("v")
         await assert_until(pilot, lambda: app.screen.where == "review")
@@ -410,8 +399,10 @@ async def test_a_preset_is_saved_and_fills_the_form_in_again(opened: Any, settle
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_presets_and_their_mistakes_are_listed(size: str, opened: Any, assert_frame: Check, desk: Any) -> None:
-    (desk.root / "presets.toml").write_text(
+async def test_presets_and_their_mistakes_are_listed(
+    size: str, opened: Any, assert_frame: Check, workspace: Any
+) -> None:
+    (workspace.root / "presets.toml").write_text(
         '[nightly]\nmodels = ["gpt-x", "sim/careful"]\nsuites = ["small-talk/what"]\nsample = 2\n\n'
         '[gone]\nmodels = ["[/x]"]\nsuites = ["nowhere"]\n\n[bad]\nlimit = "many"\n'
     )
@@ -438,7 +429,7 @@ async def test_the_name_of_a_preset_is_judged_while_it_is_typed(opened: Any, set
 
 
 async def test_queued_runs_wait_on_home_and_can_be_moved_and_taken_out(
-    opened: Any, settle: Any, desk: Any, monkeypatch: pytest.MonkeyPatch
+    opened: Any, settle: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from console.engine import runner
 
@@ -464,11 +455,11 @@ async def test_queued_runs_wait_on_home_and_can_be_moved_and_taken_out(
         )
         await pilot.press("D", "y")
         await assert_until(pilot, lambda: [line.name for line in app.services.workspace.queued] == [first, second])
-        assert (desk.root / "runs" / ".trash" / third).is_dir()
+        assert (workspace.root / "runs" / ".trash" / third).is_dir()
 
 
-async def test_only_the_failed_cases_of_a_run_from_home(opened: Any, desk: Any, settle: Any) -> None:
-    desk.run("2025-01-17T1320-a", model="sim/hasty", passed=1, failed=2, simulated=True)
+async def test_only_the_failed_cases_of_a_run_from_home(opened: Any, workspace: Any, settle: Any) -> None:
+    workspace.run("2025-01-17T1320-a", model="sim/hasty", passed=1, failed=2, simulated=True)
     async with opened() as (app, pilot):
         await pilot.press("tab", "a")
         await rest(app, pilot, settle)
@@ -491,7 +482,7 @@ async def test_a_click_ticks_and_edits_and_never_starts(opened: Any, settle: Any
         assert app.screen.where == "launch"
 
 
-async def test_enter_waits_for_what_it_will_cost(opened: Any, settle: Any, desk: Any) -> None:
+async def test_enter_waits_for_what_it_will_cost(opened: Any, settle: Any, workspace: Any) -> None:
     """Enter right after the last choice asks by the real amount, not by an unknown one."""
     async with opened() as (app, pilot):
         await pilot.press("L", "space", "tab", "space")

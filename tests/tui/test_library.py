@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tui.shown import assert_until, still, text_of
+from support.screen_text import assert_until, text_of, wait_until_unchanged
 
 from console.tui.screens.launch.screen import LaunchScreen
 from console.tui.screens.library import screen
@@ -15,29 +15,29 @@ SIZES = [(80, 24), (160, 45)]
 async def open_library(app: Any, pilot: Any) -> None:
     await pilot.press("5")
     await assert_until(pilot, lambda: "SUITES" in text_of(app) and "reckoning" not in text_of(app))
-    await still(app, pilot)
+    await wait_until_unchanged(app, pilot)
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_suites_and_models(size: tuple[int, int], opened: Any, desk: Any, assert_frame: Any) -> None:
-    desk.usual_runs()
+async def test_suites_and_models(size: tuple[int, int], opened: Any, workspace: Any, assert_frame: Any) -> None:
+    workspace.usual_runs()
     async with opened(size) as (app, pilot):
         await open_library(app, pilot)
         name = f"{size[0]}x{size[1]}"
         app.screen.query_one("#sheet").show([])  # the folder of a test is called differently every time
-        await still(app, pilot)
+        await wait_until_unchanged(app, pilot)
         assert_frame(app, f"library-suites-{name}")
         await pilot.press("G", *["k"] * 4)
-        await still(app, pilot)
+        await wait_until_unchanged(app, pilot)
         assert_frame(app, f"library-model-{name}")
 
 
-async def test_cases_are_read_narrowed_and_left_again(opened: Any, desk: Any) -> None:
+async def test_cases_are_read_narrowed_and_left_again(opened: Any, workspace: Any) -> None:
     async with opened((80, 24)) as (app, pilot):
         await open_library(app, pilot)
         await pilot.press("x", "j", "enter")
         await assert_until(pilot, lambda: "what-1" in text_of(app))
-        await still(app, pilot)
+        await wait_until_unchanged(app, pilot)
         await pilot.press("slash", *"bench", "enter")
         await assert_until(pilot, lambda: "1 of 3" in text_of(app))
         assert "What makes a good bench?" in text_of(app)
@@ -45,8 +45,8 @@ async def test_cases_are_read_narrowed_and_left_again(opened: Any, desk: Any) ->
         await assert_until(pilot, lambda: "SUITES" in text_of(app))
 
 
-async def test_a_changed_suite_is_marked(opened: Any, desk: Any) -> None:
-    toml = desk.root / "data" / "small-talk" / "suite.toml"
+async def test_a_changed_suite_is_marked(opened: Any, workspace: Any) -> None:
+    toml = workspace.root / "data" / "small-talk" / "suite.toml"
     toml.write_text('origin = "pulled"\n' + toml.read_text(encoding="utf-8"), encoding="utf-8")
     async with opened((80, 24)) as (app, pilot):
         await pilot.press("5")
@@ -55,7 +55,7 @@ async def test_a_changed_suite_is_marked(opened: Any, desk: Any) -> None:
         assert "eval-console pull aidanbench" in text_of(app)
 
 
-async def test_a_ping_shows_its_answer(opened: Any, desk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_ping_shows_its_answer(opened: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(screen, "ping", lambda name, models: Ping(0.0, 0.41, True, f"{name} answers", ""))
     async with opened((80, 24)) as (app, pilot):
         await open_library(app, pilot)
@@ -65,7 +65,7 @@ async def test_a_ping_shows_its_answer(opened: Any, desk: Any, monkeypatch: pyte
         assert "sk-desk" not in text_of(app)
 
 
-async def test_a_new_run_starts_with_what_is_under_the_cursor(opened: Any, desk: Any) -> None:
+async def test_a_new_run_starts_with_what_is_under_the_cursor(opened: Any, workspace: Any) -> None:
     async with opened((80, 24)) as (app, pilot):
         await open_library(app, pilot)
         await pilot.press("L")
@@ -74,7 +74,7 @@ async def test_a_new_run_starts_with_what_is_under_the_cursor(opened: Any, desk:
         assert "[x]  gpt-x" not in text_of(app)
 
 
-async def test_what_is_missing_says_which_command_brings_it(opened: Any, desk: Any) -> None:
+async def test_what_is_missing_says_which_command_brings_it(opened: Any, workspace: Any) -> None:
     async with opened((80, 24)) as (app, pilot):
         await open_library(app, pilot)
         await pilot.press("j")

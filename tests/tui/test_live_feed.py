@@ -5,7 +5,8 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import pytest
-from tui.recorded import Engine, Recorder, plain_run
+from support.fake_engine import FakeEngine
+from support.recorded_runs import Recorder, plain_run
 
 from console.core.case import Key
 from console.core.chat import Reply
@@ -130,7 +131,7 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path):
 
 
 async def test_text_streams_and_gives_way_to_the_record(tmp_path):
-    async with Engine(tmp_path) as engine, fed(engine.recorder.folder) as feed:
+    async with FakeEngine(tmp_path) as engine, fed(engine.recorder.folder) as feed:
         key = engine.recorder.start("a")
         engine.status = Status("running", 4, [Activity(key, "streaming")])
         await until(feed, lambda: feed.is_attached and ("a", 0) in feed.overview.rollouts)
@@ -147,7 +148,7 @@ async def test_text_streams_and_gives_way_to_the_record(tmp_path):
 
 
 async def test_who_waits_is_woken_when_an_answer_begins_and_the_facts_before_it_are_read(tmp_path):
-    async with Engine(tmp_path) as engine, fed(engine.recorder.folder) as feed:
+    async with FakeEngine(tmp_path) as engine, fed(engine.recorder.folder) as feed:
         other = engine.recorder.start("other")
         await until(feed, lambda: feed.is_attached and ("other", 0) in feed.overview.rollouts)
         key = engine.recorder.start("a")
@@ -162,7 +163,7 @@ async def test_who_waits_is_woken_when_an_answer_begins_and_the_facts_before_it_
 
 
 async def test_a_conversation_opened_in_mid_stream_has_the_text_so_far(tmp_path):
-    async with Engine(tmp_path) as engine, fed(engine.recorder.folder) as feed:
+    async with FakeEngine(tmp_path) as engine, fed(engine.recorder.folder) as feed:
         key = engine.recorder.start("a")
         engine.begin(key)
         engine.publisher.text(key, 1, "text", "first ")
@@ -174,7 +175,7 @@ async def test_a_conversation_opened_in_mid_stream_has_the_text_so_far(tmp_path)
 
 async def test_a_frame_never_overtakes_the_facts_it_follows(tmp_path):
     """The next call is announced while the answer to the last one is not read yet: it must not be shown twice."""
-    async with Engine(tmp_path) as engine, fed(engine.recorder.folder) as feed:
+    async with FakeEngine(tmp_path) as engine, fed(engine.recorder.folder) as feed:
         key = engine.recorder.start("a")
         await until(feed, lambda: feed.is_attached and feed.is_read)
         conversation = feed.conversation(key)
@@ -195,7 +196,7 @@ async def test_a_frame_never_overtakes_the_facts_it_follows(tmp_path):
 
 
 async def test_commands_reach_the_engine_and_its_end_is_noticed(tmp_path):
-    async with Engine(tmp_path) as engine, fed(engine.recorder.folder) as feed:
+    async with FakeEngine(tmp_path) as engine, fed(engine.recorder.folder) as feed:
         key = engine.recorder.start("a")
         await until(feed, lambda: feed.is_attached and feed.overview.status is not None)
         assert feed.send(Command("stop_case", key=key))
@@ -209,7 +210,7 @@ async def test_commands_reach_the_engine_and_its_end_is_noticed(tmp_path):
 
 
 async def test_scores_arrive_as_they_are_journaled(tmp_path):
-    async with Engine(tmp_path) as engine, fed(engine.recorder.folder) as feed:
+    async with FakeEngine(tmp_path) as engine, fed(engine.recorder.folder) as feed:
         key = engine.recorder.start("a")
         engine.recorder.write(Scored(1.0, key=key, name="novelty", value=0.4, threshold=0.15))
         await until(feed, lambda: "novelty" in feed.overview.track_names)

@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from tui.loop_runs import take_round
-from tui.recorded import Engine
-from tui.shown import assert_until, still, text_of
+from support.fake_engine import FakeEngine
+from support.screen_text import assert_until, text_of, wait_until_unchanged
+from support.suite_runs import take_round
 
 from console.core.case import Key
 from console.core.live import Activity, EndpointState, Status
@@ -21,20 +21,20 @@ STATES = ("streaming", "judging", "embedding", "asking")
 
 
 @pytest.fixture
-def playing(desk: Any, monkeypatch: pytest.MonkeyPatch) -> Engine:
+def playing(workspace: Any, monkeypatch: pytest.MonkeyPatch) -> FakeEngine:
     """An engine with loops of different lengths, at a moment that never passes."""
     roles = {
         "judge": ModelFacts("judge-x", price_in=1.0, price_out=4.0),
         "embedding": ModelFacts("e", provider="local"),
     }
-    engine = Engine(desk.root / "runs", cases=64, suite="aidan", name="0117-1551-aidan-gpt-x", roles=roles)
+    engine = FakeEngine(workspace.root / "runs", cases=64, suite="aidan", name="0117-1551-aidan-gpt-x", roles=roles)
     monkeypatch.setattr(RunFeed, "now", lambda _: engine.recorder.at)
     monkeypatch.setattr(Pace, "seconds_left", lambda *_: 240.0)
     monkeypatch.setattr(Pace, "tokens_per_s", lambda *_: 812.0)
     return engine
 
 
-def begin(engine: Engine, count: int) -> list[Key]:
+def begin(engine: FakeEngine, count: int) -> list[Key]:
     """Start loops and give each up to seven rounds; novelty falls at different paces."""
     keys = [engine.recorder.start(f"q{n}", "causes", f"Why did empire {n} fall?") for n in range(count)]
     for place, key in enumerate(keys):
@@ -44,7 +44,7 @@ def begin(engine: Engine, count: int) -> list[Key]:
     return keys
 
 
-def busy(engine: Engine, keys: list[Key], why: dict[int, str] | None = None) -> list[Activity]:
+def busy(engine: FakeEngine, keys: list[Key], why: dict[int, str] | None = None) -> list[Activity]:
     """What each loop is doing; those with a reason wait."""
     waits, at = why or {}, engine.recorder.at
     return [
@@ -53,18 +53,18 @@ def busy(engine: Engine, keys: list[Key], why: dict[int, str] | None = None) -> 
     ]
 
 
-async def shown(app: Any, pilot: Any, engine: Engine, words: str) -> None:
+async def shown(app: Any, pilot: Any, engine: FakeEngine, words: str) -> None:
     app.navigator.open_live(engine.recorder.folder)
     await assert_until(pilot, lambda: isinstance(app.screen, LiveScreen) and app.screen.feed is not None)
     await assert_until(pilot, lambda: app.screen.feed.is_read and app.screen.feed.overview.status is not None)
     await assert_until(pilot, lambda: words in text_of(app))
     if app.size.width > 100:
         await assert_until(pilot, lambda: "time left" in text_of(app))
-    await still(app, pilot)
+    await wait_until_unchanged(app, pilot)
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_sixty_four_loops(size: tuple[int, int], playing: Engine, opened: Any, assert_frame: Any) -> None:
+async def test_sixty_four_loops(size: tuple[int, int], playing: FakeEngine, opened: Any, assert_frame: Any) -> None:
     keys = begin(playing, 64)
     playing.status = Status("running", 64, busy(playing, keys))
     async with playing, opened(size) as (app, pilot):
@@ -73,14 +73,14 @@ async def test_sixty_four_loops(size: tuple[int, int], playing: Engine, opened: 
         await assert_until(pilot, lambda: "empire 63" in text_of(app))
         await pilot.press("o")
         await assert_until(pilot, lambda: "closest to stopping" in text_of(app))
-        await still(app, pilot)
+        await wait_until_unchanged(app, pilot)
         assert app.screen.running_list.cursor == app.screen.running_list.keys[0]
         assert_frame(app, f"live-loops-64-{size[0]}x{size[1]}")
 
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_a_paused_run_with_a_stopped_loop(
-    size: tuple[int, int], playing: Engine, opened: Any, assert_frame: Any
+    size: tuple[int, int], playing: FakeEngine, opened: Any, assert_frame: Any
 ) -> None:
     keys = begin(playing, 6)
     playing.recorder.finish(keys[2], Outcome.NOT_RUN, "cancelled", cost_usd=0.002)
@@ -89,12 +89,14 @@ async def test_a_paused_run_with_a_stopped_loop(
     async with playing, opened(size) as (app, pilot):
         await shown(app, pilot, playing, "stopped by")
         await assert_until(pilot, lambda: "‖ paused" in text_of(app).split("\n")[0])
-        await still(app, pilot)
+        await wait_until_unchanged(app, pilot)
         assert_frame(app, f"live-loops-paused-{size[0]}x{size[1]}")
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_a_provider_that_limits(size: tuple[int, int], playing: Engine, opened: Any, assert_frame: Any) -> None:
+async def test_a_provider_that_limits(
+    size: tuple[int, int], playing: FakeEngine, opened: Any, assert_frame: Any
+) -> None:
     keys = begin(playing, 6)
     why = "rate limit, again in 12 s"
     endpoint = EndpointState("gpt-x", in_flight=2, limit=4, waiting=3, why="rate limit", throttled=5)

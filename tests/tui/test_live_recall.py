@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from tui.recorded import plain_run
+from support.recorded_runs import plain_run
 
 from console.store.runs import RunFolder
 from console.tui.data import run_feed as feed_module

@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.fake_engine import FakeEngine
+from support.recorded_runs import QUESTION, Recorder, call_reply, loop_run, plain_run
+from support.screen_text import assert_no_control_byte, assert_until, text_of, wait_until_unchanged
 from textual.pilot import Pilot
-from tui.recorded import QUESTION, Engine, Recorder, call_reply, loop_run, plain_run
-from tui.shown import assert_no_control_byte, assert_until, still, text_of
 
 from console.core.case import Key
 from console.core.chat import Reply
@@ -28,7 +29,7 @@ async def watch(app: ConsoleApp, pilot: Pilot[int], folder: RunFolder) -> LiveSc
     screen = app.screen
     assert isinstance(screen, LiveScreen)
     await assert_until(pilot, lambda: screen.feed is not None and screen.feed.is_read)
-    await still(app, pilot)
+    await wait_until_unchanged(app, pilot)
     return screen
 
 
@@ -36,15 +37,15 @@ async def watch(app: ConsoleApp, pilot: Pilot[int], folder: RunFolder) -> LiveSc
 
 
 @pytest.mark.parametrize("size", [(80, 24), (160, 45)])
-async def test_loops(size: tuple[int, int], opened: Any, desk: Any, assert_frame: Any) -> None:
-    folder = loop_run(desk.root / "runs").folder
+async def test_loops(size: tuple[int, int], opened: Any, workspace: Any, assert_frame: Any) -> None:
+    folder = loop_run(workspace.root / "runs").folder
     async with opened(size) as (app, pilot):
         await watch(app, pilot, folder)
         assert_frame(app, f"live-loops-{size[0]}x{size[1]}")
 
 
-async def test_problems_take_the_place_of_failures_when_narrow(opened: Any, desk: Any, assert_frame: Any) -> None:
-    folder = plain_run(desk.root / "runs").folder
+async def test_problems_take_the_place_of_failures_when_narrow(opened: Any, workspace: Any, assert_frame: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await watch(app, pilot, folder)
         await pilot.press("i")
@@ -56,8 +57,8 @@ async def test_problems_take_the_place_of_failures_when_narrow(opened: Any, desk
         assert_frame(app, "states/live-ended-80x24")
 
 
-async def test_a_run_that_cannot_be_opened_says_why(opened: Any, desk: Any, frame: Any) -> None:
-    folder = plain_run(desk.root / "runs").folder
+async def test_a_run_that_cannot_be_opened_says_why(opened: Any, workspace: Any, frame: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         folder.manifest_path.unlink()
         app.navigator.open_live(folder)
@@ -66,8 +67,8 @@ async def test_a_run_that_cannot_be_opened_says_why(opened: Any, desk: Any, fram
 
 
 @pytest.mark.parametrize(("reason", "words"), [("halted", "key refused"), (None, "ended without closing")])
-async def test_a_run_that_ended_early_says_why(reason: str | None, words: str, opened: Any, desk: Any) -> None:
-    recorder = plain_run(desk.root / "runs", close=False)
+async def test_a_run_that_ended_early_says_why(reason: str | None, words: str, opened: Any, workspace: Any) -> None:
+    recorder = plain_run(workspace.root / "runs", close=False)
     folder = recorder.close(reason, "key refused") if reason else recorder.leave()
     async with opened() as (app, pilot):
         await watch(app, pilot, folder)
@@ -75,8 +76,8 @@ async def test_a_run_that_ended_early_says_why(reason: str | None, words: str, o
         assert "r at Home" in text_of(app)
 
 
-async def test_a_damaged_journal_is_shown_with_what_is_left(opened: Any, desk: Any, frame: Any) -> None:
-    folder = plain_run(desk.root / "runs").folder
+async def test_a_damaged_journal_is_shown_with_what_is_left(opened: Any, workspace: Any, frame: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
     lines = folder.journal_path.read_bytes().split(b"\n")
     lines[3] = b"{}"
     folder.journal_path.write_bytes(b"\n".join(lines))
@@ -88,8 +89,8 @@ async def test_a_damaged_journal_is_shown_with_what_is_left(opened: Any, desk: A
 # Cursor and detail ---------------------------------------------------------------------------------------------------
 
 
-async def test_the_detail_follows_the_cursor_and_enter_goes_in(opened: Any, desk: Any, frame: Any) -> None:
-    folder = plain_run(desk.root / "runs").folder
+async def test_the_detail_follows_the_cursor_and_enter_goes_in(opened: Any, workspace: Any, frame: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await watch(app, pilot, folder)
         await pilot.press("G")
@@ -105,8 +106,8 @@ async def test_the_detail_follows_the_cursor_and_enter_goes_in(opened: Any, desk
         assert screen.query_one("#running", RowList).has_focus
 
 
-async def test_enter_on_a_failure_opens_review_on_it(opened: Any, desk: Any) -> None:
-    folder = plain_run(desk.root / "runs").folder
+async def test_enter_on_a_failure_opens_review_on_it(opened: Any, workspace: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await watch(app, pilot, folder)
         screen.query_one("#failures", RowList).focus()
@@ -136,8 +137,8 @@ def test_row_keys_come_back():
 # Live ----------------------------------------------------------------------------------------------------------------
 
 
-async def test_text_streams_token_by_token(opened: Any, desk: Any, frame: Any) -> None:
-    async with Engine(desk.root / "runs") as engine, opened() as (app, pilot):
+async def test_text_streams_token_by_token(opened: Any, workspace: Any, frame: Any) -> None:
+    async with FakeEngine(workspace.root / "runs") as engine, opened() as (app, pilot):
         key = engine.recorder.start("case-1", title="weather?")
         engine.status = Status("running", 4, [Activity(key, "streaming")])
         screen = await watch(app, pilot, engine.recorder.folder)
@@ -158,8 +159,8 @@ async def test_text_streams_token_by_token(opened: Any, desk: Any, frame: Any) -
         assert screen.query_one("#failures", RowList).keys == ["0/case-1"]
 
 
-async def test_what_arrives_does_not_move_the_cursor(opened: Any, desk: Any) -> None:
-    async with Engine(desk.root / "runs") as engine, opened() as (app, pilot):
+async def test_what_arrives_does_not_move_the_cursor(opened: Any, workspace: Any) -> None:
+    async with FakeEngine(workspace.root / "runs") as engine, opened() as (app, pilot):
         keys = [engine.recorder.start(f"case-{n}") for n in range(6)]
         screen = await watch(app, pilot, engine.recorder.folder)
         running = screen.query_one("#running", RowList)
@@ -178,8 +179,8 @@ async def test_what_arrives_does_not_move_the_cursor(opened: Any, desk: Any) -> 
         assert watched.key == Key("case-2")
 
 
-async def test_space_freezes_and_follows(opened: Any, desk: Any, frame: Any) -> None:
-    async with Engine(desk.root / "runs") as engine, opened() as (app, pilot):
+async def test_space_freezes_and_follows(opened: Any, workspace: Any, frame: Any) -> None:
+    async with FakeEngine(workspace.root / "runs") as engine, opened() as (app, pilot):
         key = engine.recorder.start("case-1")
         screen = await watch(app, pilot, engine.recorder.folder)
         transcript = screen.query_one("#watched", Transcript)
@@ -196,8 +197,8 @@ async def test_space_freezes_and_follows(opened: Any, desk: Any, frame: Any) -> 
         await assert_until(pilot, lambda: "  line 41" in frame(app))
 
 
-async def test_steering_reaches_the_engine(opened: Any, desk: Any, frame: Any) -> None:
-    async with Engine(desk.root / "runs") as engine, opened((160, 45)) as (app, pilot):
+async def test_steering_reaches_the_engine(opened: Any, workspace: Any, frame: Any) -> None:
+    async with FakeEngine(workspace.root / "runs") as engine, opened((160, 45)) as (app, pilot):
         key = engine.recorder.start("case-1")
         screen = await watch(app, pilot, engine.recorder.folder)
         await assert_until(pilot, lambda: screen.feed is not None and screen.feed.overview.status is not None)
@@ -218,8 +219,8 @@ async def test_steering_reaches_the_engine(opened: Any, desk: Any, frame: Any) -
         assert Command("stop") not in engine.heard
 
 
-async def test_the_end_of_a_run_is_seen_and_steering_is_then_refused(opened: Any, desk: Any, frame: Any) -> None:
-    async with Engine(desk.root / "runs") as engine, opened() as (app, pilot):
+async def test_the_end_of_a_run_is_seen_and_steering_is_then_refused(opened: Any, workspace: Any, frame: Any) -> None:
+    async with FakeEngine(workspace.root / "runs") as engine, opened() as (app, pilot):
         key = engine.recorder.start("case-1")
         await watch(app, pilot, engine.recorder.folder)
         await assert_until(pilot, lambda: "▶ running" in frame(app))
@@ -234,8 +235,8 @@ async def test_the_end_of_a_run_is_seen_and_steering_is_then_refused(opened: Any
         )
 
 
-async def test_waits_and_tries_go_to_problems_not_to_toasts(opened: Any, desk: Any, frame: Any) -> None:
-    async with Engine(desk.root / "runs") as engine, opened((160, 45)) as (app, pilot):
+async def test_waits_and_tries_go_to_problems_not_to_toasts(opened: Any, workspace: Any, frame: Any) -> None:
+    async with FakeEngine(workspace.root / "runs") as engine, opened((160, 45)) as (app, pilot):
         key = engine.recorder.start("case-1")
         screen = await watch(app, pilot, engine.recorder.folder)
         await pilot.press("i")
@@ -245,8 +246,8 @@ async def test_waits_and_tries_go_to_problems_not_to_toasts(opened: Any, desk: A
         assert len(screen.query_one("#problems", RowList).keys) == 1
 
 
-async def test_orders_change_only_when_asked(opened: Any, desk: Any) -> None:
-    folder = plain_run(desk.root / "runs").folder
+async def test_orders_change_only_when_asked(opened: Any, workspace: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await watch(app, pilot, folder)
         running = screen.query_one("#running", RowList)
@@ -277,8 +278,8 @@ def hostile_run(root: Path, texts: tuple[str, ...]) -> Recorder:
 
 
 @pytest.mark.parametrize("size", [(80, 24), (160, 45)])
-async def test_hostile_text_is_only_text(size: tuple[int, int], opened: Any, desk: Any, all_hostile: Any) -> None:
-    folder = hostile_run(desk.root / "runs", all_hostile).folder
+async def test_hostile_text_is_only_text(size: tuple[int, int], opened: Any, workspace: Any, all_hostile: Any) -> None:
+    folder = hostile_run(workspace.root / "runs", all_hostile).folder
     async with opened(size) as (app, pilot):
         screen = await watch(app, pilot, folder)
         await pilot.press("i", "escape")
@@ -289,8 +290,8 @@ async def test_hostile_text_is_only_text(size: tuple[int, int], opened: Any, des
         assert app.is_running
 
 
-async def test_hostile_text_in_a_stream(opened: Any, desk: Any, hostile_some: str) -> None:
-    async with Engine(desk.root / "runs") as engine, opened() as (app, pilot):
+async def test_hostile_text_in_a_stream(opened: Any, workspace: Any, hostile_some: str) -> None:
+    async with FakeEngine(workspace.root / "runs") as engine, opened() as (app, pilot):
         safe = hostile_some.encode("utf-8", "replace").decode()
         key = engine.recorder.start(f"c {safe}")
         screen = await watch(app, pilot, engine.recorder.folder)
@@ -305,8 +306,8 @@ async def test_hostile_text_in_a_stream(opened: Any, desk: Any, hostile_some: st
         assert_no_control_byte(app)
 
 
-async def test_ten_megabytes_of_text_open_and_scroll(opened: Any, desk: Any) -> None:
-    recorder = Recorder(desk.root / "runs", cases=1)
+async def test_ten_megabytes_of_text_open_and_scroll(opened: Any, workspace: Any) -> None:
+    recorder = Recorder(workspace.root / "runs", cases=1)
     key = recorder.start("huge")
     recorder.ask(key, "x", Reply("word \x1b[2J" * 1_000_000))
     recorder.finish(key, Outcome.FAILED, "ast_decoder:decoder_failed", messages=["x" * 1_000_000])

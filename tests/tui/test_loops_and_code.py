@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-from tui.loop_runs import ANSWERS, CodeSuite, LoopSuite, brick_run, code_run, take_round
-from tui.recorded import Engine
-from tui.shown import assert_no_control_byte, assert_until, still, text_of
+from support.fake_engine import FakeEngine
+from support.screen_text import assert_no_control_byte, assert_until, text_of, wait_until_unchanged
+from support.suite_runs import ANSWERS, CodeSuite, LoopSuite, brick_run, code_run, take_round
 from tui.test_live_screen import watch
 
 from console.core.case import Key
@@ -24,7 +24,7 @@ async def review(app: Any, pilot: Any, folder: RunFolder) -> ReviewScreen:
     await assert_until(pilot, lambda: isinstance(app.screen, ReviewScreen) and app.screen.is_mounted)
     screen = app.screen
     await assert_until(pilot, lambda: screen.feed is not None and screen.feed.is_read and screen._suite is not None)
-    await still(app, pilot)
+    await wait_until_unchanged(app, pilot)
     return screen
 
 
@@ -43,20 +43,22 @@ def code_suite(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("loop_suite")
 @pytest.mark.parametrize("size", SIZES)
-async def test_the_sums_of_a_loop_in_review(size: tuple[int, int], opened: Any, desk: Any, assert_frame: Any) -> None:
-    folder = brick_run(desk.root / "runs").folder
+async def test_the_sums_of_a_loop_in_review(
+    size: tuple[int, int], opened: Any, workspace: Any, assert_frame: Any
+) -> None:
+    folder = brick_run(workspace.root / "runs").folder
     async with opened(size) as (app, pilot):
         await review(app, pilot, folder)
         await pilot.press("V")
-        await still(app, pilot)
+        await wait_until_unchanged(app, pilot)
         assert_frame(app, f"review-run-{size[0]}x{size[1]}")
 
 
 # Loops in Live -------------------------------------------------------------------------------------------------------
 
 
-async def test_an_answer_streams_and_gives_way_to_its_verdict(opened: Any, desk: Any) -> None:
-    async with Engine(desk.root / "runs") as engine, opened((120, 40)) as (app, pilot):
+async def test_an_answer_streams_and_gives_way_to_its_verdict(opened: Any, workspace: Any) -> None:
+    async with FakeEngine(workspace.root / "runs") as engine, opened((120, 40)) as (app, pilot):
         key = engine.recorder.start("q1", "uses", "A use for a brick?")
         take_round(engine.recorder, key, 0, ANSWERS[0], 1.0)
         screen = await watch(app, pilot, engine.recorder.folder)
@@ -77,8 +79,8 @@ async def test_an_answer_streams_and_gives_way_to_its_verdict(opened: Any, desk:
         assert [it for it in keys if it.endswith("answer")] == ["round 0 answer", "round 1 answer"]
 
 
-async def test_what_a_judge_says_is_not_taken_for_the_loop(opened: Any, desk: Any) -> None:
-    async with Engine(desk.root / "runs") as engine, opened((120, 40)) as (app, pilot):
+async def test_what_a_judge_says_is_not_taken_for_the_loop(opened: Any, workspace: Any) -> None:
+    async with FakeEngine(workspace.root / "runs") as engine, opened((120, 40)) as (app, pilot):
         key = engine.recorder.start("q1", "uses", "A use for a brick?")
         take_round(engine.recorder, key, 0, ANSWERS[0], 1.0)
         screen = await watch(app, pilot, engine.recorder.folder)
@@ -99,8 +101,8 @@ def _judge_call(key: Key) -> Any:
     return Began(key=key, n=9, role="judge", turn=1)
 
 
-async def test_prompts_and_the_judge_unfold_with_x(opened: Any, desk: Any) -> None:
-    folder = brick_run(desk.root / "runs").folder
+async def test_prompts_and_the_judge_unfold_with_x(opened: Any, workspace: Any) -> None:
+    folder = brick_run(workspace.root / "runs").folder
     async with opened((120, 40)) as (app, pilot):
         screen = await watch(app, pilot, folder)
         assert "asked again, with 3 earlier answers" in text_of(app)
@@ -116,8 +118,8 @@ async def test_prompts_and_the_judge_unfold_with_x(opened: Any, desk: Any) -> No
     ("size", "told"),
     [((160, 45), "at the threshold within a round"), ((80, 24), "novelty ≈1 round left")],
 )
-async def test_the_trend_is_told_before_the_end(size: tuple[int, int], told: str, opened: Any, desk: Any) -> None:
-    async with Engine(desk.root / "runs") as engine, opened(size) as (app, pilot):
+async def test_the_trend_is_told_before_the_end(size: tuple[int, int], told: str, opened: Any, workspace: Any) -> None:
+    async with FakeEngine(workspace.root / "runs") as engine, opened(size) as (app, pilot):
         key = engine.recorder.start("q1", "uses", "A use for a brick?")
         for turn, novelty in enumerate((0.9, 0.75, 0.6, 0.45, 0.3)):
             take_round(engine.recorder, key, turn, f"answer {turn}", novelty)
@@ -130,8 +132,8 @@ async def test_the_trend_is_told_before_the_end(size: tuple[int, int], told: str
 
 
 @pytest.mark.usefixtures("loop_suite")
-async def test_all_loops_are_listed_by_question_and_reason(opened: Any, desk: Any) -> None:
-    folder = brick_run(desk.root / "runs").folder
+async def test_all_loops_are_listed_by_question_and_reason(opened: Any, workspace: Any) -> None:
+    folder = brick_run(workspace.root / "runs").folder
     async with opened((120, 40)) as (app, pilot):
         screen = await review(app, pilot, folder)
         assert [group.label for group in screen.triage.groups] == [
@@ -145,8 +147,8 @@ async def test_all_loops_are_listed_by_question_and_reason(opened: Any, desk: An
 
 
 @pytest.mark.usefixtures("loop_suite")
-async def test_words_that_differ_are_underlined(opened: Any, desk: Any) -> None:
-    folder = brick_run(desk.root / "runs").folder
+async def test_words_that_differ_are_underlined(opened: Any, workspace: Any) -> None:
+    folder = brick_run(workspace.root / "runs").folder
     async with opened((120, 40)) as (app, pilot):
         screen = await review(app, pilot, folder)
         block = next(it for it in screen.detail.blocks if it.key == "collision")
@@ -164,8 +166,8 @@ async def test_words_that_differ_are_underlined(opened: Any, desk: Any) -> None:
 
 
 @pytest.mark.usefixtures("code_suite")
-async def test_good_turns_are_folded_and_open_when_stepped_to(opened: Any, desk: Any) -> None:
-    folder = code_run(desk.root / "runs").folder
+async def test_good_turns_are_folded_and_open_when_stepped_to(opened: Any, workspace: Any) -> None:
+    folder = code_run(workspace.root / "runs").folder
     async with opened((120, 40)) as (app, pilot):
         screen = await review(app, pilot, folder)
         folded = {block.key: block.folded for block in screen.detail.blocks if block.key.startswith("turn ")}
@@ -177,8 +179,8 @@ async def test_good_turns_are_folded_and_open_when_stepped_to(opened: Any, desk:
         await assert_until(pilot, lambda: not next(it for it in screen.detail.blocks if it.key == "turn 0").folded)
 
 
-async def test_a_weak_sandbox_is_named_and_effects_stay_backstage(opened: Any, desk: Any) -> None:
-    folder = code_run(desk.root / "runs").folder
+async def test_a_weak_sandbox_is_named_and_effects_stay_backstage(opened: Any, workspace: Any) -> None:
+    folder = code_run(workspace.root / "runs").folder
     async with opened((120, 40)) as (app, pilot):
         screen = await watch(app, pilot, folder)
         assert "sandbox open: network" in text_of(app)
@@ -191,23 +193,23 @@ async def test_a_weak_sandbox_is_named_and_effects_stay_backstage(opened: Any, d
 # Hostile text --------------------------------------------------------------------------------------------------------
 
 
-async def test_hostile_text_in_a_loop(hostile_some: str, opened: Any, desk: Any, loop_suite: None) -> None:
-    folder = brick_run(desk.root / "runs", text=hostile_some).folder
+async def test_hostile_text_in_a_loop(hostile_some: str, opened: Any, workspace: Any, loop_suite: None) -> None:
+    folder = brick_run(workspace.root / "runs", text=hostile_some).folder
     async with opened((120, 40)) as (app, pilot):
         await watch(app, pilot, folder)
         await pilot.press("x")
-        await still(app, pilot)
+        await wait_until_unchanged(app, pilot)
         assert_no_control_byte(app)
         await review(app, pilot, folder)
         assert_no_control_byte(app)
         await pilot.press("V")
-        await still(app, pilot)
+        await wait_until_unchanged(app, pilot)
         assert_no_control_byte(app)
 
 
-async def test_hostile_text_in_code(hostile_some: str, opened: Any, desk: Any, monkeypatch: Any) -> None:
+async def test_hostile_text_in_code(hostile_some: str, opened: Any, workspace: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: CodeSuite(hostile_some))
-    folder = code_run(desk.root / "runs", text=hostile_some).folder
+    folder = code_run(workspace.root / "runs", text=hostile_some).folder
     async with opened((120, 40)) as (app, pilot):
         await watch(app, pilot, folder)
         assert_no_control_byte(app)
@@ -219,8 +221,8 @@ async def test_hostile_text_in_code(hostile_some: str, opened: Any, desk: Any, m
 
 
 @pytest.mark.usefixtures("code_suite")
-async def test_review_of_a_run_without_results_fills_in_as_they_come(opened: Any, desk: Any) -> None:
-    async with Engine(desk.root / "runs") as engine, opened() as (app, pilot):
+async def test_review_of_a_run_without_results_fills_in_as_they_come(opened: Any, workspace: Any) -> None:
+    async with FakeEngine(workspace.root / "runs") as engine, opened() as (app, pilot):
         key = engine.recorder.start("a")
         screen = await review(app, pilot, engine.recorder.folder)
         await assert_until(pilot, lambda: "Nothing has been graded yet" in text_of(app))
@@ -228,7 +230,7 @@ async def test_review_of_a_run_without_results_fills_in_as_they_come(opened: Any
         await assert_until(pilot, lambda: screen.current == ("a", 0) and "wrong value" in text_of(app))
 
 
-async def test_a_run_just_launched_is_starting(opened: Any, desk: Any) -> None:
+async def test_a_run_just_launched_is_starting(opened: Any, workspace: Any) -> None:
     import time
 
     from console.core.case import Setting
@@ -236,7 +238,7 @@ async def test_a_run_just_launched_is_starting(opened: Any, desk: Any) -> None:
     from console.store.runs import create_run
 
     made = Manifest("new", time.time(), "small-talk", ModelFacts("gpt-x"), Setting(), cases=3)
-    folder = create_run(desk.root / "runs", made)
+    folder = create_run(workspace.root / "runs", made)
     async with opened() as (app, pilot):
         await watch(app, pilot, folder)
         assert "starting" in text_of(app)

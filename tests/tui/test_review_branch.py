@@ -4,8 +4,8 @@ import contextlib
 from typing import Any
 
 import pytest
-from tui.recorded import WeatherSuite, plain_run
-from tui.shown import assert_until, text_of
+from support.recorded_runs import WeatherSuite, plain_run
+from support.screen_text import assert_until, text_of
 from tui.test_review_screen import review
 
 from console.engine import launch
@@ -17,13 +17,13 @@ from console.tui.screens.review.case_base import CaseScreen
 
 
 @pytest.fixture
-def planned(monkeypatch: pytest.MonkeyPatch, desk: Any) -> list[Plan]:
+def planned(monkeypatch: pytest.MonkeyPatch, workspace: Any) -> list[Plan]:
     """Take plans instead of starting engines; the branch that is shown is another recorded run."""
     plans: list[Plan] = []
 
     def spawn(plan: Plan) -> RunFolder:
         plans.append(plan)
-        return plain_run(desk.root / "runs", name="0118-branch").folder
+        return plain_run(workspace.root / "runs", name="0118-branch").folder
 
     monkeypatch.setattr(launch, "spawn", spawn)
     monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: WeatherSuite())
@@ -32,18 +32,18 @@ def planned(monkeypatch: pytest.MonkeyPatch, desk: Any) -> list[Plan]:
     return plans
 
 
-def editor(desk: Any, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
-    path = desk.root / "editor"
+def editor(workspace: Any, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    path = workspace.root / "editor"
     path.write_text(f"#!/bin/sh\n{script}\n")
     path.chmod(0o755)
     monkeypatch.setenv("VISUAL", str(path))
 
 
 async def test_an_edited_prompt_is_asked_as_a_branch_and_compared(
-    opened: Any, desk: Any, planned: list[Plan], monkeypatch: pytest.MonkeyPatch
+    opened: Any, workspace: Any, planned: list[Plan], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    editor(desk, monkeypatch, 'echo "In Kelvin, please." >> "$1"')
-    folder = plain_run(desk.root / "runs").folder
+    editor(workspace, monkeypatch, 'echo "In Kelvin, please." >> "$1"')
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
         await pilot.press("A")
@@ -60,10 +60,10 @@ async def test_an_edited_prompt_is_asked_as_a_branch_and_compared(
 
 
 async def test_a_prompt_left_as_it_was_asks_nothing(
-    opened: Any, desk: Any, planned: list[Plan], monkeypatch: pytest.MonkeyPatch
+    opened: Any, workspace: Any, planned: list[Plan], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    editor(desk, monkeypatch, "true")
-    folder = plain_run(desk.root / "runs").folder
+    editor(workspace, monkeypatch, "true")
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
         await pilot.press("A", "e")
@@ -72,10 +72,10 @@ async def test_a_prompt_left_as_it_was_asks_nothing(
 
 
 async def test_a_prompt_that_cannot_be_read_is_refused(
-    opened: Any, desk: Any, planned: list[Plan], monkeypatch: pytest.MonkeyPatch
+    opened: Any, workspace: Any, planned: list[Plan], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    editor(desk, monkeypatch, 'echo nonsense > "$1"')
-    folder = plain_run(desk.root / "runs").folder
+    editor(workspace, monkeypatch, 'echo nonsense > "$1"')
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
         await pilot.press("A", "e")
@@ -83,8 +83,10 @@ async def test_a_prompt_that_cannot_be_read_is_refused(
         assert not planned
 
 
-async def test_another_model_is_chosen_from_those_that_are_ready(opened: Any, desk: Any, planned: list[Plan]) -> None:
-    folder = plain_run(desk.root / "runs").folder
+async def test_another_model_is_chosen_from_those_that_are_ready(
+    opened: Any, workspace: Any, planned: list[Plan]
+) -> None:
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
         await pilot.press("A", "m")
@@ -96,9 +98,9 @@ async def test_another_model_is_chosen_from_those_that_are_ready(opened: Any, de
         assert planned[0].edit is None
 
 
-async def test_two_marks_open_compare(opened: Any, desk: Any, planned: list[Plan]) -> None:
-    first = plain_run(desk.root / "runs").folder
-    second = plain_run(desk.root / "runs", name="0119-other").folder
+async def test_two_marks_open_compare(opened: Any, workspace: Any, planned: list[Plan]) -> None:
+    first = plain_run(workspace.root / "runs").folder
+    second = plain_run(workspace.root / "runs", name="0119-other").folder
     async with opened() as (app, pilot):
         await review(app, pilot, first)
         await pilot.press("m")

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tui.recorded import QUESTION, Recorder, call_reply
-from tui.shown import assert_until, still, text_of
+from support.recorded_runs import QUESTION, Recorder, call_reply
+from support.screen_text import assert_until, text_of, wait_until_unchanged
 
 from console.core.chat import Reply
 from console.core.outcome import Outcome
@@ -11,8 +11,8 @@ from console.core.run import ModelFacts
 from console.tui.screens.review.screen import ReviewScreen
 
 
-async def test_a_cut_answer_and_another_model_stand_above_the_case(opened: Any, desk: Any) -> None:
-    recorder = Recorder(desk.root / "runs", cases=2, model=ModelFacts("gpt-x", model_id="gpt-x"))
+async def test_a_cut_answer_and_another_model_stand_above_the_case(opened: Any, workspace: Any) -> None:
+    recorder = Recorder(workspace.root / "runs", cases=2, model=ModelFacts("gpt-x", model_id="gpt-x"))
     key = recorder.start("simple_0")
     recorder.ask(key, QUESTION, Reply("let me think", finish="length", model="cheaper-x"))
     recorder.finish(key, Outcome.FAILED, "ast_decoder:decoder_failed", cut="length", model="cheaper-x")
@@ -24,7 +24,7 @@ async def test_a_cut_answer_and_another_model_stand_above_the_case(opened: Any, 
         async with opened(size) as (app, pilot):
             app.navigator.open_review(folder, "simple_0")
             await assert_until(pilot, lambda: "cut off" in text_of(app))
-            await still(app, pilot)
+            await wait_until_unchanged(app, pilot)
             assert isinstance(app.screen, ReviewScreen)
             shown = text_of(app)
             assert "answer cut at the token limit" in shown, "a group of its own"

@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.fake_engine import FakeEngine
+from support.recorded_runs import QUESTION, Recorder, WeatherSuite, call_reply, loop_run, plain_run
+from support.screen_text import assert_no_control_byte, assert_until, text_of, wait_until_unchanged
 from textual.pilot import Pilot
-from tui.recorded import QUESTION, Engine, Recorder, WeatherSuite, call_reply, loop_run, plain_run
-from tui.shown import assert_no_control_byte, assert_until, still, text_of
 
 from console.core.case import Key
 from console.core.chat import Reply
@@ -31,7 +32,7 @@ async def review(app: ConsoleApp, pilot: Pilot[int], folder: RunFolder, case: st
     assert isinstance(screen, ReviewScreen)
     await assert_until(pilot, lambda: screen.feed is not None and screen.feed.is_read)
     await app.workers.wait_for_complete()
-    await still(app, pilot)
+    await wait_until_unchanged(app, pilot)
     return screen
 
 
@@ -50,33 +51,33 @@ def current(screen: ReviewScreen) -> str:
 
 @pytest.mark.parametrize("size", [(80, 24), (160, 45)])
 async def test_it_opens_on_the_first_failure_of_the_largest_group(
-    size: tuple[int, int], opened: Any, desk: Any, assert_frame: Any
+    size: tuple[int, int], opened: Any, workspace: Any, assert_frame: Any
 ) -> None:
-    folder = plain_run(desk.root / "runs").folder
+    folder = plain_run(workspace.root / "runs").folder
     async with opened(size) as (app, pilot):
         screen = await review(app, pilot, folder)
         assert current(screen) == "live_multiple_118-41"
         assert_frame(app, f"review-{size[0]}x{size[1]}")
 
 
-async def test_views_follow_each_other(opened: Any, desk: Any, assert_frame: Any) -> None:
-    folder = plain_run(desk.root / "runs").folder
+async def test_views_follow_each_other(opened: Any, workspace: Any, assert_frame: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
     async with opened((100, 40)) as (app, pilot):
         await review(app, pilot, folder)
         for name in ("talk", "truth", "tools", "scores", "raw"):
             await pilot.press("v")
-            await still(app, pilot)
+            await wait_until_unchanged(app, pilot)
             assert_frame(app, f"review-{name}-100x40")
         await pilot.press("V", "V", "V", "V")
-        await still(app, pilot)
+        await wait_until_unchanged(app, pilot)
         assert_frame(app, "review-talk-100x40")
 
 
 @pytest.mark.parametrize("size", [(80, 24), (160, 45)])
 async def test_every_view_is_one_key_away_and_the_same_key_goes_back(
-    size: tuple[int, int], opened: Any, desk: Any, assert_frame: Any
+    size: tuple[int, int], opened: Any, workspace: Any, assert_frame: Any
 ) -> None:
-    recorder = Recorder(desk.root / "runs", cases=1)
+    recorder = Recorder(workspace.root / "runs", cases=1)
     truth = {"ground_truth": [{"get_weather": {"unit": ["celsius"]}}], "involved": ["weather"]}
     key = recorder.start("live_simple_1-1-0", "live_simple", QUESTION, **truth)
     tools = [{"type": "function", "function": {
@@ -94,14 +95,14 @@ async def test_every_view_is_one_key_away_and_the_same_key_goes_back(
             await pilot.press(letter)
             await assert_until(pilot, lambda words=words: words in text_of(app))
             if letter in "sa":
-                await still(app, pilot)
+                await wait_until_unchanged(app, pilot)
                 assert_frame(app, f"review-{'tools' if letter == 's' else 'truth'}-{size[0]}x{size[1]}")
             await pilot.press(letter)
             await assert_until(pilot, lambda: "EXPECTED" in text_of(app))
 
 
-async def test_words_are_found_in_every_text_of_all_cases(opened: Any, desk: Any) -> None:
-    recorder = plain_run(desk.root / "runs", close=False)
+async def test_words_are_found_in_every_text_of_all_cases(opened: Any, workspace: Any) -> None:
+    recorder = plain_run(workspace.root / "runs", close=False)
     key = recorder.start("live_simple_99-0-0", "live_simple", QUESTION)
     recorder.ask(key, "Where does the zebra cross?", call_reply("get_current_weather", "{}"))
     recorder.finish(key, Outcome.FAILED, "value_error:string", "unit")
@@ -118,8 +119,8 @@ async def test_words_are_found_in_every_text_of_all_cases(opened: Any, desk: Any
         await assert_until(pilot, lambda: len(screen.triage.order) == 8)
 
 
-async def test_a_text_that_is_in_another_view_of_the_case_is_gone_to(opened: Any, desk: Any) -> None:
-    folder = plain_run(desk.root / "runs").folder
+async def test_a_text_that_is_in_another_view_of_the_case_is_gone_to(opened: Any, workspace: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
         await pilot.press("tab", "slash")
@@ -128,41 +129,41 @@ async def test_a_text_that_is_in_another_view_of_the_case_is_gone_to(opened: Any
         await assert_until(pilot, lambda: "[Raw]" in text_of(app) and '"tool_calls"' in text_of(app))
 
 
-async def test_a_broken_case_says_what_happened_and_what_to_do(opened: Any, desk: Any, assert_frame: Any) -> None:
-    folder = plain_run(desk.root / "runs").folder
+async def test_a_broken_case_says_what_happened_and_what_to_do(opened: Any, workspace: Any, assert_frame: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         await review(app, pilot, folder, "live_multiple_9-4-1")
         assert_frame(app, "review-broken-80x24")
 
 
 async def test_without_its_suite_the_raw_output_is_shown(
-    opened: Any, desk: Any, monkeypatch: pytest.MonkeyPatch, assert_frame: Any
+    opened: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch, assert_frame: Any
 ) -> None:
     def refuse(self: CaseScreen, manifest: object) -> None:
         raise UsageError("the suite is not here", hint="Pull it.")
 
     monkeypatch.setattr(CaseScreen, "find_suite", refuse)
-    folder = plain_run(desk.root / "runs").folder
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
         assert_frame(app, "review-no-suite-80x24")
 
 
 async def test_a_suite_that_fails_is_named_and_the_rest_goes_on(
-    opened: Any, desk: Any, monkeypatch: pytest.MonkeyPatch
+    opened: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*args: object) -> None:
         raise KeyError("oops")
 
     monkeypatch.setattr(WeatherSuite, "compare", fail)
-    folder = plain_run(desk.root / "runs").folder
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
         assert "the suite cannot compare this case: KeyError" in text_of(app)
 
 
-async def test_a_run_without_failures_says_so(opened: Any, desk: Any) -> None:
-    recorder = Recorder(desk.root / "runs", cases=1)
+async def test_a_run_without_failures_says_so(opened: Any, workspace: Any) -> None:
+    recorder = Recorder(workspace.root / "runs", cases=1)
     recorder.finish(recorder.start("a"), Outcome.PASSED)
     folder = recorder.close()
     async with opened() as (app, pilot):
@@ -175,8 +176,8 @@ async def test_a_run_without_failures_says_so(opened: Any, desk: Any) -> None:
 # Stepping ------------------------------------------------------------------------------------------------------------
 
 
-async def test_n_steps_through_all_failures_and_stops_at_the_last(opened: Any, desk: Any) -> None:
-    folder = plain_run(desk.root / "runs").folder
+async def test_n_steps_through_all_failures_and_stops_at_the_last(opened: Any, workspace: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         seen = [current(screen)]
@@ -193,8 +194,8 @@ async def test_n_steps_through_all_failures_and_stops_at_the_last(opened: Any, d
             assert current(screen) == case
 
 
-async def test_moving_the_cursor_opens_groups_on_the_way(opened: Any, desk: Any) -> None:
-    folder = plain_run(desk.root / "runs").folder
+async def test_moving_the_cursor_opens_groups_on_the_way(opened: Any, workspace: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         order = [it.key.case for it in screen.triage.order]
@@ -206,8 +207,8 @@ async def test_moving_the_cursor_opens_groups_on_the_way(opened: Any, desk: Any)
             await assert_until(pilot, lambda case=case: current(screen) == case)
 
 
-async def test_reasons_are_stepped_through(opened: Any, desk: Any) -> None:
-    folder = plain_run(desk.root / "runs").folder
+async def test_reasons_are_stepped_through(opened: Any, workspace: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         firsts = [leaf.rollouts[0].key.case for found in screen.triage.groups for leaf in found.leaves]
@@ -220,8 +221,8 @@ async def test_reasons_are_stepped_through(opened: Any, desk: Any) -> None:
         assert current(screen) == firsts[-3]
 
 
-async def test_new_failures_move_neither_cursor_nor_groups(opened: Any, desk: Any) -> None:
-    async with Engine(desk.root / "runs") as engine, opened() as (app, pilot):
+async def test_new_failures_move_neither_cursor_nor_groups(opened: Any, workspace: Any) -> None:
+    async with FakeEngine(workspace.root / "runs") as engine, opened() as (app, pilot):
         for n in range(2):
             engine.recorder.finish(engine.recorder.start(f"first-{n}"), Outcome.FAILED, "value_error:string", "unit")
         screen = await review(app, pilot, engine.recorder.folder)
@@ -238,8 +239,8 @@ async def test_new_failures_move_neither_cursor_nor_groups(opened: Any, desk: An
 # Sorting out ---------------------------------------------------------------------------------------------------------
 
 
-async def test_a_tag_is_kept_and_moves_on(opened: Any, desk: Any) -> None:
-    folder = plain_run(desk.root / "runs").folder
+async def test_a_tag_is_kept_and_moves_on(opened: Any, workspace: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         await pilot.press("t", "m")
@@ -256,8 +257,8 @@ async def test_a_tag_is_kept_and_moves_on(opened: Any, desk: Any) -> None:
         assert app.services.messages[-1].plain == "There is nothing to undo."
 
 
-async def test_a_whole_group_is_tagged_after_a_question(opened: Any, desk: Any) -> None:
-    folder = plain_run(desk.root / "runs").folder
+async def test_a_whole_group_is_tagged_after_a_question(opened: Any, workspace: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         await pilot.press("T")
@@ -271,8 +272,8 @@ async def test_a_whole_group_is_tagged_after_a_question(opened: Any, desk: Any) 
         await assert_until(pilot, lambda: not Notes(folder.path).annotations())
 
 
-async def test_a_case_is_marked_as_reviewed_and_counted(opened: Any, desk: Any) -> None:
-    folder = plain_run(desk.root / "runs").folder
+async def test_a_case_is_marked_as_reviewed_and_counted(opened: Any, workspace: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         await pilot.press("space", "space")
@@ -288,11 +289,11 @@ async def test_a_case_is_marked_as_reviewed_and_counted(opened: Any, desk: Any) 
 
 @pytest.mark.parametrize("size", [(80, 24), (160, 45)])
 async def test_a_dispute_is_kept_with_who_and_why_and_changes_no_score(
-    size: tuple[int, int], opened: Any, desk: Any, assert_frame: Any, monkeypatch: pytest.MonkeyPatch
+    size: tuple[int, int], opened: Any, workspace: Any, assert_frame: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("console.store.notes._reader", lambda: "ann")
     monkeypatch.setattr("console.store.notes.time.time", lambda: 1_800_000_060.0)
-    folder = plain_run(desk.root / "runs").folder
+    folder = plain_run(workspace.root / "runs").folder
     before = folder.summary()
     async with opened(size) as (app, pilot):
         screen = await review(app, pilot, folder)
@@ -303,7 +304,7 @@ async def test_a_dispute_is_kept_with_who_and_why_and_changes_no_score(
         assert folder.summary() == before
         await pilot.press("f", "d")
         await assert_until(pilot, lambda: [it.key.case for it in screen.triage.order] == ["live_multiple_118-41"])
-        await still(app, pilot)
+        await wait_until_unchanged(app, pilot)
         assert_frame(app, f"review-disputed-{size[0]}x{size[1]}")
 
 
@@ -316,8 +317,8 @@ async def test_a_dispute_is_kept_with_who_and_why_and_changes_no_score(
         ("f", ["get_current_weather"]),
     ],
 )
-async def test_failures_are_grouped_by(letter: str, labels: list[str], opened: Any, desk: Any) -> None:
-    folder = plain_run(desk.root / "runs").folder
+async def test_failures_are_grouped_by(letter: str, labels: list[str], opened: Any, workspace: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         await pilot.press("o", letter)
@@ -325,15 +326,15 @@ async def test_failures_are_grouped_by(letter: str, labels: list[str], opened: A
         assert labels[0] in text_of(app)
 
 
-async def test_it_opens_on_the_first_untagged_one(opened: Any, desk: Any) -> None:
-    folder = plain_run(desk.root / "runs").folder
+async def test_it_opens_on_the_first_untagged_one(opened: Any, workspace: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
     Notes(folder.path).add(Note(Key("live_multiple_118-41"), "tag", "model"))
     async with opened() as (app, pilot):
         assert current(await review(app, pilot, folder)) == "live_multiple_131-52"
 
 
-async def test_a_comment_is_kept_shown_and_taken_back(opened: Any, desk: Any) -> None:
-    folder = plain_run(desk.root / "runs").folder
+async def test_a_comment_is_kept_shown_and_taken_back(opened: Any, workspace: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
         await pilot.press("c", *"odd", "enter")
@@ -344,11 +345,13 @@ async def test_a_comment_is_kept_shown_and_taken_back(opened: Any, desk: Any) ->
         await assert_until(pilot, lambda: "comment     odd" not in text_of(app))
 
 
-async def test_notes_that_cannot_be_written_are_said(opened: Any, desk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_notes_that_cannot_be_written_are_said(
+    opened: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refuse(self: Notes, note: Note) -> Note:
         raise UsageError("the note cannot be kept: read-only")
 
-    folder = plain_run(desk.root / "runs").folder
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         monkeypatch.setattr(Notes, "add", refuse)
@@ -360,8 +363,8 @@ async def test_notes_that_cannot_be_written_are_said(opened: Any, desk: Any, mon
 # Choosing ------------------------------------------------------------------------------------------------------------
 
 
-async def test_filters(opened: Any, desk: Any) -> None:
-    folder = plain_run(desk.root / "runs").folder
+async def test_filters(opened: Any, workspace: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         await pilot.press("f", "b")
@@ -379,8 +382,8 @@ async def test_filters(opened: Any, desk: Any) -> None:
         await assert_until(pilot, lambda: {it.subject for it in screen.triage.order} == {"unit"})
 
 
-async def test_a_bad_filter_filters_nothing_and_says_why(opened: Any, desk: Any) -> None:
-    folder = plain_run(desk.root / "runs").folder
+async def test_a_bad_filter_filters_nothing_and_says_why(opened: Any, workspace: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         await pilot.press("/", *"reson:unit")
@@ -390,8 +393,8 @@ async def test_a_bad_filter_filters_nothing_and_says_why(opened: Any, desk: Any)
         await assert_until(pilot, lambda: "by reason" in text_of(app))
 
 
-async def test_a_filter_without_hits_names_the_way_back(opened: Any, desk: Any) -> None:
-    folder = plain_run(desk.root / "runs").folder
+async def test_a_filter_without_hits_names_the_way_back(opened: Any, workspace: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         await pilot.press("/", *"zzz", "enter")
@@ -405,8 +408,8 @@ async def test_a_filter_without_hits_names_the_way_back(opened: Any, desk: Any) 
     ("f", ["get_current_weather", "no function called"]),
     ("t", ["untagged"]),
 ])  # fmt: skip
-async def test_groups(key: str, labels: list[str], opened: Any, desk: Any) -> None:
-    folder = plain_run(desk.root / "runs").folder
+async def test_groups(key: str, labels: list[str], opened: Any, workspace: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         await pilot.press("o", key)
@@ -419,8 +422,8 @@ async def test_groups(key: str, labels: list[str], opened: Any, desk: Any) -> No
 # The case ------------------------------------------------------------------------------------------------------------
 
 
-async def test_layouts_wrap_and_fold(opened: Any, desk: Any) -> None:
-    folder = plain_run(desk.root / "runs").folder
+async def test_layouts_wrap_and_fold(opened: Any, workspace: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
         assert "'fahrenheit'" in text_of(app)
@@ -434,8 +437,8 @@ async def test_layouts_wrap_and_fold(opened: Any, desk: Any) -> None:
         await assert_until(pilot, lambda: "2 that agree" not in text_of(app))
 
 
-async def test_finding_in_the_text_takes_n_until_escape(opened: Any, desk: Any) -> None:
-    folder = plain_run(desk.root / "runs").folder
+async def test_finding_in_the_text_takes_n_until_escape(opened: Any, workspace: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         await pilot.press("enter", "/", *"chicago", "enter")
@@ -448,11 +451,11 @@ async def test_finding_in_the_text_takes_n_until_escape(opened: Any, desk: Any) 
         assert current(screen) == "live_multiple_131-52"
 
 
-async def test_turns_are_stepped_through(opened: Any, desk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_turns_are_stepped_through(opened: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = tuple(Row(Mark.SAME, f"a{n}", (f"{n}",), f"{n}") for n in range(12))
     pairs = tuple(Pair(Mark.SAME, f"f{turn}", f"f{turn}", rows, turn=turn) for turn in range(3))
     monkeypatch.setattr(WeatherSuite, "compare", lambda *args: Comparison("ended early", pairs))
-    folder = plain_run(desk.root / "runs").folder
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         assert "turn  1 ✓   2 ✓   3 ✓" in text_of(app)
@@ -467,8 +470,8 @@ async def test_turns_are_stepped_through(opened: Any, desk: Any, monkeypatch: py
         assert block.key == "turn 0"
 
 
-async def test_loops_are_reviewed_too(opened: Any, desk: Any) -> None:
-    folder = loop_run(desk.root / "runs").folder
+async def test_loops_are_reviewed_too(opened: Any, workspace: Any) -> None:
+    folder = loop_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         await assert_until(
@@ -479,8 +482,8 @@ async def test_loops_are_reviewed_too(opened: Any, desk: Any) -> None:
         await assert_until(pilot, lambda: "coherence" in text_of(app))
 
 
-async def test_attempts_appear_when_there_are_several(opened: Any, desk: Any) -> None:
-    recorder = Recorder(desk.root / "runs", cases=1)
+async def test_attempts_appear_when_there_are_several(opened: Any, workspace: Any) -> None:
+    recorder = Recorder(workspace.root / "runs", cases=1)
     for attempt in (1, 2):
         key = recorder.start("a", attempt=attempt)
         recorder.ask(key, QUESTION, Reply(f"answer {attempt}"))
@@ -494,8 +497,8 @@ async def test_attempts_appear_when_there_are_several(opened: Any, desk: Any) ->
         assert "answer 2" in text_of(app)
 
 
-async def test_copies_are_source_text_without_controls(opened: Any, desk: Any) -> None:
-    recorder = Recorder(desk.root / "runs", cases=1)
+async def test_copies_are_source_text_without_controls(opened: Any, workspace: Any) -> None:
+    recorder = Recorder(workspace.root / "runs", cases=1)
     key = recorder.start("a\x1b[31m")
     recorder.ask(key, "ask \x07", call_reply("f\x1b]52;c;eA==\x07", '{"x": 1}'))
     recorder.finish(key, Outcome.FAILED, "value_error:string", messages=["because\x1b[2J"])
@@ -516,8 +519,8 @@ async def test_copies_are_source_text_without_controls(opened: Any, desk: Any) -
         assert not any("\x1b" in text or "\x07" in text for text in copied)
 
 
-async def test_the_whole_case_as_text_has_no_control_character(opened: Any, desk: Any, hostile_some: str) -> None:
-    recorder = Recorder(desk.root / "runs", cases=1)
+async def test_the_whole_case_as_text_has_no_control_character(opened: Any, workspace: Any, hostile_some: str) -> None:
+    recorder = Recorder(workspace.root / "runs", cases=1)
     key = recorder.start("a")
     recorder.ask(key, hostile_some, Reply(hostile_some))
     recorder.finish(key, Outcome.FAILED, hostile_some, messages=[hostile_some])
@@ -542,8 +545,8 @@ def test_the_reader_chooses_the_pager(monkeypatch: pytest.MonkeyPatch) -> None:
 # Again ---------------------------------------------------------------------------------------------------------------
 
 
-async def test_again_goes_to_the_live_engine(opened: Any, desk: Any) -> None:
-    async with Engine(desk.root / "runs") as engine, opened() as (app, pilot):
+async def test_again_goes_to_the_live_engine(opened: Any, workspace: Any) -> None:
+    async with FakeEngine(workspace.root / "runs") as engine, opened() as (app, pilot):
         key = engine.recorder.start("a")
         engine.recorder.finish(key, Outcome.FAILED, "value_error:string")
         screen = await review(app, pilot, engine.recorder.folder)
@@ -552,10 +555,12 @@ async def test_again_goes_to_the_live_engine(opened: Any, desk: Any) -> None:
         await assert_until(pilot, lambda: engine.heard == [Command("retry_case", key=key)])
 
 
-async def test_again_for_all_names_the_price_first(opened: Any, desk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_again_for_all_names_the_price_first(
+    opened: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     spawned: list[dict[str, Any]] = []
     monkeypatch.setattr("console.engine.process.spawn_engine", lambda run, **more: spawned.append(more))
-    folder = plain_run(desk.root / "runs").folder
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
         await pilot.press("R")
@@ -586,13 +591,13 @@ def hostile_run(root: Path, texts: tuple[str, ...]) -> RunFolder:
 
 @pytest.mark.parametrize("size", [(80, 24), (160, 45)])
 async def test_hostile_text_is_only_text(
-    size: tuple[int, int], opened: Any, desk: Any, all_hostile: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    size: tuple[int, int], opened: Any, workspace: Any, all_hostile: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     text = "".join(all_hostile)
     row = Row(Mark.DIFFERS, text, (text, text), text, text, decisive=True)
     pair = Pair(Mark.DIFFERS, text, text, (row,), text)
     monkeypatch.setattr(WeatherSuite, "compare", lambda *args: Comparison(text, (pair,), text, text, text))
-    folder = hostile_run(desk.root / "runs", all_hostile)
+    folder = hostile_run(workspace.root / "runs", all_hostile)
     for place, note in enumerate(all_hostile):
         clean = note.encode("utf-8", "replace").decode()
         Notes(folder.path).add(Note(Key(f"id {clean}"), "tag" if place % 2 else "comment", clean))
@@ -608,8 +613,8 @@ async def test_hostile_text_is_only_text(
         assert app.screen is screen
 
 
-async def test_ten_megabytes_open(opened: Any, desk: Any) -> None:
-    recorder = Recorder(desk.root / "runs", cases=1)
+async def test_ten_megabytes_open(opened: Any, workspace: Any) -> None:
+    recorder = Recorder(workspace.root / "runs", cases=1)
     key = recorder.start("huge")
     recorder.ask(key, "x", Reply("word \x1b[2J" * 1_000_000))
     recorder.finish(

@@ -7,15 +7,14 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import aclosing
 from pathlib import Path
-from textwrap import fill
 from typing import Any
 
 import pytest
+from support.frames import ChromeLog, assert_snapshot
+from support.screen_picture import draw
+from support.screen_text import text_of
+from support.state_walks import WALKS, Stage, Walk
 from textual.screen import ModalScreen
-from tui.conftest import assert_snapshot, chrome_of
-from tui.pictures import draw
-from tui.shown import text_of
-from tui.states import WALKS, Stage, Walk
 
 from console.tui.app import ConsoleApp
 from console.tui.themes import ANSI, CONTRAST, DARK, NAMES
@@ -54,28 +53,6 @@ def pale(app: ConsoleApp, least: float) -> Iterator[str]:
                 yield f"{ratio:.2f}  {segment.text.strip()!r}  {style.color.name} on {style.bgcolor.name}"
 
 
-class ChromeLog:
-    """Every top line and key line of a walk, each once, with the states that show it."""
-
-    def __init__(self) -> None:
-        self._top: dict[str, list[str]] = {}
-        self._keys: dict[str, list[str]] = {}
-
-    def take(self, app: ConsoleApp, state: str) -> None:
-        """Add a state; one in which a dialog has the keys says nothing about the place below it."""
-        if not isinstance(app.screen, ModalScreen):
-            middle, rows = app.size.height // 2, chrome_of(app)
-            for log, is_part in ((self._top, middle.__gt__), (self._keys, middle.__le__)):
-                if part := "".join(f"{row}\n" for y, row in rows.items() if is_part(y)):
-                    log.setdefault(part, []).append(state)
-
-    def text(self) -> str:
-        parts = [
-            f"{part}{fill(', '.join(states), 100)}\n" for log in (self._top, self._keys) for part, states in log.items()
-        ]
-        return "\n".join(parts)
-
-
 SEEN: set[tuple[str, str, bool]] = set()
 """Pairs of colours that were painted in a state that has been looked at in every theme."""
 
@@ -106,9 +83,14 @@ async def assert_alike(stage: Stage, name: str) -> None:
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("walk", WALKS, ids=lambda walk: walk.__name__)
 async def test_states(
-    walk: Walk, size: str, desk: Any, opened: Any, monkeypatch: pytest.MonkeyPatch, assert_frame: Callable[..., None]
+    walk: Walk,
+    size: str,
+    workspace: Any,
+    opened: Any,
+    monkeypatch: pytest.MonkeyPatch,
+    assert_frame: Callable[..., None],
 ) -> None:
-    stage = Stage(desk, opened, monkeypatch, SIZES[size])
+    stage = Stage(workspace, opened, monkeypatch, SIZES[size])
     other: list[str] = []
     chrome = ChromeLog()
     async with aclosing(walk(stage)) as states:

@@ -6,34 +6,31 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tui.recorded import Engine, Recorder, plain_run
-from tui.shown import assert_no_control_byte, assert_until, still, text_of
+from support.fake_engine import FakeEngine
+from support.recorded_runs import Recorder, plain_run, replayable_run
+from support.screen_text import assert_no_control_byte, assert_until, text_of, tile_cases, wait_until_unchanged
 from tui.test_live_screen import watch
 
 from console.core.case import Key
 from console.core.chat import Reply
 from console.core.live import Activity, EndpointState, Status
 from console.core.outcome import Outcome
-from console.tui.screens.live.conversation_grid import ConversationGrid, shapes_for
+from console.tui.screens.live.conversation_grid import shapes_for
 from console.tui.widgets.row_list import RowList
 
 SIZES = [(80, 24), (160, 45)]
 
 
 @asynccontextmanager
-async def talking(root: Path, count: int) -> AsyncIterator[tuple[Engine, list[Key]]]:
+async def talking(root: Path, count: int) -> AsyncIterator[tuple[FakeEngine, list[Key]]]:
     """An engine with conversations that have each said a word."""
-    async with Engine(root, cases=count) as engine:
+    async with FakeEngine(root, cases=count) as engine:
         keys = [engine.recorder.start(f"case-{n}", title="weather?") for n in range(count)]
         engine.status = Status("running", count, [Activity(key, "streaming") for key in keys])
         for n, key in enumerate(keys):
             engine.begin(key, messages=[{"role": "user", "content": f"question {n}"}])
             engine.publisher.text(key, 1, "text", f"word {n}")
         yield engine, keys
-
-
-def shown(wall: ConversationGrid) -> list[str]:
-    return [tile.slot[0] if tile.slot else "" for tile in wall.tiles]
 
 
 # The wall ------------------------------------------------------------------------------------------------------------
@@ -49,13 +46,13 @@ def test_as_many_tiles_as_the_terminal_has_room_for() -> None:
 
 @pytest.mark.parametrize("size", SIZES)
 async def test_the_wall_shows_several_conversations_and_w_goes_round(
-    size: tuple[int, int], opened: Any, desk: Any
+    size: tuple[int, int], opened: Any, workspace: Any
 ) -> None:
-    async with talking(desk.root / "runs", 12) as (engine, keys), opened(size) as (app, pilot):
+    async with talking(workspace.root / "runs", 12) as (engine, keys), opened(size) as (app, pilot):
         screen = await watch(app, pilot, engine.recorder.folder)
         for _ in range(2):
             await pilot.press("w")
-        await assert_until(pilot, lambda: shown(screen.wall) == ["case-0", "case-1", "case-2", "case-3"])
+        await assert_until(pilot, lambda: tile_cases(screen.wall) == ["case-0", "case-1", "case-2", "case-3"])
         await assert_until(pilot, lambda: all(f"word {n}" in text_of(app) for n in range(4)))
         engine.publisher.text(keys[3], 1, "text", " and more")
         await assert_until(pilot, lambda: "word 3 and more" in text_of(app))
@@ -66,31 +63,31 @@ async def test_the_wall_shows_several_conversations_and_w_goes_round(
         await assert_until(pilot, lambda: len(screen.wall.tiles) == 1 and screen.running_list.has_focus)
 
 
-async def test_what_ends_gives_its_tile_to_the_next_but_a_pinned_one_stays(opened: Any, desk: Any) -> None:
-    async with talking(desk.root / "runs", 3) as (engine, keys), opened((160, 45)) as (app, pilot):
+async def test_what_ends_gives_its_tile_to_the_next_but_a_pinned_one_stays(opened: Any, workspace: Any) -> None:
+    async with talking(workspace.root / "runs", 3) as (engine, keys), opened((160, 45)) as (app, pilot):
         screen = await watch(app, pilot, engine.recorder.folder)
         await pilot.press("m", "w")
-        await assert_until(pilot, lambda: shown(screen.wall) == ["case-0", "case-1"])
+        await assert_until(pilot, lambda: tile_cases(screen.wall) == ["case-0", "case-1"])
         assert "pinned" in text_of(app)
         for key in keys[:2]:
             engine.recorder.finish(key, Outcome.PASSED)
-        await assert_until(pilot, lambda: shown(screen.wall) == ["case-0", "case-2"])
+        await assert_until(pilot, lambda: tile_cases(screen.wall) == ["case-0", "case-2"])
         await pilot.press("j")
         await assert_until(pilot, lambda: screen.running_list.cursor is not None)
-        assert shown(screen.wall)[0] == "case-0"
+        assert tile_cases(screen.wall)[0] == "case-0"
 
 
-async def test_keys_act_on_the_tile_that_has_the_focus(opened: Any, desk: Any) -> None:
-    async with talking(desk.root / "runs", 4) as (engine, keys), opened((160, 45)) as (app, pilot):
+async def test_keys_act_on_the_tile_that_has_the_focus(opened: Any, workspace: Any) -> None:
+    async with talking(workspace.root / "runs", 4) as (engine, keys), opened((160, 45)) as (app, pilot):
         screen = await watch(app, pilot, engine.recorder.folder)
         await pilot.press("w", "w")
-        await assert_until(pilot, lambda: shown(screen.wall) == [f"case-{n}" for n in range(4)])
+        await assert_until(pilot, lambda: tile_cases(screen.wall) == [f"case-{n}" for n in range(4)])
         screen.wall.tiles[2].transcript.focus()
         await pilot.press("ctrl+k")
         await assert_until(pilot, lambda: bool(engine.heard))
         assert engine.heard[0].key == keys[2]
         await pilot.press("z")
-        await still(app, pilot)
+        await wait_until_unchanged(app, pilot)
         assert "word 2" in text_of(app)
         assert "word 1" not in text_of(app)
 
@@ -99,11 +96,11 @@ async def test_keys_act_on_the_tile_that_has_the_focus(opened: Any, desk: Any) -
 
 
 @asynccontextmanager
-async def three_runs(root: Path) -> AsyncIterator[list[Engine]]:
+async def three_runs(root: Path) -> AsyncIterator[list[FakeEngine]]:
     """Three runs that are live; the second waits for its provider."""
-    engines: list[Engine] = []
+    engines: list[FakeEngine] = []
     for n, name in enumerate(("a-run", "b-run", "c-run")):
-        engine = Engine(root, cases=20, name=name)
+        engine = FakeEngine(root, cases=20, name=name)
         why = "rate limited until 12:03:04" if n == 1 else ""
         engine.status = Status("running", 4, [], [EndpointState("m", 4 - n, 4, 2 * n, None, why)])
         await engine.__aenter__()
@@ -117,8 +114,8 @@ async def three_runs(root: Path) -> AsyncIterator[list[Engine]]:
         await engine.__aexit__()
 
 
-async def test_runs_beside_are_listed_with_what_holds_them_up(opened: Any, desk: Any) -> None:
-    async with three_runs(desk.root / "runs") as engines, opened((160, 45)) as (app, pilot):
+async def test_runs_beside_are_listed_with_what_holds_them_up(opened: Any, workspace: Any) -> None:
+    async with three_runs(workspace.root / "runs") as engines, opened((160, 45)) as (app, pilot):
         await watch(app, pilot, engines[0].recorder.folder)
         app.services.workspace.read_runs()
         await assert_until(pilot, lambda: "Runs  3 live" in text_of(app))
@@ -133,8 +130,8 @@ async def test_runs_beside_are_listed_with_what_holds_them_up(opened: Any, desk:
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_brackets_and_enter_go_to_another_run(size: tuple[int, int], opened: Any, desk: Any) -> None:
-    async with three_runs(desk.root / "runs") as engines, opened(size) as (app, pilot):
+async def test_brackets_and_enter_go_to_another_run(size: tuple[int, int], opened: Any, workspace: Any) -> None:
+    async with three_runs(workspace.root / "runs") as engines, opened(size) as (app, pilot):
         await watch(app, pilot, engines[0].recorder.folder)
         app.services.workspace.read_runs()
         await assert_until(pilot, lambda: app.screen.has_class("-among"))
@@ -147,9 +144,9 @@ async def test_brackets_and_enter_go_to_another_run(size: tuple[int, int], opene
         await assert_until(pilot, lambda: app.screen.run_folder.name == "c-run" and "case-2-open" in text_of(app))
 
 
-async def test_coming_back_to_a_run_keeps_the_place(opened: Any, desk: Any) -> None:
-    folder = plain_run(desk.root / "runs").folder
-    other = plain_run(desk.root / "runs", name="other").folder
+async def test_coming_back_to_a_run_keeps_the_place(opened: Any, workspace: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
+    other = plain_run(workspace.root / "runs", name="other").folder
     async with opened() as (app, pilot):
         screen = await watch(app, pilot, folder)
         await pilot.press("o", "j", "j")
@@ -164,8 +161,8 @@ async def test_coming_back_to_a_run_keeps_the_place(opened: Any, desk: Any) -> N
         assert str(watched.key.case) in (kept or "")
 
 
-async def test_a_run_alone_has_no_list_of_runs(opened: Any, desk: Any) -> None:
-    folder = plain_run(desk.root / "runs").folder
+async def test_a_run_alone_has_no_list_of_runs(opened: Any, workspace: Any) -> None:
+    folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         await watch(app, pilot, folder)
         assert not app.screen.has_class("-among")
@@ -176,21 +173,9 @@ async def test_a_run_alone_has_no_list_of_runs(opened: Any, desk: Any) -> None:
 # Replay --------------------------------------------------------------------------------------------------------------
 
 
-def told_run(root: Path) -> Recorder:
-    """Three conversations one after the other, of ten seconds each."""
-    recorder = Recorder(root, cases=3)
-    for n in range(3):
-        key = recorder.start(f"case-{n}")
-        recorder.tick(9.0)
-        recorder.ask(key, f"question {n}", Reply("one two three four five " * 20, latency_s=8.0))
-        recorder.finish(key, Outcome.FAILED if n == 1 else Outcome.PASSED, "value_error:string", "unit")
-    recorder.close()
-    return recorder
-
-
 @pytest.mark.parametrize("size", SIZES)
-async def test_a_finished_run_is_replayed_with_a_clock(size: tuple[int, int], opened: Any, desk: Any) -> None:
-    folder = told_run(desk.root / "runs").folder
+async def test_a_finished_run_is_replayed_with_a_clock(size: tuple[int, int], opened: Any, workspace: Any) -> None:
+    folder = replayable_run(workspace.root / "runs").folder
     async with opened(size) as (app, pilot):
         screen = await watch(app, pilot, folder)
         assert "p replay" in text_of(app)
@@ -202,7 +187,7 @@ async def test_a_finished_run_is_replayed_with_a_clock(size: tuple[int, int], op
         replay.seek(16.0)
         screen.pump.wake()
         await assert_until(pilot, lambda: replay.time_s == 16.0 and "case-1" in text_of(app))
-        await still(app, pilot)
+        await wait_until_unchanged(app, pilot)
         assert "case-2" not in text_of(app)
         assert "one two three" in text_of(app)
         assert "16 s of 29 s" in text_of(app)
@@ -219,8 +204,8 @@ async def test_a_finished_run_is_replayed_with_a_clock(size: tuple[int, int], op
         assert "case-2" in text_of(app)
 
 
-async def test_a_replay_cannot_be_steered(opened: Any, desk: Any) -> None:
-    folder = told_run(desk.root / "runs").folder
+async def test_a_replay_cannot_be_steered(opened: Any, workspace: Any) -> None:
+    folder = replayable_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await watch(app, pilot, folder)
         await pilot.press("p")
@@ -231,8 +216,8 @@ async def test_a_replay_cannot_be_steered(opened: Any, desk: Any) -> None:
         )
 
 
-async def test_hostile_text_in_a_replay(opened: Any, desk: Any, all_hostile: Any) -> None:
-    recorder = Recorder(desk.root / "runs", cases=len(all_hostile))
+async def test_hostile_text_in_a_replay(opened: Any, workspace: Any, all_hostile: Any) -> None:
+    recorder = Recorder(workspace.root / "runs", cases=len(all_hostile))
     for text in all_hostile:
         key = recorder.start(f"id {text}", title=text)
         recorder.tick(4.0)
@@ -247,5 +232,5 @@ async def test_hostile_text_in_a_replay(opened: Any, desk: Any, all_hostile: Any
         for part in range(1, 6):
             replay.seek(replay.timeline.length_s * part / 6)
             screen.pump.wake()
-            await still(app, pilot)
+            await wait_until_unchanged(app, pilot)
             assert_no_control_byte(app)

@@ -1,6 +1,6 @@
 """Plays a dialogue run in this process and kills itself, with SIGKILL, the n-th time a named point is reached.
 
-    killable.py RUN_FOLDER BASE_URL POINT COUNT
+    python -m support.killable_run RUN_FOLDER BASE_URL POINT COUNT
 
 Points: `locked`, `opened`, `before send`, `mid stream`, `sync`, and for every kind of record `before X`, `half X`,
 `after X` (X as in the journal: started, asked, scored, performed, noted, finished, closed).
@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from dialogue import DialogueSuite
+from support.dialogue_suite import DialogueSuite
 
 from console.config.model import Limits, ModelConfig
 from console.config.models import facts

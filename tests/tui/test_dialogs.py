@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from support.screen_text import assert_until, text_of
 from textual import events
-from tui.shown import assert_until, text_of
 
 from console.tui.app import ConsoleApp
 
@@ -26,8 +26,8 @@ async def test_escape_takes_one_step_back(key: str, opened: Any, frame: Frame) -
         assert app.screen.where == "home"
 
 
-async def test_the_mouse_goes_to_places(opened: Any, desk: Any) -> None:
-    desk.usual_runs()
+async def test_the_mouse_goes_to_places(opened: Any, workspace: Any) -> None:
+    workspace.usual_runs()
     async with opened() as (app, pilot):
         await pilot.click("TopLine", offset=(30, 0))
         await pilot.pause()
@@ -35,17 +35,17 @@ async def test_the_mouse_goes_to_places(opened: Any, desk: Any) -> None:
         assert app.screen.where == "review"
 
 
-async def test_models_toml_is_made_from_an_example(opened: Any, desk: Any, settle: Any) -> None:
-    (desk.root / "models.toml").unlink()
+async def test_models_toml_is_made_from_an_example(opened: Any, workspace: Any, settle: Any) -> None:
+    (workspace.root / "models.toml").unlink()
     async with opened() as (app, pilot):
         await pilot.press("e")
         await settle(app, pilot)
-        assert "# [gpt]" in (desk.root / "models.toml").read_text(encoding="utf-8")
+        assert "# [gpt]" in (workspace.root / "models.toml").read_text(encoding="utf-8")
         assert app.services.workspace.models.mistakes == []
 
 
-async def test_the_key_right_after_the_first_slash_goes_into_the_line(opened: Any, desk: Any) -> None:
-    desk.usual_runs()
+async def test_the_key_right_after_the_first_slash_goes_into_the_line(opened: Any, workspace: Any) -> None:
+    workspace.usual_runs()
     async with opened() as (app, pilot):
         for key in ("slash", "s", "v"):
             app.post_message(events.Key(key, key if len(key) == 1 else None))

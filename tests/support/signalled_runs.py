@@ -1,9 +1,9 @@
 """Plays dialogue runs one after the other, each with a signal to itself at a named point, then resumes it.
 
-    signalled.py FOLDER BASE_URL POINTS
+    python -m support.signalled_runs FOLDER BASE_URL POINTS
 
-POINTS is a JSON list of [point, count] as in killable.py. Prints one JSON line a run: how it ended, with how many cases
-left, and whether after the resume its results are those of a run that nothing happened to.
+POINTS is a JSON list of [point, count] as in killable_run.py. Prints one JSON line a run: how it ended, with how many
+cases left, and whether after the resume its results are those of a run that nothing happened to.
 """
 
 import json
@@ -13,8 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import killable
-from dialogue import DialogueSuite
+from support import killable_run
+from support.dialogue_suite import DialogueSuite
 
 from console.core.record import Finished
 from console.engine.launch import run_in_foreground
@@ -26,8 +26,8 @@ SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 def play(folder: Path, url: str) -> str:
     """Play or go on with a run; return how it ended."""
-    ready = killable.prepared(folder, url, DialogueSuite())
-    run = killable.RunFolder(folder) if folder.exists() else create_run(folder.parent, ready.manifest)
+    ready = killable_run.prepared(folder, url, DialogueSuite())
+    run = killable_run.RunFolder(folder) if folder.exists() else create_run(folder.parent, ready.manifest)
     return run_in_foreground(run, ready).closed.reason
 
 
@@ -50,8 +50,8 @@ def main() -> None:
                 sent.append(number)
                 os.kill(os.getpid(), number)
 
-            killable.die = send
-            killable.arm(point, count)
+            killable_run.die = send
+            killable_run.arm(point, count)
             folder = root / f"{number.name} {point}".replace(" ", "-")
             reason = play(folder, url)
             left = len(expected) - len(results(folder))

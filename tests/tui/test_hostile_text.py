@@ -12,9 +12,9 @@ import msgspec
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from tui.everywhere import PLACES, everywhere
-from tui.recorded import QUESTION, Recorder, WeatherSuite, call_reply
-from tui.shown import assert_no_control_byte
+from support.recorded_runs import QUESTION, Recorder, WeatherSuite, call_reply
+from support.screen_text import assert_no_control_byte
+from support.screen_tour import PLACES, tour_screens
 
 from console.core.case import Case, Key, Setting
 from console.core.chat import Reply
@@ -99,8 +99,8 @@ def hostile_suite(folder: Path, texts: Sequence[str]) -> None:
 
 
 @pytest.fixture
-def foreign(desk: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[Sequence[str]], list[RunFolder]]:
-    """Return a function that fills the desk with texts: three runs, one that waits, a suite and models."""
+def foreign(workspace: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[Sequence[str]], list[RunFolder]]:
+    """Return a function that fills the workspace with texts: three runs, one that waits, a suite and models."""
     current: list[str] = [""]
 
     def compare(*_: Any) -> Comparison:
@@ -111,15 +111,15 @@ def foreign(desk: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[Sequence[st
     suite = WeatherSuite()
     monkeypatch.setattr(suite, "compare", compare, raising=False)
     monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: suite)
-    # Without the last net, which would hide what a widget lets through; it has tests of its own (test_ground_safe.py).
+    # Without the last net, which would hide what a widget lets through; it has tests of its own (test_sanitize.py).
     monkeypatch.setattr(ControlCharacterFilter, "apply", lambda self, segments, background: segments)
 
     def fill(texts: Sequence[str]) -> list[RunFolder]:
-        runs = desk.root / "runs"
+        runs = workspace.root / "runs"
         shutil.rmtree(runs)
         runs.mkdir()
         current[:] = texts
-        hostile_suite(desk.root / "data" / "small-talk", texts)
+        hostile_suite(workspace.root / "data" / "small-talk", texts)
         outcomes = ((Outcome.FAILED, "0117-a"), (Outcome.PASSED, "0116-b"), (Outcome.BROKEN, "0115-c"))
         made = [hostile_run(runs, name, texts, outcome) for outcome, name in outcomes]
         facts = Manifest("0114-waits", 1.0, kept(texts[0]), ModelFacts(kept(texts[1])), Setting(), cases=3)
@@ -133,7 +133,7 @@ async def assert_clean_everywhere(opened: Any, size: tuple[int, int], runs: Sequ
     """Walk through everything; nothing of what is painted can act on a terminal."""
     async with opened(size) as (app, pilot):
         names = []
-        async for name in everywhere(app, pilot, *runs):
+        async for name in tour_screens(app, pilot, *runs):
             assert_no_control_byte(app)
             names.append(name)
         await pilot.press("ctrl+t", *find)

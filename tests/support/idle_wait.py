@@ -26,10 +26,10 @@ READERS = ("workspace",)
 
 def install() -> None:
     """Let `Pilot` and `App` wait this way."""
-    textual.app.wait_for_idle = textual.pilot.wait_for_idle = calm  # type: ignore[assignment]
+    textual.app.wait_for_idle = textual.pilot.wait_for_idle = wait_until_idle  # type: ignore[assignment]
 
 
-async def calm(min_sleep: float = 0.0, max_sleep: float = 1.0) -> None:
+async def wait_until_idle(min_sleep: float = 0.0, max_sleep: float = 1.0) -> None:
     """Return when the app has nothing to do, or `max_sleep` seconds have passed."""
     loop: Any = asyncio.get_running_loop()
     ends = time.monotonic() + max_sleep

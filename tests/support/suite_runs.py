@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from tui.recorded import Recorder
+from support.recorded_runs import Recorder
 
 from console.core.case import Case, Key, Setting
 from console.core.chat import Reply, Usage

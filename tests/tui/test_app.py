@@ -47,7 +47,7 @@ async def test_zoom_shows_one_pane_and_gives_the_rest_back(opened: Any, frame: C
         assert frame(app) == before
 
 
-async def test_numbers_lead_to_places_and_back(opened: Any, desk: Any) -> None:
+async def test_numbers_lead_to_places_and_back(opened: Any, workspace: Any) -> None:
     async with opened() as (app, pilot):
         await pilot.press("2")
         await pilot.pause()
@@ -157,9 +157,9 @@ def held(run: RunFolder) -> Iterator[None]:
 
 
 async def test_quitting_asks_while_a_run_started_here_is_live(
-    opened: Any, desk: Any, frame: Callable[[ConsoleApp], str]
+    opened: Any, workspace: Any, frame: Callable[[ConsoleApp], str]
 ) -> None:
-    run = desk.run("2025-01-17T1320-mine", passed=1, planned=2, reason=None)
+    run = workspace.run("2025-01-17T1320-mine", passed=1, planned=2, reason=None)
     with held(run):
         async with opened() as (app, pilot):
             assert "● 50%" in frame(app)
@@ -178,8 +178,8 @@ async def test_quitting_asks_while_a_run_started_here_is_live(
         assert app.return_value == 0
 
 
-async def test_stopping_on_the_way_out_reaches_the_engine(opened: Any, desk: Any) -> None:
-    run = desk.run("2025-01-17T1320-mine", passed=1, planned=2, reason=None)
+async def test_stopping_on_the_way_out_reaches_the_engine(opened: Any, workspace: Any) -> None:
+    run = workspace.run("2025-01-17T1320-mine", passed=1, planned=2, reason=None)
     heard: list[bytes] = []
 
     async def engine(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -1,10 +1,10 @@
 """Plays a bundled suite with simulated models again and again, each time with a signal to itself at a named point.
 
-    suite_kills.py FOLDER SUITE CASES
+    python -m support.killed_suite_runs FOLDER SUITE CASES
 
-CASES is a JSON list of [signal, point, count] with points as in killable.py. Every run is resumed where it was left.
-Prints one JSON line for the run that nothing happened to, then one for each case: whether the point was reached, how
-the process ended, how many cases were left then, and whether results and calls are those of the undisturbed run.
+CASES is a JSON list of [signal, point, count] with points as in killable_run.py. Every run is resumed where it was
+left. Prints one JSON line for the run that nothing happened to, then one for each case: whether the point was reached,
+how the process ended, how many cases were left then, and whether results and calls are those of the undisturbed run.
 
 Runs are played in forked children, so that everything is imported once only.
 """
@@ -17,8 +17,8 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-import killable
 import msgspec
+from support import killable_run
 
 from console.core.record import Asked, Finished
 from console.core.run import Selection
@@ -57,9 +57,9 @@ def arm(folder: Path, name: str, point: str, count: int) -> None:
         folder.with_suffix(".sent").touch()
         os.kill(os.getpid(), signal.Signals[name])
 
-    killable.die = send
-    killable.openai_client.OpenAIEndpoint = simulated.SimulatedEndpoint
-    killable.arm(point, count)
+    killable_run.die = send
+    killable_run.openai_client.OpenAIEndpoint = simulated.SimulatedEndpoint
+    killable_run.arm(point, count)
 
 
 def read(folder: Path) -> tuple[dict[str, Any], Counter[str], Counter[str]]:

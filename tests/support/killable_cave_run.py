@@ -1,6 +1,6 @@
 """Plays a run of cave-bench in this process and kills it, or the worker, the n-th time a named point is reached.
 
-    cave_killable.py RUN_FOLDER BASE_URL SUITE_FOLDER MODE VICTIM POINT COUNT
+    python -m support.killable_cave_run RUN_FOLDER BASE_URL SUITE_FOLDER MODE VICTIM POINT COUNT
 
 VICTIM is `engine`, `worker`, `ctrl-c` (twice: stop, then at once) or `nobody`. Points: `before cell` (a reply is there,
 its code is not run yet), `in cell`, `after cell` (its report is there, nothing of it is kept yet), `kept cell`,

@@ -51,17 +51,17 @@ def test_every_action_of_a_widget_is_done_by_the_widget(where: str, widget: type
 
 
 @pytest.mark.parametrize("where", SCREENS)
-def test_every_action_of_a_screen_has_a_responder(where: str, desk: Any) -> None:
-    app, run = ConsoleApp(desk.places), desk.run("a")
+def test_every_action_of_a_screen_has_a_responder(where: str, workspace: Any) -> None:
+    app, run = ConsoleApp(workspace.paths), workspace.run("a")
     screen = screen_at(where, run)
     missing = without_responder(where, responders_on(screen, [app.services.exports]))
     assert missing == []
     assert without_responder(where, [app])  # the check can fail
 
 
-def test_every_action_of_the_app_has_a_responder(desk: Any) -> None:
-    app = ConsoleApp(desk.places)
-    screen = screen_at("home", desk.run("a"))
+def test_every_action_of_the_app_has_a_responder(workspace: Any) -> None:
+    app = ConsoleApp(workspace.paths)
+    screen = screen_at("home", workspace.run("a"))
     assert without_responder("all", responders_on(screen, [app.navigator, app.services.exports, app])) == []
     assert without_responder("all", [app])
 
@@ -131,8 +131,10 @@ async def test_help_lists_every_key_of_the_place(opened: Any) -> None:
         assert set(groups_of(actions, "sort")) == {"RUNS"}
 
 
-async def test_a_menu_lists_its_letters_and_acts(opened: Any, frame: Callable[[ConsoleApp], str], desk: Any) -> None:
-    desk.usual_runs()
+async def test_a_menu_lists_its_letters_and_acts(
+    opened: Any, frame: Callable[[ConsoleApp], str], workspace: Any
+) -> None:
+    workspace.usual_runs()
     async with opened() as (app, pilot):
         await pilot.press("y")
         assert "name of this run" in frame(app)
@@ -177,10 +179,12 @@ def test_a_broken_key_file_is_said_and_the_defaults_hold(tmp_path: Path, text: s
     assert load_key_map(tmp_path / "missing.toml") == KeyMap()
 
 
-async def test_a_remapped_key_works_and_shows(desk: Any, tmp_path: Path, frame: Callable[[ConsoleApp], str]) -> None:
+async def test_a_remapped_key_works_and_shows(
+    workspace: Any, tmp_path: Path, frame: Callable[[ConsoleApp], str]
+) -> None:
     path = tmp_path / "keys.toml"
     path.write_text('"run.new" = "N"\n', encoding="utf-8")
-    app = ConsoleApp(desk.places, keys_path=path)
+    app = ConsoleApp(workspace.paths, keys_path=path)
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         assert "N new run" in frame(app)

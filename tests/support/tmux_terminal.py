@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 
-class Terminal:
+class TmuxTerminal:
     """The app in a tmux pane."""
 
     def __init__(

@@ -2,8 +2,8 @@
 
 from collections.abc import AsyncIterator
 
+from support.screen_text import assert_until, wait_until_unchanged
 from textual.pilot import Pilot
-from tui.shown import assert_until, still
 
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
@@ -35,23 +35,23 @@ STEPS = {
 """Keys that show something else of a place: the next pane, other views, the wall, what is folded."""
 
 
-async def everywhere(app: ConsoleApp, pilot: Pilot[int], *runs: RunFolder) -> AsyncIterator[str]:
+async def tour_screens(app: ConsoleApp, pilot: Pilot[int], *runs: RunFolder) -> AsyncIterator[str]:
     """Go through all screens of the app, with these three runs; yield a name whenever there is something new to see."""
     for name in PLACES:
         await go(app, pilot, name, *runs)
         yield name
         for number, key in enumerate(STEPS.get(name, ())):
             await pilot.press(key)
-            await still(app, pilot)
+            await wait_until_unchanged(app, pilot)
             yield f"{name}, {number}: {key}"
         for key in SHEETS if name in ("home", "review") else ("question_mark",):
             place = app.screen
             await pilot.press(key)
-            await still(app, pilot)
+            await wait_until_unchanged(app, pilot)
             yield f"{name}, {key}"
             stays = key == "question_mark" and app.screen is place  # on a wide terminal help is beside the place
             await pilot.press(key if stays else "escape")
-            await still(app, pilot)
+            await wait_until_unchanged(app, pilot)
     await pilot.press("escape")
 
 
@@ -68,4 +68,4 @@ async def go(app: ConsoleApp, pilot: Pilot[int], name: str, *runs: RunFolder) ->
     where = "library" if name == "cases" else name
     await assert_until(pilot, lambda: isinstance(app.screen, BaseScreen) and app.screen.where == where)
     await app.workers.wait_for_complete()
-    await still(app, pilot)
+    await wait_until_unchanged(app, pilot)

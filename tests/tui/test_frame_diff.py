@@ -9,10 +9,10 @@ from typing import Any
 from rich.console import Console
 from rich.segment import Segment
 from rich.style import Style
+from support.screen_text import assert_until
 from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.geometry import Region
 from textual.strip import Strip
-from tui.shown import assert_until
 
 from console.tui.render.frame_diff import Difference, ShownFrame
 

@@ -8,11 +8,9 @@ from typing import Any
 from console.core.case import Case, Key, Setting
 from console.core.chat import Reply, ToolCall, Usage
 from console.core.comparison import Comparison, Mark, Pair, Row
-from console.core.live import Began, Command, Status
 from console.core.outcome import Outcome, Verdict
 from console.core.record import AnyRecord, Asked, Closed, Finished, Noted, Opened, Scored, Started, Tried
 from console.core.run import Manifest, ModelFacts
-from console.engine.publish import Publisher
 from console.store.journal import JournalWriter
 from console.store.lock import RunLock
 from console.store.runs import RunFolder, create_run
@@ -146,33 +144,6 @@ def loop_run(root: Path, loops: int = 5, turns: int = 6, *, close: bool = True, 
     return recorder
 
 
-class Engine:
-    """Just enough of an engine: the lock, the journal and the socket."""
-
-    def __init__(self, root: Path, cases: int = 4, **more: Any) -> None:
-        self.recorder = Recorder(root, cases=cases, live=True, **more)
-        self.status = Status("running", 4)
-        self.heard: list[Command] = []
-        self.said: list[str] = []
-        self.publisher = Publisher(self.recorder.folder.socket_path, lambda: self.status, self.heard.append)
-
-    async def __aenter__(self) -> "Engine":
-        await self.publisher.open(self.said.append)
-        return self
-
-    async def __aexit__(self, *error: object) -> None:
-        if self.recorder.lock is not None:
-            await self.publisher.close()
-            self.recorder.leave()
-
-    async def end(self, reason: str = "completed") -> None:
-        await self.publisher.close()
-        self.recorder.close(reason)
-
-    def begin(self, key: Key, n: int = 1, **more: Any) -> None:
-        self.publisher.began(Began(key=key, n=n, role="model", **more))
-
-
 class WeatherSuite:
     """The part of a suite that Review needs: it lays the recorded weather calls beside what was expected."""
 
@@ -190,3 +161,15 @@ class WeatherSuite:
             rule="value_error:string  Invalid value for parameter 'unit': 'imperial'. Expected one of ['fahrenheit'].",
             hint="unit='fahrenheit'",
         )
+
+
+def replayable_run(root: Path) -> Recorder:
+    """Three conversations one after the other, of ten seconds each."""
+    recorder = Recorder(root, cases=3)
+    for n in range(3):
+        key = recorder.start(f"case-{n}")
+        recorder.tick(9.0)
+        recorder.ask(key, f"question {n}", Reply("one two three four five " * 20, latency_s=8.0))
+        recorder.finish(key, Outcome.FAILED if n == 1 else Outcome.PASSED, "value_error:string", "unit")
+    recorder.close()
+    return recorder

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from tui.everywhere import everywhere
-from tui.recorded import WeatherSuite, plain_run
-from tui.shown import assert_until, still, text_of
+from support.recorded_runs import WeatherSuite, plain_run
+from support.screen_text import assert_until, text_of, wait_until_unchanged
+from support.screen_tour import tour_screens
 
 from console.tui.render.ascii_filter import typed
 from console.tui.render.symbols import SYMBOLS, Symbols
@@ -32,43 +32,43 @@ async def test_below_the_least_size_there_is_one_sentence_and_it_comes_back(
         words = " ".join(frame(app).split())
         assert words == f"This terminal is {size[0]}×{size[1]}. The console needs 40×10; it is readable from 80×24."
         await pilot.resize_terminal(80, 24)
-        await still(app, pilot)
+        await wait_until_unchanged(app, pilot)
         assert frame(app) == before
 
 
-async def test_little_room_shows_one_pane_of_home_at_a_time(opened: Any, desk: Any, assert_frame: Any) -> None:
-    desk.usual_runs()
+async def test_little_room_shows_one_pane_of_home_at_a_time(opened: Any, workspace: Any, assert_frame: Any) -> None:
+    workspace.usual_runs()
     async with opened((40, 10)) as (app, pilot):
         assert_frame(app, "home-small-40x10", whole=True)
         heads = []
         for _ in range(4):
             await pilot.press("tab")
-            await still(app, pilot)
+            await wait_until_unchanged(app, pilot)
             heads.append(text_of(app).splitlines()[1].split()[0])
         assert sorted(heads) == ["MODELS", "RUNS", "START", "SUITES"]
         await pilot.resize_terminal(80, 24)
-        await still(app, pilot)
+        await wait_until_unchanged(app, pilot)
         assert all(head in text_of(app) for head in heads)
 
 
-async def test_little_room_is_enough_to_watch_a_run(opened: Any, desk: Any, assert_frame: Any) -> None:
-    run = plain_run(desk.root / "runs").folder
+async def test_little_room_is_enough_to_watch_a_run(opened: Any, workspace: Any, assert_frame: Any) -> None:
+    run = plain_run(workspace.root / "runs").folder
     async with opened((40, 10)) as (app, pilot):
         app.navigator.open_live(run)
         await assert_until(pilot, lambda: "wrong val" in text_of(app))
-        await still(app, pilot)
+        await wait_until_unchanged(app, pilot)
         assert_frame(app, "live-small-40x10", whole=True)
         await pilot.press("enter")
         await assert_until(pilot, lambda: "verdict" in text_of(app))
         assert "wrong val" not in text_of(app)
 
 
-async def test_little_room_is_enough_to_review_a_run(opened: Any, desk: Any, assert_frame: Any) -> None:
-    run = plain_run(desk.root / "runs").folder
+async def test_little_room_is_enough_to_review_a_run(opened: Any, workspace: Any, assert_frame: Any) -> None:
+    run = plain_run(workspace.root / "runs").folder
     async with opened((40, 10)) as (app, pilot):
         app.navigator.open_review(run)
         await assert_until(pilot, lambda: "1 of 7" in text_of(app))
-        await still(app, pilot)
+        await wait_until_unchanged(app, pilot)
         assert_frame(app, "review-small-40x10", whole=True)
         await pilot.press("enter")
         await assert_until(pilot, lambda: "expected" in text_of(app))
@@ -80,19 +80,19 @@ async def test_little_room_is_enough_to_review_a_run(opened: Any, desk: Any, ass
         assert app.screen.focused.id == "list"
 
 
-async def test_zoom_goes_with_tab(opened: Any, desk: Any, frame: Frame) -> None:
-    desk.usual_runs()
+async def test_zoom_goes_with_tab(opened: Any, workspace: Any, frame: Frame) -> None:
+    workspace.usual_runs()
     async with opened() as (app, pilot):
         before = frame(app)
         await pilot.press("z")
-        await still(app, pilot)
+        await wait_until_unchanged(app, pilot)
         assert "SUITES" not in frame(app)
         await pilot.press("tab")
-        await still(app, pilot)
+        await wait_until_unchanged(app, pilot)
         assert "SUITES" not in frame(app)
         assert "newest first" in frame(app)
         await pilot.press("escape", "shift+tab")
-        await still(app, pilot)
+        await wait_until_unchanged(app, pilot)
         assert frame(app) == before
 
 
@@ -109,12 +109,12 @@ def ascii_marks() -> Iterator[None]:
 
 
 @pytest.mark.timeout(400)
-async def test_asked_for_ascii_every_screen_is_ascii(ascii_marks: None, opened: Any, desk: Any) -> None:
-    run = plain_run(desk.root / "runs").folder
-    others = [plain_run(desk.root / "runs", name=f"011{day}-1420-other").folder for day in (6, 5)]
+async def test_asked_for_ascii_every_screen_is_ascii(ascii_marks: None, opened: Any, workspace: Any) -> None:
+    run = plain_run(workspace.root / "runs").folder
+    others = [plain_run(workspace.root / "runs", name=f"011{day}-1420-other").folder for day in (6, 5)]
     async with opened((80, 24)) as (app, pilot):
         seen = []
-        async for name in everywhere(app, pilot, run, *others):
+        async for name in tour_screens(app, pilot, run, *others):
             text = text_of(app)
             assert text.isascii(), f"{name}: {sorted(set(text) - set(map(chr, range(128))))}\n{text}"
             seen.append(name)

@@ -1,11 +1,16 @@
 """What is shown, and waiting for it."""
 
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 from textual.app import App
 from textual.pilot import Pilot
+
+from console.tui.app import ConsoleApp
+from console.tui.data.workspace import THREAD
+from console.tui.screens.live.conversation_grid import ConversationGrid
 
 PATIENCE_S = 60.0
 
@@ -24,7 +29,7 @@ async def assert_until(pilot: Pilot[int], holds: Callable[[], bool]) -> None:
     await pilot.pause()
 
 
-async def still(app: App[Any], pilot: Pilot[int]) -> None:
+async def wait_until_unchanged(app: App[Any], pilot: Pilot[int]) -> None:
     """Wait until the picture stays the same."""
     last, same = "", 0
     while same < 2:
@@ -44,3 +49,16 @@ def assert_no_control_byte(app: App[Any]) -> None:
                 assert not 0x7F <= code < 0xA0, f"control character in {part.text!r}"
                 assert code not in (0x200E, 0x200F, 0x202E, 0x2066, 0x2028, 0x2029), f"bidi in {part.text!r}"
                 assert not 0xD800 <= code < 0xE000, f"surrogate in {part.text!r}"
+
+
+async def settle(app: ConsoleApp, pilot: Pilot[int]) -> None:
+    """Wait until threads have handed over what they read and it is drawn."""
+    for _ in range(3):
+        await app.workers.wait_for_complete()
+        while any(thread.name == THREAD for thread in threading.enumerate()):
+            await pilot.pause(0.01)
+        await pilot.pause()
+
+
+def tile_cases(wall: ConversationGrid) -> list[str]:
+    return [tile.slot[0] if tile.slot else "" for tile in wall.tiles]

@@ -4,8 +4,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tui.recorded import WeatherSuite, plain_run
-from tui.shown import assert_until, still, text_of
+from support.recorded_runs import WeatherSuite, plain_run
+from support.screen_text import assert_until, text_of, wait_until_unchanged
 
 from console.tui.app import ConsoleApp
 from console.tui.bell import ring
@@ -39,11 +39,11 @@ def test_the_remembered_theme_counts_where_the_terminal_can_show_it() -> None:
     assert choose_theme({"TERM": "xterm"}, "of another version") != "of another version"
 
 
-async def test_order_filter_and_theme_come_back(desk: Any, settle: Any, tmp_path: Path) -> None:
-    desk.usual_runs()
+async def test_order_filter_and_theme_come_back(workspace: Any, settle: Any, tmp_path: Path) -> None:
+    workspace.usual_runs()
     for start in (1, 2):
         memory = UiState(tmp_path / "state" / "app.json")
-        app = ConsoleApp(desk.places, ui_state=memory)
+        app = ConsoleApp(workspace.paths, ui_state=memory)
         async with app.run_test(size=(80, 24)) as pilot:
             await settle(app, pilot)
             if start == 1:
@@ -64,8 +64,8 @@ def test_ringing_says_nothing_of_the_run() -> None:
     assert plain == ["\a"]
 
 
-async def test_the_end_of_a_run_rings_unless_it_was_switched_off(opened: Any, desk: Any) -> None:
-    run = read_run(desk.run("2025-01-17T1320-a\x1b]0;x\x07", passed=2))
+async def test_the_end_of_a_run_rings_unless_it_was_switched_off(opened: Any, workspace: Any) -> None:
+    run = read_run(workspace.run("2025-01-17T1320-a\x1b]0;x\x07", passed=2))
     async with opened() as (app, pilot):
         written: list[str] = []
         app._driver.write = written.append
@@ -87,9 +87,11 @@ def test_two_actions_on_one_key_are_reported(tmp_path: Path) -> None:
     assert any("did you mean run.new" in text for text in mistakes)
 
 
-async def test_a_run_and_a_case_are_found_by_a_word(opened: Any, desk: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_run_and_a_case_are_found_by_a_word(
+    opened: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: WeatherSuite())
-    plain_run(desk.root / "runs")
+    plain_run(workspace.root / "runs")
     async with opened() as (app, pilot):
         await pilot.press("ctrl+t", *"131-52")
         await assert_until(pilot, lambda: "live_multiple_131-52" in text_of(app))
@@ -99,7 +101,7 @@ async def test_a_run_and_a_case_are_found_by_a_word(opened: Any, desk: Any, monk
         assert app.screen.rollout is None or app.screen.rollout.key.case == "live_multiple_131-52"
 
 
-async def test_help_stays_beside_a_wide_place_while_keys_are_tried(opened: Any, desk: Any) -> None:
+async def test_help_stays_beside_a_wide_place_while_keys_are_tried(opened: Any, workspace: Any) -> None:
     async with opened((160, 45)) as (app, pilot):
         await pilot.press("question_mark")
         await assert_until(pilot, lambda: "? closes" in text_of(app))
@@ -113,11 +115,11 @@ async def test_help_stays_beside_a_wide_place_while_keys_are_tried(opened: Any, 
         await assert_until(pilot, lambda: "? closes" not in text_of(app))
 
 
-async def test_the_key_line_can_be_clicked(opened: Any, desk: Any) -> None:
+async def test_the_key_line_can_be_clicked(opened: Any, workspace: Any) -> None:
     async with opened() as (app, pilot):
         await pilot.click("KeyLine", offset=(15, 1))
         await assert_until(pilot, lambda: "SUITES" in text_of(app) and app.screen.where == "launch")
         await pilot.press("escape")
         await pilot.click("KeyLine", offset=(64, 1))
         await assert_until(pilot, lambda: "Help: Home" in text_of(app))
-        await still(app, pilot)
+        await wait_until_unchanged(app, pilot)

@@ -1,7 +1,7 @@
 """Every screen and every state of the app, as walks: one session of the app goes through several of them.
 
-Used by `test_states.py`, which holds their frames and colours, and by `pictures.py`, which draws them to be looked at.
-Time stands still in all walks, so that nothing that is shown depends on how fast the machine is.
+Used by `test_states.py`, which holds their frames and colours, and by `screen_picture.py`, which draws
+them to be looked at. Time stands still in all walks, so that nothing that is shown depends on how fast the machine is.
 """
 
 import time
@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.compared_runs import CallSuite, answer_count_run, call_run
+from support.fake_engine import FakeEngine
+from support.recorded_runs import QUESTION, Recorder, WeatherSuite, call_reply, plain_run, replayable_run
+from support.sample_workspace import TWO_MODELS
+from support.screen_text import assert_until, text_of, tile_cases
+from support.suite_runs import CodeSuite, LoopSuite, brick_run, code_run
 from textual.pilot import Pilot
-from tui.loop_runs import CodeSuite, LoopSuite, brick_run, code_run
-from tui.recorded import QUESTION, Engine, Recorder, WeatherSuite, call_reply, plain_run
-from tui.shown import assert_until, text_of
-from tui.test_compare_screen import CallSuite, loops, play
-from tui.test_launch import MATRIX
-from tui.test_live_wall import shown, told_run
 
 from console.core.live import Activity, EndpointState, Status
 from console.core.outcome import Outcome
@@ -42,7 +42,7 @@ NOON = 1_800_003_600.0
 class Stage:
     """What a walk needs: folders, a way to open the app, and a way to change what would start engines."""
 
-    desk: Any
+    workspace: Any
     opened: Callable[..., Any]
     monkeypatch: pytest.MonkeyPatch
     size: tuple[int, int]
@@ -50,7 +50,7 @@ class Stage:
     pilot: Pilot[int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.desk.places = WorkspacePaths(
+        self.workspace.paths = WorkspacePaths(
             Path("models.toml"), Path("data"), Path("runs")
         )  # no path of this machine is shown
         self.monkeypatch.setattr(time, "time", lambda: NOON)
@@ -120,7 +120,7 @@ async def first_day(stage: Stage) -> AsyncGenerator[str, None]:
 
 async def usual_day(stage: Stage) -> AsyncGenerator[str, None]:
     """Some runs of every kind, narrowed, damaged, asked about; one that is live, and a queue."""
-    stage.desk.usual_runs()
+    stage.workspace.usual_runs()
     async with stage.opened(stage.size, toasts=True) as opening:
         await stage.begin(opening)
         see = stage.see
@@ -146,12 +146,12 @@ async def usual_day(stage: Stage) -> AsyncGenerator[str, None]:
 
 async def busy_day(stage: Stage) -> AsyncGenerator[str, None]:
     """A live run and runs that wait for it; leaving then asks."""
-    run = stage.desk.run("2025-01-17T1320-mine", passed=7, failed=3, planned=20, reason=None)
+    run = stage.workspace.run("2025-01-17T1320-mine", passed=7, failed=3, planned=20, reason=None)
     for number in range(2):
-        queued = stage.desk.run(f"2025-01-17T132{number + 1}-next", model="sim/hasty", planned=12, reason=None)
+        queued = stage.workspace.run(f"2025-01-17T132{number + 1}-next", model="sim/hasty", planned=12, reason=None)
         queued.journal_path.unlink()
-        RunQueue(stage.desk.root / "runs").add([Queued(queued.name, NOON)])
-    lock, player = RunLock(run.lock_path), RunQueue(stage.desk.root / "runs").take()
+        RunQueue(stage.workspace.root / "runs").add([Queued(queued.name, NOON)])
+    lock, player = RunLock(run.lock_path), RunQueue(stage.workspace.root / "runs").take()
     try:
         async with stage.opened(stage.size, toasts=True) as opening:
             await stage.begin(opening)
@@ -173,16 +173,18 @@ async def busy_day(stage: Stage) -> AsyncGenerator[str, None]:
 
 async def new_run(stage: Stage) -> AsyncGenerator[str, None]:
     """The form: empty, filled in, tried, refused, asked about, and its presets."""
-    stage.desk.write_models(MATRIX)
-    stage.desk.write_suite("more-talk")
-    stage.desk.run("2025-01-17T1320-a", model="gpt-x", passed=1, failed=2)
-    (stage.desk.root / "presets.toml").write_text(
+    stage.workspace.write_models(TWO_MODELS)
+    stage.workspace.write_suite("more-talk")
+    stage.workspace.run("2025-01-17T1320-a", model="gpt-x", passed=1, failed=2)
+    (stage.workspace.root / "presets.toml").write_text(
         '[nightly]\nmodels = ["gpt-x", "sim/careful"]\nsuites = ["small-talk/what"]\nsample = 2\n\n'
         '[gone]\nmodels = ["[/x]"]\nsuites = ["nowhere"]\n\n[bad]\nlimit = "many"\n'
     )
     tried = [
-        SampleRun(stage.desk.root, "gpt-x", "small-talk", 3, Tally(passed=1, failed=1, cost_usd=0.012), seconds=4.2),
-        SampleRun(stage.desk.root, "free-z", "small-talk", 3, Tally(), is_over=True, problem="connection refused"),
+        SampleRun(
+            stage.workspace.root, "gpt-x", "small-talk", 3, Tally(passed=1, failed=1, cost_usd=0.012), seconds=4.2
+        ),
+        SampleRun(stage.workspace.root, "free-z", "small-talk", 3, Tally(), is_over=True, problem="connection refused"),
     ]
     stage.monkeypatch.setattr(trying, "start_trials", lambda plans: tried)
     stage.monkeypatch.setattr(trying, "watch", _nothing_new)
@@ -222,7 +224,7 @@ async def _nothing_new(trials: Any, tell: Any) -> None:
 
 async def only_failed(stage: Stage) -> AsyncGenerator[str, None]:
     """The form for the failed cases of a run, and a mistake in it."""
-    stage.desk.run("2025-01-17T1320-a", model="sim/hasty", passed=1, failed=2, simulated=True)
+    stage.workspace.run("2025-01-17T1320-a", model="sim/hasty", passed=1, failed=2, simulated=True)
     async with stage.opened(stage.size, toasts=True) as opening:
         await stage.begin(opening)
         await stage.see(lambda: getattr(stage.app.screen, "forecast", None) is not None, "tab", "a")
@@ -234,10 +236,10 @@ async def only_failed(stage: Stage) -> AsyncGenerator[str, None]:
 
 async def live_cases(stage: Stage) -> AsyncGenerator[str, None]:
     """A run of cases beside another one: watched, on a wall, pinned, held up, paused."""
-    root = stage.desk.root / "runs"
+    root = stage.workspace.root / "runs"
     async with (
-        Engine(root, cases=40, name="0117-1500-bfcl-gpt-x") as engine,
-        Engine(root, 12, name="0117-1501-b") as other,
+        FakeEngine(root, cases=40, name="0117-1500-bfcl-gpt-x") as engine,
+        FakeEngine(root, 12, name="0117-1501-b") as other,
     ):
         keys = _talk(engine, 9)
         other.recorder.finish(other.recorder.start("b-1"), Outcome.PASSED)
@@ -256,11 +258,13 @@ async def live_cases(stage: Stage) -> AsyncGenerator[str, None]:
             yield "live-frozen"
             await see("following", "space")
             wall = app.screen.wall
-            await see(lambda: len(shown(wall)) == 4 and all(f"word {n}" in text_of(app) for n in range(4)), "w", "w")
+            await see(
+                lambda: len(tile_cases(wall)) == 4 and all(f"word {n}" in text_of(app) for n in range(4)), "w", "w"
+            )
             yield "live-wall"
             await see("pinned", "m")
             yield "live-pinned"
-            await see(lambda: len(shown(wall)) == 1 and app.screen.running_list.has_focus, "escape")
+            await see(lambda: len(tile_cases(wall)) == 1 and app.screen.running_list.has_focus, "escape")
             await see("Problems", "i")
             yield "live-problems"
             await see(lambda: not app.screen.has_class("-problems"), "escape")
@@ -274,7 +278,7 @@ async def live_cases(stage: Stage) -> AsyncGenerator[str, None]:
             yield "live-paused"
 
 
-def _talk(engine: Engine, count: int) -> list[Any]:
+def _talk(engine: FakeEngine, count: int) -> list[Any]:
     """Let some cases end and as many as said be talking."""
     recorder = engine.recorder
     for number in range(4):
@@ -295,7 +299,7 @@ def _talk(engine: Engine, count: int) -> list[Any]:
 
 async def live_ended(stage: Stage) -> AsyncGenerator[str, None]:
     """Runs that have ended: cases, loops, code, halted, out of money, and one that is played again."""
-    root = stage.desk.root / "runs"
+    root = stage.workspace.root / "runs"
     (root / "told").mkdir()
     halted = plain_run(root, name="0117-1421-halted", close=False).close("halted", "key refused: set OPENAI_API_KEY")
     capped = plain_run(root, name="0117-1423-capped", close=False).close("budget", "$5.00 of $5.00 spent")
@@ -306,7 +310,7 @@ async def live_ended(stage: Stage) -> AsyncGenerator[str, None]:
         "live-loops": brick_run(root).folder,
         "live-code": code_run(root).folder,
     }
-    replayed = told_run(root / "told").folder
+    replayed = replayable_run(root / "told").folder
     async with stage.opened(stage.size, toasts=True) as opening:
         await stage.begin(opening)
         app, see = stage.app, stage.see
@@ -329,7 +333,7 @@ async def live_ended(stage: Stage) -> AsyncGenerator[str, None]:
 async def review_cases(stage: Stage) -> AsyncGenerator[str, None]:
     """Failures of a run of calls: every view, filter, menu, note and question."""
     stage.monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: WeatherSuite())
-    recorder = plain_run(stage.desk.root / "runs", close=False)
+    recorder = plain_run(stage.workspace.root / "runs", close=False)
     recorder.finish(recorder.start("live_simple_98-0-0", title=QUESTION), Outcome.UNDECIDED, "unreadable_judge")
     folder = recorder.close()
     async with stage.opened(stage.size, toasts=True) as opening:
@@ -370,7 +374,7 @@ async def review_cases(stage: Stage) -> AsyncGenerator[str, None]:
 
 async def review_others(stage: Stage) -> AsyncGenerator[str, None]:
     """Loops, code, and a run without a failure or without a case."""
-    root = stage.desk.root / "runs"
+    root = stage.workspace.root / "runs"
     suites = {"recorded": WeatherSuite(), "aidan": LoopSuite(), "cave": CodeSuite()}
     stage.monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: suites[manifest.suite])
     good, none = Recorder(root, cases=1, name="0118-good"), Recorder(root, cases=4, name="0118-none")
@@ -398,11 +402,12 @@ async def compare(stage: Stage) -> AsyncGenerator[str, None]:
     """Two and three runs side by side, runs without anything in common, and what models have come to."""
     stage.monkeypatch.setattr(CompareScreen, "find_suite", lambda self, manifest: CallSuite())
     stage.monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: CallSuite())
-    root = stage.desk.root / "runs"
-    two = play(root, "0116-0904", "gpt-w", 0), play(root, "0117-1420", "gpt-x", 1)
-    third = play(root, "0118-0900-bfcl-gpt-y", "gpt-y", 0)
+    root = stage.workspace.root / "runs"
+    two = call_run(root, "0116-0904", "gpt-w", 0), call_run(root, "0117-1420", "gpt-x", 1)
+    third = call_run(root, "0118-0900-bfcl-gpt-y", "gpt-y", 0)
     aidan = [
-        loops(root, f"{day}-aidan", f"sim/{day}", rounds) for day, rounds in (("0116", (5, 9, 4)), ("0117", (9, 2, 8)))
+        answer_count_run(root, f"{day}-aidan", f"sim/{day}", rounds)
+        for day, rounds in (("0116", (5, 9, 4)), ("0117", (9, 2, 8)))
     ]
     Notes(two[1].path).add(Note(_key("live_multiple_131-52"), "dispute", "wrong"))
     async with stage.opened(stage.size, toasts=True) as opening:
@@ -445,8 +450,8 @@ def _key(case: str) -> Any:
 
 async def library(stage: Stage) -> AsyncGenerator[str, None]:
     """Suites with their cases, models with their keys, one of them with a mistake."""
-    stage.desk.usual_runs()
-    stage.desk.write_models(MODELS_WITH_A_MISTAKE)
+    stage.workspace.usual_runs()
+    stage.workspace.write_models(MODELS_WITH_A_MISTAKE)
     async with stage.opened(stage.size, toasts=True) as opening:
         await stage.begin(opening)
         see = stage.see
@@ -483,7 +488,7 @@ prize = 4
 async def helped(stage: Stage) -> AsyncGenerator[str, None]:
     """Help of every place, and what stands when there is no room."""
     stage.monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: WeatherSuite())
-    folder = plain_run(stage.desk.root / "runs").folder
+    folder = plain_run(stage.workspace.root / "runs").folder
     async with stage.opened(stage.size, toasts=True) as opening:
         await stage.begin(opening)
         app, see = stage.app, stage.see
