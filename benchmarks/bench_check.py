@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from console.suites.bfcl.conformance import LineChecker
+from console.suites.bfcl.conformance import BfclLineChecker
 from console.suites.bfcl.dataset import Dataset
 from console.suites.bfcl.simulator_host import host_of
 
@@ -31,10 +31,10 @@ def main() -> None:
     parser.add_argument("--category", default="", help="only categories that begin so")
     args = parser.parse_args()
     began, count, agreed, worker_s = time.perf_counter(), 0, 0, 0.0
-    with LineChecker(args.data) as checker:
+    with BfclLineChecker(args.data) as checker:
         for line in lines_of(args.cases, args.category):
             case = json.loads(line)
-            verdict = checker.check(case)
+            (verdict,) = checker.check([case])
             agreed += _agrees(case, verdict)
             count += 1
         host = host_of(Dataset(args.data))

@@ -12,7 +12,6 @@ from console.cli.caps import CapArguments, add_cap_arguments, budget_of
 from console.cli.name_lists import split
 from console.config.paths import presets_files
 from console.config.preset import ROLES, Preset, load_presets, read_suite_words
-from console.core.case import MODES
 from console.core.fault import UsageError
 
 
@@ -56,7 +55,8 @@ def add_preset_arguments(parser: argparse.ArgumentParser) -> None:
     selection.add_argument("-r", "--rollouts", type=int, metavar="N", help="play each case N times")
     how = parser.add_argument_group("how to run it")
     how.add_argument("-c", "--concurrency", type=int, metavar="N", help="conversations at once")
-    how.add_argument("--mode", choices=MODES, help="native tools (fc) or tools in the prompt; cave-bench: cave or json")
+    how.add_argument("--mode", metavar="NAME",
+                     help="a mode of the suite (see `suites NAME`); default: as models.toml says")  # fmt: skip
     how.add_argument("--option", action="append", default=[], metavar="K=V",
                      help="a suite option, or suite/option; V is JSON or text")  # fmt: skip
     how.add_argument("--judge", metavar="NAME", help="model for the role judge")

@@ -36,10 +36,6 @@ class Case(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Id in the official files where it differs from ours."""
 
 
-MODES = ("fc", "prompt", "cave", "json")
-"""Words a run may give for its mode: native tools, tools in the prompt, and cave-bench's own for the two it has."""
-
-
 class Edit(msgspec.Struct, frozen=True):
     """Another opening: wherever a request begins with some messages of the suite's, others are sent instead."""
 
@@ -59,7 +55,7 @@ class Setting(msgspec.Struct, frozen=True, omit_defaults=True):
     """What play and score must know of the run: how the model is spoken to and the suite's options."""
 
     mode: str = "prompt"
-    """`fc` (native tools) or `prompt` (tools described in the prompt); in cave-bench `cave` or `json`."""
+    """How the model is spoken to, in the suite's word for it."""
     options: dict[str, Any] = {}
     """Suite options after validation, defaults filled in; JSON values."""
     edit: Edit | None = None

@@ -2,7 +2,7 @@
 
     Fault
     ├── halting    auth, quota, not_found, bad_request, bad_tool_schema: asking again cannot help
-    ├── final      context, refused_by_us, data, internal: this rollout ends broken, the run goes on
+    ├── final      context, refused_by_us, data, suite, internal: this rollout ends broken, the run goes on
     └── retryable  rate_limit, server, connect, stalled, deadline, broken_stream, truncated, bad_answer
 
 A fault is never the model's answer and never a score (specs: reliability §1.3–1.4).
@@ -32,6 +32,7 @@ class FaultKind(StrEnum):
     DATA = "data"
     DISK = "disk"
     CANCELLED = "cancelled"
+    SUITE = "suite"
     INTERNAL = "internal"
 
 
@@ -99,7 +100,7 @@ class Fault(Exception):
 
 
 class UsageError(Exception):
-    """Bad input of the user's: one clear message — what, where, how to mend — and exit code 2."""
+    """Bad input of the user's: one clear message — what, where, how to fix it — and exit code 2."""
 
     def __init__(self, message: str, *, where: str = "", hint: str = "") -> None:
         """Make an error; `where` is file:line or a key, `hint` a sentence in the imperative."""

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-import traceback
 from typing import Any, Protocol
 
 from console.core.case import Setting
@@ -14,6 +13,7 @@ from console.engine.budget import BudgetReached, cost_of, cost_of_embedding
 from console.engine.queue import Job
 from console.engine.recorded_effects import KnownEffects
 from console.engine.stage import JournaledStage, StageContext
+from console.suites.guard import SuiteError, describe_error
 from console.suites.suite import ScoresSlowly, Suite
 
 
@@ -54,10 +54,13 @@ class Conversation:
         except Fault as fault:
             self.fault = fault
             return self.finished(broken(fault))
+        except SuiteError as error:
+            return self.finished(broken(Fault(FaultKind.SUITE, self.home.redact(str(error)))))
         except UsageError as error:
             return self.finished(broken(Fault(FaultKind.DATA, str(error))))
-        except Exception as error:  # A bug of ours or of a suite must cost one case, never the run.
-            return self.finished(broken(Fault(FaultKind.INTERNAL, self.home.redact(_place(error)))))
+        except Exception as error:  # a fault in a suite's code costs one rollout, never the run
+            text = self.home.redact(describe_error(error, self.suite))
+            return self.finished(broken(Fault(FaultKind.SUITE, text)))
 
     async def _judged(self, output: Any) -> Verdict:
         if self.known.unused:
@@ -91,10 +94,3 @@ def broken(fault: Fault) -> Verdict:
     """Return the outcome of a machinery fault: never a score."""
     messages = (fault.message, fault.hint) if fault.hint else (fault.message,)
     return Verdict(Outcome.BROKEN, reason=fault.kind.value, messages=messages, detail={"partial": fault.partial})
-
-
-def _place(error: Exception) -> str:
-    """Name an unexpected error and where it arose; no local variables."""
-    frames = traceback.extract_tb(error.__traceback__)
-    where = f" at {frames[-1].name}, line {frames[-1].lineno}" if frames else ""
-    return f"{type(error).__name__}: {error}{where}"

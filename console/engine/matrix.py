@@ -14,6 +14,8 @@ from console.core.suggestion import nearest
 from console.engine.plan import Plan
 from console.store.runs import RunFolder, find_run
 from console.suites.catalog import Catalog
+from console.suites.modes import find_mode
+from console.suites.selection import select_cases
 
 
 def plans_of(preset: Preset, places: WorkspacePaths) -> list[Plan]:
@@ -135,7 +137,9 @@ def _shared_out(ids: tuple[str, ...], preset: Preset, places: WorkspacePaths) ->
     shares: dict[str, tuple[str, ...]] = {}
     known: list[str] = []
     for name, parts in preset.suites.items():
-        has = [case.id for case in catalog.open(name).cases(Selection(parts), Setting(preset.mode or "prompt"))]
+        suite = catalog.open(name)
+        setting = Setting(mode=find_mode(suite, preset.mode or None))
+        has = [case.id for case in select_cases(suite, Selection(parts), setting)]
         known += has
         shares[name] = tuple(one for one in ids if one in set(has))
         left = {one: None for one in left if one not in set(has)}

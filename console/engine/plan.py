@@ -19,7 +19,9 @@ from console.engine.roles import fill_roles, pick_model
 from console.store.runs import RunFolder, new_run_id
 from console.suites.catalog import Catalog
 from console.suites.headline import HasHeadline
-from console.suites.suite import GivesWarnings, HasNeeds, NamesModes, Option, SettlesOptions, Suite
+from console.suites.modes import find_mode
+from console.suites.selection import select_cases
+from console.suites.suite import GivesWarnings, HasNeeds, Option, SettlesOptions, Suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class Plan:
     selection: Selection = field(default_factory=Selection)
     options: dict[str, Any] = field(default_factory=dict[str, Any])
     mode: str | None = None
-    """`fc` or `prompt`; None: as models.toml says."""
+    """A mode of the suite or of models.toml; None: the one models.toml names for the model."""
     roles: dict[str, str] = field(default_factory=dict[str, str])
     """Model names for `judge`, `embedding`; missing ones are chosen by the suite's defaults."""
     rollouts: int = 1
@@ -73,10 +75,9 @@ def prepare(plan: Plan) -> Prepared:
     models = fill_roles(book, model, suite, options, plan.roles)
     if isinstance(suite, SettlesOptions):
         options = suite.settle(options, {role: config.name for role, config in models.items() if role != "model"})
-    mode = plan.mode or model.mode
-    own = suite.own_mode(mode) if isinstance(suite, NamesModes) else mode
-    setting = Setting(mode=own, options=options, edit=plan.edit)
-    cases = _select(suite, plan.selection, setting)
+    mode = find_mode(suite, plan.mode or None, model.mode)
+    setting = Setting(mode=mode, options=options, edit=plan.edit)
+    cases = select_cases(suite, plan.selection, setting)
     if not cases:
         raise UsageError("the selection holds no case", hint="Widen --category, --ids or --limit.")
     _check_modes(suite, cases, setting)
@@ -104,17 +105,6 @@ def prepare(plan: Plan) -> Prepared:
     )
     warnings = [*book.warnings, *(suite.notices(setting) if isinstance(suite, GivesWarnings) else ())]
     return Prepared(manifest, suite, cases, models, find_runs_root(plan.runs_path), roots, warnings)
-
-
-def _select(suite: Suite, selection: Selection, setting: Setting) -> list[Case]:
-    """Return the chosen cases; what a suite says of an unknown one is said of the option that named it."""
-    try:
-        return suite.cases(selection, setting)
-    except UsageError as error:
-        if not any(one in error.message for one in selection.ids):
-            raise
-        message = f"{error.where}: {error.message}" if error.where else error.message
-        raise UsageError(message, where="--ids", hint=error.hint) from None
 
 
 def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> Prepared:
@@ -192,7 +182,7 @@ def _checked(option: Option, value: Any) -> Any:
 def _check_modes(suite: Suite, cases: list[Case], setting: Setting) -> None:
     used = {case.category for case in cases}
     for category in suite.categories():
-        if category.name in used and setting.mode not in category.modes:
+        if category.name in used and category.modes and setting.mode not in category.modes:
             raise UsageError(
                 f"category {category.name} cannot be run in {setting.mode} mode",
                 where="--mode",

@@ -45,7 +45,7 @@ def import_results(path: Path, suite: Suite, runs_root: Path, *, mode: str | Non
     setting = Setting(mode=mode or ("fc" if native else "prompt"))
     judged: list[tuple[Case, Line]] = []
     for category, of_category in lines.items():
-        chosen = suite.cases(Selection(categories=(category,)), setting)
+        chosen = suite.cases((category,), setting)
         cases = {case.id: case for case in chosen if not is_prerequisite(case.id)}
         check_ids(of_category, cases, files[category], partial=True)
         judged += [(cases[line["id"]], line) for line in of_category]

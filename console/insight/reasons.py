@@ -88,6 +88,7 @@ _WORDS = {
     "data": "data missing or damaged",
     "disk": "disk refused",
     "cancelled": "stopped by you",
+    "suite": "fault in the suite's code",
     "internal": "our own mistake",
 }
 

@@ -3,7 +3,7 @@
 A dataset is a folder; its name is the suite's name. Folders are looked for in the user's data folders, among the
 bundled and among the pulled ones, which may share a folder; of two with the same name the first found counts, and the
 other is reported. Formats are ours, imported only when one of their suites is opened, or those of installed packages
-(see `suites.foreign`).
+(see `suites.plugins`).
 """
 
 import importlib
@@ -16,7 +16,8 @@ import msgspec
 
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
-from console.suites.plugins import broken_formats, open_foreign, points
+from console.suites.guard import guard
+from console.suites.plugins import broken_formats, open_plugin, points
 from console.suites.suite import DemoRun, Suite, SuiteEntry
 
 _FORMATS = {
@@ -67,7 +68,7 @@ class Catalog:
     """All suites that can be opened."""
 
     def __init__(self, roots: Roots) -> None:
-        """Look at nothing yet; folders are scanned at the first question."""
+        """Take the folders; they are scanned when something is first looked up."""
         self._roots = roots
         self._entries: dict[str, SuiteEntry] | None = None
         self._damaged: dict[str, UsageError] = {}
@@ -97,6 +98,14 @@ class Catalog:
         if entry is None:
             raise self._damaged.get(name) or self._unknown(name)
         return _open(entry)
+
+    def open_format(self, name: str) -> Suite | None:
+        """Open a format without any data, for what it can do without; None when there is no such format."""
+        entry = SuiteEntry(name, name, Path(), name)
+        try:
+            return _open(entry) if name in _FORMATS or any(point.name == name for point in points()) else None
+        except UsageError:
+            return None
 
     def _scan(self) -> dict[str, SuiteEntry]:
         if self._entries is None:
@@ -211,11 +220,11 @@ def _text(table: dict[str, Any], key: str, place: Path) -> str:
 def _open(entry: SuiteEntry) -> Suite:
     if entry.format in _FORMATS:
         module, _, attribute = _FORMATS[entry.format].partition(":")
-        return getattr(importlib.import_module(module), attribute)(entry)
+        return guard(getattr(importlib.import_module(module), attribute)(entry))
     offered = points()
     for point in offered:
         if point.name == entry.format:
-            return open_foreign(point, entry)
+            return guard(open_plugin(point, entry))
     names = [*_FORMATS, *(point.name for point in offered)]
     close = nearest(entry.format, names)
     hint = f"Did you mean {close}?" if close else f"Known formats: {', '.join(names)}."

@@ -1,115 +1,98 @@
 """Offline verdicts for saved outputs: `check SUITE`, one JSON line in, one out, in order.
 
-Uses the very rules of scoring; no network, no key, no model. Only the suite's own code is imported.
+Uses the very rules of scoring; no network, no key, no model. Only the suite's own code is imported. A line that cannot
+be judged is answered with its number and why; the others go on.
 """
 
 import json
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from itertools import islice
-from typing import Any, Protocol, TypeVar, cast
+from typing import cast
 
-from console.core.fault import UsageError
+from console.core.fault import Fault, UsageError
 from console.suites.catalog import Catalog, Roots
+from console.suites.line_checks import OutputChecker
+from console.suites.suite import ChecksLines, LineChecker, Row
 
-Row = dict[str, Any]
-Line = tuple[int, str]
-"""Number and text."""
-Read = TypeVar("Read")
-_WITHOUT_DATA = ("aidanbench", "cavebench")
-"""Formats whose lines carry all that is needed."""
+NumberedLine = tuple[int, str]
 
 
-def check(suite: str, lines: Iterable[str], roots: Roots, *, ahead: int = 1) -> Iterator[Row]:
-    """Judge each line by the rules of a suite; blank lines are passed over.
+class LineCheck:
+    """Judges lines by the rules of a suite while it is iterated over; blank lines are passed over."""
+
+    def __init__(self, suite: str, lines: Iterable[str], roots: Roots, ahead: int) -> None:
+        self._suite, self._lines, self._roots, self._ahead = suite, lines, roots, ahead
+        self.errors = 0
+        """Lines so far that could not be judged."""
+
+    def __iter__(self) -> Iterator[Row]:
+        with _open_checker(self._suite, self._roots) as checker:
+            numbered = ((number, line) for number, line in enumerate(self._lines, 1) if line.strip())
+            while batch := list(islice(numbered, self._ahead)):
+                yield from self._answers(checker, batch)
+
+    def _answers(self, checker: LineChecker, batch: Sequence[NumberedLine]) -> Iterator[Row]:
+        parsed = [_parse(line) for _, line in batch]
+        rows = [row for row in parsed if not isinstance(row, UsageError)]
+        answers = iter(_check_rows(checker, rows))
+        for (number, _), row in zip(batch, parsed, strict=True):
+            answer = row if isinstance(row, UsageError) else next(answers)
+            if isinstance(answer, UsageError):
+                self.errors += 1
+                answer = _error_row(number, row, answer)
+            yield answer
+
+
+def check(suite: str, lines: Iterable[str], roots: Roots, *, ahead: int = 1) -> LineCheck:
+    """Judge each line by the rules of a suite; the answers are made as they are iterated over.
 
     Args:
         suite: the name of a dataset, or of a format that needs none.
-        lines: JSON objects, one a line, in the form of the suite.
+        lines: JSON objects, one a line, in the form of the suite; else with the `id` of a case and its `output`.
         roots: where datasets are.
         ahead: how many lines may be read before the first of them is answered; 1 where someone waits for each answer.
 
     Raises:
-        UsageError: no such suite, data that was not pulled, or a damaged line (named by its number).
+        UsageError: no such suite, or data that was not pulled; raised by the first iteration.
     """
-    with ExitStack() as open_things:
-        judge = _judge(suite, roots, open_things)
-        numbered = ((number, line) for number, line in enumerate(lines, 1) if line.strip())
-        while some := list(islice(numbered, ahead)):
-            yield from judge(some)
+    return LineCheck(suite, lines, roots, ahead)
 
 
-class Batch(Protocol):
-    """What judges numbered lines, in order; answers to those before a damaged line are given first."""
-
-    def __call__(self, lines: Sequence[Line]) -> Iterator[Row]:
-        """Yield one answer a line."""
-        ...
-
-
-def _one_by_one(judge: Callable[[Row], Row]) -> Batch:
-    def judged(lines: Sequence[Line]) -> Iterator[Row]:
-        for number, line in lines:
-            with _placed(number):
-                yield judge(_row(line))
-
-    return judged
+def _open_checker(name: str, roots: Roots) -> AbstractContextManager[LineChecker]:
+    catalog = Catalog(roots)
+    if not any(entry.name == name for entry in catalog.entries()):
+        suite = catalog.open_format(name)
+        if isinstance(suite, ChecksLines) and suite.checks_without_data():
+            return suite.line_checker()
+    suite = catalog.open(name)
+    return suite.line_checker() if isinstance(suite, ChecksLines) else OutputChecker(suite)
 
 
-def _together(read: Callable[[Row], Read], judge: Callable[[Sequence[Read]], list[Row]]) -> Batch:
-    def judged(lines: Sequence[Line]) -> Iterator[Row]:
-        known: list[Read] = []
-        damage: UsageError | None = None
-        for number, line in lines:
-            try:
-                with _placed(number):
-                    known.append(read(_row(line)))
-            except UsageError as error:
-                damage = error
-                break
-        yield from judge(known)
-        if damage is not None:
-            raise damage
-
-    return judged
-
-
-def _row(line: str) -> Row:
+def _parse(line: str) -> Row | UsageError:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise UsageError(f"not JSON: {error}") from error
-    if not isinstance(row, dict):
-        raise UsageError("must be a JSON object")
-    return cast(Row, row)
+        return UsageError(f"not JSON: {error}")
+    return cast(Row, row) if isinstance(row, dict) else UsageError("must be a JSON object")
 
 
-@contextmanager
-def _placed(number: int) -> Generator[None]:
-    """Name the line in what is refused."""
+def _check_rows(checker: LineChecker, rows: Sequence[Row]) -> Sequence[Row | UsageError]:
+    """Judge rows together; where the suite's code fails over one of them, each by itself, so that only that is lost."""
     try:
-        yield
-    except UsageError as error:
-        place = f"line {number}, {error.where}" if error.where else f"line {number}"
-        raise UsageError(error.message, where=place, hint=error.hint) from error
+        return checker.check(rows)
+    except (UsageError, Fault) as error:
+        if len(rows) == 1:
+            return [error if isinstance(error, UsageError) else UsageError(error.message, hint=error.hint)]
+    except Exception as error:  # a suite's code may fail in any way
+        if len(rows) == 1:
+            return [UsageError(f"the suite's code failed: {type(error).__name__}: {error}")]
+    return [answer for row in rows for answer in _check_rows(checker, [row])]
 
 
-def _judge(suite: str, roots: Roots, open_things: ExitStack) -> Batch:
-    catalog = Catalog(roots)
-    entry = next((entry for entry in catalog.entries() if entry.name == suite), None)
-    form = entry.format if entry else suite
-    if form == "bfcl" and entry is not None:
-        from console.suites.bfcl.conformance import LineChecker as BfclChecker
-
-        checker = open_things.enter_context(BfclChecker(entry.folder))
-        return _together(checker.read, checker.check_many)
-    if form == "aidanbench":
-        from console.suites.aidanbench.conformance import check_line
-
-        return _one_by_one(check_line)
-    if form == "cavebench":
-        from console.suites.cavebench.conformance import LineChecker
-
-        return _one_by_one(LineChecker().check)
-    catalog.open(suite)
-    raise UsageError(f"outputs of the format {form!r} cannot be checked by lines", where=suite)
+def _error_row(number: int, row: Row | UsageError, error: UsageError) -> Row:
+    """Return the answer to a line that cannot be judged."""
+    names = {} if isinstance(row, UsageError) else {key: row[key] for key in ("case", "id") if key in row}
+    place = f"line {number}, {error.where}" if error.where else f"line {number}"
+    text = f"{place}: {error.message}" + (f" {error.hint}" if error.hint else "")
+    return {**names, "line": number, "error": text}

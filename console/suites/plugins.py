@@ -19,7 +19,7 @@ GROUP = "eval_console.suites"
 """Entry point group of formats from other packages."""
 LOAD_S = 10.0
 """Longest time that importing a format may take."""
-_HINT = "Mend or remove the package that offers it."
+_HINT = "Repair or remove the package that offers it."
 _PARTS = ("entry", "options", "roles", "categories", "cases", "estimate", "play", "score", "compare", "report")
 """What every suite has, see suites/suite.py."""
 
@@ -44,7 +44,7 @@ def broken_formats() -> list[str]:
     return out
 
 
-def open_foreign(point: "EntryPoint", entry: SuiteEntry) -> Suite:
+def open_plugin(point: "EntryPoint", entry: SuiteEntry) -> Suite:
     """Open a suite whose format another package offers.
 
     Raises:

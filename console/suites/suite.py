@@ -1,6 +1,7 @@
 """The suite protocol: one benchmark format over one dataset folder. The engine and all views know suites only by it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -8,8 +9,8 @@ import msgspec
 
 from console.core.case import Case, Setting
 from console.core.comparison import Comparison
+from console.core.fault import UsageError
 from console.core.outcome import Outcome, Verdict
-from console.core.run import Selection
 from console.suites.stage import Stage
 
 
@@ -24,13 +25,25 @@ class Option(msgspec.Struct, frozen=True):
     choices: tuple[str, ...] = ()
 
 
+class Mode(msgspec.Struct, frozen=True):
+    """One way in which a suite speaks to a model, such as with native tools."""
+
+    name: str
+    """The suite's word for it."""
+    meaning: str = ""
+    like: str = ""
+    """The mode of models.toml that comes to it: `prompt` (tools described in the prompt) or `fc` (native tools)."""
+
+
 class Category(msgspec.Struct, frozen=True):
-    """One dataset category (one score file in BFCL's terms)."""
+    """One part of a dataset that can be run by itself."""
 
     name: str
     cases: int
-    modes: tuple[str, ...] = ("prompt", "fc")
+    modes: tuple[str, ...] = ()
+    """Names of the modes it can be played in; empty: all that the suite has."""
     group: str = ""
+    """A name under which it can be chosen together with others."""
     scored: bool = True
 
 
@@ -51,7 +64,7 @@ class SuiteEntry(msgspec.Struct, frozen=True):
 
     name: str
     format: str
-    """`bfcl`, `aidanbench`, `cavebench`, or the name of an installed entry point."""
+    """The name of one of our formats, or of an installed entry point."""
     folder: Path
     title: str
     origin: str = "bundled"
@@ -107,9 +120,11 @@ class Report(msgspec.Struct, frozen=True, omit_defaults=True):
     categories: dict[str, tuple[Metric, ...]] = {}
     outcomes: dict[Outcome, int] = {}
     cases: dict[str, tuple[Metric, ...]] = {}
-    """By case id, where a case has numbers of its own, such as answers per AidanBench question."""
+    """By case id, where a case has numbers of its own, such as accepted answers."""
     reasons: dict[str, int] = {}
     """How rollouts ended, most frequent first, where that is more than passed and failed."""
+    fault: str = ""
+    """Why the suite's code could not sum the run up; there are no numbers then."""
 
 
 class RoleModel(msgspec.Struct, frozen=True):
@@ -169,11 +184,54 @@ class GivesWarnings(Protocol):
 
 
 @runtime_checkable
-class NamesModes(Protocol):
-    """A suite that has words of its own for its modes."""
+class OffersModes(Protocol):
+    """A suite with modes of its own; others have `prompt` and `fc`, as models.toml has."""
 
-    def own_mode(self, mode: str) -> str:
-        """Return the suite's word for a mode of `models.toml`; other words as they are."""
+    def modes(self) -> Sequence[Mode]:
+        """Return them, the usual one first."""
+        ...
+
+
+@runtime_checkable
+class GroupsCategories(Protocol):
+    """A suite with names for several categories together, besides `Category.group`."""
+
+    def category_groups(self) -> Mapping[str, Sequence[str]]:
+        """Return the categories of each group; those the dataset does not have are passed over."""
+        ...
+
+
+@runtime_checkable
+class FindsCategories(Protocol):
+    """A suite that can tell from an id where its case is, so that a few ids do not cost reading everything."""
+
+    def category_of(self, case_id: str) -> str:
+        """Return the category in which a case of this id must be, whether or not there is such a case."""
+        ...
+
+
+Row = dict[str, Any]
+"""One line of `check`: a JSON object."""
+
+
+class LineChecker(Protocol):
+    """Judges the lines of one file, in order."""
+
+    def check(self, rows: Sequence[Row]) -> Sequence[Row | UsageError]:
+        """Return one answer for each row, or why that row cannot be judged; a bad row never costs another."""
+        ...
+
+
+@runtime_checkable
+class ChecksLines(Protocol):
+    """A suite with a form of its own for saved outputs; others are given `id` and `output` of a case."""
+
+    def checks_without_data(self) -> bool:
+        """Whether the lines carry all that is needed, so that `check FORMAT` works where no dataset is."""
+        ...
+
+    def line_checker(self) -> AbstractContextManager[LineChecker]:
+        """Return what judges the lines of a file; it is closed at the end."""
         ...
 
 
@@ -220,11 +278,15 @@ class Suite(Protocol):
         """
         ...
 
-    def cases(self, selection: Selection, setting: Setting) -> list[Case]:
-        """The selected cases in official order, complete with ground truth and dependencies.
+    def cases(self, categories: Sequence[str], setting: Setting) -> Iterable[Case]:
+        """All cases in official order, complete with ground truth; selecting among them is not the suite's work.
+
+        Args:
+            categories: at least the cases of these are wanted, with those they depend on; empty: of all categories.
+            setting: how the run is played.
 
         Raises:
-            UsageError: unknown category or id (with the nearest name), damaged data.
+            UsageError: damaged data.
         """
         ...
 

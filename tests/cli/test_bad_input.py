@@ -186,12 +186,17 @@ def test_runs_folder_that_is_a_file(console, home):
     assert_refused(console(*RUN, "--runs", home / "file" / "below"), "cannot be written")
 
 
-def test_damaged_line_for_check(console, home):
-    (home / "in.jsonl").write_text('{"case": "a", "kind": "answer", "text": "t"}\nnot json\n')
+def test_damaged_lines_for_check_cost_themselves(console, home):
+    rows = ('{"case": "a", "kind": "answer", "text": "t"}', "not json", '{"case": "b", "kind": "answer", "text": null}')
+    (home / "in.jsonl").write_text("\n".join((*rows, rows[0])))
     ended = console("check", "aidanbench", "in.jsonl")
     assert ended.code == Exit.USAGE
-    assert len(ended.lines) == 1
-    assert "line 2" in ended.err
+    assert "2 of the lines" in ended.err
+    first, second, third, last = ended.lines
+    assert first == last == {"case": "a", "value": "t"}
+    assert (second["line"], third["line"], third["case"]) == (2, 3, "b")
+    assert second["error"].startswith("line 2: not JSON")
+    assert third["error"].startswith("line 3")
     assert_refused(console("check", "aidanbench", "absent.jsonl"), "absent.jsonl")
     assert_refused(console("check", "aidanbnch", "in.jsonl"), "aidanbnch")
 

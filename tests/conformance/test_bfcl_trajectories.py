@@ -14,6 +14,7 @@ from console.core.run import Selection
 from console.suites.bfcl.simulator_host import close_hosts
 from console.suites.bfcl.suite import BfclSuite
 from console.suites.catalog import read_entry
+from console.suites.selection import select_cases
 
 DATA = Path(__file__).resolve().parents[2] / "data" / "bfcl"
 
@@ -73,7 +74,7 @@ def suite() -> Iterator[BfclSuite]:
 @pytest.mark.parametrize("category", ["base", "miss_func", "miss_param", "long_context"])
 async def test_ground_truth_passes(suite: BfclSuite, category: str, mode: str):
     setting = Setting(mode=mode)
-    cases = suite.cases(Selection(categories=(f"multi_turn_{category}",)), setting)
+    cases = select_cases(suite, Selection(categories=(f"multi_turn_{category}",)), setting)
     outputs = [await suite.play(case, Rightly(), setting) for case in cases]
     verdicts = [suite.score(case, output, setting) for case, output in zip(cases, outputs, strict=True)]
     assert len(verdicts) == 200

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from console.suites.cavebench.conformance import LineChecker
+from console.suites.cavebench.conformance import CaveLineChecker
 
 CASES = Path(__file__).resolve().parents[2] / ".." / "shared" / "conformance" / "cavebench"
 pytestmark = pytest.mark.skipif(not CASES.is_dir(), reason="no shared conformance cases beside this checkout")
@@ -34,7 +34,7 @@ def agrees(row: dict[str, Any], answer: dict[str, Any]) -> bool:
 
 
 def test_evaluator_cases() -> None:
-    checker = LineChecker()
+    checker = CaveLineChecker()
     judged = [row for row in rows("evaluator-cases-public.jsonl.gz") if runs_here(row)]
     assert len(judged) > 1000
     assert [row["id"] for row in judged if not agrees(row, checker.check(row))] == []
@@ -43,13 +43,13 @@ def test_evaluator_cases() -> None:
 def test_answers_do_not_look_at_the_recorded_verdict() -> None:
     for row in rows("evaluator-cases-public.jsonl.gz")[:50]:
         blind = {key: value for key, value in row.items() if key not in ("verdict", "result", "raises")}
-        answer = LineChecker().check(blind)
+        answer = CaveLineChecker().check(blind)
         judged = ("verdict", "result", "reads", "writes")
         assert all(row[key] == answer[key] for key in judged if key in row and "raises" not in row)
 
 
 def test_recorded_turns_and_scenarios() -> None:
-    checker = LineChecker()
+    checker = CaveLineChecker()
     compared = 0
     for row in rows("recorded-public.jsonl.gz"):
         verdict = checker.check(row)["verdict"]
@@ -66,7 +66,7 @@ def test_recorded_turns_and_scenarios() -> None:
 
 def test_tool_schemas() -> None:
     for row in rows("tool-schemas-public.jsonl"):
-        answer = LineChecker().check(row)
+        answer = CaveLineChecker().check(row)
         if row.get("raises"):
             assert "evaluator_error" in answer
         else:

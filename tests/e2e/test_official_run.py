@@ -23,6 +23,7 @@ from console.suites.bfcl.official import load_wording
 from console.suites.bfcl.suite import BfclSuite
 from console.suites.catalog import Catalog
 from console.suites.check import check
+from console.suites.selection import select_cases
 
 CATEGORIES = ("simple_python", "parallel_multiple", "irrelevance", "live_parallel", "live_relevance")
 
@@ -45,7 +46,7 @@ def command(folder: Path, *more: str) -> list[str]:
 @pytest.mark.parametrize("mode", ["prompt", "fc"])
 def test_a_run_of_official_entries(tmp_path: Path, mode: str) -> None:
     suite, setting = official(), Setting(mode=mode)
-    cases = suite.cases(Selection(categories=CATEGORIES), setting)
+    cases = select_cases(suite, Selection(categories=CATEGORIES), setting)
     assert len(cases) >= 500
     oracle = Oracle(cases, load_wording(suite.dataset), mode)
     with OpenAIServer(oracle, keep=False) as server:
@@ -89,7 +90,7 @@ def test_a_run_of_official_entries(tmp_path: Path, mode: str) -> None:
 
 async def test_a_detached_run_is_watched_live(tmp_path: Path) -> None:
     suite, setting = official(), Setting()
-    cases = suite.cases(Selection(categories=("simple_python",), limit=60), setting)
+    cases = select_cases(suite, Selection(categories=("simple_python",), limit=60), setting)
     oracle = Oracle(cases, load_wording(suite.dataset), "prompt")
     for answer in oracle.answers.values():
         answer.itl_s = 0.02

@@ -25,6 +25,7 @@ from console.store.journal import JournalReader
 from console.store.runs import RunFolder
 from console.suites.bfcl.categories import MULTI_TURN
 from console.suites.bfcl.suite import BfclSuite
+from console.suites.selection import select_cases
 
 WHOLE = os.environ.get("EVAL_CONSOLE_TRAJECTORIES") == "all"
 SAMPLE = range(0, 200, 1 if WHOLE else 19)
@@ -32,7 +33,7 @@ SAMPLE = range(0, 200, 1 if WHOLE else 19)
 
 def chosen(suite: BfclSuite, category: str, mode: str) -> list[Case]:
     ids = tuple(f"{category}_{number}" for number in SAMPLE)
-    return suite.cases(Selection(ids=ids), Setting(mode=mode))
+    return select_cases(suite, Selection(ids=ids), Setting(mode=mode))
 
 
 def describe(folder: Path, server: OpenAIServer, mode: str) -> None:
@@ -88,7 +89,9 @@ class Killing:
 @pytest.mark.parametrize("mode", ["prompt", "fc"])
 def test_killed_in_the_middle_of_conversations_and_resumed(tmp_path: Path, mode: str) -> None:
     suite = official()
-    cases = suite.cases(Selection(ids=tuple(f"multi_turn_base_{number}" for number in range(6))), Setting(mode=mode))
+    cases = select_cases(
+        suite, Selection(ids=tuple(f"multi_turn_base_{number}" for number in range(6))), Setting(mode=mode)
+    )
     undisturbed = TrajectoryModel(cases, suite.dataset, mode)
     model = TrajectoryModel(cases, suite.dataset, mode)
     killing = Killing(model, at=20)

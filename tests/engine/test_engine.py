@@ -2,6 +2,7 @@
 
 import asyncio
 import dataclasses
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -190,7 +191,7 @@ async def test_a_judge_that_refuses_halts_although_the_model_answers(tmp_path: P
     assert model.asked == 6
 
 
-async def test_our_own_bug_costs_one_case(tmp_path: Path, script: Script) -> None:
+async def test_a_fault_in_the_suite_costs_one_case_and_names_file_and_line(tmp_path: Path, script: Script) -> None:
     class Buggy(DialogueSuite):
         async def play(self, case: Case, stage: Any, setting: Setting) -> Any:
             if case.id == "d1-1":
@@ -202,8 +203,9 @@ async def test_our_own_bug_costs_one_case(tmp_path: Path, script: Script) -> Non
     engine = new_engine(tmp_path / "r", Buggy(3, 1, judged=False))
     assert (await engine.run()).reason == "completed"
     verdict = next(r.verdict for r in records(engine) if isinstance(r, Finished) and r.key.case == "d1-1")
-    assert (verdict.outcome, verdict.reason) == (Outcome.BROKEN, "internal")
+    assert (verdict.outcome, verdict.reason) == (Outcome.BROKEN, "suite")
     assert "ZeroDivisionError" in verdict.messages[0]
+    assert re.search(r"test_engine\.py:\d+ in play", verdict.messages[0])
     assert b"very-secret" not in engine.folder.journal_path.read_bytes()
 
 

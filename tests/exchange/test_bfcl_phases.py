@@ -211,7 +211,7 @@ def test_an_unknown_id_is_said_to_be_in_the_file_it_stands_in(console, tmp_path)
     (tmp_path / "test_case_ids_to_generate.json").write_text('{"simple_python": ["simple_python_77"]}')
     code, _, err = console("bfcl", "generate", "--model", "sim/careful", "--suite", "bfcl-starter", "--run-ids")
     assert code == 2
-    assert "test_case_ids_to_generate.json: no entry has the id 'simple_python_77'" in err
+    assert "test_case_ids_to_generate.json: bfcl-starter has no case 'simple_python_77'" in err
 
 
 def test_nothing_to_evaluate_and_unknown_names(console):

@@ -15,6 +15,7 @@ from console.suites.aidanbench.source import Source
 from console.suites.aidanbench.suite import AidanBenchSuite
 from console.suites.aidanbench.wording import OURS, read_wording
 from console.suites.catalog import read_entry
+from console.suites.selection import select_cases
 
 PROMPTS = """
 raise SystemExit("run")
@@ -59,10 +60,13 @@ def test_a_checkout_becomes_a_suite_that_tells_its_wording(tmp_path: Path, check
     said: list[str] = []
     folder = pull(tmp_path / "data", checkout, said.append)
     suite = AidanBenchSuite(read_entry(folder, "pulled"))
-    cases = suite.cases(Selection(), Setting())
+    cases = select_cases(suite, Selection(), Setting())
     assert [(case.id, case.title) for case in cases] == [("q01", "One?"), ("q02", "Two?")]
     assert cases[0].data["wording"]["name"] == OURS.name
-    assert suite.cases(Selection(), Setting(options={"protocol": "original"}))[0].data["wording"]["name"] == "changed"
+    assert (
+        select_cases(suite, Selection(), Setting(options={"protocol": "original"}))[0].data["wording"]["name"]
+        == "changed"
+    )
     assert not suite.entry.comparable
     assert len(said) == 3
     wording = read_wording(folder)

@@ -150,10 +150,10 @@ def test_followups_list_every_accepted_answer_in_both_protocols() -> None:
 
 
 def test_check_lines_are_judged_or_refused_with_a_place() -> None:
-    line = check_line({"id": "x", "kind": "coherence", "text": "nan", "expect": {"value": 3}}, None)
+    line = check_line({"id": "x", "kind": "coherence", "text": "nan", "expect": {"value": 3}})
     assert line == {"id": "x", "value": "nan"}
-    assert check_line({"case": "n", "kind": "novelty", "previous": [[1]], "new": [1, 2]}, None)["novelty"] is None
+    assert check_line({"case": "n", "kind": "novelty", "previous": [[1]], "new": [1, 2]})["novelty"] is None
     with pytest.raises(UsageError, match="unknown kind"):
-        check_line({"case": "n", "kind": "poem"}, None)
+        check_line({"case": "n", "kind": "poem"})
     with pytest.raises(UsageError, match="cannot be read"):
-        check_line({"case": "n", "kind": "loop", "answers": [{}]}, None)
+        check_line({"case": "n", "kind": "loop", "answers": [{}]})

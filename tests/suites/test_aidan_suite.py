@@ -17,6 +17,7 @@ from console.suites.aidanbench.options import read_options
 from console.suites.aidanbench.spread import spread_of_sum, t975
 from console.suites.aidanbench.suite import AidanBenchSuite
 from console.suites.catalog import read_entry
+from console.suites.selection import select_cases
 from console.suites.suite import NamesRoles, Result, Suite
 
 STARTER = Path(__file__).resolve().parents[2] / "data" / "aidan-starter"
@@ -38,7 +39,7 @@ def test_it_is_a_suite(suite: AidanBenchSuite) -> None:
 
 
 def test_bundled_questions_are_many_varied_and_what_the_catalogue_says(suite: AidanBenchSuite) -> None:
-    cases = suite.cases(Selection(), setting())
+    cases = select_cases(suite, Selection(), setting())
     assert len(cases) >= 60
     assert len({case.title for case in cases}) == len({case.id for case in cases}) == len(cases)
     categories = suite.categories()
@@ -50,16 +51,16 @@ def test_bundled_questions_are_many_varied_and_what_the_catalogue_says(suite: Ai
 
 
 def test_selection_by_category_id_limit_and_seed(suite: AidanBenchSuite) -> None:
-    assert {case.category for case in suite.cases(Selection(categories=("stories",)), setting())} == {"stories"}
-    assert [case.id for case in suite.cases(Selection(ids=("nature-3", "causes-1")), setting())] == [
+    assert {case.category for case in select_cases(suite, Selection(categories=("stories",)), setting())} == {"stories"}
+    assert [case.id for case in select_cases(suite, Selection(ids=("nature-3", "causes-1")), setting())] == [
         "causes-1",
         "nature-3",
     ]
-    drawn = suite.cases(Selection(limit=5, seed=3), setting())
-    assert drawn == suite.cases(Selection(limit=5, seed=3), setting())
-    assert drawn != suite.cases(Selection(limit=5), setting())
+    drawn = select_cases(suite, Selection(limit=5, seed=3), setting())
+    assert drawn == select_cases(suite, Selection(limit=5, seed=3), setting())
+    assert drawn != select_cases(suite, Selection(limit=5), setting())
     with pytest.raises(UsageError, match="Did you mean stories"):
-        suite.cases(Selection(categories=("storys",)), setting())
+        select_cases(suite, Selection(categories=("storys",)), setting())
 
 
 @pytest.mark.parametrize(
@@ -96,7 +97,7 @@ def test_wrong_options_are_said_before_anything_is_asked(
     suite: AidanBenchSuite, options: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(UsageError, match=message):
-        suite.cases(Selection(), setting(**options))
+        select_cases(suite, Selection(), setting(**options))
 
 
 def test_partial_thresholds_are_completed() -> None:
@@ -115,7 +116,7 @@ def test_partial_thresholds_are_completed() -> None:
 def test_questions_path(suite: AidanBenchSuite, tmp_path: Path, name: str, text: str, expected: list[str]) -> None:
     path = tmp_path / name
     path.write_text(text, encoding="utf-8")
-    cases = suite.cases(Selection(), setting(questions_path=str(path)))
+    cases = select_cases(suite, Selection(), setting(questions_path=str(path)))
     assert [case.title for case in cases] == expected
     assert cases[0].data["question_set"]["name"] == name
 
@@ -125,7 +126,7 @@ def test_a_questions_file_without_questions_is_refused(suite: AidanBenchSuite, t
     path = tmp_path / "q.json"
     path.write_text(text)
     with pytest.raises(UsageError, match=r"q\.json"):
-        suite.cases(Selection(), setting(questions_path=str(path)))
+        select_cases(suite, Selection(), setting(questions_path=str(path)))
 
 
 @pytest.mark.parametrize(
@@ -139,11 +140,11 @@ def test_a_questions_file_without_questions_is_refused(suite: AidanBenchSuite, t
 def test_local_datasets(suite: AidanBenchSuite, tmp_path: Path, name: str, text: str) -> None:
     path = tmp_path / name
     path.write_text(text)
-    cases = suite.cases(Selection(), setting(dataset=str(path)))
+    cases = select_cases(suite, Selection(), setting(dataset=str(path)))
     assert [case.title for case in cases] == ["One?", "Two, too?"]
     path.write_text(text.replace("question", "questoin"))
     with pytest.raises(UsageError, match="no field `question`"):
-        suite.cases(Selection(), setting(dataset=str(path)))
+        select_cases(suite, Selection(), setting(dataset=str(path)))
 
 
 @pytest.mark.parametrize(
@@ -183,7 +184,7 @@ def test_parquet_when_it_can_be_read(suite: AidanBenchSuite, tmp_path: Path) -> 
     parquet = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "d.parquet"
     parquet.write_table(arrow.table({"question": ["One?", "Two?"], "n": [1, 2]}), path)
-    assert [case.title for case in suite.cases(Selection(), setting(dataset=str(path)))] == ["One?", "Two?"]
+    assert [case.title for case in select_cases(suite, Selection(), setting(dataset=str(path)))] == ["One?", "Two?"]
 
 
 def test_settled_options_hold_the_questions_and_the_chosen_models(suite: AidanBenchSuite, tmp_path: Path) -> None:
@@ -193,7 +194,7 @@ def test_settled_options_hold_the_questions_and_the_chosen_models(suite: AidanBe
     settled = suite.settle(given, {"judge": "my-judge", "embedding": "local/minilm"})
     path.unlink()
     assert settled == json.loads(json.dumps(settled))
-    assert [case.title for case in suite.cases(Selection(), setting(**settled))] == ["One?", "Two?"]
+    assert [case.title for case in select_cases(suite, Selection(), setting(**settled))] == ["One?", "Two?"]
     assert suite.settle(settled, {}) == settled
     roles = suite.role_models(settled)
     assert (roles["judge"].model, roles["judge"].is_default) == ("my-judge", False)
@@ -212,7 +213,7 @@ def test_documents_role_arguments(suite: AidanBenchSuite) -> None:
 
 
 def test_estimates_grow_as_the_protocols_do(suite: AidanBenchSuite) -> None:
-    case = suite.cases(Selection(limit=1), setting())[0]
+    case = select_cases(suite, Selection(limit=1), setting())[0]
     chat = suite.estimate(case, setting(max_turns=20))
     single = suite.estimate(case, setting(max_turns=20, protocol="original"))
     assert chat.calls == single.calls == 17
@@ -244,7 +245,7 @@ LOOP = [
 
 
 def test_score_recomputes_everything_from_the_turns(suite: AidanBenchSuite) -> None:
-    case = suite.cases(Selection(limit=1), setting())[0]
+    case = select_cases(suite, Selection(limit=1), setting())[0]
     verdict = suite.score(case, LOOP, setting())
     assert (verdict.outcome, verdict.reason) == (Outcome.PASSED, "low_embedding_novelty")
     assert verdict.scores == pytest.approx(
@@ -266,7 +267,7 @@ def test_score_recomputes_everything_from_the_turns(suite: AidanBenchSuite) -> N
 
 
 def test_a_novelty_at_its_threshold_passes_only_in_the_original_protocol(suite: AidanBenchSuite) -> None:
-    case = suite.cases(Selection(limit=1), setting())[0]
+    case = select_cases(suite, Selection(limit=1), setting())[0]
     tie = [turn("red", 80, 1.0, True), turn("blue", 70, 0.15, True), turn("x", 15, 0.5, False)]
     assert suite.score(case, tie, setting()).scores["reward"] == 1
     assert suite.score(case, tie, setting()).reason == "threshold"
@@ -275,14 +276,14 @@ def test_a_novelty_at_its_threshold_passes_only_in_the_original_protocol(suite: 
 
 @pytest.mark.parametrize("output", [None, [], {}, "x", [1], [{"answer": "x"}], [turn("x", "ten", 1.0, True)]])
 def test_a_damaged_output_is_broken_and_never_a_score(suite: AidanBenchSuite, output: Any) -> None:
-    case = suite.cases(Selection(limit=1), setting())[0]
+    case = select_cases(suite, Selection(limit=1), setting())[0]
     verdict = suite.score(case, output, setting())
     assert (verdict.outcome, verdict.scores) == (Outcome.BROKEN, {})
     assert suite.compare(case, output, verdict, setting()).sentence
 
 
 def test_comparison_puts_the_colliding_answers_side_by_side(suite: AidanBenchSuite) -> None:
-    case = suite.cases(Selection(limit=1), setting())[0]
+    case = select_cases(suite, Selection(limit=1), setting())[0]
     found = suite.compare(case, LOOP, suite.score(case, LOOP, setting()), setting())
     assert found.sentence == "repeated itself after 2 accepted answers"
     assert [pair.actual for pair in found.pairs] == ["red", "blue", "blue!"]

@@ -10,6 +10,7 @@ from console.core.comparison import Comparison, Mark
 from console.core.run import Selection
 from console.suites.bfcl.suite import BfclSuite
 from console.suites.catalog import read_entry
+from console.suites.selection import select_cases
 
 STARTER = Path(__file__).resolve().parents[2] / "data" / "bfcl-starter"
 
@@ -21,7 +22,7 @@ def suite() -> BfclSuite:
 
 def _compared(suite: BfclSuite, case_id: str, output: Any, mode: str = "prompt") -> Comparison:
     setting = Setting(mode=mode)
-    case = suite.cases(Selection(ids=(case_id,)), setting)[0]
+    case = select_cases(suite, Selection(ids=(case_id,)), setting)[0]
     return suite.compare(case, output, suite.score(case, output, setting), setting)
 
 

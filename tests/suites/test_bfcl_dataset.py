@@ -15,6 +15,7 @@ from console.suites.bfcl.dataset import Dataset
 from console.suites.bfcl.suite import BfclSuite
 from console.suites.bfcl.variation import CONFIGS
 from console.suites.catalog import read_entry
+from console.suites.selection import select_cases
 
 STARTER = Path(__file__).resolve().parents[2] / "data" / "bfcl-starter"
 
@@ -89,7 +90,7 @@ def test_a_category_is_there_when_its_file_is(folder: Path):
 
 def _cases(folder: Path, mode: str = "prompt", **selection: object) -> list[str]:
     suite = BfclSuite(read_entry(folder))
-    return [case.id for case in suite.cases(Selection(**selection), Setting(mode=mode))]  # pyright: ignore[reportArgumentType]
+    return [case.id for case in select_cases(suite, Selection(**selection), Setting(mode=mode))]  # pyright: ignore[reportArgumentType]
 
 
 def test_selection_by_collection_category_and_id():
@@ -106,7 +107,7 @@ def test_selection_by_collection_category_and_id():
     [
         ({"categories": ("live_simpel",)}, "Did you mean live_simple?"),
         ({"ids": ("live_simple_1-1-1",)}, "Did you mean live_simple_1-1-0?"),
-        ({"ids": ("livesimple_1",)}, "Did you mean live_simple?"),
+        ({"ids": ("livesimple_1",)}, "Did you mean live_simple_1-1-0?"),
         ({"categories": ("multiple",), "ids": ("multiple_99",)}, "Did you mean multiple_"),
     ],
 )

@@ -22,6 +22,7 @@ from console.suites.bfcl.memory.embedding import embedding
 from console.suites.bfcl.memory.play import Remembering
 from console.suites.bfcl.suite import BfclSuite
 from console.suites.catalog import Catalog, read_entry
+from console.suites.selection import select_cases
 
 DATA = Path(__file__).resolve().parents[2] / "data"
 ERROR = "Error during execution: "
@@ -166,7 +167,7 @@ def test_equal_scores_come_as_from_the_official_index():
 
 def test_prerequisites_are_counted_as_prepared_and_enter_no_score():
     suite = BfclSuite(read_entry(DATA / "bfcl-starter"))
-    cases = suite.cases(Selection(categories=("memory_kv",)), Setting())
+    cases = select_cases(suite, Selection(categories=("memory_kv",)), Setting())
     graded = [case for case in cases if case.graded]
     assert len(graded) == 8
     assert len(cases) - len(graded) == 4
@@ -227,7 +228,7 @@ def test_the_pulled_data_has_the_official_sizes():
         pytest.skip("needs `eval-console pull bfcl`")
     suite = BfclSuite(read_entry(DATA / "bfcl"))
     for backend in names.BACKENDS:
-        cases = suite.cases(Selection(categories=(f"memory_{backend}",)), Setting())
+        cases = select_cases(suite, Selection(categories=(f"memory_{backend}",)), Setting())
         assert (len(cases), sum(case.graded for case in cases)) == (192, 155)
         by_id = {case.id: case for case in cases}
         assert all(need in by_id for case in cases for need in case.depends_on)

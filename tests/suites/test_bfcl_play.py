@@ -13,6 +13,7 @@ from console.core.fault import Fault, FaultKind
 from console.core.run import Selection
 from console.suites.bfcl.suite import BfclSuite
 from console.suites.catalog import read_entry
+from console.suites.selection import select_cases
 
 STARTER = Path(__file__).resolve().parents[2] / "data" / "bfcl-starter"
 
@@ -63,7 +64,7 @@ def suite() -> BfclSuite:
 
 
 def _case(suite: BfclSuite, case_id: str) -> Case:
-    return suite.cases(Selection(ids=(case_id,)), Setting())[0]
+    return select_cases(suite, Selection(ids=(case_id,)), Setting())[0]
 
 
 async def test_prompting_describes_the_functions_in_a_system_message(suite: BfclSuite):

@@ -15,6 +15,7 @@ from console.suites.bfcl.entry import entry_of
 from console.suites.bfcl.scripted_answers import scripted_answers_for
 from console.suites.bfcl.suite import BfclSuite
 from console.suites.catalog import read_entry
+from console.suites.selection import select_cases
 
 STARTER = Path(__file__).resolve().parents[2] / "data" / "bfcl-starter"
 MODES = ("prompt", "fc")
@@ -32,7 +33,7 @@ def suite() -> BfclSuite:
 
 @pytest.fixture(scope="module")
 def cases(suite: BfclSuite) -> list[Case]:
-    return suite.cases(Selection(categories=(*MAIN, *LIVE)), Setting())
+    return select_cases(suite, Selection(categories=(*MAIN, *LIVE)), Setting())
 
 
 def _output(utterance: Utterance, mode: str) -> Any:

@@ -17,6 +17,7 @@ from console.suites.bfcl.simulator_host import close_hosts, host_of
 from console.suites.bfcl.suite import BfclSuite
 from console.suites.bfcl.turn_check import check_turns
 from console.suites.catalog import read_entry
+from console.suites.selection import select_cases
 
 STARTER = Path(__file__).resolve().parents[2] / "data" / "bfcl-starter"
 
@@ -81,7 +82,7 @@ def suite() -> Iterator[BfclSuite]:
 
 
 def _case(suite: BfclSuite, case_id: str) -> Case:
-    return suite.cases(Selection(ids=(case_id,)), Setting())[0]
+    return select_cases(suite, Selection(ids=(case_id,)), Setting())[0]
 
 
 def _judged(suite: BfclSuite, case_id: str, output: Any, mode: str = "prompt") -> Verdict:
@@ -90,7 +91,7 @@ def _judged(suite: BfclSuite, case_id: str, output: Any, mode: str = "prompt") -
 
 @pytest.mark.parametrize("mode", ["prompt", "fc"])
 async def test_every_ground_truth_passes_when_it_is_played(suite: BfclSuite, mode: str):
-    for case in suite.cases(Selection(categories=("multi_turn",)), Setting()):
+    for case in select_cases(suite, Selection(categories=("multi_turn",)), Setting()):
         setting = Setting(mode=mode)
         output = await suite.play(case, Player(), setting)
         verdict = suite.score(case, output, setting)

@@ -24,6 +24,7 @@ from console.suites.bfcl.web_search.play import Browsing
 from console.suites.bfcl.web_search.recorded import read_recorded
 from console.suites.bfcl.web_search.text import markdown, plain_text
 from console.suites.catalog import read_entry
+from console.suites.selection import select_cases
 
 STARTER = Path(__file__).resolve().parents[2] / "data" / "bfcl-starter"
 RECORDED = STARTER / "web_recorded.json"
@@ -295,7 +296,7 @@ class _Scripted:
 
 
 def _case(suite: BfclSuite, case_id: str) -> Case:
-    return suite.cases(Selection(ids=(case_id,)), Setting())[0]
+    return select_cases(suite, Selection(ids=(case_id,)), Setting())[0]
 
 
 async def test_a_question_is_looked_up_and_judged_by_its_last_message():

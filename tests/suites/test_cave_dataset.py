@@ -12,6 +12,8 @@ from console.core.run import Selection
 from console.suites.cavebench.inside.standins import extract_json_from_response
 from console.suites.cavebench.source import read_source
 from console.suites.cavebench.suite import CaveBenchSuite
+from console.suites.modes import find_mode
+from console.suites.selection import select_cases
 from console.suites.suite import SuiteEntry
 
 MODULE = """
@@ -38,7 +40,7 @@ def scenario(*turns: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def ids(suite: CaveBenchSuite, mode: str = "cave", **selection: Any) -> list[str]:
-    return [case.id for case in suite.cases(Selection(**selection), Setting(mode=mode))]
+    return [case.id for case in select_cases(suite, Selection(**selection), Setting(mode=mode))]
 
 
 DAMAGED = {
@@ -109,7 +111,7 @@ def test_module_by_path_and_beside_the_file(tmp_path: Path) -> None:
         scenario(name="right", module="evals.family.mod"),
     )
     suite = suite_of(tmp_path)
-    beside = [case.data["beside"] for case in suite.cases(Selection(), Setting())]
+    beside = [case.data["beside"] for case in select_cases(suite, Selection(), Setting())]
     assert beside == ["evals/family/mod.py", ""]
     assert {category.group for category in suite.categories()} == {"family"}
 
@@ -148,7 +150,9 @@ def test_selection_and_its_mistakes(tmp_path: Path) -> None:
 def test_options_and_modes_that_make_no_sense(tmp_path: Path) -> None:
     suite = write(tmp_path, scenario())
     with pytest.raises(UsageError, match="mode 'speech'"):
-        ids(suite, "speech")
+        find_mode(suite, "speech")
+    assert find_mode(suite, None) == find_mode(suite, "prompt") == "cave"
+    assert find_mode(suite, "fc") == "json"
     for options in ({"max_steps": 0}, {"cell_seconds": -1}, {"max_history": True}):
         with pytest.raises(UsageError, match="at least"):
             suite.settle({**{option.name: option.default for option in suite.options}, **options}, {})

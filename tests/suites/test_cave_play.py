@@ -17,6 +17,7 @@ from console.core.outcome import Outcome
 from console.core.request import digest
 from console.core.run import Selection
 from console.suites.cavebench.suite import CaveBenchSuite
+from console.suites.selection import select_cases
 from console.suites.suite import Result, SuiteEntry
 
 STARTER = Path(__file__).resolve().parents[2] / "data" / "cave-starter"
@@ -171,7 +172,7 @@ def scenario(tmp_path: Path, *turns: dict[str, Any], **more: Any) -> tuple[CaveB
     data = {"name": "s", "module": "mod", "conversations": [{"id": "c", "turns": list(turns)}], **more}
     (tmp_path / "s.json").write_text(json.dumps([data]))
     suite = suite_of(tmp_path)
-    return suite, suite.cases(Selection(), setting("cave"))[0]
+    return suite, select_cases(suite, Selection(), setting("cave"))[0]
 
 
 def cell(code: str) -> str:
@@ -183,8 +184,8 @@ def one_cell(code: str) -> Script:
 
 
 starter = suite_of(STARTER)
-cave_cases = starter.cases(Selection(), setting("cave"))
-json_cases = starter.cases(Selection(), setting("json"))
+cave_cases = select_cases(starter, Selection(), setting("cave"))
+json_cases = select_cases(starter, Selection(), setting("json"))
 
 
 @cave_mode

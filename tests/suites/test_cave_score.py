@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from console.suites.cavebench.access import access_of, expected_access
-from console.suites.cavebench.conformance import check_line
+from console.suites.cavebench.conformance import CaveLineChecker
 from console.suites.cavebench.expectation import read_expectation
 from console.suites.cavebench.match import ActualCall
 from console.suites.cavebench.pyvalue import UnreadableValue, parse_value
@@ -159,7 +159,8 @@ def test_only_plain_text_is_taken_for_a_number_and_keys_are_compared_as_values()
 def test_malformed_expectations(call: object) -> None:
     with pytest.raises(EvaluatorError):
         read_expectation({"expected_function_calls": [call]})
-    verdict = check_line({"kind": "turn", "turn": {"expected_function_calls": [call]}, "actual": {}})["verdict"]
+    row = {"kind": "turn", "turn": {"expected_function_calls": [call]}, "actual": {}}
+    verdict = CaveLineChecker().check(row)["verdict"]
     assert list(verdict) == ["evaluator_error"]
 
 
@@ -261,4 +262,4 @@ def test_python_values_of_the_list(text: str, expected: str) -> None:
 
 
 def test_a_row_with_an_unreadable_value_gets_an_answer() -> None:
-    assert "evaluator_error" in check_line({"id": "x", "kind": "normalize", "value": {"$py": "open('x')"}})
+    assert "evaluator_error" in CaveLineChecker().check({"id": "x", "kind": "normalize", "value": {"$py": "open('x')"}})

@@ -8,7 +8,6 @@ from console.core.case import Case, Setting
 from console.core.chat import Message, ScriptedAnswers, Utterance
 from console.core.comparison import Comparison
 from console.core.outcome import Outcome, Verdict
-from console.core.run import Selection
 from console.suites.stage import Stage
 from console.suites.suite import Category, Estimate, Metric, Option, Report, Result, SuiteEntry
 
@@ -28,7 +27,7 @@ class DialogueSuite:
     def categories(self) -> Sequence[Category]:
         return [Category("talk", self.count)]
 
-    def cases(self, selection: Selection, setting: Setting) -> list[Case]:
+    def cases(self, categories: Sequence[str], setting: Setting) -> list[Case]:
         made: list[Case] = []
         for n in range(self.count):
             before = (f"d{n - 1}-{self.turns}",) if self.depends and n else ()

@@ -27,6 +27,7 @@ from console.sandbox.worker import Worker
 from console.store.runs import RunFolder, create_run
 from console.suites.cavebench import play, tool_loop
 from console.suites.cavebench.suite import CaveBenchSuite
+from console.suites.selection import select_cases
 from console.suites.suite import SuiteEntry
 
 
@@ -35,7 +36,7 @@ def prepared(folder: Path, base_url: str, suite_folder: Path, mode: str) -> Prep
     model = ModelConfig(name="m", model_id="m", base_url=base_url, limits=limits)
     suite = CaveBenchSuite(SuiteEntry(name="apart", format="cavebench", folder=suite_folder, title="Apart"))
     setting = Setting(mode=mode)
-    cases = suite.cases(Selection(), setting)
+    cases = select_cases(suite, Selection(), setting)
     manifest = Manifest(
         id=folder.name, at=1.0, suite="apart", model=facts(model), setting=setting, concurrency=2, cases=len(cases)
     )

@@ -29,6 +29,7 @@ from console.llm import openai_client
 from console.store import journal, lock
 from console.store.line import encode
 from console.store.runs import RunFolder, create_run
+from console.suites.selection import select_cases
 
 
 def prepared(folder: Path, base_url: str, suite: DialogueSuite, concurrency: int = 2) -> Prepared:
@@ -38,7 +39,7 @@ def prepared(folder: Path, base_url: str, suite: DialogueSuite, concurrency: int
     model = ModelConfig(name="m", model_id="m", base_url=base_url, limits=limits)
     judge = ModelConfig(name="j", model_id="j", base_url=base_url, limits=limits)
     setting = Setting()
-    cases = suite.cases(Selection(), setting)
+    cases = select_cases(suite, Selection(), setting)
     models = {"model": model} | ({"judge": judge} if suite.judged else {})
     manifest = Manifest(
         id=folder.name,

@@ -1,7 +1,7 @@
 """Judge saved outputs offline: one JSON line in, one JSON line out, in order. No network, no key.
 
-Reads a file, a .gz file, or stdin (`-`). Fields that carry an expectation are ignored. A damaged line ends it with its
-number and exit code 2; the answers before it have been written.
+Reads a file, a .gz file, or stdin (`-`). Fields that carry an expectation are ignored. A line that cannot be judged is
+answered with its number and an `error`; the others go on, and the exit code is 2 at the end.
 """
 
 import argparse
@@ -31,7 +31,7 @@ class CheckArguments(Arguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument("suite", metavar="SUITE", help="a suite, or aidanbench or cavebench")
+    parser.add_argument("suite", metavar="SUITE", help="a suite, or a format whose lines need no data")
     parser.add_argument("file", metavar="FILE", nargs="?", default="-", help="JSON lines, also .gz; - is stdin")
 
 
@@ -39,10 +39,14 @@ def run(args: CheckArguments) -> int:
     """Judge every line.
 
     Raises:
-        UsageError: the suite or its data is not there, the file cannot be read, or a line is damaged.
+        UsageError: the suite or its data is not there, or the file cannot be read.
     """
     ahead = 1 if args.file == "-" else _AHEAD  # who writes to a pipe may wait for each answer
-    args.output.many_data(check(args.suite, _lines(args.file), find_data_roots(args.data), ahead=ahead))
+    answers = check(args.suite, _lines(args.file), find_data_roots(args.data), ahead=ahead)
+    args.output.many_data(answers)
+    if answers.errors:
+        args.output.warn(f"{answers.errors} of the lines could not be judged")
+        return Exit.USAGE
     return Exit.OK
 
 

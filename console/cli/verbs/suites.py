@@ -9,6 +9,7 @@ from console.cli.parser import Arguments
 from console.config.paths import find_data_roots
 from console.core.fault import UsageError
 from console.suites.catalog import Catalog
+from console.suites.modes import categories_with_modes, modes_of
 from console.suites.suite import SuiteEntry
 
 
@@ -59,7 +60,7 @@ def _with_count(catalog: Catalog, entry: SuiteEntry, output: Output) -> dict[str
 
 def _show(catalog: Catalog, name: str, output: Output) -> int:
     suite = catalog.open(name)
-    categories = suite.categories()
+    categories, modes = categories_with_modes(suite), modes_of(suite)
     if output.machine:
         output.data(
             {
@@ -69,6 +70,7 @@ def _show(catalog: Catalog, name: str, output: Output) -> int:
                     {"name": item.name, "cases": item.cases, "modes": item.modes, "group": item.group}
                     for item in categories
                 ],
+                "modes": [{"name": mode.name, "meaning": mode.meaning} for mode in modes],
                 "options": [
                     {"name": item.name, "kind": item.kind, "default": item.default, "meaning": item.meaning}
                     for item in suite.options
@@ -79,6 +81,8 @@ def _show(catalog: Catalog, name: str, output: Output) -> int:
     output.text(suite.entry.title, "strong")
     rows = [(item.name, item.cases, item.group, " ".join(item.modes)) for item in categories]
     output.rows(("category", "cases", "group", "modes"), rows, right=frozenset({1}))
+    output.text()
+    output.rows(("mode", "meaning"), [(mode.name, mode.meaning) for mode in modes])
     if suite.options:
         output.text()
         options = [(item.name, item.kind, item.default, item.meaning) for item in suite.options]

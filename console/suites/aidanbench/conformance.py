@@ -12,17 +12,15 @@ from console.suites.aidanbench.rules import Rule, Scores, Thresholds
 Row = Mapping[str, Any]
 
 
-def check_line(row: Row, data: Any = None) -> dict[str, Any]:
+def check_line(row: Row) -> dict[str, Any]:
     """Judge one line.
 
     Args:
         row: a line of kind `loop`, `verdict`, `answer`, `coherence`, `similarity`, `format` or `novelty`.
-        data: the dataset folder that other suites need; unused.
 
     Raises:
         UsageError: the kind is unknown, or a field is missing or of the wrong type.
     """
-    del data
     kind = row.get("kind")
     judge = _KINDS.get(kind) if isinstance(kind, str) else None
     name = "case" if "case" in row else "id"

@@ -1,6 +1,7 @@
 """AidanBench as a suite: questions in, loops played, counts out."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import Any
 
@@ -9,10 +10,7 @@ import msgspec
 from console.config.weights import LOCAL_EMBEDDING
 from console.core.case import Case, Setting
 from console.core.comparison import Comparison
-from console.core.fault import UsageError
 from console.core.outcome import Verdict
-from console.core.run import Selection
-from console.core.suggestion import nearest
 from console.suites.aidanbench import options as names
 from console.suites.aidanbench.compare import compare
 from console.suites.aidanbench.dataset import QuestionSet, load_questions, read_folder
@@ -23,11 +21,11 @@ from console.suites.aidanbench.play import Loop
 from console.suites.aidanbench.prompts import ENVIRONMENT, ORIGINAL
 from console.suites.aidanbench.report import report
 from console.suites.aidanbench.score import score_loop
-from console.suites.aidanbench.selection import pick
 from console.suites.aidanbench.wording import Wording, read_wording
 from console.suites.leaderboard import LeaderboardRules
+from console.suites.line_checks import RowChecker
 from console.suites.stage import Stage
-from console.suites.suite import Category, Estimate, Option, Report, Result, RoleModel, SuiteEntry
+from console.suites.suite import Category, Estimate, LineChecker, Option, Report, Result, RoleModel, SuiteEntry
 
 
 class AidanBenchSuite:
@@ -86,15 +84,15 @@ class AidanBenchSuite:
         counts: dict[str, int] = {}
         for question in read_folder(self._entry.folder, self._entry.name).questions:
             counts[question.category] = counts.get(question.category, 0) + 1
-        return [Category(name, count, modes=("prompt", "fc")) for name, count in counts.items()]
+        return [Category(name, count) for name, count in counts.items()]
 
-    def cases(self, selection: Selection, setting: Setting) -> list[Case]:
-        """The selected questions in file order; each case records its question set and wording."""
+    def cases(self, categories: Sequence[str], setting: Setting) -> list[Case]:
+        """All questions in file order; each case records its question set and wording."""
+        del categories
         options = read_options(setting.options)
         found = load_questions(self._entry.folder, self._entry.name, options)
-        self._check_names(selection, found)
         about = self._provenance(found, options)
-        cases = [
+        return [
             Case(
                 id=question.id,
                 category=question.category,
@@ -103,7 +101,6 @@ class AidanBenchSuite:
             )
             for question in found.questions
         ]
-        return pick(cases, selection)
 
     def estimate(self, case: Case, setting: Setting) -> Estimate:
         """Expected calls and tokens of one loop, for the protocol that is set."""
@@ -131,6 +128,16 @@ class AidanBenchSuite:
         options = read_options(setting.options)
         return report(results, options.reward_mode, self._comparability(options))
 
+    def checks_without_data(self) -> bool:
+        """Yes: a line carries the numbers or texts that are judged."""
+        return True
+
+    def line_checker(self) -> AbstractContextManager[LineChecker]:
+        """Judge recorded loops, replies and numbers."""
+        from console.suites.aidanbench.conformance import check_line
+
+        return RowChecker(check_line)
+
     @cached_property
     def _wording(self) -> Wording:
         return read_wording(self._entry.folder)
@@ -141,15 +148,6 @@ class AidanBenchSuite:
             "question_set": {"name": found.name, "digest": found.digest},
             "wording": {"name": wording.name_for(options.protocol), "digest": wording.digest},
         }
-
-    def _check_names(self, selection: Selection, found: QuestionSet) -> None:
-        known = {"categories": [q.category for q in found.questions], "ids": [q.id for q in found.questions]}
-        for kind, given in (("categories", selection.categories), ("ids", selection.ids)):
-            for name in given:
-                if name not in known[kind]:
-                    close = nearest(name, known[kind])
-                    hint = f"Did you mean {close}?" if close else f"Known: {', '.join(dict.fromkeys(known[kind]))}."
-                    raise UsageError(f"no question has {name!r} among its {kind}", where=self._entry.name, hint=hint)
 
     def _comparability(self, options: AidanOptions) -> str:
         """Say in words whether totals may be laid beside published ones."""

@@ -141,15 +141,25 @@ def backend_of(name: str) -> str:
     return next(backend for backend in BACKENDS if f"memory_{backend}" in name)
 
 
+def parts_of(category: str) -> tuple[str, ...]:
+    """Return the category, and the one in the ids of what its entries build on where there is such a thing."""
+    return (category, f"{category}_prereq") if is_memory(category) else (category,)
+
+
+def running_index(entry_id: str) -> int:
+    """Return the number by which the entries of a category are ordered."""
+    number = entry_id.partition(":")[0].rpartition("_")[2].partition("-")[0]
+    return int(number) if number.isdecimal() else 0
+
+
 def sort_key(entry_id: str) -> tuple[int, str, int]:
     """Return the official order of entries: priority of the kind, category, running index."""
-    head = entry_id.partition(":")[0]
-    category, _, index = head.rpartition("_")
-    number = index.partition("-")[0]
-    return (_priority(category), category, int(number) if number.isdecimal() else 0)
+    category = category_of(entry_id)
+    return (priority(category), category, running_index(entry_id))
 
 
-def _priority(category: str) -> int:
+def priority(category: str) -> int:
+    """Return the place of a category's kind in the official order."""
     if is_prerequisite(category):
         return 0
     if "web_search" in category:

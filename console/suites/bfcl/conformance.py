@@ -1,6 +1,6 @@
 """`check bfcl`: one saved output in, our verdict out. Needs the dataset, no network and no key."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -16,11 +16,10 @@ from console.suites.bfcl.multi_turn import check_conversations
 from console.suites.bfcl.simulator_host import close_hosts, host_of
 from console.suites.bfcl.tools import UNDERSCORE_TO_DOT
 from console.suites.bfcl.verdict import judge
+from console.suites.suite import Row
 
-Row = Mapping[str, Any]
 
-
-class LineChecker:
+class BfclLineChecker:
     """Judges the lines of one file against one dataset folder; entries are read once."""
 
     def __init__(self, folder: Path) -> None:
@@ -38,62 +37,62 @@ class LineChecker:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Let go of the simulators."""
+        """Close the simulators."""
         close_hosts()
 
-    def check(self, row: Row) -> dict[str, Any]:
-        """Judge one line.
+    def check(self, rows: Sequence[Row]) -> list[Row | UsageError]:
+        """Judge rows in order; conversations go to their worker in batches.
 
-        Args:
-            row: `case`, `id`, `output`, and optionally `mode` (`fc`; absent means prompting) and `u2d` (dots of
-                function names went out as underscores; by default true in `fc` mode). Other fields are ignored.
-
-        Raises:
-            UsageError: a field is missing or wrong, or the id is unknown.
+        A row has `case`, `id`, `output`, and optionally `mode` (`fc`; absent means prompting) and `u2d` (dots of
+        function names went out as underscores; by default true in `fc` mode). Other fields are ignored.
         """
-        return self.check_many([self.read(row)])[0]
+        answers: dict[int, Row | UsageError] = {}
+        lines: dict[int, SavedOutput] = {}
+        for number, row in enumerate(rows):
+            try:
+                lines[number] = self._read(row)
+            except UsageError as error:
+                answers[number] = error
+        conversations: dict[str, list[int]] = {}
+        for number, line in lines.items():
+            if names.is_multi_turn(line.entry.category):
+                conversations.setdefault(line.setting.mode, []).append(number)
+        refusals: dict[int, Refusal | None] = {}
+        for mode, numbers in conversations.items():
+            refusals |= zip(numbers, self._conversations([lines[number] for number in numbers], mode), strict=True)
+        for number, line in lines.items():
+            refusal = refusals[number] if number in refusals else judge(line.entry, line.row["output"], line.setting)
+            answers[number] = _answer(line, refusal)
+        return [answers[number] for number in range(len(rows))]
 
-    def read(self, row: Row) -> "Asked":
-        """Return what a line asks; raises as `check`."""
+    def _read(self, row: Row) -> "SavedOutput":
         entry_id, mode, underscored = row.get("id"), row.get("mode", "prompt"), row.get("u2d")
         if not isinstance(entry_id, str) or "output" not in row:
             raise UsageError("a line needs `id` (a text) and `output`")
         if mode not in ("fc", "prompt") or not isinstance(underscored, bool | None):
             raise UsageError("`mode` must be fc or prompt, `u2d` true or false")
-        return Asked(row, self._dataset.entry(entry_id), Setting(mode=mode, extras={UNDERSCORE_TO_DOT: underscored}))
+        return SavedOutput(
+            row, self._dataset.entry(entry_id), Setting(mode=mode, extras={UNDERSCORE_TO_DOT: underscored})
+        )
 
-    def check_many(self, lines: Sequence["Asked"]) -> list[dict[str, Any]]:
-        """Judge lines that were read, in order; conversations go to their worker in batches."""
-        talks: dict[str, list[int]] = {}
-        for number, line in enumerate(lines):
-            if names.is_multi_turn(line.entry.category):
-                talks.setdefault(line.setting.mode, []).append(number)
-        judged: dict[int, Refusal | None] = {}
-        for mode, numbers in talks.items():
-            judged |= zip(numbers, self._conversations([lines[number] for number in numbers], mode), strict=True)
-        for number, line in enumerate(lines):
-            if number not in judged:
-                judged[number] = judge(line.entry, line.row["output"], line.setting)
-        return [_answer(line, judged[number]) for number, line in enumerate(lines)]
-
-    def _conversations(self, lines: Sequence["Asked"], mode: str) -> list[Refusal | None]:
-        talks = [(line.entry, line.row["output"]) for line in lines]
+    def _conversations(self, lines: Sequence["SavedOutput"], mode: str) -> list[Refusal | None]:
+        outputs = [(line.entry, line.row["output"]) for line in lines]
         try:
-            return [refusal for refusal, _ in check_conversations(talks, mode, host_of(self._dataset))]
+            return [refusal for refusal, _ in check_conversations(outputs, mode, host_of(self._dataset))]
         except Fault as fault:
             return [Refusal(UNCHECKABLE, fault.message)] * len(lines)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """One line, understood."""
+class SavedOutput:
+    """One row that can be judged."""
 
     row: Row
     entry: Entry
     setting: Setting
 
 
-def _answer(line: Asked, refusal: Refusal | None) -> dict[str, Any]:
+def _answer(line: SavedOutput, refusal: Refusal | None) -> dict[str, Any]:
     out: dict[str, Any] = {"case": line.row["case"]} if "case" in line.row else {"id": line.entry.id}
     out |= {"valid": refusal is None, "error_type": refusal.error_type if refusal else None}
     return out | ({"error": [refusal.message]} if refusal else {})

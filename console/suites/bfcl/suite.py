@@ -1,6 +1,7 @@
 """BFCL v4 as a suite: entries in, conversations played, official verdicts and numbers out."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import Any
 
@@ -8,7 +9,6 @@ from console.core.case import Case, Setting
 from console.core.comparison import Comparison
 from console.core.fault import Fault
 from console.core.outcome import Verdict
-from console.core.run import Selection
 from console.suites.bfcl import categories as names
 from console.suites.bfcl.compare import compare_output
 from console.suites.bfcl.dataset import Dataset
@@ -22,14 +22,14 @@ from console.suites.bfcl.official import load_wording
 from console.suites.bfcl.play import question_of
 from console.suites.bfcl.report import report
 from console.suites.bfcl.score import score_conversation, score_output
-from console.suites.bfcl.selection import select
+from console.suites.bfcl.selection import in_official_order
 from console.suites.bfcl.simulator_host import host_of
 from console.suites.bfcl.web_search.choice import OPTION as WEB_OPTION
 from console.suites.bfcl.web_search.choice import check_web, settled
 from console.suites.bfcl.wording import Wording
 from console.suites.leaderboard import LeaderboardRules
 from console.suites.stage import Stage
-from console.suites.suite import Category, Estimate, Option, Report, Result, SuiteEntry
+from console.suites.suite import Category, Estimate, LineChecker, Option, Report, Result, SuiteEntry
 
 
 class BfclSuite:
@@ -72,11 +72,19 @@ class BfclSuite:
             for name in self.dataset.categories
         ]
 
-    def cases(self, selection: Selection, setting: Setting) -> list[Case]:
-        """The selected entries in official order; each case records the wording that is used."""
-        return [
-            entry.case(wording=self.dataset.wording_name) for entry in select(self.dataset, selection, setting.mode)
-        ]
+    def category_groups(self) -> Mapping[str, Sequence[str]]:
+        """The official collections, such as `live` and `multi_turn`."""
+        return names.COLLECTIONS
+
+    def category_of(self, case_id: str) -> str:
+        """The category in an id; prerequisites of memory come with the category they prepare."""
+        return names.category_of(case_id).removesuffix("_prereq")
+
+    def cases(self, categories: Sequence[str], setting: Setting) -> Iterator[Case]:
+        """The entries in official order; each case records the wording that is used."""
+        del setting
+        for entry in in_official_order(self.dataset, categories or self.dataset.categories):
+            yield entry.case(wording=self.dataset.wording_name)
 
     def settle(self, options: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
         """Return the options with whole paths.
@@ -151,6 +159,16 @@ class BfclSuite:
         entry = entry_of(case)
         compare = compare_conversation if names.is_multi_turn(entry.category) else compare_output
         return compare(entry, output, verdict, setting)
+
+    def checks_without_data(self) -> bool:
+        """No: a line holds the id of an entry, and its ground truth is in the data."""
+        return False
+
+    def line_checker(self) -> AbstractContextManager[LineChecker]:
+        """Judge saved outputs of this dataset's entries."""
+        from console.suites.bfcl.conformance import BfclLineChecker
+
+        return BfclLineChecker(self._entry.folder)
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
         """Aggregate by the official formula."""

@@ -24,7 +24,7 @@ _VALIDATOR_HEAD = "Custom validator failed: "
 Row = dict[str, Any]
 
 
-class LineChecker:
+class CaveLineChecker:
     """Judges the rows of one file in order; a recorded scenario is summed from its turns before it."""
 
     def __init__(self) -> None:
@@ -74,11 +74,6 @@ class LineChecker:
         if not scores or row.get("whole_run_here") is False:
             raise EvaluatorError("not all turns of this recorded scenario precede it in the file")
         return {"verdict": {"conversations": row.get("conversations", []), "metrics": total(scores).metrics()}}
-
-
-def check_line(row: Row, data: Any = None) -> Row:
-    """Judge one row by itself; `data` may be a `LineChecker` that remembers the rows before it."""
-    return (data if isinstance(data, LineChecker) else LineChecker()).check(row)
 
 
 def _judged_turn(row: Row, rule: TypeRule = "compatible") -> Row:

@@ -1,26 +1,26 @@
 """cave-bench as a suite: a folder of scenarios, their conversations as cases, one category per scenario."""
 
 import importlib.util
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from functools import cached_property
-from random import Random
 from typing import Any
 
 from console.core.case import Case, Setting
 from console.core.comparison import Comparison
 from console.core.fault import UsageError
 from console.core.outcome import Verdict
-from console.core.run import Selection
-from console.core.suggestion import nearest
 from console.sandbox.probe import reached_level
 from console.suites.cavebench.compare import compare_case
 from console.suites.cavebench.dataset import Scenario, read_scenarios
 from console.suites.cavebench.judge import judge
-from console.suites.cavebench.options import MODES, OPTIONS, mode_of, read_options
+from console.suites.cavebench.options import OPTIONS, mode_of, read_options
 from console.suites.cavebench.play import play_case
 from console.suites.cavebench.report import build_report
+from console.suites.line_checks import RowChecker
+from console.suites.modes import NATIVE, PROMPT
 from console.suites.stage import Stage
-from console.suites.suite import Category, Estimate, Option, Report, Result, RoleModel, SuiteEntry
+from console.suites.suite import Category, Estimate, LineChecker, Mode, Option, Report, Result, RoleModel, SuiteEntry
 
 _TOKENS_PER_STEP_IN, _TOKENS_PER_STEP_OUT = 2500.0, 200.0
 _STEPS_PER_TURN = {"cave": 2.4, "json": 2.5}
@@ -33,7 +33,6 @@ class CaveBenchSuite:
     def __init__(self, entry: SuiteEntry) -> None:
         """Open a catalogue line; files are read when first needed."""
         self._entry = entry
-        self._launching = False
 
     @property
     def entry(self) -> SuiteEntry:
@@ -65,7 +64,6 @@ class CaveBenchSuite:
         checked = read_options(Setting(options=options))
         if not checked.trusted:
             reached_level().insist()
-        self._launching = True
         return options
 
     def notices(self, setting: Setting) -> list[str]:
@@ -73,9 +71,22 @@ class CaveBenchSuite:
         level = reached_level() if read_options(setting).trusted else None
         return [level.warning] if level is not None and not level.is_enough else []
 
-    def own_mode(self, mode: str) -> str:
-        """Return `cave` for tools in the prompt and `json` for native tools."""
-        return MODES.get(mode, mode)
+    def check_needs(self, cases: Sequence[Case], setting: Setting) -> None:
+        """Look for the package that leads the conversations of cave mode.
+
+        Raises:
+            UsageError: it is not installed.
+        """
+        del cases
+        if mode_of(setting) == "cave":
+            _insist_on_agent()
+
+    def modes(self) -> Sequence[Mode]:
+        """Code in the model's replies, or tool calls."""
+        return (
+            Mode("cave", "the model writes Python that is run", PROMPT),
+            Mode("json", "native tools", NATIVE),
+        )
 
     def categories(self) -> Sequence[Category]:
         """One per scenario; those that need a live runtime are offered in cave mode only."""
@@ -89,27 +100,16 @@ class CaveBenchSuite:
             for item in self._scenarios
         ]
 
-    def cases(self, selection: Selection, setting: Setting) -> list[Case]:
-        """Conversations in file order; without named categories or ids, those of the scenarios offered in the mode.
+    def cases(self, categories: Sequence[str], setting: Setting) -> Iterator[Case]:
+        """Conversations in file order.
 
         Raises:
-            UsageError: damaged files, an unknown category or id, or cave mode without the package it needs.
+            UsageError: damaged files.
         """
-        mode = mode_of(setting)
-        if self._launching and mode == "cave":
-            _insist_on_agent()
-        named = bool(selection.categories or selection.ids)
-        offered = [item for item in self._scenarios if named or mode == "cave" or not item.needs_runtime]
-        known = [case for item in offered for case in _cases(item)]
-        _insist_on_known("category", selection.categories, {item.name for item in self._scenarios})
-        _insist_on_known("case", selection.ids, {case.id for case in known})
-        chosen = [
-            case
-            for case in known
-            if (not selection.categories or case.category in selection.categories)
-            and (not selection.ids or case.id in selection.ids)
-        ]
-        return _limited(chosen, selection)
+        del setting
+        for item in self._scenarios:
+            if not categories or item.name in categories:
+                yield from _cases(item)
 
     def estimate(self, case: Case, setting: Setting) -> Estimate:
         """Average steps per turn; the history of earlier turns is paid for again with each."""
@@ -133,6 +133,16 @@ class CaveBenchSuite:
         del setting
         return build_report(results)
 
+    def checks_without_data(self) -> bool:
+        """Yes: a row carries what was expected and what was done."""
+        return True
+
+    def line_checker(self) -> AbstractContextManager[LineChecker]:
+        """Judge the rows of an evaluator file or of a recorded run."""
+        from console.suites.cavebench.conformance import CaveLineChecker
+
+        return RowChecker(CaveLineChecker().check)
+
     @cached_property
     def _scenarios(self) -> list[Scenario]:
         return read_scenarios(self._entry.folder)
@@ -155,23 +165,6 @@ def _cases(scenario: Scenario) -> list[Case]:
         )
         for conversation in scenario.conversations
     ]
-
-
-def _limited(cases: list[Case], selection: Selection) -> list[Case]:
-    if selection.limit is None or selection.limit >= len(cases):
-        return cases
-    if selection.seed is None:
-        return cases[: selection.limit]
-    drawn = Random(selection.seed).sample(range(len(cases)), selection.limit)  # noqa: S311 - a draw, not a secret
-    return [cases[index] for index in sorted(drawn)]
-
-
-def _insist_on_known(what: str, names: Sequence[str], known: set[str]) -> None:
-    for name in names:
-        if name not in known:
-            close = nearest(name, sorted(known))
-            hint = f"Did you mean {close}?" if close else "See `eval-console suites`."
-            raise UsageError(f"no {what} is called {name!r} in this suite and mode", hint=hint)
 
 
 def _insist_on_agent() -> None:

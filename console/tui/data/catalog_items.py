@@ -257,8 +257,10 @@ def read_suites(places: WorkspacePaths) -> Suites:
 
 
 def _suite_line(catalog: "Catalog", entry: "SuiteEntry") -> SuiteLine:
+    from console.suites.modes import categories_with_modes
+
     try:
-        return SuiteLine(entry, tuple(catalog.open(entry.name).categories()))
+        return SuiteLine(entry, tuple(categories_with_modes(catalog.open(entry.name))))
     except UsageError as error:
         return SuiteLine(entry, mistake=str(error))
     except ImportError as error:

@@ -12,7 +12,8 @@ from typing import Any
 from console.config.paths import WorkspacePaths
 from console.config.preset import ROLES, Preset, suite_words
 from console.core.run import Budget
-from console.suites.suite import Option
+from console.suites.modes import USUAL_MODES
+from console.suites.suite import Mode, Option
 from console.tui.data.catalog_items import Models, RunLine, Suites
 from console.tui.screens.launch.field import Field, option_field, text_of
 from console.tui.screens.launch.settings import AUTO, QUEUED, settings
@@ -30,6 +31,8 @@ class Form:
     """Options by suite, as far as they are known."""
     roles: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     """Roles needed by suite, as far as they are known."""
+    modes: dict[str, tuple[Mode, ...]] = field(default_factory=dict[str, tuple[Mode, ...]])
+    """Modes by suite, as far as they are known."""
     refused: dict[str, str] = field(default_factory=dict[str, str])
     """What the checks of a start have said of a field, by its id; forgotten with the next change."""
 
@@ -59,7 +62,8 @@ class Form:
     def fields(self, models: Models, runs: Sequence[RunLine]) -> list[Field]:
         """Return the fields that matter for what is chosen."""
         roles = list(dict.fromkeys(role for suite in self.suites for role in self.roles.get(suite, ())))
-        found = settings(models, runs, list(self.suites), roles)
+        modes = [mode for suite in self.suites for mode in self.modes.get(suite, USUAL_MODES)] or list(USUAL_MODES)
+        found = settings(models, runs, list(self.suites), roles, modes)
         for suite in self.suites:
             known = self.options.get(suite, ())
             found += [option_field(suite, option, named=len(self.suites) > 1) for option in known]

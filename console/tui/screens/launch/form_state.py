@@ -11,6 +11,7 @@ from console.config.preset import Preset
 from console.core.fault import UsageError
 from console.engine.forecast import Forecast, foresee
 from console.engine.matrix import plans_of
+from console.suites.modes import modes_of
 from console.suites.suite import Option
 from console.tui.data.catalog_items import Models, Suites
 from console.tui.sanitize import literal
@@ -134,6 +135,7 @@ class FormScreen(BaseScreen):
             try:
                 suite = catalog.open(name)
                 self.form.options[name] = suite.options
+                self.form.modes[name] = modes_of(suite)
                 self.form.roles[name] = suite.roles(_defaults(suite.options))
             except UsageError as error:
                 self.form.options[name] = ()

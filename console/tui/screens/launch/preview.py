@@ -7,6 +7,7 @@ from textual.content import Content
 from console.core.case import Case, Setting
 from console.core.fault import UsageError
 from console.core.run import Selection
+from console.suites.selection import select_cases
 from console.tui.data.workspace import Workspace
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.library.details import case_sheet
@@ -41,7 +42,7 @@ class CasePreview(Transcript):
         if catalog is not None and line is not None:
             part = spot[1] or (line.categories[0].name if line.categories else "")
             try:
-                cases = catalog.open(spot[0]).cases(Selection((part,) if part else (), limit=1), Setting())
+                cases = select_cases(catalog.open(spot[0]), Selection((part,) if part else (), limit=1), Setting())
                 found = next((case for case in cases if case.graded), cases[0]) if cases else "It holds no case."
             except UsageError as error:
                 found = str(error)

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from console.core.case import MODES
 from console.core.fault import UsageError
+from console.suites.suite import Mode
 from console.tui.data.catalog_items import Models, RunLine
 from console.tui.screens.launch.field import Field, failed_run, ids, money, run_name, time_limit, whole
 
@@ -20,8 +20,6 @@ _REST = (
           whole(none=("auto",)), digits=True),
     Field("stop_when", "stop when", "5.00", "US dollars a run may spend, or never", "--max-cost", money, digits=True),
     Field("start", "start", NOW, "now: side by side; queued: one after another", "--queue", str, (NOW, QUEUED)),
-    Field("mode", "mode", AUTO, "native tools (fc) or tools in the prompt; cave-bench: cave or json", "--mode", str,
-          (AUTO, *MODES)),
 )  # fmt: skip
 _NAME = Field("name", "name", "", "empty: time, model and suite", "--name", run_name)
 _LIMITS = (
@@ -43,7 +41,9 @@ _FIELD_OF = {
 }
 
 
-def settings(models: Models, runs: Sequence[RunLine], suites: Sequence[str], roles: Sequence[str]) -> list[Field]:
+def settings(
+    models: Models, runs: Sequence[RunLine], suites: Sequence[str], roles: Sequence[str], modes: Sequence[Mode]
+) -> list[Field]:
     """Return the fields for what is chosen, the most used ones first.
 
     Args:
@@ -51,11 +51,28 @@ def settings(models: Models, runs: Sequence[RunLine], suites: Sequence[str], rol
         runs: runs whose failed cases can be asked again.
         suites: the chosen suites.
         roles: roles that these need.
+        modes: modes that these can be played in.
     """
     only_ids = Field("ids", "only ids", "", "ids between commas, or @ids.txt", "--ids", ids(_is_file))
     failed_of = Field("failed_of", "failed of", "", "only what this run failed: its name, or part of it",
                       "--only-failed-of", failed_run(runs, suites))  # fmt: skip
-    return [_CASES, _SEED, only_ids, failed_of, *_REST, *(_role(role, models) for role in roles), _NAME, *_LIMITS]
+    return [
+        _CASES,
+        _SEED,
+        only_ids,
+        failed_of,
+        *_REST,
+        _mode(modes),
+        *(_role(role, models) for role in roles),
+        _NAME,
+        *_LIMITS,
+    ]
+
+
+def _mode(modes: Sequence[Mode]) -> Field:
+    by_name = {mode.name: mode for mode in modes}
+    meaning = " or ".join(f"{mode.meaning} ({name})" for name, mode in by_name.items())
+    return Field("mode", "mode", AUTO, meaning, "--mode", str, (AUTO, *by_name))
 
 
 def _role(role: str, models: Models) -> Field:

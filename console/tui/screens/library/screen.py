@@ -12,6 +12,7 @@ from textual.containers import Container, Vertical
 from console.core.case import Case, Setting
 from console.core.fault import UsageError
 from console.core.run import Selection
+from console.suites.selection import select_cases
 from console.tui.actions import Action
 from console.tui.keymap import bindings_for
 from console.tui.screens.home.models_editor import EditsModels
@@ -234,7 +235,7 @@ class LibraryScreen(EditsModels):
         try:
             if workspace.suites is not None and workspace.suites.catalog is not None:
                 suite = workspace.suites.catalog.open(entry.name)
-                found = suite.cases(Selection((entry.category,)), Setting())
+                found = select_cases(suite, Selection((entry.category,)), Setting())
         except UsageError as error:
             mistake = str(error)
         workspace.hand_over(self._take_cases, entry, found, mistake)

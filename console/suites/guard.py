@@ -1,0 +1,133 @@
+"""Faults in a suite's own code: each costs what was asked of the suite, is named with file and line, and nothing else.
+
+A suite from the catalogue is always guarded, a built-in one too. What it raises by intention (`UsageError`, `Fault`)
+passes; any other exception of it becomes a `SuiteError`, or text where a comparison or a report would be drawn.
+"""
+
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from functools import wraps
+from pathlib import Path
+from typing import Any, cast
+
+from console.core.comparison import Comparison
+from console.core.fault import Fault, UsageError
+from console.suites.suite import Report, Suite
+
+_HINT = "This is a fault in the suite's own code."
+
+
+class SuiteError(UsageError):
+    """A suite's code failed where no rollout was being played."""
+
+
+def guard(suite: Suite) -> Suite:
+    """Return a stand-in for a suite whose methods raise nothing unexpected; it counts as an instance of its class."""
+    return cast(Suite, _Guarded(suite))
+
+
+def describe_error(error: BaseException, suite: Suite) -> str:
+    """Return an exception of a suite's code in one line, with the innermost place in that code."""
+    place, raised = place_of(error, suite)
+    return f"{type(error).__name__}: {error}" + (f" ({place}{raised})" if place else "")
+
+
+def place_of(error: BaseException, suite: Suite) -> tuple[str, str]:
+    """Return file, line and function of the suite at which an exception arose, and where it was raised if elsewhere."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames:
+        return "", ""
+    files = _is_file_of(suite.__class__)
+    own = [frame for frame in frames if files(frame.filename)]
+    frame = own[-1] if own else frames[-1]
+    place = f"{frame.filename}:{frame.lineno} in {frame.name}"
+    last = frames[-1]
+    return place, f", raised at {Path(last.filename).name}:{last.lineno}" if frame is not last else ""
+
+
+def _is_file_of(suite_class: type) -> Callable[[str], bool]:
+    """Return whether a file holds code of the suite: its package, or the one module it is."""
+    module = sys.modules.get(suite_class.__module__)
+    file = getattr(module, "__file__", None)
+    if file is None:
+        return lambda name: False
+    if "." in suite_class.__module__:
+        folder = f"{Path(file).parent}/"
+        return lambda name: name.startswith(folder)
+    return lambda name: name == file
+
+
+class _Guarded:
+    """Stands in for one suite. `play` is left as it is: the engine tells its faults apart itself.
+
+    Attributes of the suite object are its own, so that it offers the same optional parts as the suite.
+    """
+
+    __slots__ = ("__dict__", "_suite")
+
+    def __init__(self, suite: Suite) -> None:
+        self._suite = suite
+        if hasattr(suite, "__dict__"):
+            self.__dict__ = suite.__dict__
+
+    @property
+    def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return self._suite.__class__
+
+    def __repr__(self) -> str:
+        return f"<suite {self._suite.entry.name}>"
+
+    def __getattr__(self, name: str) -> Any:
+        suite = self._suite
+        try:
+            value = getattr(suite, name)
+        except (UsageError, Fault, AttributeError):
+            raise
+        except Exception as error:
+            raise _error(suite, name, error) from error
+        if name.startswith("_") or name == "play" or not callable(value):
+            return value
+        return _guarded_method(suite, name, cast(Callable[..., Any], value))
+
+
+def _guarded_method(suite: Suite, name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def guarded(*args: Any, **kwargs: Any) -> Any:
+        try:
+            value = method(*args, **kwargs)
+        except (UsageError, Fault):
+            raise
+        except Exception as error:
+            return _in_place_of(suite, name, error)
+        return _guarded_iterator(suite, name, cast(Iterator[Any], value)) if isinstance(value, Iterator) else value
+
+    return guarded
+
+
+def _guarded_iterator(suite: Suite, name: str, values: Iterator[Any]) -> Iterator[Any]:
+    try:
+        yield from values
+    except (UsageError, Fault):
+        raise
+    except Exception as error:
+        raise _error(suite, name, error) from error
+
+
+def _in_place_of(suite: Suite, name: str, error: Exception) -> Comparison | Report:
+    """Return what is drawn instead of what a suite could not make.
+
+    Raises:
+        SuiteError: there is nothing to be drawn.
+    """
+    if name == "compare":
+        return Comparison(f"the suite cannot compare this case: {describe_error(error, suite)}")
+    if name == "report":
+        return Report((), fault=f"the suite cannot sum this run up: {describe_error(error, suite)}")
+    raise _error(suite, name, error) from error
+
+
+def _error(suite: Suite, name: str, error: Exception) -> SuiteError:
+    place, raised = place_of(error, suite)
+    message = f"`{name}` of the suite {suite.entry.name} failed: {type(error).__name__}: {error}{raised}"
+    return SuiteError(message, where=place, hint=_HINT)

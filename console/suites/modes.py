@@ -1,0 +1,51 @@
+"""The modes of a suite: how the model is spoken to, in the suite's own words or in those of models.toml."""
+
+from msgspec.structs import replace
+
+from console.core.fault import UsageError
+from console.core.suggestion import nearest
+from console.suites.suite import Category, Mode, OffersModes, Suite
+
+PROMPT, NATIVE = "prompt", "fc"
+"""The modes of models.toml: tools described in the prompt, and native tools."""
+USUAL_MODES = (
+    Mode(NATIVE, "native tools", NATIVE),
+    Mode(PROMPT, "tools in the prompt", PROMPT),
+)
+"""Those of a suite that says nothing of modes."""
+
+
+def modes_of(suite: Suite) -> tuple[Mode, ...]:
+    """Return the modes that a suite can be played in, the usual ones if it names none."""
+    return (tuple(suite.modes()) if isinstance(suite, OffersModes) else ()) or USUAL_MODES
+
+
+def categories_with_modes(suite: Suite) -> list[Category]:
+    """Return the categories of a suite, each with all modes it can be played in."""
+    names = tuple(mode.name for mode in modes_of(suite))
+    return [category if category.modes else replace(category, modes=names) for category in suite.categories()]
+
+
+def find_mode(suite: Suite, chosen: str | None, usual: str = PROMPT) -> str:
+    """Return the suite's word for a mode.
+
+    Args:
+        suite: whose modes are meant.
+        chosen: what a person named, a word of the suite or of models.toml; None: nothing.
+        usual: the mode of models.toml to take then; a suite that has nothing like it is played in its first mode.
+
+    Raises:
+        UsageError: the suite has no such mode (with the nearest and all of them).
+    """
+    modes = modes_of(suite)
+    names = [mode.name for mode in modes]
+    word = usual if chosen is None else chosen
+    if word in names:
+        return word
+    like = next((mode.name for mode in modes if mode.like == word), None)
+    if like is not None or chosen is None:
+        return like or names[0]
+    close = nearest(chosen, names)
+    listed = f"Its modes: {', '.join(names)}."
+    hint = f"Did you mean {close}? {listed}" if close else listed
+    raise UsageError(f"the suite {suite.entry.name} has no mode {chosen!r}", where="--mode", hint=hint)

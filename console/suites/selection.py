@@ -1,0 +1,173 @@
+"""Which cases of a suite a run takes, by the same rules for every suite, also one of another package.
+
+A suite offers its cases; names are looked up, ids checked, samples drawn and prerequisites added here. No more of a
+suite is read than a selection needs: other categories are not asked for, and what a limit leaves out is not made.
+"""
+
+import random
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+
+from console.core.case import Case, Setting
+from console.core.fault import UsageError
+from console.core.run import Selection
+from console.core.suggestion import nearest
+from console.suites.modes import find_mode
+from console.suites.suite import Category, FindsCategories, GroupsCategories, Suite
+
+
+def select_cases(suite: Suite, selection: Selection, setting: Setting) -> list[Case]:
+    """Return the selected cases in the suite's order.
+
+    Without categories or ids, all cases that can be played in the setting's mode are taken. Cases that selected ones
+    depend on come along; ungraded ones do not count against a limit.
+
+    Raises:
+        UsageError: an unknown category or id (with the nearest name), two cases of one id, or damaged data.
+    """
+    categories = _categories_to_read(suite, selection, setting)
+    if categories == []:
+        return []
+    offered = _OfferedCases(suite, categories, setting)
+    chosen = _limited(_named(offered, selection, suite) if selection.ids else offered, selection)
+    return _with_prerequisites(chosen, offered)
+
+
+def find_categories(suite: Suite, names: Iterable[str]) -> list[str]:
+    """Return the categories that names stand for, groups of them included, each once.
+
+    Raises:
+        UsageError: the suite has no category and no group of that name (with the nearest).
+    """
+    return _find_categories(suite, suite.categories(), names)
+
+
+def _find_categories(suite: Suite, categories: Sequence[Category], names: Iterable[str]) -> list[str]:
+    own = [category.name for category in categories]
+    groups = _groups(suite, categories)
+    found: dict[str, None] = {}
+    for name in names:
+        members = [name] if name in own else groups.get(name, [])
+        if not members:
+            close = nearest(name, [*own, *groups])
+            hint = f"Did you mean {close}?" if close else f"It has: {', '.join(own)}."
+            raise UsageError(f"{suite.entry.name} has no category {name!r}", hint=hint)
+        found |= dict.fromkeys(members)
+    return list(found)
+
+
+def _groups(suite: Suite, categories: Sequence[Category]) -> Mapping[str, list[str]]:
+    """Return the members of each group that are there."""
+    own = {category.name for category in categories}
+    groups: dict[str, list[str]] = {}
+    for category in categories:
+        if category.group:
+            groups.setdefault(category.group, []).append(category.name)
+    if isinstance(suite, GroupsCategories):
+        for group, names in suite.category_groups().items():
+            groups[group] = [name for name in names if name in own]
+    return {group: members for group, members in groups.items() if members}
+
+
+def _categories_to_read(suite: Suite, selection: Selection, setting: Setting) -> list[str] | None:
+    """Return the categories that must be read for a selection; None for all."""
+    categories = suite.categories()
+    if selection.categories:
+        return _find_categories(suite, categories, selection.categories)
+    own = [category.name for category in categories]
+    if not selection.ids:
+        mode = find_mode(suite, None, setting.mode)
+        playable = [category.name for category in categories if not category.modes or mode in category.modes]
+        return None if playable == own else playable
+    if not isinstance(suite, FindsCategories):
+        return None
+    named = [suite.category_of(case_id) for case_id in selection.ids]
+    return list(dict.fromkeys(name if name in own else nearest(name, own) or "" for name in named))
+
+
+class _OfferedCases:
+    """The cases of some categories, made as they are asked for, each id once."""
+
+    def __init__(self, suite: Suite, categories: list[str] | None, setting: Setting) -> None:
+        self._suite, self._categories = suite, None if categories is None else frozenset(categories)
+        self._source = iter(suite.cases(categories or (), setting))
+        self._made: dict[str, Case] = {}
+
+    def __iter__(self) -> Iterator[Case]:
+        """Go through the cases of the chosen categories in the suite's order."""
+        for case in self._all():
+            if self._categories is None or case.category in self._categories:
+                yield case
+
+    @property
+    def ids(self) -> Collection[str]:
+        """The ids of all cases made so far."""
+        return self._made.keys()
+
+    def find(self, case_id: str) -> Case | None:
+        """Return a case by id, of another category too if the suite offered it."""
+        return self._made.get(case_id) or next((case for case in self._unread() if case.id == case_id), None)
+
+    def in_order(self, case_ids: Iterable[str]) -> list[Case]:
+        """Return cases by id in the suite's order."""
+        wanted = set(case_ids)
+        return [case for case_id, case in self._made.items() if case_id in wanted]
+
+    def _all(self) -> Iterator[Case]:
+        yield from list(self._made.values())
+        yield from self._unread()
+
+    def _unread(self) -> Iterator[Case]:
+        for case in self._source:
+            if case.id in self._made:
+                raise UsageError(f"{self._suite.entry.name} has two cases with the id {case.id!r}")
+            self._made[case.id] = case
+            yield case
+
+
+def _named(offered: _OfferedCases, selection: Selection, suite: Suite) -> list[Case]:
+    cases = {case.id: case for case in offered}
+    for case_id in selection.ids:
+        if case_id not in cases:
+            close = nearest(case_id, offered.ids)
+            where = " in the chosen categories" if case_id in offered.ids else ""
+            hint = f"Did you mean {close}?" if close and not where else ""
+            raise UsageError(f"{suite.entry.name} has no case {case_id!r}{where}", where="--ids", hint=hint)
+    return offered.in_order(selection.ids)
+
+
+def _limited(cases: Iterable[Case], selection: Selection) -> list[Case]:
+    """Return so many graded cases, the first or drawn ones; all cases when there are no more than that."""
+    if selection.limit is None:
+        return list(cases)
+    if selection.seed is None:
+        return _first(cases, selection.limit)
+    every = list(cases)
+    graded = [case for case in every if case.graded]
+    if selection.limit >= len(graded):
+        return every
+    drawn = random.Random(selection.seed).sample(range(len(graded)), selection.limit)  # noqa: S311 - not a secret
+    return [graded[index] for index in sorted(drawn)]
+
+
+def _first(cases: Iterable[Case], limit: int) -> list[Case]:
+    read: list[Case] = []
+    graded: list[Case] = []
+    for case in cases:
+        if case.graded:
+            if len(graded) == limit:
+                return graded
+            graded.append(case)
+        read.append(case)
+    return read
+
+
+def _with_prerequisites(cases: list[Case], offered: _OfferedCases) -> list[Case]:
+    """Add what the cases depend on, and what that depends on; a dependency the suite does not offer is its business."""
+    ids = {case.id for case in cases}
+    open_ids = [need for case in cases for need in case.depends_on]
+    while open_ids:
+        need = open_ids.pop()
+        if need not in ids and (case := offered.find(need)) is not None:
+            ids.add(need)
+            open_ids += case.depends_on
+    return cases if len(ids) == len(cases) else offered.in_order(ids)
