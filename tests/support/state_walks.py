@@ -29,7 +29,7 @@ from console.store.notes import Note, Notes
 from console.store.run_queue import Queued, RunQueue
 from console.tui.app import ConsoleApp
 from console.tui.data.catalog_items import WorkspacePaths
-from console.tui.screens.compare.screen import CompareScreen
+from console.tui.screens.compare import run_pair
 from console.tui.screens.launch import trying
 from console.tui.screens.launch.sample_run import SampleRun
 from console.tui.screens.review.case_base import CaseScreen
@@ -400,7 +400,7 @@ async def review_others(stage: Stage) -> AsyncGenerator[str, None]:
 
 async def compare(stage: Stage) -> AsyncGenerator[str, None]:
     """Two and three runs side by side, runs without anything in common, and what models have come to."""
-    stage.monkeypatch.setattr(CompareScreen, "find_suite", lambda self, manifest: CallSuite())
+    stage.monkeypatch.setattr(run_pair, "find_suite", lambda manifest, data: CallSuite())
     stage.monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: CallSuite())
     root = stage.workspace.root / "runs"
     two = call_run(root, "0116-0904", "gpt-w", 0), call_run(root, "0117-1420", "gpt-x", 1)
@@ -431,7 +431,7 @@ async def compare(stage: Stage) -> AsyncGenerator[str, None]:
         await see("4 of 9 differ")
         yield "compare-grid"
         app.navigator.open_compare(*aidan)
-        await see(lambda: stage.at("compare")() and app.screen.pair is not None)
+        await see(lambda: stage.at("compare")() and app.screen.controller.pair is not None)
         yield "compare-loops"
         app.navigator.open_compare(two[0], aidan[0])
         await see("no case in common")
