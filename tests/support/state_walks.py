@@ -257,14 +257,15 @@ async def live_cases(stage: Stage) -> AsyncGenerator[str, None]:
             await see("frozen", "space")
             yield "live-frozen"
             await see("following", "space")
-            wall = app.screen.wall
             await see(
-                lambda: len(tile_cases(wall)) == 4 and all(f"word {n}" in text_of(app) for n in range(4)), "w", "w"
+                lambda: len(tile_cases(app.screen)) == 4 and all(f"word {n}" in text_of(app) for n in range(4)),
+                "w",
+                "w",
             )
             yield "live-wall"
             await see("pinned", "m")
             yield "live-pinned"
-            await see(lambda: len(tile_cases(wall)) == 1 and app.screen.running_list.has_focus, "escape")
+            await see(lambda: len(tile_cases(app.screen)) == 1 and app.screen.conversations.has_focus, "escape")
             await see("Problems", "i")
             yield "live-problems"
             await see(lambda: not app.screen.has_class("-problems"), "escape")
@@ -320,10 +321,11 @@ async def live_ended(stage: Stage) -> AsyncGenerator[str, None]:
             yield name
         app.navigator.open_live(replayed)
         await see("p replay")
-        await see(lambda: app.screen.replay is not None and app.screen.replay.is_read, "p", "p")
-        app.screen.replay.seek(5.0)  # within the first conversation: what is listed does not depend on what was before
+        controls = app.screen.replay_controls
+        await see(lambda: controls.replay is not None and controls.replay.is_read, "p", "p")
+        controls.replay.seek(5.0)  # within the first conversation: what is listed does not depend on what was before
         app.screen.pump.wake()
-        await see(lambda: app.screen.replay.time_s == 5.0 and "5.0 s of" in text_of(app))
+        await see(lambda: controls.replay.time_s == 5.0 and "5.0 s of" in text_of(app))
         yield "live-replay"
 
 

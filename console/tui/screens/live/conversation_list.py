@@ -22,7 +22,7 @@ class ConversationList(RowList):
         super().__init__(view.columns, id="running", classes="pane", empty=Content("reading the run …"))
         self.pane_title = PaneTitle("running", id="running-caption")
         self._view = view
-        self._run: WatchedRun | None = None
+        self._watched: WatchedRun | None = None
 
     @property
     def slot(self) -> Slot | None:
@@ -36,7 +36,7 @@ class ConversationList(RowList):
 
     def show_rollouts(self, run: WatchedRun, slots: Sequence[Slot]) -> None:
         """List these rollouts of a run."""
-        self._run = run
+        self._watched = run
         keys = [row_key(slot) for slot in slots]
         if not keys or keys != self.keys:
             self.show(keys, draw=self._draw_rollout, empty=_empty_words(run))
@@ -62,7 +62,7 @@ class ConversationList(RowList):
         self.pane_title.tell(left, Content.styled(f"o {order}", "$muted"))
 
     def _draw_rollout(self, key: str) -> tuple[Content, ...]:
-        run = self._run
+        run = self._watched
         rollout = run.overview.rollouts.get(slot_of(key)) if run is not None else None
         if run is None or rollout is None:
             return ()

@@ -30,8 +30,8 @@ class LiveRunsPanel(RowList):
         """Start without runs."""
         super().__init__(run_columns(()), id="beside", classes="pane", names=True, quiet=True)
         self.pane_title = PaneTitle("beside", id="beside-caption")
-        self._lines: dict[str, RunLine] = {}
-        self._names: dict[str, Content] = {}
+        self._run_lines: dict[str, RunLine] = {}
+        self._run_names: dict[str, Content] = {}
         self._statuses: Mapping[Path, Status] = {}
 
     def show_runs(self, lines: Sequence[RunLine], statuses: Mapping[Path, Status], *, watched: Path) -> None:
@@ -46,7 +46,7 @@ class LiveRunsPanel(RowList):
         shared, names = names_apart(lines)
         keys = [str(line.folder.path) for line in lines]
         bold = [name.stylize("bold") if key == str(watched) else name for key, name in zip(keys, names, strict=True)]
-        self._lines, self._names = dict(zip(keys, lines, strict=True)), dict(zip(keys, bold, strict=True))
+        self._run_lines, self._run_names = dict(zip(keys, lines, strict=True)), dict(zip(keys, bold, strict=True))
         self._statuses = statuses
         self.set_columns(run_columns(lines))
         self.show(keys, draw=self._draw_run)
@@ -56,14 +56,14 @@ class LiveRunsPanel(RowList):
         self.pane_title.tell(head, Content.styled("enter watches  [ ] other run", "$muted"))
 
     def _draw_run(self, key: str) -> tuple[Content, ...]:
-        line = self._lines.get(key)
+        line = self._run_lines.get(key)
         if line is None:
             return ()
-        with_cost = has_costs(list(self._lines.values()))
-        return run_cells(line, self._statuses.get(line.folder.path), name=self._names[key], with_cost=with_cost)
+        with_cost = has_costs(list(self._run_lines.values()))
+        return run_cells(line, self._statuses.get(line.folder.path), name=self._run_names[key], with_cost=with_cost)
 
     @on(RowList.RowChosen)
     def _choose_run(self, event: RowList.RowChosen) -> None:
         event.stop()
-        if (line := self._lines.get(event.key)) is not None:
+        if (line := self._run_lines.get(event.key)) is not None:
             self.post_message(self.RunChosen(line))
