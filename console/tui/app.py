@@ -17,8 +17,6 @@ from textual.app import App
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.filter import LineFilter, Monochrome, NoColor
-from textual.screen import Screen
-from textual.worker import WorkerFailed
 
 from console.insight import number_format
 from console.store.runs import RunFolder
@@ -28,16 +26,23 @@ from console.tui.bell import NOTICE, ring
 from console.tui.data.catalog_items import RunLine, WorkspacePaths
 from console.tui.data.ui_state import UiState
 from console.tui.data.workspace import LOOK_EVERY_S
+from console.tui.frame_output import FrameOutput
 from console.tui.keymap import actions_at, bindings_for, find_action, load_key_map
 from console.tui.navigation import load_screens
 from console.tui.render.ascii_filter import AsciiFilter
-from console.tui.render.frame_diff import CompositorUpdate, ShownFrame, is_behind
 from console.tui.render.run_states import state_word
 from console.tui.render.symbols import SYMBOLS
 from console.tui.responders import do_action, find_method, responders_on
 from console.tui.sanitize import ControlCharacterFilter, one_line
 from console.tui.screens.base import ROOM_FOR_HELP, BaseScreen
-from console.tui.textual_patches import has_screens, hold_drawing, reads_styles_once
+from console.tui.textual_patches import (
+    catch_fatal_errors,
+    end_by_error,
+    has_screens,
+    hold_drawing,
+    reads_styles_once,
+    write_to_terminal,
+)
 from console.tui.themes import DARK, DARK_ROLES, NAMES, themes
 from console.tui.typeahead import KeyQueue
 from console.tui.widgets.key_line import KeyLine
@@ -45,8 +50,6 @@ from console.tui.widgets.top_line import TopLine
 
 LOAD_AHEAD_S = 0.7
 """How long after the first frame the screens of runs are loaded: when models, suites and runs have been read."""
-CATCH_UP_S = 0.05
-"""How often a slow terminal is asked whether it has taken everything."""
 
 
 @reads_styles_once
@@ -83,9 +86,6 @@ class ConsoleApp(App[int]):
         """
         key_map = load_key_map(keys_path or _keys_path())
         self._sieve = ControlCharacterFilter()
-        self._painted = ShownFrame()
-        self._is_late = False
-        """Whether frames are left out because the terminal has not taken earlier ones yet."""
         super().__init__()
         self.animation_level = "none"
         for own in themes():
@@ -99,8 +99,10 @@ class ConsoleApp(App[int]):
         self._responders = (self.navigator, self.services.exports, self)
         """What does the actions that no screen does, the first one first."""
         self._typed_keys = KeyQueue(self, super().on_event)
+        self.output = FrameOutput(self)
         self.crash: BaseException | None = None
         """What ended the app, if something did."""
+        catch_fatal_errors(self, self._end_with)
 
     # Styles ----------------------------------------------------------------------------------------------------------
 
@@ -150,40 +152,17 @@ class ConsoleApp(App[int]):
             self.mode_change_signal.subscribe(self, lambda _: workspace.read_once())
             loop.call_later(LOAD_AHEAD_S, workspace.read_once)
 
-    def _display(self, screen: Screen[Any], renderable: Any) -> None:
-        """Send what differs from what the terminal shows; nothing while that lags behind."""
-        if is_behind(self._driver):
-            if not self._is_late:
-                self._is_late = True
-                asyncio.get_running_loop().call_later(CATCH_UP_S, self._catch_up)
-            return
-        if isinstance(renderable, CompositorUpdate) and not self._batch_count:
-            renderable = self._painted.take(renderable)
-        cast(Any, super())._display(screen, renderable)
-
-    def _catch_up(self) -> None:
-        """Draw the present once the terminal has taken the past."""
-        if not self.is_running:
-            return
-        if is_behind(self._driver):
-            asyncio.get_running_loop().call_later(CATCH_UP_S, self._catch_up)
-            return
-        self._is_late = False
-        self.screen.refresh()
-
     def _repaint(self, _: object) -> None:
         """Draw everything again after another program had the terminal."""
-        self._painted.forget()
+        self.output.forget()
 
-    def _fatal_error(self) -> None:
-        """Leave without printing local variables, which may hold keys; `run_app` raises what happened."""
-        error = self._exception
-        self.crash = error.error if isinstance(error, WorkerFailed) else error  # where it happened, not who waited
-        self._close_messages_no_wait()
+    def _end_with(self, error: BaseException | None) -> None:
+        """Remember what ended the app; `run_app` raises it."""
+        self.crash = error
 
     def panic(self, *renderables: Any) -> None:
         """Leave without rendering an exception that knows how to draw itself."""
-        self._fatal_error()
+        end_by_error(self)
 
     # Saying things ---------------------------------------------------------------------------------------------------
 
@@ -194,8 +173,9 @@ class ConsoleApp(App[int]):
         self.services.notify(Content.assemble(one_line(line.label, 30), f" {state_word(line.state).plain}: {counts}"))
         shown = self.screen.shown_run if isinstance(self.screen, BaseScreen) else None
         is_watched = self.app_focus and shown is not None and shown.path == line.folder.path
-        if self._driver is not None and not is_watched and self.services.ui_state.switch(NOTICE, True):
-            ring(self._driver.write, os.environ)
+        write = write_to_terminal(self)
+        if write is not None and not is_watched and self.services.ui_state.switch(NOTICE, True):
+            ring(write, os.environ)
 
     def action_notice_toggle(self) -> None:
         """Ring at the end of a run from now on, or no longer."""

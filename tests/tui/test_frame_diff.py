@@ -95,13 +95,13 @@ async def test_frames_are_left_out_while_the_terminal_is_behind(
     opened: Any,
 ) -> None:
     async with opened() as (app, pilot):
-        sent, terminal = [], app._painted.take
+        sent, terminal = [], app.output.shown.take
 
         def take(update: Any) -> Any:
             sent.append(update)
             return terminal(update)
 
-        app._painted.take = take
+        app.output.shown.take = take
         waiting = SimpleNamespace(qsize=lambda: 30)
         app._driver._writer_thread = SimpleNamespace(_queue=waiting, stop=lambda: None)
         await pilot.press("5")
@@ -111,4 +111,4 @@ async def test_frames_are_left_out_while_the_terminal_is_behind(
         assert sent == []
         waiting.qsize = lambda: 0
         await assert_until(pilot, lambda: bool(sent))
-        assert not app._is_late
+        assert not app.output.is_late

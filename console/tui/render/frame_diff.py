@@ -8,15 +8,12 @@ A drawing of the whole screen is always sent whole, so whatever else may have wr
 from collections.abc import Sequence
 
 from rich.console import Console
-from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.strip import Strip
+
+from console.tui.textual_patches import ChopsUpdate, CompositorUpdate, LayoutUpdate
 
 Piece = tuple[int, int, Strip]
 """Line and column (from 0), and what is drawn from there on."""
-
-
-MOST_WAITING = 6
-"""Writes that may wait for the terminal, two or three to a frame, before frames are left out."""
 
 
 class Difference(CompositorUpdate):
@@ -70,16 +67,6 @@ class ShownFrame:
                 del line[other]
         line[x] = end, strip
         return y, x, strip
-
-
-def is_behind(driver: object) -> bool:
-    """Whether the terminal takes bytes more slowly than they come, so that some frames wait to be written already.
-
-    Textual's writer holds thirty writes and then makes the whole app wait for the terminal; nobody needs frames that
-    are that old.
-    """
-    waiting = getattr(getattr(driver, "_writer_thread", None), "_queue", None)
-    return waiting is not None and waiting.qsize() > MOST_WAITING
 
 
 def _pieces(update: ChopsUpdate) -> list[tuple[int, int, int, Strip]]:

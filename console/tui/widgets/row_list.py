@@ -10,7 +10,6 @@ from typing import ClassVar
 
 from textual import events
 from textual.content import Content
-from textual.geometry import Size
 from textual.message import Message
 from textual.strip import Strip
 from textual.style import Style
@@ -20,6 +19,7 @@ from console.tui.render import columns as layout
 from console.tui.render import lines
 from console.tui.render.columns import Column
 from console.tui.render.symbols import SYMBOLS
+from console.tui.textual_patches import style_getter
 from console.tui.themes import is_ansi, is_stark
 from console.tui.widgets.viewport import Viewport
 
@@ -261,10 +261,10 @@ class RowList(Viewport):
         base = self.visual_style
         if not self._keys:
             style = self.get_visual_style("rows--empty")
-            return lines.sentence_line(self._empty, y, width, style, self._get_style)
+            return lines.sentence_line(self._empty, y, width, style, style_getter(self))
         if self._names and y == 0:
             style = self.get_visual_style("rows--names")
-            return lines.strip_of(self._names_line(width), width, style, self._get_style)
+            return lines.strip_of(self._names_line(width), width, style, style_getter(self))
         index = self.scroll_offset.y + y - self._names
         if index >= len(self._keys):
             return lines.blank(width, base.rich_style)
@@ -285,12 +285,12 @@ class RowList(Viewport):
         content = self._compose_row(key, is_cursor, width)
         if is_cursor and ((is_ansi(self) and has_focus) or self._is_black_on_white(base)):
             content = Content(content.plain)  # one look from end to end; marks and words say what colours said
-        strip = lines.strip_of(content, width, base, self._get_style)
+        strip = lines.strip_of(content, width, base, style_getter(self))
         self._strips[(key, width, state)] = strip
         return strip
 
     def _is_black_on_white(self, base: Style) -> bool:
-        return is_stark(self) and base.background == self._get_style("on $cursor").background
+        return is_stark(self) and base.background == style_getter(self)("on $cursor").background
 
     def _compose_row(self, key: str, is_cursor: bool, width: int) -> Content:
         face = self._draw(key)
@@ -345,10 +345,11 @@ class RowList(Viewport):
         elif index >= top + page:
             self.go_to(index - page + 1)
 
-    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
+    def take_size(self, update: Callable[[], bool]) -> bool:
+        """Keep the cursor in view when something takes room away from the list."""
         cursor, top = self._cursor, self.scroll_offset.y
         was_seen = cursor is not None and top <= cursor < top + self.page
-        changed = super()._size_updated(size, virtual_size, container_size, layout)
+        changed = super().take_size(update)
         if was_seen and changed:
             self.call_next(self._keep_in_view)
         return changed

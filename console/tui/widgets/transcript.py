@@ -18,6 +18,7 @@ from textual.style import Style
 
 from console.tui.keymap import bindings_for
 from console.tui.render import lines
+from console.tui.textual_patches import style_getter
 from console.tui.themes import is_ansi
 from console.tui.widgets.block import Block, tops_of
 from console.tui.widgets.text_search import Hit, Hits
@@ -314,13 +315,13 @@ class Transcript(Viewport):
         room, base = self.room, self.visual_style
         if not self._blocks:
             style = self.get_visual_style("text--empty")
-            return lines.sentence_line(self._empty, y, room, style, self._get_style)
+            return lines.sentence_line(self._empty, y, room, style, style_getter(self))
         number = self.scroll_offset.y + y
         if number >= self._tops[-1]:
             strip = lines.blank(room, base.rich_style)
         elif (strip := self._strips.get((number, room))) is None:
             _, line, _ = self._at(number)
-            strip = lines.strip_of(self._selected(line, number), room, base, self._get_style)
+            strip = lines.strip_of(self._selected(line, number), room, base, style_getter(self))
             strip = self._strips[(number, room)] = strip.apply_offsets(0, number)
         if y == self.page - 1 and self._live and not self.follow:
             strip = lines.overlaid(strip, self._badge(base), room)
@@ -348,7 +349,7 @@ class Transcript(Viewport):
         style = self.get_visual_style("text--badge")
         if is_ansi(self):
             style += Style(reverse=True)
-        return lines.strip_of(Content(text), len(text), style, self._get_style)
+        return lines.strip_of(Content(text), len(text), style, style_getter(self))
 
     def _refresh_badge(self) -> None:
         self.refresh_line(self.scroll_offset.y + self.page - 1)

@@ -4,16 +4,21 @@ It knows how long its content is, how far the reader is in it, and which of its 
 always tells the same. Moving is done by one set of actions; what a step means (a row, a line) its subclasses say.
 """
 
+from collections.abc import Callable
+
 from textual.cache import LRUCache
 from textual.geometry import Size
 from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from console.tui.textual_patches import refresh_scrollbars, sized_by_take_size
+
 LEAST_WIDTH = 8
 """Columns that lines are made for even where there are fewer."""
 
 
+@sized_by_take_size
 class Viewport(ScrollView, can_focus=True):
     """A window over drawn lines; see the module."""
 
@@ -51,7 +56,7 @@ class Viewport(ScrollView, can_focus=True):
         self.virtual_size = Size(0, length)
         if self.styles.is_auto_height:
             self.refresh(layout=True)
-        self._refresh_scrollbars()
+        refresh_scrollbars(self)
         self.scroll_y = self.validate_scroll_y(self.scroll_y)
         self._tell_bar()
 
@@ -80,8 +85,9 @@ class Viewport(ScrollView, can_focus=True):
         super().watch_scroll_y(old_value, new_value)
         self._tell_bar()
 
-    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
-        changed = super()._size_updated(size, virtual_size, container_size, layout)
+    def take_size(self, update: Callable[[], bool]) -> bool:
+        """Take a new size by Textual's own `update`, and bring the scroll bar up to date before anything is drawn."""
+        changed = update()
         self._tell_bar()
         return changed
 

@@ -1,0 +1,132 @@
+"""The private names of Textual that `textual_patches` relies on are still there, and mean the same."""
+
+import importlib
+import inspect
+import re
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from textual._compositor import ChopsUpdate, LayoutUpdate
+from textual.app import App
+from textual.drivers._writer_thread import WriterThread
+from textual.drivers.linux_driver import LinuxDriver
+from textual.screen import Screen
+from textual.widget import Widget
+
+import console.tui
+
+METHODS = {
+    "App._begin_batch": "(self) -> 'None'",
+    "App._close_messages_no_wait": "(self) -> 'None'",
+    "App._display": "(self, screen: 'Screen', renderable: 'RenderableType | None') -> 'None'",
+    "App._end_batch": "(self) -> 'None'",
+    "App._fatal_error": "(self) -> 'None'",
+    "App._load_screen_css": "(self, screen: 'Screen')",
+    "Screen._compositor_refresh": "(self) -> 'None'",
+    "Screen._get_breakpoint_classes": "(self, dimension: 'int', breakpoints: 'list[tuple[int, str]]') -> 'set[str]'",
+    "Widget._get_style": "(self, style: 'VisualStyle | str') -> 'VisualStyle'",
+    "Widget._refresh_scrollbars": "(self) -> 'None'",
+    "Widget._size_updated": "(self, size: 'Size', virtual_size: 'Size', container_size: 'Size', "
+    "layout: 'bool' = True) -> 'bool'",
+    "ChopsUpdate.__init__": "(self, chops: 'Sequence[Mapping[int, Strip | None]]', "
+    "spans: 'list[tuple[int, int, int]]', chop_ends: 'list[list[int]]') -> 'None'",
+    "LayoutUpdate.__init__": "(self, strips: 'list[Iterable[Strip]]', region: 'Region') -> 'None'",
+}
+CLASSES = {"App": App, "Screen": Screen, "Widget": Widget, "ChopsUpdate": ChopsUpdate, "LayoutUpdate": LayoutUpdate}
+ATTRIBUTES: dict[str, Any] = {
+    "_batch_count": App,
+    "_css_update_count": App,
+    "_current_mode": App,
+    "_driver": App,
+    "_exception": App,
+    "_screen_stacks": App,
+    "_writer_thread": LinuxDriver,
+    "_queue": WriterThread,
+}
+"""Private attributes and the class whose `__init__` sets them."""
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_private_method_takes_the_same(name: str) -> None:
+    owner, _, method = name.partition(".")
+    assert str(inspect.signature(getattr(CLASSES[owner], method))) == METHODS[name]
+
+
+@pytest.mark.parametrize("name", ATTRIBUTES)
+def test_a_private_attribute_is_set(name: str) -> None:
+    source = inspect.getsource(ATTRIBUTES[name].__init__)
+    assert re.search(rf"self\.{name}\b", source)
+
+
+def test_a_screen_counts_its_updates_from_below_zero() -> None:
+    """`reads_styles_once` tells a new screen by it."""
+    screen: Any = Screen[None]()
+    assert screen._css_update_count < 0
+
+
+def test_every_private_name_of_the_module_is_checked() -> None:
+    used = set(re.findall(r"\.(_[a-z]\w+)", source("textual_patches.py")))
+    used |= set(re.findall(r'"(_[a-z]\w+)"', source("textual_patches.py")))
+    checked = {name.partition(".")[2] for name in METHODS} | set(ATTRIBUTES) | {"_compositor"}
+    assert used - checked == set()
+
+
+@cache
+def own_private_names(kind: type) -> frozenset[str]:
+    """Return the private names that a class of Textual's has or sets itself."""
+    if not kind.__module__.startswith("textual"):
+        return frozenset()
+    names = {name for name in vars(kind) if re.match(r"_[a-z]", name)}
+    return frozenset(names | set(re.findall(r"self\.(_[a-z]\w+)\b[^=\n]* = ", inspect.getsource(kind))))
+
+
+def private_names(kind: type) -> frozenset[str]:
+    """Return the private names that a class and its ancestors in Textual have or set."""
+    return frozenset[str]().union(*map(own_private_names, kind.__mro__))
+
+
+def reached_by(kind: type) -> set[str]:
+    """Return the private names of Textual that a class of ours uses or overrides."""
+    private = private_names(kind)
+    if not private:
+        return set()
+    text = inspect.getsource(kind)
+    used = re.findall(r"(?:self|super\(\)|\.app|screen)\)?\.(_[a-z]\w+)", text) + re.findall(r"def (_[a-z]\w+)", text)
+    return set(used) & private
+
+
+def modules() -> list[ModuleType]:
+    """Return all modules of the app but the one that may reach into Textual."""
+    package = Path(console.tui.__file__).parent
+    names = [".".join(path.relative_to(package.parents[1]).with_suffix("").parts) for path in package.rglob("*.py")]
+    return [importlib.import_module(name) for name in sorted(names) if "patches" not in name]
+
+
+def test_no_other_module_reaches_into_textual() -> None:
+    offenders: dict[str, set[str]] = {}
+    for module in modules():
+        if re.search(r"(?:from|import) textual\.(?:\w+\.)*_\w+", inspect.getsource(module)):
+            offenders[module.__name__] = {"a private module"}
+        for kind in vars(module).values():
+            if inspect.isclass(kind) and kind.__module__ == module.__name__ and (reached := reached_by(kind)):
+                offenders[kind.__qualname__] = reached
+    assert offenders == {}
+
+
+class ReachesIn(Widget):
+    """What the search must find."""
+
+    def _set_dirty(self, *regions: Any) -> None:
+        super()._set_dirty(*regions, self._size.region)
+
+
+def test_the_search_finds_what_it_forbids() -> None:
+    assert reached_by(ReachesIn) == {"_set_dirty", "_size"}
+
+
+def source(name: str) -> str:
+    """Return the source of a module of the app."""
+    return (Path(console.tui.__file__).parent / name).read_text(encoding="utf-8")
