@@ -37,6 +37,7 @@ from console.core.run import Manifest, ModelFacts, Selection  # noqa: E402
 from console.store.journal import JournalWriter  # noqa: E402
 from console.store.runs import create_run  # noqa: E402
 from console.suites.catalog import Catalog  # noqa: E402
+from console.suites.selection import select_cases  # noqa: E402
 
 HELLO = """
 from textual.app import App, ComposeResult
@@ -143,7 +144,7 @@ def _drain(fd: int, seconds: float) -> None:
 def record_run(root: Path, rollouts: int) -> None:
     """Write a finished run of the bundled function-calling suite, one wrong answer to each rollout."""
     suite, setting = Catalog(find_data_roots(ROOT / "data")).open(SUITE), Setting()
-    cases = suite.cases(Selection(), setting)
+    cases = select_cases(suite, Selection(), setting)
     repeats = -(-rollouts // len(cases))
     model = ModelFacts("gpt-x", price_in=1.0, price_out=2.0)
     folder = create_run(root, Manifest(RUN, 1e9, SUITE, model, setting, rollouts=repeats, cases=len(cases)))

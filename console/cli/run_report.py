@@ -60,7 +60,10 @@ def show_report(output: Output, history: History, report: Report | None) -> None
         output.text(notice, "doubt")
     if summary.damaged:
         output.text(f"{summary.damaged} damaged journal lines were passed over", "doubt")
-    if report is not None:
+    if report is not None and report.fault:
+        output.text()
+        output.text(report.fault, "bad")
+    elif report is not None:
         output.text()
         rows = [_metric_row(metric) for metric in report.metrics]
         rows += [_metric_row(metric, name) for name, metrics in report.categories.items() for metric in metrics]

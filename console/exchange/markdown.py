@@ -22,7 +22,9 @@ def markdown_section(summary: Summary, report: Report | None, annotations: Mappi
         f"### {escaped(summary.model)}{mark} on {escaped(summary.suite)}",
         f"{summary.state}: {counts}, of {summary.planned}; {duration(summary.seconds)}, {spent(tally)}",
     ]
-    if report is not None:
+    if report is not None and report.fault:
+        parts.append(escaped(report.fault))
+    elif report is not None:
         rows = [_metric("", metric) for metric in report.metrics]
         rows += [_metric(name, metric) for name, metrics in report.categories.items() for metric in metrics]
         parts.append(table(("metric", "value", "95 %", "of"), rows))

@@ -94,5 +94,5 @@ def _error_row(number: int, row: Row | UsageError, error: UsageError) -> Row:
     """Return the answer to a line that cannot be judged."""
     names = {} if isinstance(row, UsageError) else {key: row[key] for key in ("case", "id") if key in row}
     place = f"line {number}, {error.where}" if error.where else f"line {number}"
-    text = f"{place}: {error.message}" + (f" {error.hint}" if error.hint else "")
+    text = f"{place}: {error.message}" + (f". {error.hint}" if error.hint else "")
     return {**names, "line": number, "error": text}

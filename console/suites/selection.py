@@ -32,16 +32,8 @@ def select_cases(suite: Suite, selection: Selection, setting: Setting) -> list[C
     return _with_prerequisites(chosen, offered)
 
 
-def find_categories(suite: Suite, names: Iterable[str]) -> list[str]:
-    """Return the categories that names stand for, groups of them included, each once.
-
-    Raises:
-        UsageError: the suite has no category and no group of that name (with the nearest).
-    """
-    return _find_categories(suite, suite.categories(), names)
-
-
 def _find_categories(suite: Suite, categories: Sequence[Category], names: Iterable[str]) -> list[str]:
+    """Return the categories that names stand for, groups of them included, each once."""
     own = [category.name for category in categories]
     groups = _groups(suite, categories)
     found: dict[str, None] = {}

@@ -141,7 +141,8 @@ class CaseScreen(RunScreen):
             for (case, rollout), record in fold.latest.items()
         ]
         try:
-            return self._suite.report(results, setting)
+            report = self._suite.report(results, setting)
+            return report.fault or report
         except Exception as error:  # a suite of another package may fail in any way
             return f"the suite cannot sum this run up: {type(error).__name__}: {error}"
 

@@ -1,4 +1,4 @@
-"""A suite of another package, as small as they come: it plays, scores, and offers all its cases whatever is asked."""
+"""A suite as another package would offer it, as small as they come: all its cases, whatever is asked of it."""
 
 from collections.abc import Sequence
 from typing import Any
