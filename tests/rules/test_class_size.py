@@ -1,0 +1,48 @@
+"""An object can be held in the head: few ancestors of ours, few methods, inherited ones included."""
+
+from rules.package import ancestors_of, methods_of, own_classes
+from rules.ratchet import assert_only
+
+MOST_ANCESTORS = 3
+MOST_METHODS = 60
+TOO_MANY_ANCESTORS: frozenset[str] = frozenset(
+    {
+        "console.tui.screens.launch.choice_lists.ModelChoice",
+        "console.tui.screens.launch.choice_lists.SuiteChoice",
+        "console.tui.screens.launch.field_list.FieldList",
+        "console.tui.screens.launch.screen.LaunchScreen",
+        "console.tui.screens.live.live_runs_panel.LiveRuns",
+        "console.tui.screens.live.replay_controls.Replaying",
+        "console.tui.screens.live.screen.LiveScreen",
+        "console.tui.screens.review.case_list.Listing",
+        "console.tui.screens.review.filters.Choosing",
+        "console.tui.screens.review.screen.ReviewScreen",
+    }
+)
+TOO_MANY_METHODS: frozenset[str] = frozenset(
+    {
+        "console.tui.screens.compare.screen.CompareScreen",
+        "console.tui.screens.launch.field_list.FieldList",
+        "console.tui.screens.launch.screen.LaunchScreen",
+        "console.tui.screens.live.live_runs_panel.LiveRuns",
+        "console.tui.screens.live.replay_controls.Replaying",
+        "console.tui.screens.live.screen.LiveScreen",
+        "console.tui.screens.live.watching.Watching",
+        "console.tui.screens.review.case_list.Listing",
+        "console.tui.screens.review.case_pane.Showing",
+        "console.tui.screens.review.filters.Choosing",
+        "console.tui.screens.review.screen.ReviewScreen",
+        "console.tui.screens.review.tagging.Sorting",
+    }
+)
+"""Exceptions of today; both tables become empty."""
+
+
+def test_no_class_has_many_ancestors() -> None:
+    offenders = (str(own) for own in own_classes() if len(ancestors_of(own)) > MOST_ANCESTORS)
+    assert_only(offenders, TOO_MANY_ANCESTORS)
+
+
+def test_no_object_has_many_methods() -> None:
+    offenders = (str(own) for own in own_classes() if len(methods_of(own)) > MOST_METHODS)
+    assert_only(offenders, TOO_MANY_METHODS)
