@@ -114,7 +114,7 @@ async def test_three_runs_are_a_grid_that_leads_to_pairs(size: Any, opened: Any,
     third = call_run(workspace.root / "runs", "0118-0900-bfcl-gpt-y", "gpt-y", 0)
     async with opened(size) as (app, pilot):
         app.navigator.open_grid([*two, third])
-        await assert_until(pilot, lambda: isinstance(app.screen, GridScreen) and app.screen.grid is not None)
+        await assert_until(pilot, lambda: isinstance(app.screen, GridScreen) and app.screen.controller.grid is not None)
         await assert_until(pilot, lambda: "4 of 9 differ" in text_of(app))
         await wait_until_unchanged(app, pilot)
         await pilot.press("f")
@@ -133,7 +133,7 @@ async def test_a_third_run_is_added_from_compare(opened: Any, workspace: Any, tw
         await pilot.press("+")
         await assert_until(pilot, lambda: "Lay beside A and B" in text_of(app))
         await pilot.press("enter")
-        await assert_until(pilot, lambda: isinstance(app.screen, GridScreen) and len(app.screen.runs) == 3)
+        await assert_until(pilot, lambda: isinstance(app.screen, GridScreen) and len(app.screen.controller.runs) == 3)
         assert "3 runs" in text_of(app)
 
 

@@ -314,7 +314,7 @@ async def test_the_leaderboard_leads_on(opened: Any, field: Any, settle: Any) ->
     async with opened() as (app, pilot):
         await pilot.press("B")
         await settle(app, pilot)
-        assert [board.suite for board in app.screen.boards] == ["aidan", "bfcl", "small-talk"]
+        assert [board.suite for board in app.screen.controller.boards] == ["aidan", "bfcl", "small-talk"]
         await pilot.press("]", "]")
         assert app.screen.rows.cursor.split("\x1f")[1] == "small-talk"
         await pilot.press("[", "m", "j", "m")

@@ -10,25 +10,20 @@ from textual.content import Content
 from textual.widgets import Static
 
 from console.core.fault import UsageError
-from console.core.outcome import Outcome
-from console.exchange.reading import RunReader
-from console.insight import number_format
-from console.insight.grid import Grid, GridRow, grid
+from console.insight.grid import Grid
 from console.store.runs import RunFolder
 from console.tui.keymap import bindings_for
-from console.tui.render.rollout_rows import row_key
-from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
-from console.tui.sanitize import literal, one_line
+from console.tui.render.grid_rows import case_cells, run_line
+from console.tui.sanitize import literal
 from console.tui.screens.base import BaseScreen
+from console.tui.screens.grid.controller import GridController
 from console.tui.services import Services
 from console.tui.widgets.row_list import Column, Face, RowList
 from console.tui.widgets.rule import Rule
 
-MUTED = "$muted"
-
 
 class GridScreen(BaseScreen):
-    """Several runs; see the module."""
+    """Several runs: a line for each, and their cases."""
 
     where: ClassVar[str] = "grid"
     heading: ClassVar[str] = "Compare"
@@ -39,111 +34,75 @@ class GridScreen(BaseScreen):
     """
 
     def __init__(self, services: Services, runs: Sequence[RunFolder]) -> None:
-        """Lay runs side by side; nothing is read before the screen is mounted."""
+        """Show runs side by side; nothing is read before the screen is mounted."""
         super().__init__(services)
-        self.runs = list(runs)
-        self.grid: Grid | None = None
-        self._listed: dict[str, GridRow] = {}
-        self._only_different = True
-        self._words = ""
+        self.controller = GridController(runs)
+        self.run_lines = Static(id="sides")
+        columns = (Column("case", 24, 3), *(Column(str(number), 3) for number in range(1, len(runs) + 1)),
+                   Column("category", 14, 1))  # fmt: skip
+        self.cases = RowList(columns, id="grid", classes="pane", names=True, empty=Content("reading the runs …"))
 
     def compose_body(self) -> ComposeResult:
         """Lay out the runs and the cases."""
-        yield Static(id="sides")
+        yield self.run_lines
         yield Rule()
-        columns = (Column("case", 24, 3), *(Column(str(place), 3) for place in range(1, len(self.runs) + 1)),
-                   Column("category", 14, 1))  # fmt: skip
-        yield RowList(columns, id="grid", classes="pane", names=True, empty=Content("reading the runs …"))
+        yield self.cases
 
     def on_mount(self) -> None:
         """Begin to read."""
-        self.top_line.tell(title=Content(f"{len(self.runs)} runs"))
+        self.top_line.tell(title=Content(f"{len(self.controller.runs)} runs"))
         self.action_reload()
 
     @work(thread=True, exclusive=True, group="grid")
     def action_reload(self) -> None:
         """Read all runs."""
         try:
-            found = grid([RunReader(run).side for run in self.runs])
+            grid = self.controller.read()
         except (UsageError, OSError) as error:
             self.services.from_thread(self._refuse, str(error))
             return
         if self.is_running:
-            self.services.from_thread(self._take, found)
+            self.services.from_thread(self._take, grid)
 
     def _refuse(self, why: str) -> None:
-        self.query_one("#grid", RowList).show([], empty=literal(why, 400, "$broken"))
+        self.cases.show([], empty=literal(why, 400, "$broken"))
 
-    def _take(self, found: Grid) -> None:
-        self.grid = found
-        made = [self._side_line(place) for place in range(len(found.sides))]
-        self.query_one("#sides", Static).update(Content("\n").join(made))
-        self._list()
+    def _take(self, grid: Grid) -> None:
+        self.controller.take(grid)
+        self.run_lines.update(Content("\n").join([run_line(grid, index) for index in range(len(grid.sides))]))
+        self._relist()
 
-    def _side_line(self, place: int) -> Content:
-        assert self.grid is not None
-        side, (passed, graded) = self.grid.sides[place], self.grid.passed(place)
-        mark = "   simulated" if side.manifest.simulated else ""
-        return Content.assemble(
-            (f"{place + 1}  ", "bold $focus"),
-            one_line(side.model, 24, "bold"),
-            f"  {number_format.score(passed, graded)}",
-            (f" of {graded} graded in all   ", MUTED),
-            one_line(side.name, 60, MUTED),
-            (mark, "$undecided"),
-        )
-
-    def _list(self) -> None:
-        if self.grid is None:
+    def _relist(self) -> None:
+        if self.controller.grid is None:
             return
-        words = self._words.casefold().split()
-        self._listed = {
-            row_key(row.slot): row
-            for row in self.grid.rows
-            if (row.differs or not self._only_different)
-            and all(word in f"{row.slot[0]} {row.category}".casefold() for word in words)
-        }
-        differing = sum(row.differs for row in self.grid.rows)
-        self.top_line.tell(status=Content(f"{differing} of {len(self.grid.rows)} differ"))
-        empty = "Nothing matches. F clears the filter." if words else "No case differs. f lists all."
-        self.query_one("#grid", RowList).show(list(self._listed), draw=self._draw, empty=Content(empty))
+        self.top_line.tell(status=Content(self.controller.status))
+        self.cases.show(list(self.controller.rows), draw=self._face, empty=Content(self.controller.empty_words))
 
-    def _draw(self, key: str) -> Face:
-        row = self._listed[key]
-        return (one_line(row.slot[0], 120), *(_mark(it) for it in row.outcomes), one_line(row.category, 60, MUTED))
+    def _face(self, key: str) -> Face:
+        return case_cells(self.controller.rows[key])
 
-    # Acting ----------------------------------------------------------------------------------------------------------
+    # What the reader does --------------------------------------------------------------------------------------------
 
     @on(RowList.RowChosen, "#grid")
     def _chosen(self, event: RowList.RowChosen) -> None:
-        """Open the first run that passed the case beside the first that did not."""
-        row = self._listed[event.key]
-        passed = [run for run, it in zip(self.runs, row.outcomes, strict=True) if it is Outcome.PASSED]
-        others = [run for run, it in zip(self.runs, row.outcomes, strict=True) if it not in (None, Outcome.PASSED)]
-        pair = [*passed[:1], *others[:1]] if passed and others else [*passed, *others][:2]
-        if len(pair) == 2:
-            self.services.navigator.open_compare(pair[0], pair[1], row.slot[0])
+        """Compare the first run that passed the case with the first that did not."""
+        row = self.controller.rows[event.key]
+        if (pair := self.controller.pair_for(row)) is not None:
+            self.services.navigator.open_compare(*pair, row.slot[0])
         else:
             self.services.notify(Content("Only one run has this case."))
 
     def find_changed(self, text: str, *, done: bool) -> None:
         """List only cases with these words."""
-        self._words = text
-        self._list()
+        self.controller.find(text)
+        self._relist()
 
     def action_filter(self) -> None:
         """List what differs, or every case."""
-        self._only_different = not self._only_different
-        self._list()
+        self.controller.toggle_same()
+        self._relist()
 
     def action_filter_clear(self) -> None:
         """List what differs again."""
-        self._only_different = True
+        self.controller.list_different()
         self.find_session.clear()
-
-
-def _mark(outcome: Outcome | None) -> Content:
-    if outcome is None:
-        return Content.styled(SYMBOLS.not_run, MUTED)
-    style = OUTCOME_STYLES[outcome]
-    return Content.styled(SYMBOLS.of(outcome), f"bold {style}" if outcome is Outcome.FAILED else style)

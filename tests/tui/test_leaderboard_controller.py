@@ -1,0 +1,93 @@
+"""The rules of the leaderboard and of the grid, without an interface."""
+
+from pathlib import Path
+
+import pytest
+from support.compared_runs import CASES, call_run
+
+from console.core.case import Setting
+from console.core.run import Manifest, ModelFacts, Summary, Tally
+from console.insight.leaderboard import leaderboards
+from console.insight.trends import ListedRun
+from console.store.runs import RunFolder
+from console.tui.screens.grid.controller import GridController
+from console.tui.screens.leaderboard.controller import LeaderboardController
+
+
+def listed_run(suite: str, model: str, passed: int, failed: int) -> ListedRun:
+    tally = Tally(passed=passed, failed=failed)
+    id = f"{suite}-{model}"
+    summary = Summary(id, 1.0, suite, model, False, 4, tally, "completed", categories={"one": tally})
+    return ListedRun(summary, Manifest(id, 1.0, suite, ModelFacts(model), Setting(), cases=4))
+
+
+@pytest.fixture
+def controller() -> LeaderboardController:
+    """Two models on `a`, one on `b`."""
+    runs = [listed_run("a", "m", 1, 3), listed_run("a", "n", 3, 1), listed_run("b", "m", 2, 2)]
+    controller = LeaderboardController()
+    controller.take(leaderboards(runs, {}))
+    return controller
+
+
+def test_every_suite_is_a_heading_and_its_models_the_best_first(controller: LeaderboardController) -> None:
+    rows = [controller.model_row(key) for key in controller.rows]
+    assert [row.model if row else "" for row in rows] == ["", "n", "m", "", "m"]
+    assert len(controller.headings) == 2
+    assert controller.title == "2 models, 2 suites"
+    assert controller.board_of(None) is None
+
+
+def test_steps_go_from_suite_to_suite(controller: LeaderboardController) -> None:
+    keys = list(controller.rows)
+    assert controller.step(keys[2], 1) == keys[4]
+    assert controller.step(keys[4], 1) is None
+    assert controller.step(keys[4], -1) == keys[1]
+    assert controller.step(None, 1) is None
+
+
+def test_columns_of_one_suite_are_moved_as_far_as_the_last(controller: LeaderboardController) -> None:
+    first, second = controller.boards
+    for _ in range(5):
+        controller.move_columns(first, 1, last=3)
+    assert (controller.first_column(first, 3), controller.first_column(second, 3)) == (3, 0)
+    assert controller.first_column(first, 1) == 1, "a wider terminal shows more of them"
+    controller.move_columns(first, -1, last=1)
+    assert controller.first_column(first, 3) == 0
+
+
+def test_the_second_mark_gives_a_pair_and_the_same_run_unmarks(controller: LeaderboardController) -> None:
+    first, second = RunFolder(Path("a-n")), RunFolder(Path("b-m"))
+    keys = list(controller.rows)
+    assert controller.mark(first) is None
+    assert [controller.is_marked(key) for key in keys] == [False, True, False, False, False]
+    assert controller.mark(first) is None
+    assert not controller.has_mark
+    controller.mark(first)
+    assert controller.mark(second) == (first, second)
+    assert not controller.has_mark
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> list[RunFolder]:
+    """Three runs of the same cases, the first and the third alike."""
+    return [call_run(tmp_path, f"011{number}", f"gpt-{number}", number % 2) for number in range(3)]
+
+
+def test_the_grid_lists_what_differs_and_leads_to_two_runs_that_do(three: list[RunFolder]) -> None:
+    controller = GridController(three)
+    controller.take(controller.read())
+    assert controller.status == f"4 of {len(CASES)} differ"
+    assert len(controller.rows) == 4
+    pairs = {row.slot[0]: controller.pair_for(row) for row in controller.rows.values()}
+    assert pairs["live_simple_77-40-0"] == (three[0], three[1])
+    assert pairs["live_simple_14-3-9"] == (three[1], three[0]), "who passed comes first"
+    controller.toggle_same()
+    assert len(controller.rows) == len(CASES)
+    controller.find("MULTIPLE")
+    assert len(controller.rows) == 2
+    controller.find("no such words")
+    assert (controller.rows, controller.empty_words) == ({}, "Nothing matches. F clears the filter.")
+    controller.find("")
+    controller.list_different()
+    assert len(controller.rows) == 4
