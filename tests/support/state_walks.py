@@ -29,9 +29,9 @@ from console.store.notes import Note, Notes
 from console.store.run_queue import Queued, RunQueue
 from console.tui.app import ConsoleApp
 from console.tui.data.catalog_items import WorkspacePaths
+from console.tui.data.sample_run import SampleRun
 from console.tui.screens.compare.screen import CompareScreen
-from console.tui.screens.launch import trying
-from console.tui.screens.launch.sample_run import SampleRun
+from console.tui.screens.launch import sample_run_actions
 from console.tui.screens.review.case_base import CaseScreen
 
 NOON = 1_800_003_600.0
@@ -186,8 +186,8 @@ async def new_run(stage: Stage) -> AsyncGenerator[str, None]:
         ),
         SampleRun(stage.workspace.root, "free-z", "small-talk", 3, Tally(), is_over=True, problem="connection refused"),
     ]
-    stage.monkeypatch.setattr(trying, "start_trials", lambda plans: tried)
-    stage.monkeypatch.setattr(trying, "watch", _nothing_new)
+    stage.monkeypatch.setattr(sample_run_actions, "start_sample_runs", lambda plans: tried)
+    stage.monkeypatch.setattr(sample_run_actions, "follow_sample_runs", _nothing_new)
     async with stage.opened(stage.size, toasts=True) as opening:
         await stage.begin(opening)
         app, see = stage.app, stage.see
@@ -202,8 +202,8 @@ async def new_run(stage: Stage) -> AsyncGenerator[str, None]:
         yield "launch-preset-with-mistake"
         await see(stage.at("launch"), "escape")
         await see("[x]  small-talk", "space", "tab", *"jjj", "space", "tab", "3", "enter")
-        app.screen.form.texts |= {"role:judge": "sim/judge", "role:embedding": "sim/embedding"}
-        app.screen.changed()
+        app.screen.controller.form.texts |= {"role:judge": "sim/judge", "role:embedding": "sim/embedding"}
+        app.screen.take_change()
         await see("options fit")
         yield "launch-filled"
         await see("Did you mean why-3", "j", "j", "space", *"why-99")
@@ -214,7 +214,7 @@ async def new_run(stage: Stage) -> AsyncGenerator[str, None]:
         await see(stage.at("launch"), "escape")
         await see("mode", *"jjjjjjjj")
         yield "launch-fields"
-        await see(lambda: bool(app.screen.trials), "t")
+        await see(lambda: bool(app.screen.controller.sample_runs), "t")
         yield "launch-trying"
 
 
@@ -227,7 +227,7 @@ async def only_failed(stage: Stage) -> AsyncGenerator[str, None]:
     stage.workspace.run("2025-01-17T1320-a", model="sim/hasty", passed=1, failed=2, simulated=True)
     async with stage.opened(stage.size, toasts=True) as opening:
         await stage.begin(opening)
-        await stage.see(lambda: getattr(stage.app.screen, "forecast", None) is not None, "tab", "a")
+        await stage.see(lambda: stage.at("launch")() and stage.app.screen.controller.forecast is not None, "tab", "a")
         yield "launch-only-failed"
 
 

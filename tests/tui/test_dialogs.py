@@ -62,7 +62,7 @@ async def test_keys_typed_at_once_reach_where_they_were_meant(opened: Any) -> No
     async with opened() as (app, pilot):
         for key in ("L", "j", "j", "space", "tab", "space", "tab", "7"):
             app.post_message(events.Key(key, key if len(key) == 1 else None))
-        await assert_until(pilot, lambda: app.screen.where == "launch" and bool(app.screen.form.texts))
-        assert app.screen.form.models == ["sim/careful"]
-        assert list(app.screen.form.suites) == ["small-talk"]
-        assert app.screen.form.texts == {"cases": "7"}
+        await assert_until(pilot, lambda: app.screen.where == "launch" and bool(app.screen.controller.form.texts))
+        assert app.screen.controller.form.models == ["sim/careful"]
+        assert list(app.screen.controller.form.suites) == ["small-talk"]
+        assert app.screen.controller.form.texts == {"cases": "7"}

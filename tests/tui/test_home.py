@@ -9,10 +9,8 @@ from support.screen_text import assert_until
 from textual.widgets import Static
 
 from console.tui.app import ConsoleApp
-from console.tui.screens.home import screen
 from console.tui.screens.home.run_list import RunList
 from console.tui.screens.home.screen import HomeScreen
-from console.tui.screens.home.start_list import StartList
 
 Check = Callable[[ConsoleApp, str], None]
 Frame = Callable[[ConsoleApp], str]
@@ -115,7 +113,7 @@ async def test_enter_on_a_finished_run_opens_review_and_1_comes_back(opened: Any
 async def test_resume_refuses_with_the_cure_when_the_suite_is_gone(opened: Any, workspace: Any, settle: Any) -> None:
     workspace.run("2025-01-17T1320-a", suite="gone", passed=1, planned=3, reason="stopped")
     async with opened() as (app, pilot):
-        assert app.screen.query_one(StartList).resumable.name == "2025-01-17T1320-a"
+        assert app.screen.controller.start_offer.resumable.name == "2025-01-17T1320-a"
         await pilot.press("r")
         await settle(app, pilot)
         assert "gone" in app.services.messages[-1].plain
@@ -229,11 +227,10 @@ async def test_hostile_names_everywhere(
             assert isinstance(app.screen, HomeScreen) or app.screen.where in ("launch", "review")
 
 
-async def test_the_demo_starts_engines_and_goes_to_live(
-    opened: Any, workspace: Any, settle: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-
-    monkeypatch.setattr(screen, "DEMO", (("sim/hasty", "small-talk", (), 1), ("sim/careful", "small-talk", (), 1)))
+async def test_the_demo_starts_engines_and_goes_to_live(opened: Any, workspace: Any, settle: Any) -> None:
+    with (workspace.root / "data" / "small-talk" / "suite.toml").open("a", encoding="utf-8") as toml:
+        for order, model in ((2, "sim/careful"), (1, "sim/hasty")):
+            toml.write(f'[[demo]]\norder = {order}\nmodel = "{model}"\ncases = 1\n')
     async with opened() as (app, pilot):
         await pilot.press("enter")
         await settle(app, pilot)
@@ -242,6 +239,7 @@ async def test_the_demo_starts_engines_and_goes_to_live(
         assert app.screen.run_folder.path == app.navigator.launched[0].path
         assert "demo" in app.navigator.launched[0].name
         manifest = app.navigator.launched[0].manifest()
+        assert manifest.model.name == "sim/hasty"
         assert manifest.simulated
         assert manifest.cases == 1
 

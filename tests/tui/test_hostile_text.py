@@ -27,8 +27,10 @@ from console.store.run_queue import Queued, RunQueue
 from console.store.runs import RunFolder, create_run
 from console.suites.suite import Category, SuiteEntry
 from console.tui.data.catalog_items import ModelLine, SuiteLine
+from console.tui.data.model_ping import Ping
+from console.tui.data.suite_checksum import Checksum
+from console.tui.render.catalog_details import case_blocks, category_blocks, model_blocks, suite_blocks
 from console.tui.sanitize import ControlCharacterFilter
-from console.tui.screens.library.details import Checksum, Ping, case_sheet, category_sheet, model_sheet, suite_sheet
 from console.tui.screens.review.case_base import CaseScreen
 
 ANYTHING = st.text(st.characters(exclude_categories=()), max_size=60)
@@ -170,10 +172,10 @@ def test_any_text_on_any_sheet_of_library(text: str) -> None:
     data = {"question": [[{"role": text, "content": text}]], "function": [{"name": text, "description": text}],
             "ground_truth": [{text: text}], text: text}  # fmt: skip
     blocks = [
-        *suite_sheet(suite, Checksum(text, text)),
-        *category_sheet(suite, text),
-        *model_sheet(model, Ping(0.0, 0.1, False, text, text), [], pinging=False),
-        *case_sheet(Case(text, text, data, title=text, depends_on=(text,)), text),
+        *suite_blocks(suite, Checksum(text, text)),
+        *category_blocks(suite, text),
+        *model_blocks(model, Ping(0.0, 0.1, False, text, text), [], pinging=False),
+        *case_blocks(Case(text, text, data, title=text, depends_on=(text,)), text),
     ]
     shown = "".join(line.plain for block in blocks for line in (block.title, block.aside, *block.logical))
     assert not [one for one in shown if ord(one) < 0x20 or 0x7F <= ord(one) < 0xA0 or 0xD800 <= ord(one) < 0xE000]

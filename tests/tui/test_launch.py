@@ -18,8 +18,9 @@ from console.core.run import Budget, Selection
 from console.suites.suite import Option
 from console.tui.app import ConsoleApp
 from console.tui.data.catalog_items import Models, Suites
-from console.tui.screens.launch.field import money, option_field, run_name, time_limit, whole
+from console.tui.screens.home.run_list import RunList
 from console.tui.screens.launch.field_list import FieldList
+from console.tui.screens.launch.fields import money, option_field, run_name, time_limit, whole
 from console.tui.screens.launch.form import Form, command_of
 
 Check = Callable[[ConsoleApp, str], None]
@@ -29,7 +30,7 @@ SIZES = {"80x24": (80, 24), "160x45": (160, 45)}
 
 async def rest(app: ConsoleApp, pilot: Any, settle: Any) -> None:
     """Wait until the forecast has been worked out and drawn."""
-    await assert_until(pilot, lambda: app.screen.forecast is not None)
+    await assert_until(pilot, lambda: app.screen.controller.forecast is not None)
     await settle(app, pilot)
 
 
@@ -65,14 +66,14 @@ async def test_selecting_models_suites_and_categories(opened: Any, frame: Frame)
     async with opened() as (app, pilot):
         await pilot.press("L", "space", "j", "space")
         await pilot.pause()
-        assert app.screen.form.models == ["gpt-x"]
+        assert app.screen.controller.form.models == ["gpt-x"]
         assert "DESK_KEY_THAT_IS_NOT_SET is not set" in app.services.messages[-1].plain
         await pilot.press("tab", "space", "j", "space", "j", "space")
-        assert app.screen.form.suites == {"small-talk": {"what", "why"}}
+        assert app.screen.controller.form.suites == {"small-talk": {"what", "why"}}
         await pilot.press("space")
-        assert app.screen.form.suites == {"small-talk": {"what"}}
+        assert app.screen.controller.form.suites == {"small-talk": {"what"}}
         await pilot.press("g", "space")
-        assert app.screen.form.suites == {}
+        assert app.screen.controller.form.suites == {}
 
 
 async def test_a_model_chosen_at_home_is_ticked(opened: Any, frame: Frame) -> None:
@@ -81,7 +82,7 @@ async def test_a_model_chosen_at_home_is_ticked(opened: Any, frame: Frame) -> No
         await pilot.press("enter")
         await pilot.pause()
         assert app.screen.where == "launch"
-        assert app.screen.form.models == ["gpt-x"]
+        assert app.screen.controller.form.models == ["gpt-x"]
 
 
 async def test_filter_narrows_both_lists(opened: Any, frame: Frame) -> None:
@@ -106,20 +107,20 @@ async def test_a_field_is_edited_in_place_and_says_what_does_not_fit(opened: Any
         assert shown[place + 1].startswith("  ✗ a whole number from 1 on")
         await pilot.press("backspace", "3", "enter")
         await pilot.pause()
-        assert app.screen.form.texts["repeats"] == "3"
+        assert app.screen.controller.form.texts["repeats"] == "3"
         await pilot.press("9", "escape")
-        assert app.screen.form.texts["repeats"] == "3"
+        assert app.screen.controller.form.texts["repeats"] == "3"
         await pilot.press("j", "j", "j", "j", "space", "space")
-        assert app.screen.form.texts["mode"] == "prompt"
+        assert app.screen.controller.form.texts["mode"] == "prompt"
         await pilot.press("G", "space")
-        assert app.screen.query_one("#launch-fields").is_editing or app.screen.form.texts
+        assert app.screen.query_one("#launch-fields").is_editing or app.screen.controller.form.texts
 
 
 async def test_suite_options_and_roles_become_fields(opened: Any) -> None:
     async with opened() as (app, pilot):
         await pilot.press("L", "tab", "space")
         await pilot.pause()
-        ids = [one.id for one in app.screen.fields]
+        ids = [field.id for field in app.screen.controller.fields]
         assert {"role:judge", "role:embedding", "option:small-talk:protocol", "name"} <= set(ids)
 
 
@@ -129,7 +130,7 @@ async def test_letters_go_into_a_text_field_and_not_to_their_actions(opened: Any
         app.screen.query_one(FieldList).move_to("name")
         await pilot.press("space", *"jqL:?1", "enter")
         assert app.screen.where == "launch"
-        assert app.screen.form.texts["name"] == "jqL:?1"
+        assert app.screen.controller.form.texts["name"] == "jqL:?1"
 
 
 async def test_enter_without_choices_says_what_is_missing(opened: Any) -> None:
@@ -145,7 +146,7 @@ async def test_what_cannot_start_is_refused_with_its_cure(opened: Any, settle: A
     async with opened() as (app, pilot):
         await pilot.press("L", "space", "tab", "space")
         await rest(app, pilot, settle)
-        assert "OPENAI_API_KEY" in app.screen.refusals[0][0]
+        assert "OPENAI_API_KEY" in app.screen.controller.refusals[0][0]
         assert "✗" in frame(app)
         await pilot.press("enter")
         await pilot.pause()
@@ -156,10 +157,14 @@ async def test_what_cannot_start_is_refused_with_its_cure(opened: Any, settle: A
 async def test_money_at_stake_is_asked_about_once(opened: Any, settle: Any, frame: Frame, workspace: Any) -> None:
     async with opened() as (app, pilot):
         await pilot.press("L", "space", "tab", "space")
-        app.screen.form.texts |= {"role:judge": "sim/judge", "role:embedding": "sim/embedding", "stop_when": "never"}
-        app.screen.changed()
+        app.screen.controller.form.texts |= {
+            "role:judge": "sim/judge",
+            "role:embedding": "sim/embedding",
+            "stop_when": "never",
+        }
+        app.screen.take_change()
         await rest(app, pilot, settle)
-        assert app.screen.forecast.refusals == []
+        assert app.screen.controller.forecast.refusals == []
         await pilot.press("enter")
         await pilot.pause()
         assert "no limit stops it" in frame(app)
@@ -214,7 +219,7 @@ def test_a_preset_goes_into_the_form_and_comes_out_again(tmp_path: Path, monkeyp
     form = Form(options={"t": (Option("k", "json", None, ""),), "s p": (Option("t", "text", "d", ""),)},
                 roles={"t": ("judge", "embedding")})  # fmt: skip
     preset = dataclasses.replace(WHOLE, only_failed_of="", options={"t/k": [1, "x"], "s p/t": "plain"}, roles={})
-    form.take(preset)
+    form.fill_in(preset)
     found = form.preset(form.fields(Models(), []), Suites())
     assert dataclasses.replace(found, ids=preset.ids) == preset
     assert form.texts["ids"] == "@ids.txt, x-1"
@@ -294,11 +299,11 @@ def test_suite_options_that_do_not_fit_are_refused(option: Option, text: str) ->
 async def test_typing_replaces_a_default_that_is_edited(opened: Any) -> None:
     async with opened() as (app, pilot):
         await pilot.press("L", "tab", "tab", "space", "2", "4")
-        assert app.screen.form.texts["cases"] == "24"
+        assert app.screen.controller.form.texts["cases"] == "24"
         await pilot.press("enter", "space", "end", "0")
-        assert app.screen.form.texts["cases"] == "240"
+        assert app.screen.controller.form.texts["cases"] == "240"
         await pilot.press("enter", "space", "backspace")
-        assert app.screen.form.texts["cases"] == ""
+        assert app.screen.controller.form.texts["cases"] == ""
 
 
 async def test_a_mistake_stands_under_its_field_while_it_is_typed(opened: Any, settle: Any, frame: Frame) -> None:
@@ -321,11 +326,11 @@ async def test_a_matrix_is_foreseen_run_by_run(
     workspace.write_models(TWO_MODELS)
     async with opened(SIZES[size]) as (app, pilot):
         await pilot.press("L", "space", "j", "space", "tab", "space", "j", "j", "j", "space", "tab", "3", "enter")
-        app.screen.form.texts |= {"role:judge": "sim/judge", "role:embedding": "sim/embedding"}
-        app.screen.changed()
+        app.screen.controller.form.texts |= {"role:judge": "sim/judge", "role:embedding": "sim/embedding"}
+        app.screen.take_change()
         await rest(app, pilot, settle)
         assert_frame(app, f"launch-matrix-{size}")
-        assert [run.unpriced for run in app.screen.forecast.runs] == [(), ("free-z",), (), ("free-z",)]
+        assert [run.unpriced for run in app.screen.controller.forecast.runs] == [(), ("free-z",), (), ("free-z",)]
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -343,13 +348,13 @@ async def test_a_judge_that_is_not_served_is_said_before_the_start(
                       '[vectors]\nmodel_id = "vectors"\nbase_url = "http://127.0.0.1:1/v1"\n')  # fmt: skip
     async with opened(SIZES[size]) as (app, pilot):
         await pilot.press("L", "j", "j", "space", "tab", "space")
-        app.screen.form.texts |= {"role:judge": "old", "role:embedding": "vectors", "cases": "2"}
-        app.screen.changed()
+        app.screen.controller.form.texts |= {"role:judge": "old", "role:embedding": "vectors", "cases": "2"}
+        app.screen.take_change()
         await rest(app, pilot, settle)
-        await assert_until(pilot, lambda: bool(app.screen.doubts))
+        await assert_until(pilot, lambda: bool(app.screen.controller.role_warnings))
         await settle(app, pilot)
         assert_frame(app, f"launch-doubt-{size}")
-        app.screen.changed()
+        app.screen.take_change()
         await rest(app, pilot, settle)
         assert sorted(asked) == ["old", "vectors"]
         await pilot.press("enter")
@@ -370,16 +375,18 @@ async def test_three_cases_are_tried_for_real_and_shown_in_place(
         await pilot.press("L", "j", "j", "space", "tab", "space")
         await rest(app, pilot, settle)
         await pilot.press("t")
-        await assert_until(pilot, lambda: bool(app.screen.trials) and not app.screen.is_trying)
-        (trial,) = app.screen.trials
-        assert trial.tally.finished == 3
+        await assert_until(
+            pilot, lambda: bool(app.screen.controller.sample_runs) and not app.screen.controller.is_sampling
+        )
+        (sample_run,) = app.screen.controller.sample_runs
+        assert sample_run.tally.finished == 3
         assert not earlier.path.exists(), "what was tried long ago goes"
         assert "TRIED FOR REAL" in text_of(app)
-        assert trial.folder.path.parent == workspace.root / "runs" / ".try"
+        assert sample_run.folder.path.parent == workspace.root / "runs" / ".try"
         assert app.services.workspace.runs == []
         await pilot.press("v")
         await assert_until(pilot, lambda: app.screen.where == "review")
-        assert app.screen.run_folder.path == trial.folder.path
+        assert app.screen.run_folder.path == sample_run.folder.path
 
 
 async def test_a_preset_is_saved_and_fills_the_form_in_again(opened: Any, settle: Any, tmp_path: Path) -> None:
@@ -391,11 +398,13 @@ async def test_a_preset_is_saved_and_fills_the_form_in_again(opened: Any, settle
         path = tmp_path / "eval-console" / "presets.toml"
         assert 'suites = ["small-talk/what"]' in path.read_text()
         await pilot.press("escape", "L")
-        assert app.screen.form.models == []
+        assert app.screen.controller.form.models == []
         await pilot.press("p", "enter")
-        await assert_until(pilot, lambda: app.screen.where == "launch" and app.screen.form.models == ["sim/careful"])
-        assert app.screen.form.suites == {"small-talk": {"what"}}
-        assert app.screen.form.texts["cases"] == "2"
+        await assert_until(
+            pilot, lambda: app.screen.where == "launch" and app.screen.controller.form.models == ["sim/careful"]
+        )
+        assert app.screen.controller.form.suites == {"small-talk": {"what"}}
+        assert app.screen.controller.form.texts["cases"] == "2"
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -414,7 +423,7 @@ async def test_presets_and_their_mistakes_are_listed(
         await assert_until(pilot, lambda: app.screen.where == "launch")
         await assert_until(pilot, lambda: bool(app.services.messages))
         assert "names what is not here: [/x], nowhere" in app.services.messages[-1].plain
-        assert app.screen.form.models == []
+        assert app.screen.controller.form.models == []
 
 
 async def test_the_name_of_a_preset_is_judged_while_it_is_typed(opened: Any, settle: Any) -> None:
@@ -438,8 +447,8 @@ async def test_queued_runs_wait_on_home_and_can_be_moved_and_taken_out(
         for _ in range(3):
             await fill(pilot)
             await rest(app, pilot, settle)
-            app.screen.form.texts["start"] = "queued"
-            app.screen.changed()
+            app.screen.controller.form.texts["start"] = "queued"
+            app.screen.take_change()
             await rest(app, pilot, settle)
             await pilot.press("enter")
             await assert_until(pilot, lambda: app.screen.where != "launch")
@@ -448,7 +457,7 @@ async def test_queued_runs_wait_on_home_and_can_be_moved_and_taken_out(
         first, second, third = [line.name for line in app.services.workspace.queued]
         await pilot.press("tab", "g")
         await assert_until(pilot, lambda: "queued, place 3" in text_of(app))
-        assert app.screen.line.name == third
+        assert app.screen.query_one(RunList).line.name == third
         await pilot.press("[")
         await assert_until(
             pilot, lambda: [line.name for line in app.services.workspace.queued] == [first, third, second]
@@ -463,20 +472,20 @@ async def test_only_the_failed_cases_of_a_run_from_home(opened: Any, workspace: 
     async with opened() as (app, pilot):
         await pilot.press("tab", "a")
         await rest(app, pilot, settle)
-        assert app.screen.form.texts["failed_of"] == "2025-01-17T1320-a"
-        assert app.screen.form.models == ["sim/hasty"]
-        assert app.screen.forecast.cases == 2
+        assert app.screen.controller.form.texts["failed_of"] == "2025-01-17T1320-a"
+        assert app.screen.controller.form.models == ["sim/hasty"]
+        assert app.screen.controller.forecast.cases == 2
 
 
 async def test_a_click_ticks_and_edits_and_never_starts(opened: Any, settle: Any) -> None:
     async with opened() as (app, pilot):
         await pilot.press("L")
         await pilot.click("#launch-models", offset=(4, 2))
-        await assert_until(pilot, lambda: app.screen.form.models == ["sim/careful"])
+        await assert_until(pilot, lambda: app.screen.controller.form.models == ["sim/careful"])
         await pilot.click("#launch-models", offset=(4, 2))
-        await assert_until(pilot, lambda: app.screen.form.models == [])
+        await assert_until(pilot, lambda: app.screen.controller.form.models == [])
         await pilot.click("#launch-suites", offset=(4, 0))
-        await assert_until(pilot, lambda: list(app.screen.form.suites) == ["small-talk"])
+        await assert_until(pilot, lambda: list(app.screen.controller.form.suites) == ["small-talk"])
         await pilot.click("#launch-fields", offset=(4, 4))
         await assert_until(pilot, lambda: app.screen.query_one(FieldList).is_editing)
         assert app.screen.where == "launch"
@@ -486,9 +495,13 @@ async def test_enter_waits_for_what_it_will_cost(opened: Any, settle: Any, works
     """Enter right after the last choice asks by the real amount, not by an unknown one."""
     async with opened() as (app, pilot):
         await pilot.press("L", "space", "tab", "space")
-        app.screen.form.texts |= {"role:judge": "sim/judge", "role:embedding": "sim/embedding", "stop_when": "never"}
-        app.screen.changed()
-        assert app.screen.forecast is None
+        app.screen.controller.form.texts |= {
+            "role:judge": "sim/judge",
+            "role:embedding": "sim/embedding",
+            "stop_when": "never",
+        }
+        app.screen.take_change()
+        assert app.screen.controller.forecast is None
         await pilot.press("enter")
         await assert_until(pilot, lambda: "no limit stops it" in text_of(app))
         assert "about $" in text_of(app)

@@ -1,8 +1,6 @@
 """How models, suites and runs look as rows: `Content` for the cells of each, foreign names through `safe`. Pure."""
 
 import time
-from collections.abc import Callable, Sequence
-from typing import Any
 
 from textual.content import Content
 
@@ -161,14 +159,13 @@ def about_run(line: RunLine, width: int) -> list[Content]:
         (" retries  ", MUTED),
         (number_format.duration(summary.seconds), ""),
     )
-    found = [head, counts, _reasons(summary), spent]
+    shown = [head, counts, _reasons(summary), spent]
     if summary.message:
-        found.append(one_line(summary.message, width, "$broken"))
+        shown.append(one_line(summary.message, width, "$broken"))
     if summary.damaged:
-        found.append(
-            Content.styled(f"{number_format.plural(summary.damaged, 'line')} of the journal cannot be read", "$broken")
-        )
-    return found
+        damage = f"{number_format.plural(summary.damaged, 'line')} of the journal cannot be read"
+        shown.append(Content.styled(damage, "$broken"))
+    return shown
 
 
 def _reasons(summary: Summary) -> Content:
@@ -178,37 +175,6 @@ def _reasons(summary: Summary) -> Content:
     rest = sum(summary.reasons.values()) - sum(count for _, count in shown)
     parts = [Content.assemble(one_line(reason_words(reason), 40), f" {count}") for reason, count in shown]
     return Content(", ").join([*parts, Content(f"other {rest}")] if rest else parts)
-
-
-SortKey = Callable[[RunLine], Any]
-SORTS: tuple[tuple[str, SortKey, bool], ...] = (
-    ("newest first", lambda line: line.summary.at if line.summary else 0.0, True),
-    ("by suite", lambda line: (line.label, line.name), False),
-    ("by model", lambda line: (line.summary.model if line.summary else "", line.name), False),
-    ("worst score first", lambda line: (line.score < 0, line.score), False),
-    ("most expensive first", lambda line: line.tally.cost_usd, True),
-)
-"""Words, key and whether the largest comes first."""
-
-
-def select_runs(lines: Sequence[RunLine], words: str, order: int) -> list[RunLine]:
-    """Return the runs that have all these words in name, suite, model or state, in one of the SORTS."""
-    _, key, largest_first = SORTS[order]
-    wanted = words.lower().split()
-    kept = [line for line in lines if all(word in _words_of(line) for word in wanted)] if wanted else list(lines)
-    return sorted(kept, key=key, reverse=largest_first)
-
-
-def _words_of(line: RunLine) -> str:
-    summary = line.summary
-    parts = (
-        line.name,
-        line.label,
-        line.state,
-        summary.model if summary else "",
-        "simulated" if summary and summary.simulated else "",
-    )
-    return " ".join(parts).lower()
 
 
 # Models --------------------------------------------------------------------------------------------------------------
@@ -251,5 +217,5 @@ def suite_cells(line: SuiteLine) -> tuple[Content, ...]:
     if line.mistake:
         return name, Content.styled(f"{SYMBOLS.broken} not usable", "$broken"), one_line(line.mistake, 300, MUTED)
     count = len(line.categories)
-    what = Content.assemble(one_line(line.entry.title, 200), f", {count} categories" if count > 1 else "")
-    return name, Content(number_format.plural(line.cases, "case")), what.stylize_before(MUTED)
+    title = Content.assemble(one_line(line.entry.title, 200), f", {count} categories" if count > 1 else "")
+    return name, Content(number_format.plural(line.cases, "case")), title.stylize_before(MUTED)

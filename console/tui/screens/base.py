@@ -30,6 +30,8 @@ from console.tui.widgets.top_line import TopLine
 if TYPE_CHECKING:
     from console.tui.dialogs.help import HelpPane
 
+WIDE = 120
+"""Cells from which panes stand side by side, each in a box; the app's breakpoint `-wide`."""
 LEAST_WIDTH, LEAST_HEIGHT = 40, 10
 """Below this there is one sentence and nothing else."""
 ROOM_FOR_HELP = 160

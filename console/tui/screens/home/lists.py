@@ -7,16 +7,23 @@ from console.tui.data.catalog_items import Models, Suites
 from console.tui.render import row_cells
 from console.tui.render.symbols import SYMBOLS
 from console.tui.sanitize import one_line
-from console.tui.widgets.row_list import Face
-from console.tui.widgets.section import Section
+from console.tui.widgets.list_title import ListTitle
+from console.tui.widgets.row_list import Face, RowList
 
 
-class ModelList(Section):
+class ModelList(RowList):
     """Models with the state of their keys; mistakes of models.toml come first."""
 
     def __init__(self) -> None:
-        """Show nothing yet."""
-        super().__init__(row_cells.MODELS, draw=self._face, quiet=True, id="models", empty=Content("reading models …"))
+        super().__init__(
+            row_cells.MODELS,
+            draw=self._cells,
+            quiet=True,
+            id="models",
+            empty=Content("reading models …"),
+            classes="pane",
+        )
+        self.title_line = ListTitle(self)
         self._models = Models()
 
     def offer(self, models: Models | None) -> None:
@@ -26,7 +33,7 @@ class ModelList(Section):
         missing = len(self._models.lines) - ready
         number = f"{ready} ready, {missing} need a key" if missing else f"{ready} ready" if ready else ""
         path = self._models.path
-        self.label(
+        self.title_line.show(
             "Models", number, one_line(path.name, 40) if path else "no models.toml, e makes one" if models else ""
         )
         notes = [f"! {place}" for place in range(len(self._models.mistakes))]
@@ -39,7 +46,7 @@ class ModelList(Section):
         notes = {"!": self._models.mistakes, "~": self._models.warnings}.get(sign)
         return notes[int(place)] if notes else ""
 
-    def _face(self, key: str) -> Face:
+    def _cells(self, key: str) -> Face:
         if note := self.note_of(key):
             style = "bold $broken" if key.startswith("!") else "$fail"
             return Content.assemble(
@@ -49,19 +56,26 @@ class ModelList(Section):
         return row_cells.model_cells(line) if line else Content.empty()
 
 
-class SuiteList(Section):
+class SuiteList(RowList):
     """Suites with their sizes; what could not be opened says why."""
 
     def __init__(self) -> None:
-        """Show nothing yet."""
-        super().__init__(row_cells.SUITES, draw=self._face, quiet=True, id="suites", empty=Content("reading suites …"))
+        super().__init__(
+            row_cells.SUITES,
+            draw=self._cells,
+            quiet=True,
+            id="suites",
+            empty=Content("reading suites …"),
+            classes="pane",
+        )
+        self.title_line = ListTitle(self)
         self._suites = Suites()
 
     def offer(self, suites: Suites | None) -> None:
         """Show these suites; None while they are read."""
         self._suites = suites or Suites()
         cases = sum(line.cases for line in self._suites.lines)
-        self.label("Suites", number_format.plural(cases, "case") if suites else "")
+        self.title_line.show("Suites", number_format.plural(cases, "case") if suites else "")
         notes = [f"! {place}" for place in range(len(self._suites.warnings))]
         is_official = any(line.entry.origin == "pulled" for line in self._suites.lines)
         more = ["+"] if self._suites.missing and not is_official else []
@@ -76,7 +90,7 @@ class SuiteList(Section):
         line = self._suites.find(key[2:])
         return line.mistake if line else ""
 
-    def _face(self, key: str) -> Face:
+    def _cells(self, key: str) -> Face:
         if key == "+":
             return Content.styled(f"  official data: `eval-console pull {self._suites.missing[0].name}`", "$muted")
         if key.startswith("!"):

@@ -1,33 +1,36 @@
 """Home: what can I run, what did I run? Opens with the cursor on the line that needs no key."""
 
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import ClassVar
 
-from textual import events, on, work
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
-from textual.content import Content
-from textual.widgets import Static
 
-from console.core.annotation import remark_counts
-from console.core.fault import UsageError
-from console.store.notes import Notes
 from console.store.runs import RunFolder
 from console.tui.actions import Action
 from console.tui.data.catalog_items import RunLine
 from console.tui.keymap import bindings_for
-from console.tui.render import row_cells
 from console.tui.sanitize import literal
+from console.tui.screens.base import WIDE, BaseScreen
+from console.tui.screens.home.controller import HomeController
+from console.tui.screens.home.engine_actions import EngineActions
 from console.tui.screens.home.lists import ModelList, SuiteList
-from console.tui.screens.home.queue_actions import Queueing
-from console.tui.screens.home.run_list import RunList
-from console.tui.screens.home.start_list import DEMO, StartList
+from console.tui.screens.home.models_editor import ModelsEditor
+from console.tui.screens.home.queue_actions import QueueActions
+from console.tui.screens.home.run_actions import RunActions
+from console.tui.screens.home.run_list import RunDetails, RunList
+from console.tui.screens.home.start_list import StartList
+from console.tui.services import Services
 from console.tui.widgets.row_list import RowList
 
-WIDE = 120
+_ROOM_FOR_DEMO = 30
+"""Lines of a wide screen from which the demo has a second line."""
 
 
-class HomeScreen(Queueing):
-    """Start, runs, models and suites; see the module."""
+class HomeScreen(BaseScreen):
+    """What to do next, the runs, and the models and suites they can be made of."""
 
     where = "home"
     heading = "Home"
@@ -54,122 +57,143 @@ class HomeScreen(Queueing):
                                     border-title-color: $muted; }
     """
 
+    def __init__(self, services: Services) -> None:
+        super().__init__(services)
+        self.controller = HomeController()
+        self._start_list, self._run_list, self._run_details = StartList(), RunList(), RunDetails()
+        self._model_list, self._suite_list = ModelList(), SuiteList()
+        self._engines = EngineActions(services, self._line_to_resume, demo_starting=self._start_list.set_starting)
+        self._runs = RunActions(
+            services, self.controller, self._line_under_cursor, marks_changed=partial(self._show, "runs")
+        )
+        self._queue = QueueActions(
+            services,
+            self._line_under_cursor,
+            why_not=self._why_not,
+            start=partial(self.run_worker, exclusive=True, group="ask"),
+        )
+        self._models_editor = ModelsEditor(services)
+
+    @property
+    def responders(self) -> Sequence[object]:
+        """What starts engines, acts on runs and on the queue, and edits models.toml."""
+        return self._engines, self._runs, self._queue, self._models_editor
+
     # Layout ----------------------------------------------------------------------------------------------------------
 
     def compose_body(self) -> ComposeResult:
         """Lay out start and runs, beside (or above) models and suites."""
-        start, runs, models, suites = StartList(), RunList(), ModelList(), SuiteList()
+        start, runs, models, suites = self._start_list, self._run_list, self._model_list, self._suite_list
         with Container(classes="columns"):
             with Vertical(classes="left"):
-                yield from (start.title_line, start, runs.title_line, runs, Static(id="about"))
+                yield from (start.title_line, start, runs.title_line, runs, self._run_details)
             with Vertical(classes="right"):
                 yield from (models.title_line, models, suites.title_line, suites)
 
     def on_mount(self) -> None:
         """Subscribe to the workspace and show what is there already."""
-        self.query_one("#about", Static).border_title = Content("This run")
-        runs, memory = self.query_one(RunList), self.services.ui_state
-        runs.order, runs.words = memory.text("home.order"), memory.text("home.words")
+        ui_state = self.services.ui_state
+        self.controller.order, self.controller.words = ui_state.text("home.order"), ui_state.text("home.words")
         self.services.workspace.changed.subscribe(self, self._take_news)
-        self._show_all()
+        self._show()
 
     def on_resize(self, event: events.Resize) -> None:
         """Choose the columns that fit."""
-        self._show_all()
+        self._show()
 
     def on_screen_resume(self) -> None:
         """Catch up with what changed meanwhile."""
-        self._show_all()
+        self._show()
 
-    def _take_news(self, what: str) -> None:
+    def _take_news(self, part: str) -> None:
         if self.is_current:
-            self._show_all(what)
+            self._show(part)
             self.refresh_keys()
 
-    def _show_all(self, what: str = "") -> None:
-        """Show what is in the workspace, or only one part of it."""
-        workspace, wide = self.services.workspace, self.size.width >= WIDE
-        if not self.query("#suites"):
+    def _show(self, part: str = "") -> None:
+        """Show what is in the workspace, or only its `runs`, `models` or `suites`."""
+        if not self._suite_list.is_attached:
             return
-        if what in ("", "runs"):
-            start = self.query_one(StartList)
-            start.offer(
-                workspace.runs or [],
-                wide=wide and self.size.height >= 30,
-                reviewed=self.services.navigator.next_review,
-                stranded=workspace.is_stranded,
+        workspace = self.services.workspace
+        if part in ("", "runs"):
+            reviewed = self.services.navigator.next_review
+            self.controller.take_runs(workspace.runs or [], reviewed=reviewed, is_stranded=workspace.is_stranded)
+            has_room = self.size.width >= WIDE and self.size.height >= _ROOM_FOR_DEMO
+            self._start_list.offer(self.controller.start_offer, wide=has_room)
+            self._run_list.offer(
+                self.controller.listing, is_complete=workspace.runs_complete, mistake=workspace.runs_mistake
             )
-            self.query_one(RunList).offer(workspace)
-            self._show_about()
-        if what in ("", "models"):
-            self.query_one(ModelList).offer(workspace.models)
-        if what in ("", "suites"):
-            self.query_one(SuiteList).offer(workspace.suites)
+            self._show_details()
+        if part in ("", "models"):
+            self._model_list.offer(workspace.models)
+        if part in ("", "suites"):
+            self._suite_list.offer(workspace.suites)
 
     @on(RowList.RowHighlighted, "#runs")
-    def _show_about(self) -> None:
-        about, line = self.query_one("#about", Static), self.query_one(RunList).line
-        text = row_cells.about_run(line, max(about.size.width, 40)) if line else []
-        if line and (said := remark_counts(Notes(line.folder.path).annotations().values())):
-            text.append(Content.styled(said, "$undecided"))
-        about.update(Content("\n").join(text) if text else Content.styled("No run is under the cursor.", "$muted"))
+    def _show_details(self) -> None:
+        self._run_details.offer(self._run_list.line)
         self.refresh_keys()
+
+    # What keys mean --------------------------------------------------------------------------------------------------
+
+    def _line_under_cursor(self) -> RunLine | None:
+        return self._run_list.line
+
+    def _line_to_resume(self) -> RunLine | None:
+        return self._run_list.line if self.focused is self._run_list else self.controller.start_offer.resumable
+
+    @property
+    def run_under_cursor(self) -> RunFolder | None:
+        """The run that keys act on."""
+        line = self._run_list.line
+        return line.folder if line is not None and line.summary is not None else None
+
+    def _why_not(self, action_id: str) -> str:
+        return self.controller.why_not(action_id, self._run_list.line, self._line_to_resume())
 
     def why_not(self, action: Action) -> str:
         """Say why an action cannot act on what is under the cursor."""
-        line = self._resume_candidate()
-        if action.id == "run.resume" and (line is None or not line.can_resume):
-            return "this run has nothing to resume"
-        if (
-            action.id in ("run.review", "mark", "export", "copy.id", "copy.command", "copy.link")
-            and self.query_one(RunList).line is None
-        ):
-            return "there is no run"
-        return self.why_not_queue(action.id)
+        return self._why_not(action.id)
+
+    def key_words(self) -> Mapping[str, str]:
+        """Show keys for the queue and for old runs only where they can act."""
+        return self.controller.key_words(self._run_list.line if self.focused is self._run_list else None)
 
     # Choosing --------------------------------------------------------------------------------------------------------
 
     @on(RowList.RowChosen, "#start")
     def _start_chosen(self, event: RowList.RowChosen) -> None:
-        start = self.query_one(StartList)
+        offer = self.controller.start_offer
         match event.key:
             case "demo":
-                self._try_demo()
+                self._engines.start_demo()
             case "resume":
-                self._resume(start.resumable)
-            case "failures" if start.failed is not None:
-                self.services.navigator.open_review(start.failed.folder)
-            case "queue" if self.is_stranded:
-                self.action_queue_go()
-            case "queue" if start.queued:
-                runs = self.query_one(RunList)
-                runs.move_to(str(start.queued[0].folder.path))
-                runs.focus()
+                self._engines.resume(offer.resumable)
+            case "failures" if offer.failed is not None:
+                self.services.navigator.open_review(offer.failed.folder)
+            case "queue" if offer.is_stranded:
+                self._queue.action_queue_go()
+            case "queue" if offer.queued:
+                self._run_list.move_to(str(offer.queued[0].folder.path))
+                self._run_list.focus()
             case _:
                 self.services.navigator.open_form_for_cursor()
 
     @on(RowList.RowChosen, "#runs")
-    def _run_chosen(self, event: RowList.RowChosen) -> None:
-        line = self.query_one(RunList).line_of(event.key)
-        if line.summary is None:
-            self.services.notify(literal(line.mistake, 400), severity="error")
-        elif line.is_live:
-            self.services.navigator.open_live(line.folder)
-        elif line.is_queued:
-            self.services.notify(Content(f"It waits in the queue, place {line.place}. [ ] move it, D takes it out."))
-        else:
-            self.services.navigator.open_review(line.folder)
+    def _run_chosen(self) -> None:
+        if (line := self._run_list.line) is not None:
+            self._runs.open(line)
 
     @on(RowList.RowChosen, "#models")
     def _model_chosen(self, event: RowList.RowChosen) -> None:
-        if note := self.query_one(ModelList).note_of(event.key):
+        if note := self._model_list.note_of(event.key):
             self.services.notify(literal(note, 600), severity="warning")
         else:
             self.services.navigator.open_form(model=event.key[2:])
 
     @on(RowList.RowChosen, "#suites")
     def _suite_chosen(self, event: RowList.RowChosen) -> None:
-        if note := self.query_one(SuiteList).note_of(event.key):
+        if note := self._suite_list.note_of(event.key):
             self.services.notify(literal(note, 600), severity="warning")
         else:
             self.services.navigator.open_form(suite=event.key[2:])
@@ -178,12 +202,11 @@ class HomeScreen(Queueing):
 
     def find_changed(self, text: str, *, done: bool) -> None:
         """Narrow the runs."""
-        runs = self.query_one(RunList)
-        runs.words = text
+        self.controller.words = text
         self.services.ui_state.keep("home.words", text)
-        self._show_all("runs")
+        self._show("runs")
         if done:
-            runs.focus()
+            self._run_list.focus()
 
     def action_filter_clear(self) -> None:
         """Show all runs."""
@@ -191,116 +214,9 @@ class HomeScreen(Queueing):
 
     def action_sort(self) -> None:
         """Sort the runs another way."""
-        runs = self.query_one(RunList)
-        runs.next_order()
-        self.services.ui_state.keep("home.order", runs.order)
-        self._show_all("runs")
+        self.services.ui_state.keep("home.order", self.controller.next_order())
+        self._show("runs")
 
     def action_reload(self) -> None:
         """Read models, suites and runs again."""
         self.services.workspace.read_all()
-
-    def action_run_review(self) -> None:
-        """Look at the failures of the run under the cursor."""
-        line = self.query_one(RunList).line
-        if line is not None and line.summary is not None:
-            self.services.navigator.open_review(line.folder)
-
-    @property
-    def run_under_cursor(self) -> RunFolder | None:
-        """The run that keys act on."""
-        line = self.query_one(RunList).line
-        return line.folder if line is not None and line.summary is not None else None
-
-    def action_mark(self) -> None:
-        """Mark the run under the cursor for Compare; the second mark opens it."""
-        marked = self.query_one(RunList).mark()
-        if len(marked) == 2:
-            self.query_one(RunList).unmark()
-            self.services.navigator.open_compare(marked[0].folder, marked[1].folder)
-        elif marked and self.services.navigator.marked is not None:
-            self.query_one(RunList).unmark()
-            self.services.navigator.mark_for_compare(marked[0].folder)
-        elif marked:
-            self.services.notify(Content("Marked as A; m on another run compares it with this one."))
-
-    def action_copy_id(self) -> None:
-        """Copy the name of the run under the cursor."""
-        if (line := self.query_one(RunList).line) is not None:
-            self.services.copy(line.name, "the run's name")
-
-    def action_copy_link(self) -> None:
-        """Copy the path of the run under the cursor."""
-        if (line := self.query_one(RunList).line) is not None:
-            self.services.copy(str(line.folder.path), "the run's path")
-
-    def action_copy_command(self) -> None:
-        """Copy the shell command that shows the run under the cursor."""
-        import shlex
-
-        if (line := self.query_one(RunList).line) is not None:
-            self.services.copy(f"eval-console show {shlex.quote(line.name)}", "a shell command")
-
-    # Starting engines ------------------------------------------------------------------------------------------------
-
-    def action_run_resume(self) -> None:
-        """Go on with the run under the cursor, or from another list with the newest that can be resumed."""
-        self._resume(self._resume_candidate())
-
-    def _resume_candidate(self) -> RunLine | None:
-        runs = self.query_one(RunList)
-        return runs.line if self.focused is runs else self.query_one(StartList).resumable
-
-    def _resume(self, line: RunLine | None) -> None:
-        if line is None or not line.can_resume:
-            self.services.notify(Content("There is nothing to resume here."))
-        else:
-            self._play_on(line.folder)
-
-    @work(thread=True, exclusive=True, group="launch")
-    def _play_on(self, run: RunFolder) -> None:
-        """Start an engine on a run that stopped, and watch it."""
-        from console.engine.plan import reopen
-        from console.engine.process import spawn_engine
-
-        places = self.services.paths
-        try:
-            reopen(run, places.models, places.data)
-            spawn_engine(run, models_path=places.models, data_path=places.data)
-        except UsageError as error:
-            self.services.from_thread(self.refuse, error)
-        else:
-            self.services.from_thread(self._watch, [run])
-
-    @work(thread=True, exclusive=True, group="launch")
-    def _try_demo(self) -> None:
-        """Start the demo's runs; the first is watched while the others are still being started."""
-        from console.core.run import Selection
-        from console.engine.launch import spawn
-        from console.engine.plan import Plan
-
-        start, places = self.query_one(StartList), self.services.paths
-        self.services.from_thread(start.set_starting, True)
-        for number, (model, suite, categories, cases) in enumerate(DEMO):
-            plan = Plan(
-                model,
-                suite,
-                Selection(categories, limit=cases, seed=7),
-                name="demo",
-                concurrency=6,
-                models_path=places.models,
-                data_path=places.data,
-                runs_path=places.runs,
-            )
-            try:
-                started = spawn(plan)
-            except UsageError as error:
-                self.services.from_thread(self.refuse, error)
-            else:
-                show = self.services.navigator.take_launched if number else self._watch
-                self.services.from_thread(show, [started])
-        self.services.from_thread(start.set_starting, False)
-
-    def _watch(self, runs: list[RunFolder]) -> None:
-        self.services.navigator.take_launched(runs)
-        self.services.navigator.open_live(runs[0])

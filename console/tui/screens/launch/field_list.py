@@ -13,8 +13,9 @@ from textual.message import Message
 from console.tui.render import columns, lines
 from console.tui.render.symbols import SYMBOLS
 from console.tui.sanitize import one_line
-from console.tui.screens.launch.clickable_list import ClickableList
-from console.tui.screens.launch.field import Field
+from console.tui.screens.launch.choice_list import ChoiceList
+from console.tui.screens.launch.field_editor import FieldEditor
+from console.tui.screens.launch.fields import Field
 from console.tui.screens.launch.form import Form
 from console.tui.widgets.row_list import Column, Face
 
@@ -23,11 +24,13 @@ _MISTAKE = "mistake "
 """Begins the key of the row under a field that says what is wrong with it."""
 _SUITE = "suite "
 """Begins the key of the heading above the options of one of several suites."""
-_ENDS = ("enter", "tab", "shift+tab", "up", "down")
 
 
-class FieldList(ClickableList):
-    """The settings; see the module."""
+class FieldList(ChoiceList):
+    """The settings of a form.
+
+    What is typed is written into the form at once, so that a key that follows the last letter finds it there.
+    """
 
     class FieldChanged(Message):
         """A field has another text now."""
@@ -36,19 +39,15 @@ class FieldList(ClickableList):
         """A field is typed into now, or no longer."""
 
     def __init__(self, form: Form) -> None:
-        """Draw from the form."""
-        super().__init__(_COLUMNS, draw=self._face, quiet=True, id="launch-fields")
+        super().__init__(_COLUMNS, self._cells, id="launch-fields")
         self._form = form
         self._fields: dict[str, Field] = {}
-        self._edited: str | None = None
-        self._before = ""
-        self._selected = False
-        """Whether the first thing typed takes the place of the whole text."""
+        self._editor: FieldEditor | None = None
 
     @property
     def is_editing(self) -> bool:
         """Whether keys go into a field now."""
-        return self._edited is not None
+        return self._editor is not None
 
     @property
     def typing_words(self) -> Mapping[str, str] | None:
@@ -62,132 +61,114 @@ class FieldList(ClickableList):
 
     def offer(self, fields: Sequence[Field]) -> None:
         """Show these fields."""
-        self._fields = {one.id: one for one in fields}
-        if self._edited not in self._fields:
-            self._edited = None
-            self._selected = False
+        self._fields = {field.id: field for field in fields}
+        if self._editor is not None and self._editor.id not in self._fields:
+            self._editor = None
         changed = sum(id in self._form.texts for id in self._fields)
-        self.label("Settings", "digits or space edit", f"{changed} changed" if changed else "")
+        self.title_line.show("Settings", "digits or space edit", f"{changed} changed" if changed else "")
         self._show_rows()
 
     def _show_rows(self) -> None:
         """List the fields, a mistake below its field."""
         keys: list[str] = []
-        for id, one in self._fields.items():
+        for id, field in self._fields.items():
             suite = id.split(":")[1] if id.startswith("option:") and len(self._form.suites) > 1 else ""
             if suite and _SUITE + suite not in keys:
                 keys.append(_SUITE + suite)
-            keys += [id, _MISTAKE + id] if self._form.mistake_in(one) else [id]
+            keys += [id, _MISTAKE + id] if self._form.mistake_in(field) else [id]
         self.show(keys, fixed=frozenset(key for key in keys if key.startswith((_MISTAKE, _SUITE))))
-        if self._edited is not None and _MISTAKE + self._edited in keys:
-            self._bring_into_view(keys.index(_MISTAKE + self._edited))
+        if self._editor is not None and _MISTAKE + self._editor.id in keys:
+            self._bring_into_view(keys.index(_MISTAKE + self._editor.id))
 
-    def act(self) -> None:
+    # Editing ---------------------------------------------------------------------------------------------------------
+
+    def edit(self) -> None:
         """Edit the field under the cursor, or go to its next choice."""
-        one = self.field
-        if one is None:
+        field = self.field
+        if field is None:
             return
-        if one.choices:
-            self._set(one, one.next_choice(self._form.text(one)))
+        if field.choices:
+            self._set_text(field, field.next_choice(self._form.text(field)))
         else:
-            self._begin(one, self._form.text(one), selected=True)
+            self._begin(field, self._form.text(field), selected=True)
 
     def on_key(self, event: events.Key) -> None:
         """Take keys while a field is edited, and digits that start it."""
-        one = self._fields.get(self._edited or self.cursor or "")
-        if one is None:
+        character = event.character if event.is_printable else None
+        if self._editor is not None:
+            if not self._press(self._editor, event.key, character):
+                return
+        elif (field := self.field) and field.digits and character and character in "0123456789$":
+            self._begin(field, character)
+        else:
             return
-        if self._edited is None:
-            if one.digits and event.character and event.character in "0123456789$":
-                event.stop()
-                event.prevent_default()
-                self._begin(one, event.character)
-            return
-        if self._edit(one, event):
+        event.stop()
+        event.prevent_default()
+
+    def on_paste(self, event: events.Paste) -> None:
+        """Take pasted text into the edited field."""
+        if self._editor is not None:
             event.stop()
-            event.prevent_default()
+            self._editor.paste(event.text)
+            self._set_text(self._fields[self._editor.id], self._editor.text)
 
     def on_blur(self) -> None:
         """End editing when another pane gets the focus."""
         self._end()
-        super().on_blur()
 
-    def _edit(self, one: Field, event: events.Key) -> bool:
-        """Take one key into the edited field; say whether it was used up."""
-        whole = self._form.text(one)
-        text = "" if self._selected else whole
-        if event.key in _ENDS:
-            self._end()
-            return event.key == "enter"
-        if event.key == "escape":
-            self._set(one, self._before)
-            self._end()
-        elif event.key == "backspace":
-            self._set(one, text[:-1])
-        elif event.key == "ctrl+u":
-            self._set(one, "")
-        elif event.key in ("right", "end"):
-            self._set(one, whole)
-        elif event.is_printable and event.character:
-            self._set(one, text + event.character)
-        else:
-            return False
-        return True
-
-    def on_paste(self, event: events.Paste) -> None:
-        """Take pasted text into the edited field, on one line."""
-        if self._edited is not None:
-            event.stop()
-            one = self._fields[self._edited]
-            pasted = "".join(character for character in event.text if character.isprintable())
-            self._set(one, ("" if self._selected else self._form.text(one)) + pasted)
-
-    def _begin(self, one: Field, text: str, *, selected: bool = False) -> None:
-        self._edited, self._before = one.id, self._form.text(one)
-        self._set(one, text)
-        self._selected = selected and bool(text)
+    def _begin(self, field: Field, text: str, *, selected: bool = False) -> None:
+        self._editor = FieldEditor(field.id, self._form.text(field), text, selected=selected)
+        self._set_text(field, text)
         self.post_message(self.TypingChanged())
 
+    def _press(self, editor: FieldEditor, key: str, character: str | None) -> bool:
+        """Take one key into the edited field; return whether it was used up."""
+        use = editor.press(key, character)
+        if use in ("typed", "taken back"):
+            self._set_text(self._fields[editor.id], editor.text)
+        if use in ("kept", "taken back", "passed on"):
+            self._end()
+        return use in ("typed", "kept", "taken back")
+
     def _end(self) -> None:
-        if self._edited is not None:
-            key, self._edited = self._edited, None
-            self._selected = False
-            self.touch(key)
+        if self._editor is not None:
+            id, self._editor = self._editor.id, None
+            self.touch(id)
             self.post_message(self.TypingChanged())
 
-    def _set(self, one: Field, text: str) -> None:
-        self._selected = False
-        self._form.set_text(one, text)
-        self._form.refused.pop(one.id, None)
+    def _set_text(self, field: Field, text: str) -> None:
+        self._form.set_text(field, text)
         self._show_rows()
         self.post_message(self.FieldChanged())
 
-    def _face(self, key: str) -> Face:
+    # Drawing ---------------------------------------------------------------------------------------------------------
+
+    def _cells(self, key: str) -> Face:
         if key.startswith(_MISTAKE):
-            return self._mistake_face(self._fields[key.removeprefix(_MISTAKE)])
+            problem = self._form.mistake_in(self._fields[key.removeprefix(_MISTAKE)])
+            return Content.assemble((f"  {SYMBOLS.failed} ", "bold $fail"), one_line(problem, 200, "$fail"))
         if key.startswith(_SUITE):
             return Content.assemble(("  options of ", "$muted"), one_line(key.removeprefix(_SUITE), 60, "bold $muted"))
-        one = self._fields[key]
-        text, edited = self._form.text(one), key == self._edited
-        wrong = bool(self._form.mistake_in(one))
-        label = one_line(one.label, 40, "bold" if edited or wrong else "")
-        value = one_line(text, 60, "bold $fail" if wrong else "bold" if text != one.default else "")
-        if edited:
-            return self._edited_face(label, text, wrong=wrong)
-        if not text:
-            value = Content.styled("—", "$muted")
+        field = self._fields[key]
+        is_wrong = bool(self._form.mistake_in(field))
+        if self._editor is not None and self._editor.id == key:
+            return _edited_line(field, self._editor, self.room, is_wrong=is_wrong)
+        text = self._form.text(field)
+        value = one_line(text, 60, "bold $fail" if is_wrong else "bold" if text != field.default else "")
         widths = columns.lay_out(_COLUMNS, self.room - 2)
-        meaning = lines.clause(one.meaning, widths[-1][2]) if len(widths) == len(_COLUMNS) else ""
-        return label, value, one_line(meaning, 200, "$muted")
+        meaning = lines.clause(field.meaning, widths[-1][2]) if len(widths) == len(_COLUMNS) else ""
+        return (
+            one_line(field.label, 40, "bold" if is_wrong else ""),
+            value if text else Content.styled("—", "$muted"),
+            one_line(meaning, 200, "$muted"),
+        )
 
-    def _edited_face(self, label: Content, text: str, *, wrong: bool) -> Content:
-        """Return a row that is typed into: the end of the text is in view, and the meaning makes room for it."""
-        name = lines.fit(label, columns.lay_out(_COLUMNS, self.room - 2)[0][2])
-        room = max(self.room - name.cell_length - 8, 8)
-        style = "reverse" if self._selected else "bold $fail" if wrong else "bold"
-        shown = one_line(text if len(text) <= room else SYMBOLS.cut + text[-room:], room + 1, style)
-        return Content.assemble(name, "  ", shown, ("▏", "bold $focus"))
 
-    def _mistake_face(self, one: Field) -> Content:
-        problem = self._form.mistake_in(one)
-        return Content.assemble((f"  {SYMBOLS.failed} ", "bold $fail"), one_line(problem, 200, "$fail"))
+def _edited_line(field: Field, editor: FieldEditor, width: int, *, is_wrong: bool) -> Content:
+    """Return a row that is typed into: the end of the text is in view, and the meaning makes room for it."""
+    label = one_line(field.label, 40, "bold")
+    name = lines.fit(label, columns.lay_out(_COLUMNS, width - 2)[0][2])
+    room = max(width - name.cell_length - 8, 8)
+    text = editor.text if len(editor.text) <= room else SYMBOLS.cut + editor.text[-room:]
+    style = "reverse" if editor.is_selected else "bold $fail" if is_wrong else "bold"
+    return Content.assemble(name, "  ", one_line(text, room + 1, style), ("▏", "bold $focus"))

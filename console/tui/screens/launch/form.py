@@ -1,12 +1,12 @@
-"""What the reader has chosen so far, and the preset that it amounts to. Pure: knows neither screen nor disk.
+"""`Form`: what the reader has chosen so far, and the preset that it amounts to. Knows neither screen nor disk.
 
 Nothing ticked under a suite means all of its categories. One run is started for each model and suite.
 """
 
+import dataclasses
 import json
 import shlex
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from console.config.paths import WorkspacePaths
@@ -15,26 +15,25 @@ from console.core.run import Budget
 from console.suites.modes import USUAL_MODES
 from console.suites.suite import Mode, Option
 from console.tui.data.catalog_items import Models, RunLine, Suites
-from console.tui.screens.launch.field import Field, option_field, text_of
-from console.tui.screens.launch.settings import AUTO, QUEUED, settings
+from console.tui.screens.launch.fields import AUTO, QUEUED, Field, general_fields, option_field, text_of
 
 
-@dataclass(slots=True)
+@dataclasses.dataclass(slots=True)
 class Form:
     """The choices. `texts` holds only what was changed from a default."""
 
-    models: list[str] = field(default_factory=list[str])
-    suites: dict[str, set[str]] = field(default_factory=dict[str, set[str]])
+    models: list[str] = dataclasses.field(default_factory=list[str])
+    suites: dict[str, set[str]] = dataclasses.field(default_factory=dict[str, set[str]])
     """Ticked categories by chosen suite; an empty set means all."""
-    texts: dict[str, str] = field(default_factory=dict[str, str])
-    options: dict[str, tuple[Option, ...]] = field(default_factory=dict[str, tuple[Option, ...]])
+    texts: dict[str, str] = dataclasses.field(default_factory=dict[str, str])
+    options: dict[str, tuple[Option, ...]] = dataclasses.field(default_factory=dict[str, tuple[Option, ...]])
     """Options by suite, as far as they are known."""
-    roles: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    roles: dict[str, tuple[str, ...]] = dataclasses.field(default_factory=dict[str, tuple[str, ...]])
     """Roles needed by suite, as far as they are known."""
-    modes: dict[str, tuple[Mode, ...]] = field(default_factory=dict[str, tuple[Mode, ...]])
+    modes: dict[str, tuple[Mode, ...]] = dataclasses.field(default_factory=dict[str, tuple[Mode, ...]])
     """Modes by suite, as far as they are known."""
-    refused: dict[str, str] = field(default_factory=dict[str, str])
-    """What the checks of a start have said of a field, by its id; forgotten with the next change."""
+    refused: dict[str, str] = dataclasses.field(default_factory=dict[str, str])
+    """Why the checks of a start refuse a field, by its id; forgotten with the next change."""
 
     # Choosing --------------------------------------------------------------------------------------------------------
 
@@ -62,42 +61,43 @@ class Form:
     def fields(self, models: Models, runs: Sequence[RunLine]) -> list[Field]:
         """Return the fields that matter for what is chosen."""
         roles = list(dict.fromkeys(role for suite in self.suites for role in self.roles.get(suite, ())))
-        modes = [mode for suite in self.suites for mode in self.modes.get(suite, USUAL_MODES)] or list(USUAL_MODES)
-        found = settings(models, runs, list(self.suites), roles, modes)
+        modes = [mode for suite in self.suites for mode in self.modes.get(suite, USUAL_MODES)] or USUAL_MODES
+        fields = general_fields(models, runs, list(self.suites), roles, modes)
         for suite in self.suites:
-            known = self.options.get(suite, ())
-            found += [option_field(suite, option, named=len(self.suites) > 1) for option in known]
-        return found
+            options = self.options.get(suite, ())
+            fields += [option_field(suite, option, named=len(self.suites) > 1) for option in options]
+        return fields
 
-    def text(self, one: Field) -> str:
+    def text(self, field: Field) -> str:
         """Return the text of a field."""
-        return self.texts.get(one.id, one.default)
+        return self.texts.get(field.id, field.default)
 
-    def set_text(self, one: Field, text: str) -> None:
+    def set_text(self, field: Field, text: str) -> None:
         """Change the text of a field."""
-        if text == one.default:
-            self.texts.pop(one.id, None)
+        self.refused.pop(field.id, None)
+        if text == field.default:
+            self.texts.pop(field.id, None)
         else:
-            self.texts[one.id] = text
+            self.texts[field.id] = text
 
-    def mistake_in(self, one: Field) -> str:
+    def mistake_in(self, field: Field) -> str:
         """Return what is wrong with a field, or nothing. May hold foreign text."""
-        return one.mistake_in(self.text(one)) or self.refused.get(one.id, "")
+        return field.mistake_in(self.text(field)) or self.refused.get(field.id, "")
 
     def mistakes(self, fields: Sequence[Field]) -> list[str]:
-        """Return what must be mended before anything can start. May hold foreign text."""
-        found = [] if self.models else ["choose a model: space"]
-        found += [] if self.suites else ["choose a suite: space"]
-        for one in fields:
-            if problem := one.mistake_in(self.text(one)):
-                found.append(f"{one.label}: {problem}")
-        return found
+        """Return what must be corrected before anything can start. May hold foreign text."""
+        mistakes = [] if self.models else ["choose a model: space"]
+        mistakes += [] if self.suites else ["choose a suite: space"]
+        for field in fields:
+            if problem := field.mistake_in(self.text(field)):
+                mistakes.append(f"{field.label}: {problem}")
+        return mistakes
 
     # Presets ---------------------------------------------------------------------------------------------------------
 
     def preset(self, fields: Sequence[Field], suites: Suites) -> Preset:
         """Return what the form amounts to; every field must be without mistakes."""
-        values = {one.id: one.value_of(self.text(one)) for one in fields}
+        values = {field.id: field.value_of(self.text(field)) for field in fields}
         return Preset(
             models=tuple(self.models),
             suites={suite: self._ticked(suite, suites) for suite in self.suites},
@@ -115,8 +115,8 @@ class Form:
             name=values["name"],
         )
 
-    def take(self, preset: Preset) -> None:
-        """Fill the form in with what a preset says; the rest goes back to its default."""
+    def fill_in(self, preset: Preset) -> None:
+        """Take over what a preset says; the rest goes back to its default."""
         self.models = list(preset.models)
         self.suites = {suite: set(parts) for suite, parts in preset.suites.items()}
         budget = preset.budget
@@ -138,23 +138,37 @@ class Form:
         }
         for word, value in preset.options.items():
             suite, slash, name = word.rpartition("/")
-            texts |= {f"option:{one}:{name}": value for one in ([suite] if slash else preset.suites)}
+            owners = [suite] if slash else preset.suites
+            texts |= {f"option:{owner}:{name}": value for owner in owners}
         self.texts = {id: text for id, value in texts.items() if (text := text_of(value))}
+
+    def drop_missing(self, models: Models, suites: Suites) -> list[str]:
+        """Take out and return models, suites and categories that are not here."""
+        names = {line.name for line in models.lines}
+        categories = {line.name: {part.name for part in line.categories} for line in suites.lines}
+        missing = [name for name in self.models if name not in names]
+        missing += [suite for suite in self.suites if suite not in categories]
+        self.models = [name for name in self.models if name in names]
+        self.suites = {suite: ticked for suite, ticked in self.suites.items() if suite in categories}
+        for suite, ticked in self.suites.items():
+            missing += [f"{suite}/{category}" for category in sorted(ticked - categories[suite])]
+            ticked &= categories[suite]
+        return missing
 
     def _ticked(self, suite: str, suites: Suites) -> tuple[str, ...]:
         """Return the ticked categories in the suite's order."""
         line, ticked = suites.find(suite), self.suites[suite]
-        known = [category.name for category in line.categories] if line else sorted(ticked)
-        return tuple(name for name in known if name in ticked)
+        categories = [category.name for category in line.categories] if line else sorted(ticked)
+        return tuple(name for name in categories if name in ticked)
 
     def _changed_options(self, values: dict[str, Any]) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        options: dict[str, Any] = {}
         for id in self.texts:
             kind, _, rest = id.partition(":")
             if kind == "option" and id in values:
                 suite, _, name = rest.rpartition(":")
-                found[f"{suite}/{name}" if len(self.suites) > 1 else name] = values[id]
-        return found
+                options[f"{suite}/{name}" if len(self.suites) > 1 else name] = values[id]
+        return options
 
 
 def command_of(preset: Preset, places: WorkspacePaths) -> str:
@@ -165,8 +179,8 @@ def command_of(preset: Preset, places: WorkspacePaths) -> str:
         *(("-s", word) for word in suite_words(preset.suites)),
         ("--sample" if drawn else "-n", preset.limit),
         ("--seed", preset.seed if drawn else None),
-        ("--ids", ",".join(one for one in preset.ids if not one.startswith("@")) or None),
-        *(("--ids", one) for one in preset.ids if one.startswith("@")),
+        ("--ids", ",".join(id for id in preset.ids if not id.startswith("@")) or None),
+        *(("--ids", file) for file in preset.ids if file.startswith("@")),
         ("--only-failed-of", preset.only_failed_of or None),
         ("-r", preset.rollouts if preset.rollouts != 1 else None),
         ("-c", preset.concurrency),

@@ -32,22 +32,22 @@ class NameScreen(ModalScreen[str]):
     NameScreen > .note { height: 1; width: 1fr; padding: 0 1; background: $panel; }
     """
 
-    def __init__(self, start: str, known: Sequence[str]) -> None:
-        """Ask, starting from a text; `known` are the names that are taken."""
+    def __init__(self, proposal: str, taken: Sequence[str]) -> None:
+        """Ask, starting from a proposal; a name that is `taken` already is replaced."""
         super().__init__()
-        self._start = start
-        self._known = known
+        self._proposal = proposal
+        self._taken = taken
 
     def compose(self) -> ComposeResult:
         """Lay out question, input and the note under it."""
         ask = Content.assemble(("Save as preset", "bold"), ("   enter saves, esc does not", "$muted"))
         yield Static(ask, classes="ask")
-        yield Input(self._start, compact=True, placeholder="nightly", select_on_focus=False)
+        yield Input(self._proposal, compact=True, placeholder="nightly", select_on_focus=False)
         yield Static(classes="note")
 
     def on_mount(self) -> None:
         """Say from the start what is wrong with the name."""
-        self._show_note(self._start)
+        self._show_note(self._proposal)
 
     @on(Input.Changed)
     def _typed(self, event: Input.Changed) -> None:
@@ -58,7 +58,7 @@ class NameScreen(ModalScreen[str]):
         note = self.query_one(".note", Static)
         if mistake := self._mistake_in(text):
             note.update(Content.styled(f"{SYMBOLS.failed} {mistake}", "$fail"))
-        elif text.strip() in self._known:
+        elif text.strip() in self._taken:
             note.update(Content.styled(f"{SYMBOLS.broken} there is one of that name; enter replaces it", "$fail"))
         else:
             note.update(Content.styled("a word for it; `eval-console run --preset NAME` plays it", "$muted"))

@@ -1,37 +1,45 @@
-"""`RoleCheck`: what the servers of judge and embedding say they serve, asked once each while the form is filled in."""
+"""`RoleCheck`: whether the servers of judge and embedding serve their models, asked once each until forgotten."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from console.config.model import ModelConfig
-from console.engine.role_warnings import Who, askable, warnings_about
-from console.tui.data.workspace import Workspace
+from console.engine.role_warnings import Who, askable
+
+
+@dataclass(frozen=True, slots=True)
+class RoleQuestion:
+    """Models whose servers are to be asked."""
+
+    round: int
+    """How often everything had been forgotten when it was asked."""
+    models: Mapping[Who, ModelConfig]
 
 
 class RoleCheck:
-    """Asks in threads, and remembers what was said until it is told to forget."""
+    """Remembers what servers have answered; asks nobody itself."""
 
-    def __init__(self, workspace: Workspace, tell: Callable[[], None]) -> None:
-        """Ask nothing yet; `tell` is called whenever more is known."""
-        self._workspace, self._tell = workspace, tell
-        self._found: dict[Who, str] = {}
-        """What is in doubt of each; nothing while its server has not answered."""
+    def __init__(self) -> None:
+        self._round = 0
+        self._warnings: dict[Who, str] = {}
+        """Why a model may not answer; nothing while its server has not been heard, or serves it."""
 
-    def ask(self, runs: Iterable[Mapping[str, ModelConfig]]) -> None:
-        """Ask for the models of runs that were not asked for yet."""
-        new = {who: model for who, model in askable(runs).items() if who not in self._found}
-        if new:
-            found = self._found
-            found |= dict.fromkeys(new, "")
-            self._workspace.in_thread(lambda: self._workspace.hand_over(self._take, found, warnings_about(new)))
+    def next_question(self, runs: Iterable[Mapping[str, ModelConfig]]) -> RoleQuestion | None:
+        """Return the models of runs whose servers have not been asked yet; None when there are none."""
+        unasked = {who: model for who, model in askable(runs).items() if who not in self._warnings}
+        self._warnings |= dict.fromkeys(unasked, "")
+        return RoleQuestion(self._round, unasked) if unasked else None
 
-    def doubts(self, runs: Iterable[Mapping[str, ModelConfig]]) -> list[str]:
-        """Return what is known to be in doubt about the models of runs. Foreign text."""
-        return [doubt for who in askable(runs) if (doubt := self._found.get(who))]
+    def take(self, question: RoleQuestion, warnings: Mapping[Who, str]) -> None:
+        """Take what servers have answered, unless everything was forgotten meanwhile."""
+        if question.round == self._round:
+            self._warnings |= warnings
+
+    def warnings(self, runs: Iterable[Mapping[str, ModelConfig]]) -> list[str]:
+        """Return why models of runs may not answer, as far as that is known. Foreign text."""
+        return [warning for who in askable(runs) if (warning := self._warnings.get(who))]
 
     def forget(self) -> None:
-        """Ask again when next told to."""
-        self._found = {}
-
-    def _take(self, asked: dict[Who, str], found: Mapping[Who, str]) -> None:
-        asked |= found
-        self._tell()
+        """Ask every server again the next time."""
+        self._round += 1
+        self._warnings = {}

@@ -5,18 +5,18 @@ from textual.content import Content
 from console.core.case import Case
 from console.insight import number_format
 from console.tui.sanitize import literal, one_line
-from console.tui.widgets.row_list import Column, Face
-from console.tui.widgets.section import Section
+from console.tui.widgets.list_title import ListTitle
+from console.tui.widgets.row_list import Column, Face, RowList
 
 _COLUMNS = (Column("", 22, 1), Column("", 20, 3))
 
 
-class CaseList(Section):
+class CaseList(RowList):
     """Ids and questions, narrowed by words."""
 
     def __init__(self) -> None:
-        """List nothing yet."""
-        super().__init__(_COLUMNS, draw=self._face, id="cases")
+        super().__init__(_COLUMNS, draw=self._cells, id="cases", classes="pane")
+        self.title_line = ListTitle(self, id="cases-title")
         self.suite = ""
         self.category = ""
         self.words = ""
@@ -35,30 +35,30 @@ class CaseList(Section):
         """Show that the cases of a category are being read."""
         self.suite, self.category, self.words, self._mistake = suite, category, "", ""
         self._all, self._is_read = [], False
-        self._show()
+        self._show_matching()
 
     def offer(self, cases: list[Case], mistake: str) -> None:
         """Show the cases, or why they cannot be read."""
         self._all, self._mistake, self._is_read = cases, mistake, True
-        self._show()
+        self._show_matching()
 
     def narrow(self, words: str) -> None:
         """Show only cases with these words in id or question."""
         self.words = words
-        self._show()
+        self._show_matching()
 
-    def _show(self) -> None:
-        wanted = self.words.lower().split()
-        kept = {
-            str(place): case
-            for place, case in enumerate(self._all)
-            if not wanted or all(word in f"{case.id} {case.title}".lower() for word in wanted)
+    def _show_matching(self) -> None:
+        words = self.words.lower().split()
+        self._by_key = {
+            str(number): case
+            for number, case in enumerate(self._all)
+            if all(word in f"{case.id} {case.title}".lower() for word in words)
         }
-        self._by_key = kept
-        number = f"{len(kept)} of {len(self._all)}" if wanted else number_format.count(len(self._all))
+        matching = len(self._by_key)
+        number = f"{matching} of {len(self._all)}" if words else number_format.count(len(self._all))
         name = Content.assemble(one_line(self.suite, 30), " / ", one_line(self.category, 40))
-        self.label("Cases", Content.assemble(number if self._is_read else "", "  ", name), "esc back")
-        self.show(list(kept), empty=self._why_empty())
+        self.title_line.show("Cases", Content.assemble(number if self._is_read else "", "  ", name), "esc back")
+        self.show(list(self._by_key), empty=self._why_empty())
 
     def _why_empty(self) -> Content:
         if self._mistake:
@@ -69,6 +69,6 @@ class CaseList(Section):
             return Content.assemble("No case has “", one_line(self.words, 30), "”. F shows all.")
         return Content("This category has no cases.")
 
-    def _face(self, key: str) -> Face:
+    def _cells(self, key: str) -> Face:
         case = self._by_key[key]
         return one_line(case.id, 100, "" if case.graded else "$muted"), one_line(case.title, 300, "$muted")

@@ -1,8 +1,6 @@
 """Library: what is in the box? Suites, their categories and cases, read only; models with the state of their keys."""
 
-import json
-import shlex
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from textual import on
@@ -14,13 +12,16 @@ from console.core.fault import UsageError
 from console.core.run import Selection
 from console.suites.selection import select_cases
 from console.tui.actions import Action
+from console.tui.data.catalog_items import Suites
+from console.tui.data.suite_checksum import Checksum, read_checksum
 from console.tui.keymap import bindings_for
-from console.tui.screens.home.models_editor import EditsModels
-from console.tui.screens.library import details
+from console.tui.render import catalog_details
+from console.tui.screens.base import BaseScreen
+from console.tui.screens.home.models_editor import ModelsEditor
 from console.tui.screens.library.case_list import CaseList
-from console.tui.screens.library.details import Checksum, Ping
-from console.tui.screens.library.entry_list import Entry, EntryList, has_many, key_of
-from console.tui.screens.library.ping import ping
+from console.tui.screens.library.controller import Entry, LibraryController
+from console.tui.screens.library.entry_actions import EntryActions
+from console.tui.screens.library.entry_list import EntryList
 from console.tui.services import Services
 from console.tui.widgets.block import Block
 from console.tui.widgets.row_list import RowList
@@ -28,8 +29,8 @@ from console.tui.widgets.rule import Rule
 from console.tui.widgets.transcript import Transcript
 
 
-class LibraryScreen(EditsModels):
-    """Suites and models, or the cases of one category, beside a sheet about what is under the cursor."""
+class LibraryScreen(BaseScreen):
+    """Suites and models, or the cases of one category, beside details of what is under the cursor."""
 
     where = "library"
     heading = "Library"
@@ -38,38 +39,46 @@ class LibraryScreen(EditsModels):
     DEFAULT_CSS = """
     LibraryScreen .columns { height: 1fr; layout: vertical; }
     LibraryScreen .left { height: 2fr; width: 1fr; }
-    LibraryScreen #sheet { height: 3fr; width: 1fr; padding: 0 1; }
+    LibraryScreen #details { height: 3fr; width: 1fr; padding: 0 1; }
     LibraryScreen #cases, LibraryScreen #cases-title { display: none; }
     LibraryScreen.-inside { #cases { display: block; } #entries, #entries-title { display: none; } }
     LibraryScreen.-inside.-narrow #cases-title { display: block; }
     LibraryScreen.-wide {
         .columns { layout: horizontal; }
         .left { width: 2fr; height: 1fr; }
-        #sheet { width: 3fr; height: 1fr; }
+        #details { width: 3fr; height: 1fr; }
     }
     """
 
     def __init__(self, services: Services) -> None:
-        """Read nothing yet."""
         super().__init__(services)
-        self._words = ""
-        self._case_words = ""
-        self._checksums: dict[str, Checksum] = {}
-        self._reckoning = False
-        self._pings: dict[str, Ping] = {}
-        self._pinging: set[str] = set()
+        self.controller = LibraryController()
+        self._entry_list, self._case_list = EntryList(), CaseList()
+        self._details = Transcript(id="details", classes="pane")
+        self._details.border_title = "About"
+        self._are_checksums_read = False
+        self._entry_actions = EntryActions(
+            services,
+            self.controller,
+            self._entry_under_cursor,
+            self._case_under_cursor,
+            ping_changed=lambda: self._show_details(keep_place=True),
+        )
+        self._models_editor = ModelsEditor(services)
+
+    @property
+    def responders(self) -> Sequence[object]:
+        """What asks servers and copies, and what edits models.toml."""
+        return self._entry_actions, self._models_editor
 
     def compose_body(self) -> ComposeResult:
-        """Lay out the list and the sheet."""
-        entries, cases = EntryList(), CaseList()
-        entries.title_line.id, cases.title_line.id = "entries-title", "cases-title"
+        """Lay out the list and the details."""
         with Container(classes="columns"):
             with Vertical(classes="left"):
-                yield from (entries.title_line, entries, cases.title_line, cases)
+                yield from (self._entry_list.title_line, self._entry_list)
+                yield from (self._case_list.title_line, self._case_list)
             yield Rule()
-            sheet = Transcript(id="sheet", classes="pane")
-            sheet.border_title = "About"
-            yield sheet
+            yield self._details
 
     def on_mount(self) -> None:
         """Subscribe to the workspace and show what is there already."""
@@ -80,106 +89,93 @@ class LibraryScreen(EditsModels):
         """Catch up with what changed meanwhile."""
         self._show_all()
 
-    def _take_news(self, what: str) -> None:
+    def _take_news(self, part: str) -> None:
         if not self.is_current:
             return
-        if what == "runs":
-            self._show_sheet(keep_place=True)
+        if part == "runs":
+            self._show_details(keep_place=True)
         else:
             self._show_all()
 
-    @property
-    def _entries(self) -> EntryList:
-        return self.query_one(EntryList)
+    # What is under the cursor ----------------------------------------------------------------------------------------
+
+    def _entry_under_cursor(self) -> Entry:
+        return self._entry_list.entry
+
+    def _case_under_cursor(self) -> Case | None:
+        return self._case_list.case if self.controller.opened is not None else None
 
     @property
-    def _cases(self) -> CaseList:
-        return self.query_one(CaseList)
+    def run_offer(self) -> tuple[str, str]:
+        """Model and suite that a new run from here starts with."""
+        return self.controller.run_offer(self._entry_list.entry)
 
-    @property
-    def _is_inside(self) -> bool:
-        return self.has_class("-inside")
+    def key_words(self) -> Mapping[str, str]:
+        """Say what enter and L mean here."""
+        return self.controller.key_words(self._entry_list.entry)
+
+    def why_not(self, action: Action) -> str:
+        """Say why an action cannot act on what is under the cursor."""
+        has_case, case_words = self._case_under_cursor() is not None, self._case_list.words
+        return self.controller.why_not(action.id, self._entry_list.entry, has_case=has_case, case_words=case_words)
+
+    # Showing ---------------------------------------------------------------------------------------------------------
 
     def _show_all(self) -> None:
-        workspace = self.services.workspace
-        if not self.query("#sheet"):
+        if not self._details.is_attached:
             return
-        changed = frozenset(name for name, found in self._checksums.items() if found.is_changed)
-        self._entries.offer(workspace.suites, workspace.models, self._words, changed)
-        self._show_sheet(keep_place=True)
-        if workspace.suites and not self._reckoning:
-            self._reckoning = True
-            workspace.in_thread(self._reckon)
-
-    # Sheets ----------------------------------------------------------------------------------------------------------
+        workspace, controller = self.services.workspace, self.controller
+        controller.suites, controller.models = workspace.suites, workspace.models
+        self._entry_list.offer(
+            controller.entries,
+            controller.suites,
+            controller.models,
+            words=controller.words,
+            changed=controller.changed_suites,
+            unfolded=controller.unfolded,
+        )
+        self._show_details(keep_place=True)
+        if workspace.suites is not None and not self._are_checksums_read:
+            self._are_checksums_read = True
+            self._read_checksums(workspace.suites)
 
     @on(RowList.RowHighlighted)
     def _cursor_moved(self) -> None:
-        self._show_sheet(keep_place=False)
+        self._show_details(keep_place=False)
         self.refresh_keys()
 
-    def _show_sheet(self, *, keep_place: bool) -> None:
-        self.query_one("#sheet", Transcript).show(self._sheet(), keep_place=keep_place)
+    def _show_details(self, *, keep_place: bool) -> None:
+        self._details.show(self._detail_blocks(), keep_place=keep_place)
 
-    def _sheet(self) -> list[Block]:
-        if self._is_inside:
-            case = self._cases.case
-            return details.case_sheet(case, self._cases.suite) if case else []
-        workspace, entry = self.services.workspace, self._entries.entry
-        suite = workspace.suites.find(entry.name) if workspace.suites else None
-        model = workspace.models.find(entry.name) if workspace.models else None
-        match entry.kind:
-            case "suite" if suite is not None:
-                return details.suite_sheet(suite, self._checksums.get(entry.name))
-            case "category" if suite is not None:
-                return details.category_sheet(suite, entry.category)
-            case "model" if model is not None:
-                return details.model_sheet(
-                    model, self._pings.get(model.name), workspace.runs or [], pinging=model.name in self._pinging
-                )
-            case "pull" if workspace.suites is not None:
-                return [
-                    block
-                    for suite in workspace.suites.missing
-                    if suite.name == entry.name
-                    for block in details.pull_sheet(suite)
-                ]
-            case "note":
-                return details.note_sheet(self._entries.note_of(entry.name))
-            case _:
-                return []
+    def _detail_blocks(self) -> list[Block]:
+        controller, entry = self.controller, self._entry_list.entry
+        if controller.opened is not None:
+            case = self._case_list.case
+            return catalog_details.case_blocks(case, self._case_list.suite) if case else []
+        if (suite := controller.suite(entry.name)) is not None and entry.kind == "suite":
+            return catalog_details.suite_blocks(suite, controller.checksums.get(entry.name))
+        if suite is not None and entry.kind == "category":
+            return catalog_details.category_blocks(suite, entry.category)
+        if (model := controller.model(entry.name)) is not None and entry.kind == "model":
+            ping, is_pinging = controller.pings.get(model.name), model.name in controller.pinging
+            runs = self.services.workspace.runs or []
+            return catalog_details.model_blocks(model, ping, runs, pinging=is_pinging)
+        if (official := controller.official_suite(entry.name)) is not None and entry.kind == "pull":
+            return catalog_details.pull_blocks(official)
+        return catalog_details.note_blocks(entry.name) if entry.kind == "note" else []
 
-    def action_model_ping(self) -> None:
-        """Ask the server of the model under the cursor whether it answers; costs nothing."""
-        entry = self._entries.entry
-        if not self._is_inside and entry.kind == "model" and entry.name not in self._pinging:
-            self._pinging.add(entry.name)
-            self._show_sheet(keep_place=True)
-            self.services.workspace.in_thread(partial(self._ping, entry.name))
-
-    def _ping(self, name: str) -> None:
-        self.services.workspace.hand_over(self._take_ping, name, ping(name, self.services.paths.models))
-
-    def _take_ping(self, name: str, found: Ping) -> None:
-        self._pings[name] = found
-        self._pinging.discard(name)
-        self._show_sheet(keep_place=True)
-
-    def _reckon(self) -> None:
-        """Reckon the checksums of all suites, in a thread."""
-        from console.suites.archive import tree_sha256
-
+    def _read_checksums(self, suites: Suites) -> None:
         workspace = self.services.workspace
-        for line in workspace.suites.lines if workspace.suites else ():
-            expected = line.entry.source.get("digest", "") if line.entry.origin == "pulled" else ""
-            try:
-                found = Checksum(tree_sha256(line.entry.folder, without=("suite.toml",)), expected)
-            except OSError:
-                continue  # a folder that went away while it was read has no checksum
-            workspace.hand_over(self._take_checksum, line.name, found)
 
-    def _take_checksum(self, name: str, found: Checksum) -> None:
-        self._checksums[name] = found
+        def read() -> None:
+            for line in suites.lines:
+                if (checksum := read_checksum(line)) is not None:
+                    workspace.hand_over(self._take_checksum, line.name, checksum)
+
+        workspace.in_thread(read)
+
+    def _take_checksum(self, name: str, checksum: Checksum) -> None:
+        self.controller.checksums[name] = checksum
         if self.is_mounted:
             self._show_all()
 
@@ -187,75 +183,65 @@ class LibraryScreen(EditsModels):
 
     @on(RowList.RowChosen, "#entries")
     def _entry_chosen(self) -> None:
-        entry = self._entries.entry
-        match entry.kind:
-            case "category":
-                self._open_cases(entry)
-            case "suite":
-                self._open_suite(entry)
-            case "model":
-                self.query_one("#sheet").focus()
-            case "note":
-                self.action_models_edit()
-            case _:
-                self.action_copy_command()
-
-    def _open_suite(self, entry: Entry) -> None:
-        suites = self.services.workspace.suites
-        line = suites.find(entry.name) if suites else None
-        if line is None or line.mistake or not line.categories:
-            self.query_one("#sheet").focus()
-        elif has_many(line):
+        entry = self._entry_list.entry
+        if (category := self.controller.category_of(entry)) is not None:
+            self._open_cases(category)
+        elif self.controller.has_many_categories(entry):
             self.action_fold()
+        elif entry.kind in ("suite", "model"):
+            self._details.focus()
+        elif entry.kind == "note":
+            self._models_editor.action_models_edit()
         else:
-            self._open_cases(Entry("category", line.name, line.categories[0].name))
+            self._entry_actions.action_copy_command()
 
     def action_fold(self) -> None:
         """Show or hide the categories of the suite under the cursor."""
-        entry = self._entries.entry
-        if self._is_inside or entry.kind not in ("suite", "category"):
-            return
-        self._entries.unfolded ^= {entry.name}
-        self._show_all()
-        self._entries.move_to(key_of(Entry("suite", entry.name)))
+        entry = self._entry_list.entry
+        if self.controller.can_fold(entry):
+            suite = self.controller.fold(entry)
+            self._show_all()
+            self._entry_list.move_to(suite.key)
 
-    def _open_cases(self, entry: Entry) -> None:
+    def _open_cases(self, category: Entry) -> None:
         """Show the cases of a category in place of the list."""
-        self._case_words = ""
-        self._cases.expect(entry.name, entry.category)
+        self.controller.opened = category
+        self._case_list.expect(category.name, category.category)
         self.add_class("-inside")
-        self._cases.focus()
-        self._show_sheet(keep_place=False)
-        self.services.workspace.in_thread(partial(self._read_cases, entry))
+        self._case_list.focus()
+        self._show_details(keep_place=False)
+        suites, workspace = self.services.workspace.suites, self.services.workspace
 
-    def _read_cases(self, entry: Entry) -> None:
-        workspace = self.services.workspace
-        found: list[Case] = []
-        mistake = ""
-        try:
-            if workspace.suites is not None and workspace.suites.catalog is not None:
-                suite = workspace.suites.catalog.open(entry.name)
-                found = select_cases(suite, Selection((entry.category,)), Setting())
-        except UsageError as error:
-            mistake = str(error)
-        workspace.hand_over(self._take_cases, entry, found, mistake)
+        def read() -> None:
+            cases: list[Case] = []
+            mistake = ""
+            try:
+                if suites is not None and suites.catalog is not None:
+                    suite = suites.catalog.open(category.name)
+                    cases = select_cases(suite, Selection((category.category,)), Setting())
+            except UsageError as error:
+                mistake = str(error)
+            workspace.hand_over(self._take_cases, category, cases, mistake)
 
-    def _take_cases(self, entry: Entry, found: list[Case], mistake: str) -> None:
-        if self._is_inside and (self._cases.suite, self._cases.category) == (entry.name, entry.category):
-            self._cases.offer(found, mistake)
-            self._show_sheet(keep_place=False)
+        workspace.in_thread(read)
+
+    def _take_cases(self, category: Entry, cases: list[Case], mistake: str) -> None:
+        if self.controller.opened == category:
+            self._case_list.offer(cases, mistake)
+            self._show_details(keep_place=False)
             self.refresh_keys()
 
     def go_back(self) -> bool:
         """Close find bar and zoom first, then the cases."""
         if super().go_back():
             return True
-        if self._is_inside:
+        if self.controller.opened is not None:
+            self.controller.opened = None
             self.remove_class("-inside")
-            self._entries.focus()
-            self._show_sheet(keep_place=False)
+            self._entry_list.focus()
+            self._show_details(keep_place=False)
             return True
-        if self._words:
+        if self.controller.words:
             self.action_filter_clear()
             return True
         return False
@@ -264,14 +250,15 @@ class LibraryScreen(EditsModels):
 
     def find_changed(self, text: str, *, done: bool) -> None:
         """Narrow the list that is shown."""
-        if self._is_inside:
-            self._cases.narrow(text)
+        shown = self._case_list if self.controller.opened is not None else self._entry_list
+        if self.controller.opened is not None:
+            self._case_list.narrow(text)
         else:
-            self._words = text
+            self.controller.words = text
             self._show_all()
-        self._show_sheet(keep_place=False)
+        self._show_details(keep_place=False)
         if done:
-            (self._cases if self._is_inside else self._entries).focus()
+            shown.focus()
 
     def action_filter_clear(self) -> None:
         """Show everything again."""
@@ -279,65 +266,5 @@ class LibraryScreen(EditsModels):
 
     def action_reload(self) -> None:
         """Read models, suites and runs again."""
-        self._reckoning = False
+        self._are_checksums_read = False
         self.services.workspace.read_all()
-
-    # What keys say and do --------------------------------------------------------------------------------------------
-
-    @property
-    def run_offer(self) -> tuple[str, str]:
-        """Model and suite that a new run from here starts with."""
-        if self._is_inside:
-            return "", self._cases.suite
-        entry = self._entries.entry
-        if entry.kind == "model":
-            return entry.name, ""
-        return "", entry.name if entry.kind in ("suite", "category") else ""
-
-    def key_words(self) -> dict[str, str]:
-        """Say what enter and L mean here."""
-        words = {"open": "" if self._is_inside else "open", "run.new": "run this"}
-        return {"run.new": "new run"} | (words if any(self.run_offer) else {})
-
-    def why_not(self, action: Action) -> str:
-        """Say why an action cannot act on what is under the cursor."""
-        kind = "case" if self._is_inside else self._entries.entry.kind
-        if action.id == "model.ping" and kind != "model":
-            return "only models have a server"
-        if action.id == "fold" and kind not in ("suite", "category"):
-            return "only suites have categories to fold"
-        if action.id == "copy.json" and (kind != "case" or self._cases.case is None):
-            return "there is no case under the cursor"
-        if action.id == "filter.clear" and not self._words and not self._cases.words:
-            return "everything is shown"
-        return ""
-
-    def action_copy_id(self) -> None:
-        """Copy the name of what is under the cursor."""
-        case, entry = self._cases.case, self._entries.entry
-        if self._is_inside and case is not None:
-            self.services.copy(case.id, "the case's id")
-        elif not self._is_inside and entry.name:
-            self.services.copy(entry.category or entry.name, "the name")
-
-    def action_copy_command(self) -> None:
-        """Copy the shell command that runs, shows or brings what is under the cursor."""
-        entry = self._entries.entry
-        if self._is_inside:
-            entry = Entry("category", self._cases.suite, self._cases.category)
-        match entry.kind:
-            case "pull":
-                text = f"eval-console pull {entry.name}"
-            case "model":
-                text = f"eval-console run -m {shlex.quote(entry.name)} -s SUITE"
-            case "suite" | "category":
-                part = f" -c {shlex.quote(entry.category)}" if entry.category else ""
-                text = f"eval-console run -m MODEL -s {shlex.quote(entry.name)}{part}"
-            case _:
-                return
-        self.services.copy(text, "a shell command")
-
-    def action_copy_json(self) -> None:
-        """Copy the case as JSON."""
-        if self._is_inside and (case := self._cases.case) is not None:
-            self.services.copy(json.dumps(case.data, ensure_ascii=True, indent=2, default=repr), "the case as JSON")

@@ -1,6 +1,6 @@
-"""Three cases of each run, asked for real before the whole is started; shown in place, kept under `.try` of the runs.
+"""Sample runs: three cases of each run, played for real before the whole is started; kept under `.try` of the runs.
 
-Trials are runs like any other, played by engines of their own, but they stay out of lists, trends and leaderboards, and
+They are runs like any other, played by engines of their own, but they stay out of lists, trends and leaderboards, and
 old ones go when new ones start.
 """
 
@@ -9,6 +9,8 @@ import subprocess
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+
+import msgspec
 
 from console.core.run import Budget, Selection, Tally
 from console.engine.forecast import Forecast
@@ -20,13 +22,13 @@ from console.tui.data.catalog_items import RunLine, RunWatch
 CASES = 3
 _FOLDER = ".try"
 _CAP_USD = 5.0
-"""Where a trial stops that nothing else stops."""
+"""Where a sample run stops that nothing else stops."""
 _LOOK_EVERY_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class SampleRun:
-    """One run that is tried, as far as it has come."""
+    """One sample run, as far as it has come."""
 
     folder: RunFolder
     model: str
@@ -42,21 +44,21 @@ class SampleRun:
     """Its engine."""
 
 
-def trial_cost(forecast: Forecast) -> float:
-    """Return about how many US dollars trying will cost, as far as prices are known."""
+def sample_cost(forecast: Forecast) -> float:
+    """Return about how many US dollars the sample runs will cost, as far as prices are known."""
     return sum(run.cost_usd * min(CASES / max(run.cases, 1), 1.0) / run.rollouts for run in forecast.runs)
 
 
-def start_trials(plans: Sequence[Plan]) -> list[SampleRun]:
+def start_sample_runs(plans: Sequence[Plan]) -> list[SampleRun]:
     """Start an engine on the first cases of each plan.
 
     Raises:
         UsageError: a plan does not hold, or an engine cannot be started.
     """
-    trials = [_start(plan) for plan in plans]
-    for folder in {trial.folder.path.parent for trial in trials}:
+    sample_runs = [_start(plan) for plan in plans]
+    for folder in {sample_run.folder.path.parent for sample_run in sample_runs}:
         prune_trials(folder, time.time())
-    return trials
+    return sample_runs
 
 
 def _start(plan: Plan) -> SampleRun:
@@ -83,33 +85,31 @@ def _start(plan: Plan) -> SampleRun:
     return SampleRun(run, plan.model, plan.suite, manifest.cases, simulated=manifest.simulated, process=process)
 
 
-async def watch(trials: Sequence[SampleRun], tell: Callable[[list[SampleRun]], None]) -> None:
-    """Follow trials until all are over, telling what they have come to whenever that changed."""
-    watches, known = [RunWatch(trial.folder) for trial in trials], list(trials)
-    while not all(trial.is_over for trial in known):
+async def follow_sample_runs(sample_runs: Sequence[SampleRun], show: Callable[[list[SampleRun]], None]) -> None:
+    """Follow sample runs until all are over, showing what they have come to whenever that changed."""
+    watches, shown = [RunWatch(sample_run.folder) for sample_run in sample_runs], list(sample_runs)
+    while not all(sample_run.is_over for sample_run in shown):
         await asyncio.sleep(_LOOK_EVERY_S)
-        ended = [trial.process is None or trial.process.poll() is not None for trial in known]
+        ended = [sample_run.process is None or sample_run.process.poll() is not None for sample_run in shown]
         lines = await asyncio.to_thread(lambda: [watch.look(time.time()) for watch in watches])
-        news = [_judged(trial, line, is_over) for trial, line, is_over in zip(known, lines, ended, strict=True)]
-        if news != known:
-            known = news
-            tell(known)
+        latest = [_updated(*parts) for parts in zip(shown, lines, ended, strict=True)]
+        if latest != shown:
+            shown = latest
+            show(shown)
 
 
-def _judged(trial: SampleRun, line: RunLine, is_over: bool) -> SampleRun:
-    """Return a trial as its run stands now."""
+def _updated(sample_run: SampleRun, line: RunLine, is_over: bool) -> SampleRun:
+    """Return a sample run as its journal stands now."""
     summary = line.summary
     if summary is None:
-        return replace(trial, is_over=True, problem=line.mistake)
+        return replace(sample_run, is_over=True, problem=line.mistake)
     problem = ""
     if is_over and not summary.tally.graded:
         problem = summary.message or ", ".join(summary.reasons) or f"it ended {summary.state}"
-    return replace(trial, tally=_copied(summary.tally), is_over=is_over, problem=problem.split("\n", 1)[0],
-                   seconds=summary.seconds)  # fmt: skip
-
-
-def _copied(tally: Tally) -> Tally:
-    """Return a copy: the fold goes on counting in its own."""
-    import msgspec
-
-    return msgspec.structs.replace(tally)
+    return replace(
+        sample_run,
+        tally=msgspec.structs.replace(summary.tally),  # a copy: the fold goes on counting in its own
+        is_over=is_over,
+        problem=problem.split("\n", 1)[0],
+        seconds=summary.seconds,
+    )

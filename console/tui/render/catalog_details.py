@@ -1,8 +1,7 @@
-"""What Library says of a suite, a category, a model or a case: blocks of facts. Pure; foreign text through `safe`."""
+"""A suite, a category, a model or a case described in blocks of facts. Foreign text comes through `sanitize`."""
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from textual.content import Content
@@ -11,6 +10,8 @@ from console.core.case import Case
 from console.insight import number_format
 from console.insight.passage import show_json, show_json_lines
 from console.tui.data.catalog_items import ModelLine, RunLine, SuiteLine
+from console.tui.data.model_ping import Ping
+from console.tui.data.suite_checksum import Checksum
 from console.tui.render import lines, row_cells
 from console.tui.render.display_path import nearby
 from console.tui.render.symbols import SYMBOLS
@@ -28,39 +29,12 @@ _PARTS = (("question", "QUESTION"), ("conversation", "CONVERSATION"), ("function
 """Parts of a case that are shown first, under words of ours; the rest follows under its own names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Checksum:
-    """What the files of a suite add up to."""
-
-    digest: str = ""
-    """sha256 over names and contents; empty while it is reckoned."""
-    expected: str = ""
-    """What it was when the data was pulled; empty when nobody wrote it down."""
-
-    @property
-    def is_changed(self) -> bool:
-        """Whether the files are known to differ from what was pulled."""
-        return bool(self.digest and self.expected) and self.digest != self.expected
-
-
-@dataclass(frozen=True, slots=True)
-class Ping:
-    """What came of asking a model's server."""
-
-    at: float
-    seconds: float
-    good: bool
-    text: str
-    """Foreign: may repeat what the server said."""
-    hint: str = ""
-
-
 def fact(name: str, *values: Content | str) -> Content:
     """Return one line: our word, and what there is to say."""
     return Content.assemble((lines.fit_text(name, _NAME), _MUTED), " ", *values)
 
 
-def suite_sheet(line: SuiteLine, checksum: Checksum | None) -> list[Block]:
+def suite_blocks(line: SuiteLine, checksum: Checksum | None) -> list[Block]:
     """Describe a suite: where it is from, whether its files are as they were, its categories and options."""
     entry = line.entry
     about = [
@@ -106,22 +80,22 @@ def _checksum(checksum: Checksum | None) -> list[Content]:
     return [short, Content.styled("nothing to hold it against", _MUTED)]
 
 
-def category_sheet(line: SuiteLine, category: str) -> list[Block]:
+def category_blocks(line: SuiteLine, category: str) -> list[Block]:
     """Describe a category."""
-    found = next((part for part in line.categories if part.name == category), None)
-    if found is None:
+    part = next((part for part in line.categories if part.name == category), None)
+    if part is None:
         return []
     title = Content.assemble(one_line(line.name, 100), " / ", one_line(category, 100)).stylize_before("bold")
     body = [
-        fact("cases", number_format.count(found.cases)),
-        fact("modes", one_line(" ".join(found.modes), 100)),
-        fact("group", one_line(found.group or "none", 100)),
-        fact("score", "in the total" if found.scored else "played, not in the total"),
+        fact("cases", number_format.count(part.cases)),
+        fact("modes", one_line(" ".join(part.modes), 100)),
+        fact("group", one_line(part.group or "none", 100)),
+        fact("score", "in the total" if part.scored else "played, not in the total"),
     ]
     return [Block("category", title, body=body), _hint("enter shows its cases; L runs it")]
 
 
-def pull_sheet(suite: "OfficialSuite") -> list[Block]:
+def pull_blocks(suite: "OfficialSuite") -> list[Block]:
     """Say what a pull would bring, and how."""
     about = [fact("what", suite.title), fact("state", "not here yet")]
     return [
@@ -130,12 +104,12 @@ def pull_sheet(suite: "OfficialSuite") -> list[Block]:
     ]
 
 
-def note_sheet(note: str) -> list[Block]:
+def note_blocks(note: str) -> list[Block]:
     """Show a whole mistake or warning."""
     return [Block("note", Content.styled("NEEDS ATTENTION", "bold $broken"), text=note), _hint("e edits models.toml")]
 
 
-def model_sheet(line: ModelLine, ping: Ping | None, runs: Sequence[RunLine], *, pinging: bool) -> list[Block]:
+def model_blocks(line: ModelLine, ping: Ping | None, runs: Sequence[RunLine], *, pinging: bool) -> list[Block]:
     """Describe a model: key, endpoint, prices, what a ping said, and what it was used for."""
     mark = Content.styled(SYMBOLS.passed, "$pass") if line.ready else Content.styled(SYMBOLS.not_ready, _MUTED)
     at = f"models.toml:{line.line}" if line.line else "built in"
@@ -210,7 +184,7 @@ def _result_row(name: Content, runs: str, cases: str, score: str, cost: str) -> 
 # Cases ---------------------------------------------------------------------------------------------------------------
 
 
-def case_sheet(case: Case, suite: str) -> list[Block]:
+def case_blocks(case: Case, suite: str) -> list[Block]:
     """Show a case: what is asked, with which tools, and what is held to be right."""
     title = one_line(case.id, 200, "bold")
     about = [fact("suite", one_line(suite, 80), " / ", one_line(case.category, 80))]
@@ -231,12 +205,12 @@ def _part(name: str, heading: str, value: Any) -> Block:
     if name == "function":
         value = cast("list[Any]", value) if isinstance(value, list) else [value]
         title = Content.assemble((heading, "bold"), f"  {len(value)}")
-        return Block(name, title, text="\n".join(_tool(one) for one in value))
-    text = "\n".join(_said(value)) if name == "question" else _as_text(value)
+        return Block(name, title, text="\n".join(_tool(tool) for tool in value))
+    text = "\n".join(_message_lines(value)) if name == "question" else _as_text(value)
     return Block(name, Content.styled(heading, "bold"), text=text)
 
 
-def _said(value: Any) -> Iterable[str]:
+def _message_lines(value: Any) -> Iterable[str]:
     """Yield a question as lines `role  text`, turns apart; any other shape as it is."""
     if isinstance(value, str):
         yield value
@@ -247,8 +221,8 @@ def _said(value: Any) -> Iterable[str]:
             yield f"turn {number}"
         for message in cast("list[Any]", turn) if isinstance(turn, list) else [turn]:
             if isinstance(message, dict) and "content" in message:
-                said = cast("dict[str, Any]", message)
-                yield f"{said.get('role', '')}: {said['content']}"
+                fields = cast("dict[str, Any]", message)
+                yield f"{fields.get('role', '')}: {fields['content']}"
             else:
                 yield _as_text(message)
 
@@ -259,9 +233,9 @@ def _tool(value: Any) -> str:
         return _as_text(value)
     tool = cast("dict[str, Any]", value)
     parameters = tool.get("parameters")
-    found = cast("dict[str, Any]", parameters).get("properties") if isinstance(parameters, dict) else None
-    asked = [f"{name}: {show_json(about)}" for name, about in cast("dict[str, Any]", found or {}).items()]
-    return "\n".join([f"{tool['name']}  {tool.get('description', '')}", *(f"    {line}" for line in asked)])
+    properties = cast("dict[str, Any]", parameters).get("properties") if isinstance(parameters, dict) else None
+    shown = [f"{name}: {show_json(about)}" for name, about in cast("dict[str, Any]", properties or {}).items()]
+    return "\n".join([f"{tool['name']}  {tool.get('description', '')}", *(f"    {line}" for line in shown)])
 
 
 def _as_text(value: Any) -> str:
@@ -272,5 +246,7 @@ def _hint(text: str) -> Block:
     return Block("hint", Content.styled(text, _MUTED))
 
 
-def _next(command: str, what: str) -> Block:
-    return Block("next", Content.styled("NEXT", "bold $focus"), body=[Content.styled(command, "bold"), Content(what)])
+def _next(command: str, meaning: str) -> Block:
+    return Block(
+        "next", Content.styled("NEXT", "bold $focus"), body=[Content.styled(command, "bold"), Content(meaning)]
+    )

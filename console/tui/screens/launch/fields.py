@@ -1,21 +1,29 @@
-"""One field of the form: a text the reader edits, read strictly, with a sentence when it does not fit. Pure."""
+"""The fields of the form: texts the reader edits, read strictly, with a sentence when one does not fit.
 
+Those that hold for every run come first; the options of the chosen suites follow.
+"""
+
+import dataclasses
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from console.config.preset import read_time
+from console.core.fault import UsageError
 from console.core.suggestion import nearest
-from console.suites.suite import Option
-from console.tui.data.catalog_items import RunLine
+from console.suites.suite import Mode, Option
+from console.tui.data.catalog_items import Models, RunLine
+
+AUTO = "as models.toml says"
+NOW, QUEUED = "now", "queued"
 
 Read = Callable[[str], Any]
 """Turns the text into a value, or raises ValueError with a sentence of ours."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Field:
     """What can be set, and how its text is read. Label, meaning and choices of a suite's option are foreign text."""
 
@@ -26,7 +34,7 @@ class Field:
     meaning: str
     flag: str
     """The same option of `run`."""
-    read: Read = field(default=str)
+    read: Read = dataclasses.field(default=str)
     choices: tuple[str, ...] = ()
     """Space goes through these; other texts are refused."""
     digits: bool = False
@@ -52,8 +60,8 @@ class Field:
 
     def next_choice(self, text: str, step: int = 1) -> str:
         """Return the choice after (or before) a text."""
-        place = self.choices.index(text) + step if text in self.choices else 0
-        return self.choices[place % len(self.choices)]
+        index = self.choices.index(text) + step if text in self.choices else 0
+        return self.choices[index % len(self.choices)]
 
 
 def whole(least: int = 1, *, none: tuple[str, ...] = ()) -> Read:
@@ -118,20 +126,19 @@ def failed_run(lines: Sequence[RunLine], suites: Sequence[str]) -> Read:
         if not text:
             return ""
         names = [line.name for line in lines]
-        found = [line for line in lines if text in (line.name, "latest")] or [
-            line for line in lines if text in line.name
-        ]
-        if not found:
+        same_name = [line for line in lines if text in (line.name, "latest")]
+        matching = same_name or [line for line in lines if text in line.name]
+        if not matching:
             close = nearest(text, names)
             raise ValueError("no run has that in its name" + (f"; did you mean {close}?" if close else ""))
-        if len(found) > 1 and text != "latest":
-            raise ValueError(f"{len(found)} runs have that in their name; give more of it")
-        summary = found[0].summary
+        if len(matching) > 1 and text != "latest":
+            raise ValueError(f"{len(matching)} runs have that in their name; give more of it")
+        summary = matching[0].summary
         if summary is None or not summary.tally.failed:
             raise ValueError("that run has no failed case")
         if any(suite != summary.suite for suite in suites):
             raise ValueError(f"it played {summary.suite}: choose that suite only")
-        return found[0].name
+        return matching[0].name
 
     return read
 
@@ -200,3 +207,84 @@ def _json(text: str) -> Any:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"not JSON: {error}") from None
+
+
+# The fields that hold for every run ----------------------------------------------------------------------------------
+
+_CASES = Field("cases", "cases", "all", "how many of each suite, or all", "--sample", whole(none=("all",)), digits=True)
+_SEED = Field("seed", "seed", "0", "which cases are drawn; first: no draw, the first ones", "--seed",
+              whole(0, none=("first",)), digits=True)  # fmt: skip
+_REPEATS_TO_START = (
+    Field("repeats", "repeats", "1", "times each case is played", "--rollouts", whole(), digits=True),
+    Field("at_once", "at once", "", "conversations in flight; empty: as models.toml says", "--concurrency",
+          whole(none=("auto",)), digits=True),
+    Field("stop_when", "stop when", "5.00", "US dollars a run may spend, or never", "--max-cost", money, digits=True),
+    Field("start", "start", NOW, "now: side by side; queued: one after another", "--queue", str, (NOW, QUEUED)),
+)  # fmt: skip
+_NAME = Field("name", "name", "", "empty: time, model and suite", "--name", run_name)
+_LIMITS = (
+    Field("max_time", "time limit", "never", "stops a run after 90 (seconds), 10m or 2h", "--max-time", time_limit,
+          digits=True),
+    Field("max_tokens", "token limit", "never", "stops a run after so many tokens", "--max-tokens",
+          whole(none=("never",)), digits=True),
+    Field("max_errors", "error limit", "never", "stops a run after so many broken cases", "--max-errors",
+          whole(none=("never",)), digits=True),
+)  # fmt: skip
+_FIELD_OF_FLAG = {
+    "--ids": "ids",
+    "--ids and --only-failed-of": "ids",
+    "--only-failed-of": "failed_of",
+    "--mode": "mode",
+    "--judge": "role:judge",
+    "--embedding": "role:embedding",
+    "--name": "name",
+}
+
+
+def general_fields(
+    models: Models, runs: Sequence[RunLine], suites: Sequence[str], roles: Sequence[str], modes: Sequence[Mode]
+) -> list[Field]:
+    """Return the fields that belong to no suite, the most used ones first.
+
+    Args:
+        models: models that can play a role.
+        runs: runs whose failed cases can be asked again.
+        suites: the chosen suites.
+        roles: roles that these need.
+        modes: modes that these can be played in.
+    """
+    only_ids = Field("ids", "only ids", "", "ids between commas, or @ids.txt", "--ids", ids(_is_file))
+    failed_of = Field("failed_of", "failed of", "", "only what this run failed: its name, or part of it",
+                      "--only-failed-of", failed_run(runs, suites))  # fmt: skip
+    role_fields = [_role_field(role, models) for role in roles]
+    return [_CASES, _SEED, only_ids, failed_of, *_REPEATS_TO_START, _mode_field(modes), *role_fields, _NAME, *_LIMITS]
+
+
+def _mode_field(modes: Sequence[Mode]) -> Field:
+    by_name = {mode.name: mode for mode in modes}
+    meaning = " or ".join(f"{mode.meaning} ({name})" for name, mode in by_name.items())
+    return Field("mode", "mode", AUTO, meaning, "--mode", str, (AUTO, *by_name))
+
+
+def _role_field(role: str, models: Models) -> Field:
+    names = tuple(line.name for line in models.lines if line.ready)
+    choices = ("", f"sim/{role}", *names) if role in ("judge", "embedding") else ("", *names)
+    meaning = "the model that plays this role; empty: as the suite says"
+    return Field(f"role:{role}", role, "", meaning, f"--{role}", str, choices)
+
+
+def refused_field(refusal: UsageError, fields: Sequence[Field]) -> str:
+    """Return the id of the field that a refusal is about; empty when it is about no field."""
+    options = [(field.id.rpartition(":")[2], field.id) for field in fields if field.id.startswith("option:")]
+    if refusal.where == "--option":
+        named = refusal.message.replace("'", " ").replace(",", " ").split()
+        return next((id for name, id in options if name in named), "")
+    option = refusal.where.partition(".")[0]
+    return _FIELD_OF_FLAG.get(refusal.where) or next((id for name, id in options if name == option), "")
+
+
+def _is_file(name: str) -> bool:
+    try:
+        return Path(name).expanduser().is_file()
+    except (OSError, ValueError, RuntimeError):
+        return False

@@ -1,0 +1,189 @@
+"""What is known of new runs before they start, as lines: size, price, checks, refusals, and what a sample run gave."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual.content import Content
+
+from console.engine.forecast import Forecast, RunForecast
+from console.insight import number_format
+from console.tui.data.sample_run import SampleRun
+from console.tui.render import lines
+from console.tui.render.symbols import SYMBOLS
+from console.tui.sanitize import one_line
+
+_MOST_RUNS = 12
+"""Runs that the box lists one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preflight:
+    """What there is to say of a form before it starts. All texts may be foreign."""
+
+    mistakes: Sequence[str] = ()
+    """What must be corrected in the form."""
+    refusals: Sequence[tuple[str, str]] = ()
+    """What the checks of a start refuse, each with its hint."""
+    forecast: Forecast | None = None
+    """None while it is worked out."""
+    sample_runs: Sequence[SampleRun] = ()
+    role_warnings: Sequence[str] = ()
+    """Why judge or embedding may not answer."""
+    is_starting: bool = False
+
+
+def preflight_lines(preflight: Preflight, *, width: int, wide: bool) -> list[Content]:
+    """Return the lines, of `width` cells; many of them where there is a `wide` layout, with a box for them."""
+    forecast, sample_runs = preflight.forecast, preflight.sample_runs
+    if preflight.is_starting:
+        return [Content.styled("starting …", "bold $live")]
+    if preflight.mistakes:
+        mark = (f"{SYMBOLS.not_ready} ", "$muted")
+        return [Content.assemble(mark, one_line(mistake, 200)) for mistake in preflight.mistakes]
+    if forecast is None:
+        return [Content.styled("working out what this will take …", "$muted")]
+    if preflight.refusals:
+        return _refusals(preflight.refusals)
+    if wide:
+        return [*_matrix(forecast, width), Content.empty(), *_sums(forecast, width), *_protocols(forecast, width),
+                *_warnings(preflight.role_warnings), *_sample_runs(sample_runs, width),
+                *_warnings(forecast.warnings)]  # fmt: skip
+    if sample_runs:
+        return sample_run_lines(sample_runs, width)
+    size, protocols = _size(forecast).append("   ").append(_price(forecast)), _protocols(forecast, width)
+    first_lines = [size, *(protocols or [_tokens(forecast)])]  # that of the chosen protocol names the tokens, too
+    return [*first_lines, *(_warnings(preflight.role_warnings) or [_checks("   ")]), *_warnings(forecast.warnings)]
+
+
+def _refusals(refusals: Sequence[tuple[str, str]]) -> list[Content]:
+    shown: list[Content] = []
+    for head, hint in refusals:
+        shown.append(Content.assemble((f"{SYMBOLS.failed} ", "bold $fail"), one_line(head, 200)))
+        shown += [one_line(hint, 200, "$muted")] if hint else []
+    return shown
+
+
+def _warnings(texts: Sequence[str]) -> list[Content]:
+    return [Content.assemble((f"{SYMBOLS.broken} ", "$fail"), one_line(text, 300, "$muted")) for text in texts]
+
+
+def _size(forecast: Forecast) -> Content:
+    runs = f" in {len(forecast.runs)} runs" if len(forecast.runs) > 1 else ""
+    calls = number_format.plural(round(forecast.calls), "request")
+    return Content.assemble((number_format.plural(forecast.cases, "case"), "bold"), f"{runs}, about {calls}")
+
+
+def _tokens(forecast: Forecast) -> Content:
+    return Content.assemble(
+        "about ", number_format.count(forecast.input_tokens), (" tokens in, ", "$muted"),
+        number_format.count(forecast.output_tokens), (" out", "$muted"),
+    )  # fmt: skip
+
+
+def _price(forecast: Forecast) -> Content:
+    if all(run.simulated for run in forecast.runs):
+        return Content.styled("simulated, free", "italic $muted")
+    if forecast.is_free:
+        return Content.styled("free", "$muted")
+    if not forecast.unpriced:
+        return Content.assemble("about ", (number_format.money(forecast.cost_usd), "bold"))
+    least = number_format.money(forecast.cost_usd, at_least=True) if forecast.cost_usd else "price unknown"
+    names = ", ".join(forecast.unpriced)
+    return Content.assemble((least, "bold $fail"), ("; no price for ", "$muted"), one_line(names, 40, "$muted"))
+
+
+def _protocols(forecast: Forecast, width: int) -> list[Content]:
+    """Return what the runs would take by each protocol, where their suite offers several."""
+    names = dict.fromkeys(name for run in forecast.runs for name in run.protocols)
+    first = max(map(len, names), default=0) + 2
+    shown: list[Content] = []
+    for name in names:
+        by_protocol = Forecast([run.protocols[name] for run in forecast.runs if name in run.protocols])
+        calls = number_format.plural(round(by_protocol.calls), "request")
+        price = _price_word(by_protocol.cost_usd, unknown="price unknown" if by_protocol.unpriced else "")
+        words = Content.assemble((name.ljust(first), "$muted"), price, (f"  {calls}", "$muted"))
+        together = Content.assemble(words, "  ", _tokens(by_protocol))
+        fits = together.cell_length <= width
+        shown += [together] if fits else [words, Content("  ").append(_tokens(by_protocol))]
+    return shown
+
+
+def _price_word(cost_usd: float, *, unknown: str) -> Content:
+    """Return a price in a word; `unknown` is the one for a model without a price, empty where all have one."""
+    if unknown:
+        return Content.styled(number_format.money(cost_usd, at_least=True) if cost_usd else unknown, "$fail")
+    return Content(number_format.money(cost_usd)) if cost_usd else Content.styled("free", "$muted")
+
+
+def _checks(gap: str) -> Content:
+    """What a start has looked at, which is all that can be known without asking the model."""
+    words = ("keys found", "cases read", "options fit")
+    return Content(gap).join([Content.assemble((f"{SYMBOLS.passed} ", "$pass"), (word, "$muted")) for word in words])
+
+
+# The box -------------------------------------------------------------------------------------------------------------
+
+
+def _matrix(forecast: Forecast, width: int) -> list[Content]:
+    """Return one line for each run, under names of columns."""
+    room = max(width - 19, 12)
+    longest = max((len(run.model) for run in forecast.runs), default=0)
+    first = max(min(max((len(run.suite) for run in forecast.runs), default=0), room - longest), room // 2)
+    head = _row(Content("suite"), Content("model"), "cases", Content("cost"), (first, room - first))
+    rows = [_run(run, (first, room - first)) for run in forecast.runs[:_MOST_RUNS]]
+    left = len(forecast.runs) - len(rows)
+    more = [Content.styled(f"and {left} more", "$muted")] if left else []
+    return [head.stylize_before("$muted"), *rows, *more]
+
+
+def _run(run: RunForecast, widths: tuple[int, int]) -> Content:
+    cost = _price_word(run.cost_usd, unknown="unknown" if run.unpriced else "")
+    times = f"{number_format.count(run.cases)}" + (f"×{run.rollouts}" if run.rollouts > 1 else "")
+    return _row(one_line(run.suite, 60), one_line(run.model, 60), times, cost, widths)
+
+
+def _row(suite: Content, model: Content, cases: str, cost: Content, widths: tuple[int, int]) -> Content:
+    return Content.assemble(
+        lines.fit(suite, widths[0]), " ", lines.fit(model, widths[1]), " ",
+        lines.fit_text(cases, 8, right=True), lines.fit(cost, 9, right=True),
+    )  # fmt: skip
+
+
+def _sums(forecast: Forecast, width: int) -> list[Content]:
+    together = [_size(forecast), _tokens(forecast), _price(forecast)]
+    return [*together, Content.empty(), *[_checks("   ")]] if width >= 46 else [*together, _checks("\n")]
+
+
+def _sample_runs(sample_runs: Sequence[SampleRun], width: int) -> list[Content]:
+    if not sample_runs:
+        hint = Content.assemble(("t", "bold $focus"), (" tries three cases of each for real", "$muted"))
+        return [Content.empty(), hint]
+    return [Content.empty(), Content.styled("TRIED FOR REAL", "bold"), *sample_run_lines(sample_runs, width)]
+
+
+def sample_run_lines(sample_runs: Sequence[SampleRun], width: int) -> list[Content]:
+    """Return one line for each sample run: what came of it, and what it took."""
+    return [_sample_run(sample_run, width) for sample_run in sample_runs]
+
+
+def _sample_run(sample_run: SampleRun, width: int) -> Content:
+    tally = sample_run.tally
+    who = Content.assemble(one_line(sample_run.model, 24), " ", one_line(sample_run.suite, 24, "$muted"))
+    counts = [
+        (SYMBOLS.passed, tally.passed, "$pass"),
+        (SYMBOLS.failed, tally.failed, "$fail"),
+        (SYMBOLS.broken, tally.broken, "$broken"),
+        (SYMBOLS.undecided, tally.undecided, "$undecided"),
+    ]
+    if sample_run.problem:
+        result = Content.assemble((f"{SYMBOLS.broken} ", "bold $broken"), one_line(sample_run.problem, 200))
+    elif not sample_run.is_over:
+        result = Content.styled(f"{SYMBOLS.running} {tally.finished} of {sample_run.planned}", "$live")
+    else:
+        shown = [Content.styled(f"{mark} {count}", style) for mark, count, style in counts if count]
+        money = number_format.money(tally.cost_usd, at_least=tally.cost_unknown > 0)
+        cost = "" if sample_run.simulated else f"  {money}"
+        outcome = Content(" ").join(shown or [Content.styled("nothing was played", "$muted")])
+        result = Content.assemble(outcome, (f"  {number_format.duration(sample_run.seconds)}{cost}", "$muted"))
+    name = lines.fit(who, max(min(width // 2, 36), 12))
+    return Content.assemble(name, "  ", result)

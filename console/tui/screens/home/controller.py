@@ -1,0 +1,193 @@
+"""`HomeController`: the rules of Home: which runs are listed and how, what the first list offers, what keys can do."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from console.tui.data.catalog_items import RunLine, Suites
+
+if TYPE_CHECKING:
+    from console.suites.suite import DemoRun
+
+_SortKey = Callable[[RunLine], Any]
+_ORDERS: tuple[tuple[str, _SortKey, bool], ...] = (
+    ("newest first", lambda line: line.summary.at if line.summary else 0.0, True),
+    ("by suite", lambda line: (line.label, line.name), False),
+    ("by model", lambda line: (line.summary.model if line.summary else "", line.name), False),
+    ("worst score first", lambda line: (line.score < 0, line.score), False),
+    ("most expensive first", lambda line: line.tally.cost_usd, True),
+)
+"""Words, key and whether the largest comes first."""
+
+
+@dataclass(frozen=True, slots=True)
+class StartOffer:
+    """What a newcomer and a returning reader most likely want next, as far as it makes sense now."""
+
+    queued: Sequence[RunLine] = ()
+    """Runs that wait, the next one first."""
+    is_stranded: bool = False
+    """Whether runs wait that nobody plays."""
+    resumable: RunLine | None = None
+    """The newest run that can be resumed."""
+    failed: RunLine | None = None
+    """The run whose failures Review shows, or the newest with failures."""
+    is_failed_reviewed: bool = False
+    """Whether the key of Review opens that run."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunListing:
+    """The runs that are listed, and what there is to say of the others."""
+
+    lines: Sequence[RunLine]
+    total: int
+    words: str
+    """Only runs with these words are listed."""
+    order: str
+    """Words for how they are sorted."""
+    marked: frozenset[Path]
+    """Folders of runs that are marked for Compare."""
+
+
+class HomeController:
+    """What Home lists and offers. Knows neither Textual nor the disk."""
+
+    def __init__(self) -> None:
+        self.words = ""
+        """Only runs with these words are listed."""
+        self._order = 0
+        self._runs: Sequence[RunLine] = ()
+        self._reviewed: Path | None = None
+        self._is_stranded = False
+        self._marked: list[Path] = []
+
+    def take_runs(self, runs: Sequence[RunLine], *, reviewed: Path | None, is_stranded: bool) -> None:
+        """Take the runs of the workspace.
+
+        Args:
+            runs: all runs, newest first.
+            reviewed: the run that the key of Review opens.
+            is_stranded: whether nobody plays the runs that wait.
+        """
+        self._runs, self._reviewed, self._is_stranded = runs, reviewed, is_stranded
+
+    # Listing ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def listing(self) -> RunListing:
+        """The runs that have all the words in name, suite, model or state, in the chosen order."""
+        order, key, is_largest_first = _ORDERS[self._order]
+        words = self.words.lower().split()
+        lines = [line for line in self._runs if all(word in _words_of(line) for word in words)]
+        lines.sort(key=key, reverse=is_largest_first)
+        return RunListing(lines, len(self._runs), self.words, order, frozenset(self._marked))
+
+    @property
+    def order(self) -> str:
+        """Words for how the runs are sorted; others than those of an order mean the first one."""
+        return _ORDERS[self._order][0]
+
+    @order.setter
+    def order(self, words: str) -> None:
+        names = [name for name, _, _ in _ORDERS]
+        self._order = names.index(words) if words in names else 0
+
+    def next_order(self) -> str:
+        """Sort another way from now on; return the words for it."""
+        self._order = (self._order + 1) % len(_ORDERS)
+        return self.order
+
+    def toggle_mark(self, line: RunLine | None) -> list[RunLine]:
+        """Mark a run for Compare, or take its mark away; return the listed marked runs in the order of marking."""
+        if line is not None and line.summary is not None:
+            path = line.folder.path
+            self._marked = [marked for marked in self._marked if marked != path] + [path] * (path not in self._marked)
+        by_path = {listed.folder.path: listed for listed in self.listing.lines}
+        return [by_path[marked] for marked in self._marked if marked in by_path]
+
+    def unmark_all(self) -> None:
+        """Take all marks away."""
+        self._marked.clear()
+
+    # Offering --------------------------------------------------------------------------------------------------------
+
+    @property
+    def start_offer(self) -> StartOffer:
+        """What makes sense to do now."""
+        failed = [line for line in self._runs if line.tally.failed + line.tally.broken and not line.is_live]
+        reviewed = next((line for line in failed if line.folder.path == self._reviewed), None)
+        return StartOffer(
+            sorted((line for line in self._runs if line.is_queued), key=lambda line: line.place),
+            self._is_stranded,
+            next((line for line in self._runs if line.can_resume), None),
+            reviewed or next(iter(failed), None),
+            reviewed is not None,
+        )
+
+    @property
+    def resumable(self) -> RunLine | None:
+        """The newest run that can be resumed."""
+        return self.start_offer.resumable
+
+    @property
+    def is_stranded(self) -> bool:
+        """Whether runs wait that nobody plays."""
+        return self._is_stranded
+
+    def why_not(self, action: str, line: RunLine | None, to_resume: RunLine | None) -> str:
+        """Return why an action cannot act now, or nothing.
+
+        Args:
+            action: its id.
+            line: the run under the cursor.
+            to_resume: the run that would be resumed.
+        """
+        match action:
+            case "queue.earlier" | "queue.later":
+                return "" if line is not None and line.is_queued else "this run does not wait in the queue"
+            case "queue.go":
+                return "" if self.is_stranded else "the queue is empty, or is being played"
+            case "run.failed":
+                return "" if line is not None and line.tally.failed else "this run has no failed case"
+            case "run.delete":
+                is_live = line is not None and line.is_live
+                return "it is being played; ctrl+x in Live stops it" if is_live else "" if line else "there is no run"
+            case "run.resume":
+                return "" if to_resume is not None and to_resume.can_resume else "this run has nothing to resume"
+            case "run.review" | "mark" | "export" | "copy.id" | "copy.command" | "copy.link":
+                return "" if line is not None else "there is no run"
+            case _:
+                return ""
+
+    def key_words(self, line: RunLine | None) -> dict[str, str]:
+        """Return the words of keys that act on a run; those that cannot act on it are hidden.
+
+        Args:
+            line: the run under the cursor; None while another list has the focus.
+        """
+        is_queued, has_failed = line is not None and line.is_queued, line is not None and line.tally.failed > 0
+        return {
+            **({} if is_queued else {"queue.earlier": ""}),
+            **({} if has_failed else {"run.failed": ""}),
+            "run.delete": "take out" if is_queued else "delete" if line is not None else "",
+        }
+
+
+def demo_runs(suites: Suites) -> "list[tuple[str, DemoRun]]":
+    """Return suite and run of everything that the demo plays; the first one is watched."""
+    runs = [(line.name, run) for line in suites.lines for run in line.entry.demo if not line.mistake]
+    return sorted(runs, key=lambda suite_and_run: suite_and_run[1].order)
+
+
+def _words_of(line: RunLine) -> str:
+    summary = line.summary
+    parts = (
+        line.name,
+        line.label,
+        line.state,
+        summary.model if summary else "",
+        "simulated" if summary and summary.simulated else "",
+    )
+    return " ".join(parts).lower()

@@ -1,0 +1,87 @@
+"""`ForecastWorker`: works out in threads what the form will take, and asks what the servers of other roles serve."""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from console.core.fault import UsageError
+from console.engine.forecast import Forecast, foresee
+from console.engine.matrix import plans_of
+from console.engine.role_warnings import Who, warnings_about
+from console.tui.screens.launch.controller import ForecastRequest, LaunchController
+from console.tui.screens.launch.role_check import RoleQuestion
+from console.tui.services import Services
+
+_PAUSE_S = 0.15
+"""How long typing must rest before the forecast is worked out again."""
+
+
+class ForecastWorker:
+    """One forecast at a time: a whole benchmark takes seconds to read."""
+
+    def __init__(
+        self,
+        services: Services,
+        controller: LaunchController,
+        *,
+        forecast_came: Callable[[], None],
+        roles_checked: Callable[[], None],
+    ) -> None:
+        """Work for a form.
+
+        Args:
+            services: what the app does for screens.
+            controller: the form.
+            forecast_came: called when the controller has a new forecast.
+            roles_checked: called when the controller knows more about the servers of other roles.
+        """
+        self._services = services
+        self._controller = controller
+        self._forecast_came = forecast_came
+        self._roles_checked = roles_checked
+        self._is_closed = False
+
+    def form_changed(self) -> None:
+        """Work the forecast out again once typing has rested."""
+        # A task of the loop, not a timer, which a busy machine loses.
+        asyncio.get_running_loop().call_later(_PAUSE_S, self._typing_rested, self._controller.last_change)
+
+    def close(self) -> None:
+        """Take up nothing any more: the form is gone."""
+        self._is_closed = True
+
+    def _typing_rested(self, change: int) -> None:
+        if change == self._controller.last_change:
+            self._begin()
+
+    def _begin(self) -> None:
+        request = None if self._is_closed else self._controller.next_forecast()
+        if request is not None:
+            self._services.workspace.in_thread(partial(self._work_out, request))
+
+    def _work_out(self, request: ForecastRequest) -> None:
+        try:
+            plans = plans_of(request.preset, self._services.paths)
+            forecast = foresee(plans, lambda: self._controller.is_outdated(request))
+        except UsageError as error:
+            forecast = Forecast(refusals=[error])
+        self._services.workspace.hand_over(self._take_forecast, request, forecast)
+
+    def _take_forecast(self, request: ForecastRequest, forecast: Forecast | None) -> None:
+        is_current = self._controller.take_forecast(request, forecast)
+        if self._is_closed:
+            return
+        if not is_current:
+            self._begin()
+            return
+        if (question := self._controller.next_role_question()) is not None:
+            self._services.workspace.in_thread(partial(self._ask_servers, question))
+        self._forecast_came()
+
+    def _ask_servers(self, question: RoleQuestion) -> None:
+        self._services.workspace.hand_over(self._take_answers, question, warnings_about(question.models))
+
+    def _take_answers(self, question: RoleQuestion, warnings: Mapping[Who, str]) -> None:
+        self._controller.role_check.take(question, warnings)
+        if not self._is_closed:
+            self._roles_checked()

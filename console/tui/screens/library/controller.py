@@ -1,0 +1,179 @@
+"""`LibraryController`: the rules of Library: what is listed, folded and opened, and what is known of it."""
+
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from console.tui.data.catalog_items import ModelLine, Models, SuiteLine, Suites
+from console.tui.data.model_ping import Ping
+from console.tui.data.suite_checksum import Checksum
+
+if TYPE_CHECKING:
+    from console.suites.catalog import OfficialSuite
+
+Kind = Literal["heading", "suite", "category", "pull", "model", "note", "case", ""]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One row of the list."""
+
+    kind: Kind
+    """A heading, a suite or one of its categories, official data to pull, a model, a note about what is wrong, or,
+    under the cursor of an empty list, nothing."""
+    name: str = ""
+    """Of the suite or model; the words of a heading; the whole text of a note. Foreign text but for headings."""
+    category: str = ""
+
+    @property
+    def key(self) -> str:
+        """A text that no other row has."""
+        return "\x1f".join((self.kind, self.name, self.category))
+
+
+SUITES, MODELS = Entry("heading", "SUITES"), Entry("heading", "MODELS")
+NOTHING = Entry("")
+
+
+class LibraryController:
+    """What Library lists and knows. Knows neither Textual nor the disk."""
+
+    def __init__(self) -> None:
+        self.suites: Suites | None = None
+        self.models: Models | None = None
+        self.words = ""
+        """Only entries with these words are listed."""
+        self.unfolded: set[str] = set()
+        """Suites whose categories are listed."""
+        self.opened: Entry | None = None
+        """The category whose cases are listed in place of the entries."""
+        self.checksums: dict[str, Checksum] = {}
+        self.pings: dict[str, Ping] = {}
+        self.pinging: set[str] = set()
+        """Models whose servers are being asked."""
+
+    def suite(self, name: str) -> SuiteLine | None:
+        """Return the suite of that name."""
+        return self.suites.find(name) if self.suites else None
+
+    def model(self, name: str) -> ModelLine | None:
+        """Return the model of that name."""
+        return self.models.find(name) if self.models else None
+
+    def official_suite(self, name: str) -> "OfficialSuite | None":
+        """Return the official data of that name, if a pull would bring it."""
+        return next((suite for suite in self.suites.missing if suite.name == name), None) if self.suites else None
+
+    @property
+    def changed_suites(self) -> frozenset[str]:
+        """Suites whose files are not what was pulled."""
+        return frozenset(name for name, checksum in self.checksums.items() if checksum.is_changed)
+
+    # Listing ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def entries(self) -> list[Entry]:
+        """What has the words, under headings; nothing at all if that is nothing but headings."""
+        suites = [*self._suite_entries(self.suites)] if self.suites else []
+        models = [*self._model_entries(self.models)] if self.models else []
+        if not suites and not models:
+            return []
+        return [*([SUITES] if self.suites else []), *suites, *([MODELS] if self.models else []), *models]
+
+    def _suite_entries(self, suites: Suites) -> Iterator[Entry]:
+        for line in suites.lines:
+            is_named = _has(self.words, line.name, line.entry.title)
+            categories = [part.name for part in line.categories if is_named or _has(self.words, part.name)]
+            if is_named or categories:
+                yield Entry("suite", line.name)
+                if line.name in self.unfolded or (self.words and not is_named):
+                    yield from (Entry("category", line.name, category) for category in categories)
+        if not self.words:
+            yield from (Entry("note", warning) for warning in dict.fromkeys(suites.warnings))
+        yield from (Entry("pull", suite.name) for suite in suites.missing if _has(self.words, suite.name))
+
+    def _model_entries(self, models: Models) -> Iterator[Entry]:
+        if not self.words:
+            yield from (Entry("note", note) for note in dict.fromkeys([*models.mistakes, *models.warnings]))
+        yield from (Entry("model", line.name) for line in models.lines if _has(self.words, line.name, line.model_id))
+
+    # Opening ---------------------------------------------------------------------------------------------------------
+
+    def can_fold(self, entry: Entry) -> bool:
+        """Whether an entry has categories to fold or unfold, or is one of them."""
+        return self.opened is None and entry.kind in ("suite", "category")
+
+    def fold(self, entry: Entry) -> Entry:
+        """List the categories of an entry's suite, or no longer; return the entry of the suite."""
+        self.unfolded ^= {entry.name}
+        return Entry("suite", entry.name)
+
+    def category_of(self, entry: Entry) -> Entry | None:
+        """Return the category whose cases an entry stands for; None if it stands for none, or for several."""
+        if entry.kind == "category":
+            return entry
+        line = self.suite(entry.name) if entry.kind == "suite" else None
+        if line is None or line.mistake or len(line.categories) != 1:
+            return None
+        return Entry("category", line.name, line.categories[0].name)
+
+    def has_many_categories(self, entry: Entry) -> bool:
+        """Whether an entry is a usable suite whose categories are worth a list of their own."""
+        line = self.suite(entry.name) if entry.kind == "suite" else None
+        return line is not None and not line.mistake and len(line.categories) > 1
+
+    # What keys mean --------------------------------------------------------------------------------------------------
+
+    def run_offer(self, entry: Entry) -> tuple[str, str]:
+        """Return model and suite that a new run from an entry starts with."""
+        if self.opened is not None:
+            return "", self.opened.name
+        if entry.kind == "model":
+            return entry.name, ""
+        return "", entry.name if entry.kind in ("suite", "category") else ""
+
+    def command(self, entry: Entry) -> str:
+        """Return the shell command that runs, shows or brings what an entry stands for; nothing if there is none."""
+        entry = self.opened or entry
+        match entry.kind:
+            case "pull":
+                return f"eval-console pull {entry.name}"
+            case "model":
+                return f"eval-console run -m {shlex.quote(entry.name)} -s SUITE"
+            case "suite" | "category":
+                category = f" -c {shlex.quote(entry.category)}" if entry.category else ""
+                return f"eval-console run -m MODEL -s {shlex.quote(entry.name)}{category}"
+            case _:
+                return ""
+
+    def key_words(self, entry: Entry) -> Mapping[str, str]:
+        """Return what enter and L mean at an entry."""
+        if not any(self.run_offer(entry)):
+            return {"run.new": "new run"}
+        return {"open": "open" if self.opened is None else "", "run.new": "run this"}
+
+    def why_not(self, action: str, entry: Entry, *, has_case: bool, case_words: str) -> str:
+        """Return why an action cannot act, or nothing.
+
+        Args:
+            action: its id.
+            entry: what is under the cursor of the entries.
+            has_case: whether there is a case under the cursor of the cases.
+            case_words: the words that the listed cases have.
+        """
+        kind = entry.kind if self.opened is None else "case"
+        if action == "model.ping" and kind != "model":
+            return "only models have a server"
+        if action == "fold" and kind not in ("suite", "category"):
+            return "only suites have categories to fold"
+        if action == "copy.json" and (kind != "case" or not has_case):
+            return "there is no case under the cursor"
+        if action == "filter.clear" and not self.words and not case_words:
+            return "everything is shown"
+        return ""
+
+
+def _has(words: str, *texts: str) -> bool:
+    text = " ".join(texts).lower()
+    return all(word in text for word in words.lower().split())
