@@ -14,40 +14,17 @@ from rules.ratchet import assert_only
 PUBLIC = {"_replace", "_asdict", "_fields", "_make", "_exit"}
 """Names that are public in spite of their underscore: of named tuples, and `os._exit`."""
 LOOKUPS = {"getattr", "setattr", "delattr", "hasattr"}
-PRIVATE_REACH: frozenset[str] = frozenset(
-    {
-        "console.tui.app: cast(Any, super())._display",
-        "console.tui.render.frame_diff: getattr(driver, '_writer_thread', None)",
-        "console.tui.render.frame_diff: getattr(getattr(driver, '_writer_thread', None), '_queue', None)",
-        "console.tui.widgets.row_list: super()._size_updated",
-        "console.tui.widgets.viewport: super()._size_updated",
-    }
-)
+PRIVATE_REACH: frozenset[str] = frozenset()
 BACK_CHANNELS: frozenset[str] = frozenset(
     {
         "console.tui.app: cast(Any, self)",
-        "console.tui.app: cast(Any, super())",
         "console.tui.screens.base: getattr(self.focused, 'typing_words', None)",
         "console.tui.screens.base: getattr(self.focused, 'where', '')",
         "console.tui.screens.pane_zoom: cast('App[Any]', self._screen.app)",
         "console.tui.widgets.find_bar: cast(Any, self.app)",
     }
 )
-TEXTUALS_OWN: frozenset[str] = frozenset(
-    {
-        "console.tui.app: ConsoleApp._batch_count",
-        "console.tui.app: ConsoleApp._close_messages_no_wait",
-        "console.tui.app: ConsoleApp._display",
-        "console.tui.app: ConsoleApp._driver",
-        "console.tui.app: ConsoleApp._exception",
-        "console.tui.app: ConsoleApp._fatal_error",
-        "console.tui.widgets.row_list: RowList._get_style",
-        "console.tui.widgets.row_list: RowList._size_updated",
-        "console.tui.widgets.transcript: Transcript._get_style",
-        "console.tui.widgets.viewport: Viewport._refresh_scrollbars",
-        "console.tui.widgets.viewport: Viewport._size_updated",
-    }
-)
+TEXTUALS_OWN: frozenset[str] = frozenset()
 """Exceptions of today, `module: source`; all tables become empty."""
 
 
