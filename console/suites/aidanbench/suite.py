@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -12,20 +12,15 @@ from console.core.case import Case, Setting
 from console.core.comparison import Comparison
 from console.core.outcome import Verdict
 from console.suites.aidanbench import options as names
-from console.suites.aidanbench.compare import compare
 from console.suites.aidanbench.dataset import QuestionSet, load_questions, read_folder
-from console.suites.aidanbench.estimate import estimate
-from console.suites.aidanbench.leaderboard import AIDANBENCH_LEADERBOARD, HEADLINE
 from console.suites.aidanbench.options import OPTIONS, AidanOptions, read_options
-from console.suites.aidanbench.play import Loop
 from console.suites.aidanbench.prompts import ENVIRONMENT, ORIGINAL
-from console.suites.aidanbench.report import report
-from console.suites.aidanbench.score import score_loop
 from console.suites.aidanbench.wording import Wording, read_wording
-from console.suites.leaderboard import LeaderboardRules
-from console.suites.line_checks import RowChecker
-from console.suites.stage import Stage
 from console.suites.suite import Category, Estimate, LineChecker, Option, Report, Result, RoleModel, SuiteEntry
+
+if TYPE_CHECKING:
+    from console.suites.leaderboard import LeaderboardRules
+    from console.suites.stage import Stage
 
 
 class AidanBenchSuite:
@@ -48,11 +43,15 @@ class AidanBenchSuite:
     @property
     def headline(self) -> str:
         """Accepted answers: nobody passes or fails a loop."""
+        from console.suites.aidanbench.leaderboard import HEADLINE
+
         return HEADLINE
 
     @property
-    def leaderboard(self) -> LeaderboardRules:
+    def leaderboard(self) -> "LeaderboardRules":
         """The mean of accepted answers."""
+        from console.suites.aidanbench.leaderboard import AIDANBENCH_LEADERBOARD
+
         return AIDANBENCH_LEADERBOARD
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
@@ -104,6 +103,8 @@ class AidanBenchSuite:
 
     def estimate(self, case: Case, setting: Setting) -> Estimate:
         """Expected calls and tokens of one loop, for the protocol that is set."""
+        from console.suites.aidanbench.estimate import estimate
+
         return estimate(case.data["question"], self._wording, read_options(setting.options))
 
     def protocols(self, setting: Setting) -> Mapping[str, Setting]:
@@ -111,20 +112,28 @@ class AidanBenchSuite:
         asked = {name: {**setting.options, "protocol": name} for name in (ENVIRONMENT, ORIGINAL)}
         return {name: msgspec.structs.replace(setting, options=options) for name, options in asked.items()}
 
-    async def play(self, case: Case, stage: Stage, setting: Setting) -> Any:
+    async def play(self, case: Case, stage: "Stage", setting: Setting) -> Any:
         """Play one loop; returns its turns."""
+        from console.suites.aidanbench.play import Loop
+
         return await Loop(case, stage, read_options(setting.options), self._wording).play()
 
     def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
         """Judge a recorded loop by its numbers alone."""
+        from console.suites.aidanbench.score import score_loop
+
         return score_loop(output, read_options(setting.options))
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
         """Lay out the answers, and the two that collided."""
+        from console.suites.aidanbench.compare import compare
+
         return compare(output, verdict, read_options(setting.options))
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
         """Totals, means and intervals."""
+        from console.suites.aidanbench.report import report
+
         options = read_options(setting.options)
         return report(results, options.reward_mode, self._comparability(options))
 
@@ -135,6 +144,7 @@ class AidanBenchSuite:
     def line_checker(self) -> AbstractContextManager[LineChecker]:
         """Judge recorded loops, replies and numbers."""
         from console.suites.aidanbench.conformance import check_line
+        from console.suites.line_checks import RowChecker
 
         return RowChecker(check_line)
 

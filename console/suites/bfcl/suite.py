@@ -1,35 +1,27 @@
-"""BFCL v4 as a suite: entries in, conversations played, official verdicts and numbers out."""
+"""BFCL v4 as a suite: entries in, conversations played, official verdicts and numbers out.
+
+Each method imports what it alone needs: Home lists every suite with its categories, and must not wait for decoders,
+checkers and simulators.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from console.core.case import Case, Setting
 from console.core.comparison import Comparison
 from console.core.fault import Fault
 from console.core.outcome import Verdict
 from console.suites.bfcl import categories as names
-from console.suites.bfcl.compare import compare_output
 from console.suites.bfcl.dataset import Dataset
 from console.suites.bfcl.entry import Entry, entry_of
-from console.suites.bfcl.estimate import estimate_single, estimate_turns
-from console.suites.bfcl.leaderboard import BFCL_LEADERBOARD
-from console.suites.bfcl.memory.embedding import check_embedding
-from console.suites.bfcl.multi_turn import trace_states
-from console.suites.bfcl.multi_turn_compare import compare_conversation
-from console.suites.bfcl.official import load_wording
-from console.suites.bfcl.play import question_of
-from console.suites.bfcl.report import report
-from console.suites.bfcl.score import score_conversation, score_output
-from console.suites.bfcl.selection import in_official_order
-from console.suites.bfcl.simulator_host import host_of
-from console.suites.bfcl.web_search.choice import OPTION as WEB_OPTION
-from console.suites.bfcl.web_search.choice import check_web, settled
-from console.suites.bfcl.wording import Wording
-from console.suites.leaderboard import LeaderboardRules
-from console.suites.stage import Stage
 from console.suites.suite import Category, Estimate, LineChecker, Option, Report, Result, SuiteEntry
+
+if TYPE_CHECKING:
+    from console.suites.bfcl.wording import Wording
+    from console.suites.leaderboard import LeaderboardRules
+    from console.suites.stage import Stage
 
 
 class BfclSuite:
@@ -47,11 +39,17 @@ class BfclSuite:
     @property
     def options(self) -> tuple[Option, ...]:
         """Where web search gets its answers; everything else is fixed by the benchmark."""
-        return (WEB_OPTION,) if any("web_search" in name for name in self.dataset.categories) else ()
+        if not any("web_search" in name for name in self.dataset.categories):
+            return ()
+        from console.suites.bfcl.web_search.choice import OPTION
+
+        return (OPTION,)
 
     @property
-    def leaderboard(self) -> LeaderboardRules:
+    def leaderboard(self) -> "LeaderboardRules":
         """The official formula and tables."""
+        from console.suites.bfcl.leaderboard import BFCL_LEADERBOARD
+
         return BFCL_LEADERBOARD
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
@@ -83,6 +81,8 @@ class BfclSuite:
     def cases(self, categories: Sequence[str], setting: Setting) -> Iterator[Case]:
         """The entries in official order; each case records the wording that is used."""
         del setting
+        from console.suites.bfcl.selection import in_official_order
+
         for entry in in_official_order(self.dataset, categories or self.dataset.categories):
             yield entry.case(wording=self.dataset.wording_name)
 
@@ -93,7 +93,11 @@ class BfclSuite:
             UsageError: a file of recorded answers is not there.
         """
         del roles
-        return settled(options, self.dataset) if options else options
+        if not options:
+            return options
+        from console.suites.bfcl.web_search.choice import settled
+
+        return settled(options, self.dataset)
 
     def check_needs(self, cases: Sequence[Case], setting: Setting) -> None:
         """Look for the weights of the vector memory, and for what web search needs, where such cases are chosen.
@@ -103,24 +107,31 @@ class BfclSuite:
         """
         chosen = {case.category for case in cases}
         if any("memory_vector" in name for name in chosen):
+            from console.suites.bfcl.memory.embedding import check_embedding
+
             check_embedding(self.dataset.embedding, self.dataset.folder, self.dataset.weights)
         if any("web_search" in name for name in chosen):
+            from console.suites.bfcl.web_search.choice import check_web
+
             check_web(setting.options, self.dataset)
 
     def estimate(self, case: Case, setting: Setting) -> Estimate:
         """Expected calls and tokens of one entry, from the texts that will be sent."""
+        from console.suites.bfcl.estimate import estimate_single, estimate_turns
+        from console.suites.bfcl.play import question_of
+
         entry = entry_of(case)
         messages, tools = question_of(self._with_functions(entry), self.wording, setting.mode)
         if names.is_single_turn(entry.category):
             return estimate_single(messages, tools)
         return estimate_turns(messages, tools, len(entry.question))
 
-    async def play(self, case: Case, stage: Stage, setting: Setting) -> Any:
+    async def play(self, case: Case, stage: "Stage", setting: Setting) -> Any:
         """Hold the conversation; returns the official result form."""
-        # here, as only an engine plays
         from console.suites.bfcl.agentic_play import play_agentic
         from console.suites.bfcl.multi_turn_play import Conversation, Simulation
         from console.suites.bfcl.play import play_single_turn
+        from console.suites.bfcl.simulator_host import host_of
 
         entry = entry_of(case)
         if names.is_single_turn(entry.category):
@@ -137,6 +148,8 @@ class BfclSuite:
 
     def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
         """Judge an output by the official rules."""
+        from console.suites.bfcl.score import score_conversation, score_output
+
         entry = entry_of(case)
         if names.is_multi_turn(entry.category):
             return score_conversation(entry, output, setting, self.dataset)
@@ -149,6 +162,9 @@ class BfclSuite:
         """
         if not names.is_multi_turn(case_id) or not isinstance(output, list):
             return []
+        from console.suites.bfcl.multi_turn import trace_states
+        from console.suites.bfcl.simulator_host import host_of
+
         try:
             return trace_states(self.dataset.entry(case_id), output, mode, host_of(self.dataset))
         except (Fault, TypeError):
@@ -157,8 +173,13 @@ class BfclSuite:
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
         """Lay expected beside actual, paired as the checker pairs them."""
         entry = entry_of(case)
-        compare = compare_conversation if names.is_multi_turn(entry.category) else compare_output
-        return compare(entry, output, verdict, setting)
+        if names.is_multi_turn(entry.category):
+            from console.suites.bfcl.multi_turn_compare import compare_conversation
+
+            return compare_conversation(entry, output, verdict, setting)
+        from console.suites.bfcl.compare import compare_output
+
+        return compare_output(entry, output, verdict, setting)
 
     def checks_without_data(self) -> bool:
         """No: a line holds the id of an entry, and its ground truth is in the data."""
@@ -173,6 +194,8 @@ class BfclSuite:
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
         """Aggregate by the official formula."""
         del setting
+        from console.suites.bfcl.report import report
+
         return report(results, self._counts, comparable=self._entry.comparable)
 
     @cached_property
@@ -181,12 +204,14 @@ class BfclSuite:
         return Dataset(self._entry.folder, self._entry.data)
 
     @cached_property
-    def wording(self) -> Wording:
+    def wording(self) -> "Wording":
         """The texts that surround the questions.
 
         Raises:
             UsageError: those of a pulled release cannot be read.
         """
+        from console.suites.bfcl.official import load_wording
+
         return load_wording(self.dataset)
 
     @cached_property

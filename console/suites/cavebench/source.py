@@ -1,11 +1,13 @@
 """What can be told of a scenario's module without running it: names of validators and hooks, use of the runtime."""
 
 import ast
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
 _RUNTIME_PARAMETER = 1
 """Validators get response, runtime, turn and calls, by position."""
+_STAR_IMPORT = re.compile(rb"import\s*\*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +17,7 @@ class ModuleSource:
     validators: frozenset[str] | None = None
     hooks: frozenset[str] | None = None
     functions: dict[str, bool] = field(default_factory=dict[str, bool])
-    """Whether a function of the module uses its second parameter."""
+    """Whether a function that may be a validator uses its second parameter."""
     targets: dict[str, str] = field(default_factory=dict[str, str])
     """Function name by validator name."""
 
@@ -27,11 +29,17 @@ class ModuleSource:
 def read_source(path: Path) -> ModuleSource:
     """Read the facts off a module; nothing of it is run, and what does not parse tells nothing."""
     try:
-        tree = ast.parse(path.read_bytes())
+        source = path.read_bytes()
+        tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, OSError):
         return ModuleSource()
-    validators, hooks = _table(tree, "validators"), _table(tree, "hooks")
-    functions = {node.name: _uses_runtime(node) for node in tree.body if isinstance(node, ast.FunctionDef)}
+    validators, hooks = _table(tree, source, "validators"), _table(tree, source, "hooks")
+    asked = None if validators is None else {*validators, *validators.values()}
+    functions = {
+        node.name: _uses_runtime(node)
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef) and (asked is None or node.name in asked)
+    }
     return ModuleSource(
         validators=None if validators is None else frozenset(validators),
         hooks=None if hooks is None else frozenset(hooks),
@@ -40,8 +48,10 @@ def read_source(path: Path) -> ModuleSource:
     )
 
 
-def _table(tree: ast.Module, name: str) -> dict[str, str] | None:
+def _table(tree: ast.Module, source: bytes, name: str) -> dict[str, str] | None:
     """Return a module-level literal dictionary of functions: key to function name; None if it is made otherwise."""
+    if name.encode() not in source and not _STAR_IMPORT.search(source):
+        return {}  # without a walk through the whole tree: Home waits for it
     assigned = [value for node in tree.body if (value := _assigned(node, name)) is not None]
     if not assigned:
         return None if _is_mentioned(tree, name) else {}
@@ -62,9 +72,14 @@ def _assigned(node: ast.stmt, name: str) -> ast.expr | None:
 
 def _is_mentioned(tree: ast.Module, name: str) -> bool:
     """Whether a name could come into being some other way: an import, a star, a loop."""
-    imports = [alias for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names]
-    names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    return name in names or any(alias.name == "*" or name in (alias.name, alias.asname) for alias in imports)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id == name:
+            return True
+        if isinstance(node, ast.ImportFrom) and any(
+            alias.name in ("*", name) or alias.asname == name for alias in node.names
+        ):
+            return True
+    return False
 
 
 def _uses_runtime(function: ast.FunctionDef) -> bool:

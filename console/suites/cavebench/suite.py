@@ -4,23 +4,19 @@ import importlib.util
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from console.core.case import Case, Setting
 from console.core.comparison import Comparison
 from console.core.fault import UsageError
 from console.core.outcome import Verdict
-from console.sandbox.probe import reached_level
-from console.suites.cavebench.compare import compare_case
 from console.suites.cavebench.dataset import Scenario, read_scenarios
-from console.suites.cavebench.judge import judge
 from console.suites.cavebench.options import OPTIONS, mode_of, read_options
-from console.suites.cavebench.play import play_case
-from console.suites.cavebench.report import build_report
-from console.suites.line_checks import RowChecker
 from console.suites.modes import NATIVE, PROMPT
-from console.suites.stage import Stage
 from console.suites.suite import Category, Estimate, LineChecker, Mode, Option, Report, Result, RoleModel, SuiteEntry
+
+if TYPE_CHECKING:
+    from console.suites.stage import Stage
 
 _TOKENS_PER_STEP_IN, _TOKENS_PER_STEP_OUT = 2500.0, 200.0
 _STEPS_PER_TURN = {"cave": 2.4, "json": 2.5}
@@ -63,11 +59,15 @@ class CaveBenchSuite:
         del roles
         checked = read_options(Setting(options=options))
         if not checked.trusted:
+            from console.sandbox.probe import reached_level
+
             reached_level().insist()
         return options
 
     def notices(self, setting: Setting) -> list[str]:
         """Say so where the code cannot be confined and that was accepted."""
+        from console.sandbox.probe import reached_level
+
         level = reached_level() if read_options(setting).trusted else None
         return [level.warning] if level is not None and not level.is_enough else []
 
@@ -116,21 +116,29 @@ class CaveBenchSuite:
         steps = _STEPS_PER_TURN[mode_of(setting)] * len(case.data["conversation"]["turns"])
         return Estimate(steps, steps * _TOKENS_PER_STEP_IN, steps * _TOKENS_PER_STEP_OUT)
 
-    async def play(self, case: Case, stage: Stage, setting: Setting) -> Any:
-        """Hold the conversation; see `play.py`."""
+    async def play(self, case: Case, stage: "Stage", setting: Setting) -> Any:
+        """Hold the conversation."""
+        from console.suites.cavebench.play import play_case
+
         return await play_case(case, stage, setting, self._entry.folder)
 
     def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
-        """Judge every turn; see `judge.py`."""
+        """Judge every turn."""
+        from console.suites.cavebench.judge import judge
+
         return judge(case, output, read_options(setting).type_rule)
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
-        """Lay expected beside actual; see `compare.py`."""
+        """Lay expected beside actual."""
+        from console.suites.cavebench.compare import compare_case
+
         return compare_case(case, output, verdict, read_options(setting).type_rule)
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
-        """Sum up turns; see `report.py`."""
+        """Sum up turns."""
         del setting
+        from console.suites.cavebench.report import build_report
+
         return build_report(results)
 
     def checks_without_data(self) -> bool:
@@ -140,6 +148,7 @@ class CaveBenchSuite:
     def line_checker(self) -> AbstractContextManager[LineChecker]:
         """Judge the rows of an evaluator file or of a recorded run."""
         from console.suites.cavebench.conformance import CaveLineChecker
+        from console.suites.line_checks import RowChecker
 
         return RowChecker(CaveLineChecker().check)
 

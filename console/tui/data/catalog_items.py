@@ -253,7 +253,12 @@ def read_suites(places: WorkspacePaths) -> Suites:
     lines = [_suite_line(catalog, entry) for entry in entries]
     names = {entry.name for entry in entries}
     missing = tuple(suite for suite in OFFICIAL_SUITES if suite.name not in names)
-    return Suites(lines, catalog.warnings, catalog, missing)
+    return Suites(lines, catalog=catalog, missing=missing)
+
+
+def with_warnings(suites: Suites) -> Suites:
+    """Add what was passed over while looking for suites; slow, because it asks every installed package for formats."""
+    return suites if suites.catalog is None else msgspec.structs.replace(suites, warnings=suites.catalog.warnings)
 
 
 def _suite_line(catalog: "Catalog", entry: "SuiteEntry") -> SuiteLine:

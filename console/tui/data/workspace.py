@@ -106,7 +106,11 @@ class Workspace:
         self.hand_over(self._take, "models", catalog_items.read_models(self.paths))
 
     def _read_suites(self) -> None:
-        self.hand_over(self._take, "suites", catalog_items.read_suites(self.paths))
+        suites = catalog_items.read_suites(self.paths)
+        self.hand_over(self._take, "suites", suites)
+        with_warnings = catalog_items.with_warnings(suites)
+        if with_warnings.warnings != suites.warnings:
+            self.hand_over(self._take, "suites", with_warnings)
 
     def _read_runs(self, reading: int) -> None:
         found: list[RunLine] = []
