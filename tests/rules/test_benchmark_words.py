@@ -17,7 +17,6 @@ EXCEPTIONS: frozenset[str] = frozenset(
     {
         "console.tui.exports",
         "console.tui.render.loop_facts",
-        "console.tui.screens.review.case_base",
     }
 )
 """Modules of today that name one; the table becomes empty."""

@@ -32,7 +32,7 @@ from console.tui.data.catalog_items import WorkspacePaths
 from console.tui.data.sample_run import SampleRun
 from console.tui.screens.compare.screen import CompareScreen
 from console.tui.screens.launch import sample_run_actions
-from console.tui.screens.review.case_base import CaseScreen
+from console.tui.screens.review import case_loader
 
 NOON = 1_800_003_600.0
 """What every clock of a walk says: an hour after recorded runs, 15 January 2027."""
@@ -332,7 +332,7 @@ async def live_ended(stage: Stage) -> AsyncGenerator[str, None]:
 
 async def review_cases(stage: Stage) -> AsyncGenerator[str, None]:
     """Failures of a run of calls: every view, filter, menu, note and question."""
-    stage.monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: WeatherSuite())
+    stage.monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: WeatherSuite())
     recorder = plain_run(stage.workspace.root / "runs", close=False)
     recorder.finish(recorder.start("live_simple_98-0-0", title=QUESTION), Outcome.UNDECIDED, "unreadable_judge")
     folder = recorder.close()
@@ -376,7 +376,7 @@ async def review_others(stage: Stage) -> AsyncGenerator[str, None]:
     """Loops, code, and a run without a failure or without a case."""
     root = stage.workspace.root / "runs"
     suites = {"recorded": WeatherSuite(), "aidan": LoopSuite(), "cave": CodeSuite()}
-    stage.monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: suites[manifest.suite])
+    stage.monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: suites[manifest.suite])
     good, none = Recorder(root, cases=1, name="0118-good"), Recorder(root, cases=4, name="0118-none")
     good.finish(good.start("live_simple_1-0-0", title=QUESTION), Outcome.PASSED)
     folders = {
@@ -401,7 +401,7 @@ async def review_others(stage: Stage) -> AsyncGenerator[str, None]:
 async def compare(stage: Stage) -> AsyncGenerator[str, None]:
     """Two and three runs side by side, runs without anything in common, and what models have come to."""
     stage.monkeypatch.setattr(CompareScreen, "find_suite", lambda self, manifest: CallSuite())
-    stage.monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: CallSuite())
+    stage.monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: CallSuite())
     root = stage.workspace.root / "runs"
     two = call_run(root, "0116-0904", "gpt-w", 0), call_run(root, "0117-1420", "gpt-x", 1)
     third = call_run(root, "0118-0900-bfcl-gpt-y", "gpt-y", 0)
@@ -487,7 +487,7 @@ prize = 4
 
 async def helped(stage: Stage) -> AsyncGenerator[str, None]:
     """Help of every place, and what stands when there is no room."""
-    stage.monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: WeatherSuite())
+    stage.monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: WeatherSuite())
     folder = plain_run(stage.workspace.root / "runs").folder
     async with stage.opened(stage.size, toasts=True) as opening:
         await stage.begin(opening)

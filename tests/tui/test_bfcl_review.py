@@ -12,9 +12,9 @@ from console.suites.leaderboard import Cell
 from console.tui.render import diff
 from console.tui.render.leaderboard_rows import about
 from console.tui.render.progress import watched_words
-from console.tui.screens.review.case_header import hint_face
-from console.tui.screens.review.case_pane import _two_lines
-from console.tui.screens.review.turn_view import _title
+from console.tui.screens.review.case_header import two_lines
+from console.tui.screens.review.turn_view import turn_title
+from console.tui.suite_views.bfcl import BfclView
 
 PATH = "workspace.document.drafts.a_report_with_a_long_name.pdf"
 
@@ -58,11 +58,11 @@ def test_class_and_attribute_that_differ_are_named_whole() -> None:
 
 def test_a_long_reason_takes_two_lines() -> None:
     said = Content("the state of VehicleControlAPI differs: remainingUnlockedDoors, doorStatus, " + "engineState " * 20)
-    first, second = _two_lines(said, 70)
+    first, second = two_lines(said, 70)
     assert first.plain.endswith("remainingUnlockedDoors,")
     assert second.plain.strip().startswith("doorStatus")
     assert second.plain.endswith("…")
-    assert [line.plain for line in _two_lines(Content("short"), 70)] == ["short"]
+    assert [line.plain for line in two_lines(Content("short"), 70)] == ["short"]
 
 
 def test_a_turn_says_what_was_wrong_without_counting_what_is_only_listed_when_wrong() -> None:
@@ -71,7 +71,7 @@ def test_a_turn_says_what_was_wrong_without_counting_what_is_only_listed_when_wr
         Pair(Mark.DIFFERS, "A.y", "A.y", kind="state"),
         Pair(Mark.MISSING, "results of the turn", kind="result"),
     ]
-    title = _title(1, Mark.DIFFERS, pairs).plain
+    title = turn_title(1, Mark.DIFFERS, pairs).plain
     assert "state ✗" in title
     assert "results ✗" in title
     assert " of " not in title
@@ -80,9 +80,9 @@ def test_a_turn_says_what_was_wrong_without_counting_what_is_only_listed_when_wr
 def test_an_entry_that_no_output_can_pass_is_called_known_bad() -> None:
     hint = "no output can pass this entry: a required parameter has no acceptable value"
     bad = Verdict(Outcome.FAILED, "type_error:simple", detail={"known_bad": hint})
-    assert hint_face(bad)[0] == "known bad"
-    assert hint_face(Verdict(Outcome.FAILED, "type_error:simple"))[0] == "would pass"
-    assert hint_face(Verdict(Outcome.UNDECIDED, "unreadable_judge"))[0] == "to do"
+    assert BfclView().hint_label(bad).name == "known bad"
+    assert BfclView().hint_label(Verdict(Outcome.FAILED, "type_error:simple")).name == "would pass"
+    assert BfclView().hint_label(Verdict(Outcome.UNDECIDED, "unreadable_judge")).name == "to do"
     assert Comparison("wrong", hint=hint).hint == hint
 
 

@@ -18,7 +18,7 @@ from console.store.runs import RunFolder
 from console.tui.screens.compare import pairing
 from console.tui.screens.compare.screen import CompareScreen
 from console.tui.screens.grid.screen import GridScreen
-from console.tui.screens.review.case_base import CaseScreen
+from console.tui.screens.review import case_loader
 from console.tui.screens.trends.screen import TrendsScreen
 from console.tui.widgets.row_list import RowList
 
@@ -29,7 +29,7 @@ SIZES = [(80, 24), (160, 45)]
 def calls(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lay recorded calls side by side, and look for growth often."""
     monkeypatch.setattr(CompareScreen, "find_suite", lambda self, manifest: CallSuite())
-    monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: CallSuite())
+    monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: CallSuite())
     monkeypatch.setattr(pairing, "LOOK_EVERY_S", 0.05)
 
 

@@ -31,7 +31,7 @@ from console.tui.data.model_ping import Ping
 from console.tui.data.suite_checksum import Checksum
 from console.tui.render.catalog_details import case_blocks, category_blocks, model_blocks, suite_blocks
 from console.tui.sanitize import ControlCharacterFilter
-from console.tui.screens.review.case_base import CaseScreen
+from console.tui.screens.review import case_loader
 
 ANYTHING = st.text(st.characters(exclude_categories=()), max_size=60)
 NASTY = st.sampled_from(
@@ -112,7 +112,7 @@ def foreign(workspace: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[Sequen
 
     suite = WeatherSuite()
     monkeypatch.setattr(suite, "compare", compare, raising=False)
-    monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: suite)
+    monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: suite)
     # Without the last net, which would hide what a widget lets through; it has tests of its own (test_sanitize.py).
     monkeypatch.setattr(ControlCharacterFilter, "apply", lambda self, segments, background: segments)
 

@@ -113,7 +113,7 @@ async def test_enter_on_a_failure_opens_review_on_it(opened: Any, workspace: Any
         screen.query_one("#failures", RowList).focus()
         await pilot.press("j", "j", "enter")
         await assert_until(pilot, lambda: app.screen is not screen and getattr(app.screen, "rollout", None) is not None)
-        assert app.screen.rollout.key.case == "live_parallel_4-1"  # type: ignore[attr-defined]
+        assert app.screen.controller.rollout.key.case == "live_parallel_4-1"  # type: ignore[attr-defined]
 
 
 def test_lanes_stay_where_they_are():

@@ -12,30 +12,36 @@ from console.core.case import Key
 from console.core.live import Activity, Status
 from console.core.outcome import Outcome
 from console.store.runs import RunFolder
-from console.tui.screens.review.case_base import CaseScreen
+from console.tui.screens.review import case_loader
 from console.tui.screens.review.screen import ReviewScreen
+from console.tui.widgets.block import Block
 from console.tui.widgets.transcript import Transcript
 
 SIZES = [(80, 24), (160, 45)]
+
+
+def block_of(screen: ReviewScreen, key: str) -> Block:
+    """Return a block of the view in sight."""
+    return next(block for block in screen.case_pane.text.blocks if block.key == key)
 
 
 async def review(app: Any, pilot: Any, folder: RunFolder) -> ReviewScreen:
     app.navigator.open_review(folder)
     await assert_until(pilot, lambda: isinstance(app.screen, ReviewScreen) and app.screen.is_mounted)
     screen = app.screen
-    await assert_until(pilot, lambda: screen.feed is not None and screen.feed.is_read and screen._suite is not None)
+    await assert_until(pilot, lambda: screen.feed is not None and screen.feed.is_read and screen.loader.has_suite)
     await wait_until_unchanged(app, pilot)
     return screen
 
 
 @pytest.fixture
 def loop_suite(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: LoopSuite())
+    monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: LoopSuite())
 
 
 @pytest.fixture
 def code_suite(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: CodeSuite())
+    monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: CodeSuite())
 
 
 # Frames --------------------------------------------------------------------------------------------------------------
@@ -136,14 +142,14 @@ async def test_all_loops_are_listed_by_question_and_reason(opened: Any, workspac
     folder = brick_run(workspace.root / "runs").folder
     async with opened((120, 40)) as (app, pilot):
         screen = await review(app, pilot, folder)
-        assert [group.label for group in screen.triage.groups] == [
+        assert [group.label for group in screen.controller.triage.groups] == [
             "repeated itself", "still going at the last round", "judge gave no number, twice",
         ]  # fmt: skip
         assert "A use for a brick?" in text_of(app)
         await pilot.press("f", "f")
-        await assert_until(pilot, lambda: not screen.triage.order)
+        await assert_until(pilot, lambda: not screen.controller.triage.order)
         await pilot.press("F")
-        await assert_until(pilot, lambda: len(screen.triage.order) == 3)
+        await assert_until(pilot, lambda: len(screen.controller.triage.order) == 3)
 
 
 @pytest.mark.usefixtures("loop_suite")
@@ -151,7 +157,7 @@ async def test_words_that_differ_are_underlined(opened: Any, workspace: Any) -> 
     folder = brick_run(workspace.root / "runs").folder
     async with opened((120, 40)) as (app, pilot):
         screen = await review(app, pilot, folder)
-        block = next(it for it in screen.detail.blocks if it.key == "collision")
+        block = block_of(screen, "collision")
         assert "7 of 8 words the same" in block.title.plain
         marked = [
             line.plain[span.start : span.end]
@@ -170,13 +176,13 @@ async def test_good_turns_are_folded_and_open_when_stepped_to(opened: Any, works
     folder = code_run(workspace.root / "runs").folder
     async with opened((120, 40)) as (app, pilot):
         screen = await review(app, pilot, folder)
-        folded = {block.key: block.folded for block in screen.detail.blocks if block.key.startswith("turn ")}
+        folded = {block.key: block.folded for block in screen.case_pane.text.blocks if block.key.startswith("turn ")}
         assert folded == {"turn 0": True, "turn 1": False, "turn 2": True}
         assert "calls ✗   reads ✓   writes ✗   validator ✗" in text_of(app)
         await pilot.press(">", ">")
-        await assert_until(pilot, lambda: not next(it for it in screen.detail.blocks if it.key == "turn 1").folded)
+        await assert_until(pilot, lambda: not block_of(screen, "turn 1").folded)
         await pilot.press("<", "<")
-        await assert_until(pilot, lambda: not next(it for it in screen.detail.blocks if it.key == "turn 0").folded)
+        await assert_until(pilot, lambda: not block_of(screen, "turn 0").folded)
 
 
 async def test_a_weak_sandbox_is_named_and_effects_stay_backstage(opened: Any, workspace: Any) -> None:
@@ -208,7 +214,7 @@ async def test_hostile_text_in_a_loop(hostile_some: str, opened: Any, workspace:
 
 
 async def test_hostile_text_in_code(hostile_some: str, opened: Any, workspace: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: CodeSuite(hostile_some))
+    monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: CodeSuite(hostile_some))
     folder = code_run(workspace.root / "runs", text=hostile_some).folder
     async with opened((120, 40)) as (app, pilot):
         await watch(app, pilot, folder)
@@ -227,7 +233,7 @@ async def test_review_of_a_run_without_results_fills_in_as_they_come(opened: Any
         screen = await review(app, pilot, engine.recorder.folder)
         await assert_until(pilot, lambda: "Nothing has been graded yet" in text_of(app))
         engine.recorder.finish(key, Outcome.FAILED, "value_error:string", "unit", messages=["wrong unit"])
-        await assert_until(pilot, lambda: screen.current == ("a", 0) and "wrong value" in text_of(app))
+        await assert_until(pilot, lambda: screen.controller.current == ("a", 0) and "wrong value" in text_of(app))
 
 
 async def test_a_run_just_launched_is_starting(opened: Any, workspace: Any) -> None:

@@ -13,7 +13,7 @@ from console.engine.plan import Plan
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
 from console.tui.screens.compare.screen import CompareScreen
-from console.tui.screens.review.case_base import CaseScreen
+from console.tui.screens.review import case_loader
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def planned(monkeypatch: pytest.MonkeyPatch, workspace: Any) -> list[Plan]:
         return plain_run(workspace.root / "runs", name="0118-branch").folder
 
     monkeypatch.setattr(launch, "spawn", spawn)
-    monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: WeatherSuite())
+    monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: WeatherSuite())
     monkeypatch.setattr(CompareScreen, "find_suite", lambda self, manifest: WeatherSuite())
     monkeypatch.setattr(ConsoleApp, "suspend", lambda self: contextlib.nullcontext())
     return plans

@@ -18,7 +18,7 @@ from console.core.outcome import Outcome
 from console.store.notes import Note, Notes
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
-from console.tui.screens.review.case_base import CaseScreen
+from console.tui.screens.review import case_loader
 from console.tui.screens.review.copying import case_text, pager_command
 from console.tui.screens.review.screen import ReviewScreen
 from console.tui.widgets.row_list import RowList
@@ -39,11 +39,22 @@ async def review(app: ConsoleApp, pilot: Pilot[int], folder: RunFolder, case: st
 @pytest.fixture(autouse=True)
 def weather(monkeypatch: pytest.MonkeyPatch) -> None:
     """Open the weather suite for every run."""
-    monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: WeatherSuite())
+    monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: WeatherSuite())
 
 
 def current(screen: ReviewScreen) -> str:
-    return screen.rollout.key.case if screen.rollout else ""
+    rollout = screen.controller.rollout
+    return rollout.key.case if rollout else ""
+
+
+def listed(screen: ReviewScreen) -> list[str]:
+    """Return the ids of the listed cases in reading order."""
+    return [rollout.key.case for rollout in screen.controller.triage.order]
+
+
+def labels_of(screen: ReviewScreen) -> list[str]:
+    """Return the labels of the groups."""
+    return [group.label for group in screen.controller.triage.groups]
 
 
 # Frames --------------------------------------------------------------------------------------------------------------
@@ -112,11 +123,11 @@ async def test_words_are_found_in_every_text_of_all_cases(opened: Any, workspace
         await pilot.press("slash")
         await assert_until(pilot, lambda: "words of any text" in text_of(app))
         await pilot.press(*"ZEBRA", "enter")
-        await assert_until(pilot, lambda: [it.key.case for it in screen.triage.order] == ["live_simple_99-0-0"])
+        await assert_until(pilot, lambda: listed(screen) == ["live_simple_99-0-0"])
         await assert_until(pilot, lambda: "zebra" in text_of(app))
         assert "failures · by reason · ZEBRA" in text_of(app)
         await pilot.press("F")
-        await assert_until(pilot, lambda: len(screen.triage.order) == 8)
+        await assert_until(pilot, lambda: len(screen.controller.triage.order) == 8)
 
 
 async def test_a_text_that_is_in_another_view_of_the_case_is_gone_to(opened: Any, workspace: Any) -> None:
@@ -139,10 +150,10 @@ async def test_a_broken_case_says_what_happened_and_what_to_do(opened: Any, work
 async def test_without_its_suite_the_raw_output_is_shown(
     opened: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch, assert_frame: Any
 ) -> None:
-    def refuse(self: CaseScreen, manifest: object) -> None:
+    def refuse(data: object, manifest: object) -> None:
         raise UsageError("the suite is not here", hint="Pull it.")
 
-    monkeypatch.setattr(CaseScreen, "find_suite", refuse)
+    monkeypatch.setattr(case_loader, "find_suite", refuse)
     folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         await review(app, pilot, folder)
@@ -184,7 +195,7 @@ async def test_n_steps_through_all_failures_and_stops_at_the_last(opened: Any, w
         for _ in range(6):
             await pilot.press("n")
             seen.append(current(screen))
-        assert sorted(seen) == sorted(it.key.case for it in screen.triage.order)
+        assert sorted(seen) == sorted(listed(screen))
         assert seen[:4] == ["live_multiple_118-41", "live_multiple_131-52", "live_simple_77-40-0", "live_simple_14-3-9"]
         await pilot.press("n")
         assert current(screen) == seen[-1]
@@ -198,7 +209,7 @@ async def test_moving_the_cursor_opens_groups_on_the_way(opened: Any, workspace:
     folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
-        order = [it.key.case for it in screen.triage.order]
+        order = listed(screen)
         for case in order[1:]:
             await pilot.press("j")
             await assert_until(pilot, lambda case=case: current(screen) == case)
@@ -211,7 +222,7 @@ async def test_reasons_are_stepped_through(opened: Any, workspace: Any) -> None:
     folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
-        firsts = [leaf.rollouts[0].key.case for found in screen.triage.groups for leaf in found.leaves]
+        firsts = [leaf.rollouts[0].key.case for found in screen.controller.triage.groups for leaf in found.leaves]
         for case in firsts[1:]:
             await pilot.press("]")
             assert current(screen) == case
@@ -230,9 +241,9 @@ async def test_new_failures_move_neither_cursor_nor_groups(opened: Any, workspac
         assert current(screen) == "first-1"
         for n in range(5):
             engine.recorder.finish(engine.recorder.start(f"later-{n}"), Outcome.FAILED, "ast_decoder:decoder_failed")
-        await assert_until(pilot, lambda: len(screen.triage.order) == 7)
+        await assert_until(pilot, lambda: len(screen.controller.triage.order) == 7)
         assert current(screen) == "first-1"
-        assert [found.count for found in screen.triage.groups] == [2, 5]
+        assert [found.count for found in screen.controller.triage.groups] == [2, 5]
         assert screen.query_one("#list", RowList).cursor == "0/first-1"
 
 
@@ -267,7 +278,7 @@ async def test_a_whole_group_is_tagged_after_a_question(opened: Any, workspace: 
         await assert_until(pilot, lambda: len(Notes(folder.path).annotations()) == 3)
         await assert_until(pilot, lambda: current(screen) == "live_simple_14-3-9")
         await pilot.press("f", "u")
-        await assert_until(pilot, lambda: len(screen.triage.order) == 4)
+        await assert_until(pilot, lambda: len(screen.controller.triage.order) == 4)
         await pilot.press("F", "u")
         await assert_until(pilot, lambda: not Notes(folder.path).annotations())
 
@@ -280,7 +291,7 @@ async def test_a_case_is_marked_as_reviewed_and_counted(opened: Any, workspace: 
         await assert_until(pilot, lambda: "3 of 7  2 reviewed" in text_of(app))
         assert current(screen) == "live_simple_77-40-0"
         await pilot.press("f", "n")
-        await assert_until(pilot, lambda: len(screen.triage.order) == 5)
+        await assert_until(pilot, lambda: len(screen.controller.triage.order) == 5)
         await pilot.press("F", "u")
         await assert_until(pilot, lambda: "1 reviewed" in text_of(app))
         assert app.services.messages[-1].plain == "Took back 1 mark."
@@ -303,7 +314,7 @@ async def test_a_dispute_is_kept_with_who_and_why_and_changes_no_score(
         assert (annotation.dispute, annotation.disputed_by) == ("celsius is right too", "ann")
         assert folder.summary() == before
         await pilot.press("f", "d")
-        await assert_until(pilot, lambda: [it.key.case for it in screen.triage.order] == ["live_multiple_118-41"])
+        await assert_until(pilot, lambda: listed(screen) == ["live_multiple_118-41"])
         await wait_until_unchanged(app, pilot)
         assert_frame(app, f"review-disputed-{size[0]}x{size[1]}")
 
@@ -322,7 +333,7 @@ async def test_failures_are_grouped_by(letter: str, labels: list[str], opened: A
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         await pilot.press("o", letter)
-        await assert_until(pilot, lambda: {it.label for it in screen.triage.groups} >= set(labels))
+        await assert_until(pilot, lambda: {it.label for it in screen.controller.triage.groups} >= set(labels))
         assert labels[0] in text_of(app)
 
 
@@ -368,18 +379,18 @@ async def test_filters(opened: Any, workspace: Any) -> None:
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         await pilot.press("f", "b")
-        await assert_until(pilot, lambda: [it.key.case for it in screen.triage.order] == ["live_multiple_9-4-1"])
+        await assert_until(pilot, lambda: listed(screen) == ["live_multiple_9-4-1"])
         await pilot.press("f", "a")
-        await assert_until(pilot, lambda: len(screen.triage.order) == 13)
+        await assert_until(pilot, lambda: len(screen.controller.triage.order) == 13)
         await pilot.press("F")
-        await assert_until(pilot, lambda: len(screen.triage.order) == 7)
+        await assert_until(pilot, lambda: len(screen.controller.triage.order) == 7)
         await pilot.press("/", *"reason:unit", "enter")
-        await assert_until(pilot, lambda: len(screen.triage.order) == 3)
+        await assert_until(pilot, lambda: len(screen.controller.triage.order) == 3)
         assert "reason:unit" in text_of(app)
         await pilot.press("/", *"reason:unit !118", "enter")
-        await assert_until(pilot, lambda: len(screen.triage.order) == 2)
+        await assert_until(pilot, lambda: len(screen.controller.triage.order) == 2)
         await pilot.press("F", "f", "r")
-        await assert_until(pilot, lambda: {it.subject for it in screen.triage.order} == {"unit"})
+        await assert_until(pilot, lambda: {it.subject for it in screen.controller.triage.order} == {"unit"})
 
 
 async def test_a_bad_filter_filters_nothing_and_says_why(opened: Any, workspace: Any) -> None:
@@ -388,7 +399,7 @@ async def test_a_bad_filter_filters_nothing_and_says_why(opened: Any, workspace:
         screen = await review(app, pilot, folder)
         await pilot.press("/", *"reson:unit")
         await assert_until(pilot, lambda: "Did you mean reason?" in text_of(app))
-        assert len(screen.triage.order) == 7
+        assert len(screen.controller.triage.order) == 7
         await pilot.press("escape")
         await assert_until(pilot, lambda: "by reason" in text_of(app))
 
@@ -413,9 +424,9 @@ async def test_groups(key: str, labels: list[str], opened: Any, workspace: Any) 
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         await pilot.press("o", key)
-        await assert_until(pilot, lambda: [found.label for found in screen.triage.groups] == labels)
+        await assert_until(pilot, lambda: labels_of(screen) == labels)
         await pilot.press("o", "n")
-        await assert_until(pilot, lambda: not screen.triage.heads)
+        await assert_until(pilot, lambda: not screen.controller.triage.heads)
         assert len(screen.query_one("#list", RowList).keys) == 7
 
 
@@ -442,7 +453,7 @@ async def test_finding_in_the_text_takes_n_until_escape(opened: Any, workspace: 
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         await pilot.press("enter", "/", *"chicago", "enter")
-        await assert_until(pilot, lambda: screen.is_finding)
+        await assert_until(pilot, lambda: screen.case_pane.search_text)
         assert "next place found" in text_of(app)
         await pilot.press("n")
         assert current(screen) == "live_multiple_118-41"
@@ -475,7 +486,8 @@ async def test_loops_are_reviewed_too(opened: Any, workspace: Any) -> None:
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         await assert_until(
-            pilot, lambda: [found.label for found in screen.triage.groups] == ["repeated itself", "not finished"]
+            pilot,
+            lambda: labels_of(screen) == ["repeated itself", "not finished"],
         )
         assert "Why did Rome fall, number 1?" in text_of(app)
         await pilot.press("v", "v")
@@ -527,9 +539,9 @@ async def test_the_whole_case_as_text_has_no_control_character(opened: Any, work
     folder = recorder.close()
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
-        subject = screen.subject()
-        assert subject is not None
-        text = case_text(subject)
+        case = screen.controller.case()
+        assert case is not None
+        text = case_text(case)
         assert not any((ord(it) < 0x20 and it != "\n") or 0x7F <= ord(it) < 0xA0 for it in text)
 
 

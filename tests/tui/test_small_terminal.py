@@ -10,7 +10,7 @@ from support.screen_tour import tour_screens
 
 from console.tui.render.ascii_filter import typed
 from console.tui.render.symbols import SYMBOLS, Symbols
-from console.tui.screens.review.case_base import CaseScreen
+from console.tui.screens.review import case_loader
 
 Frame = Callable[..., str]
 
@@ -18,7 +18,7 @@ Frame = Callable[..., str]
 @pytest.fixture(autouse=True)
 def weather(monkeypatch: pytest.MonkeyPatch) -> None:
     """Open the weather suite for every run."""
-    monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: WeatherSuite())
+    monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: WeatherSuite())
 
 
 @pytest.mark.parametrize("size", [(39, 24), (80, 9), (20, 5)])

@@ -12,7 +12,7 @@ from console.tui.bell import ring
 from console.tui.data.catalog_items import read_run
 from console.tui.data.ui_state import UiState
 from console.tui.keymap import load_key_map
-from console.tui.screens.review.case_base import CaseScreen
+from console.tui.screens.review import case_loader
 from console.tui.themes import ANSI, LIGHT, choose_theme
 
 
@@ -90,7 +90,7 @@ def test_two_actions_on_one_key_are_reported(tmp_path: Path) -> None:
 async def test_a_run_and_a_case_are_found_by_a_word(
     opened: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(CaseScreen, "find_suite", lambda self, manifest: WeatherSuite())
+    monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: WeatherSuite())
     plain_run(workspace.root / "runs")
     async with opened() as (app, pilot):
         await pilot.press("ctrl+t", *"131-52")
@@ -98,7 +98,7 @@ async def test_a_run_and_a_case_are_found_by_a_word(
         await pilot.press("enter")
         await assert_until(pilot, lambda: app.screen.where == "review")
         await assert_until(pilot, lambda: "> " in text_of(app) and "131-52" in text_of(app))
-        assert app.screen.rollout is None or app.screen.rollout.key.case == "live_multiple_131-52"
+        assert app.screen.controller.rollout is None or app.screen.controller.rollout.key.case == "live_multiple_131-52"
 
 
 async def test_help_stays_beside_a_wide_place_while_keys_are_tried(opened: Any, workspace: Any) -> None:

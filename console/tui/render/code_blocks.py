@@ -26,8 +26,6 @@ MUTED = "$muted"
 OUTPUT_LIMIT = 20_000
 """Characters of an output that are shown; of a longer one, its head and tail."""
 NAMES_WIDTH = 60
-CODE = "code "
-"""Start of the keys of blocks with the code of a turn; `x` folds them."""
 LONG_LINES = 16
 """Lines from which on a tool's result starts folded."""
 
@@ -77,7 +75,7 @@ def turn_code_block(turn: int, cells: Sequence[Cell]) -> Block:
         if names:
             body.append(one_line("  ".join(names), 200, MUTED))
     title = Content.styled(f"code it ran, {number_format.plural(len(cells), 'block')}", MUTED)
-    return Block(f"{CODE}{turn}", title, body=tuple(body))
+    return Block(f"code {turn}", title, body=tuple(body), folds_alone=True)
 
 
 def _variables(cell: Cell) -> Content:

@@ -35,6 +35,8 @@ class Block:
     """Only the title line is shown, with how much is under it."""
     gap: bool = True
     """Whether an empty line follows."""
+    folds_alone: bool = False
+    """Whether the fold key is for this block where it would otherwise fold what agrees."""
     limit: int = MESSAGE_LIMIT
     _lines: list[Content] | None = None
     _cuts: list[tuple[int, int, int]] = field(default_factory=list[tuple[int, int, int]])

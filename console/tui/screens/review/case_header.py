@@ -7,7 +7,7 @@ from textual.content import Content
 
 from console.core.annotation import Annotation
 from console.core.comparison import Comparison
-from console.core.outcome import Outcome, Verdict
+from console.core.outcome import Outcome
 from console.core.run import ModelFacts
 from console.insight import number_format
 from console.insight.reasons import sentence
@@ -16,6 +16,7 @@ from console.insight.warnings import notices
 from console.tui.render import lines
 from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
 from console.tui.sanitize import one_line
+from console.tui.suite_views.suite_view import HintLabel, ReviewedCase
 
 MUTED = "$muted"
 TAGS = {
@@ -62,38 +63,35 @@ def reason_line(rollout: Rollout, comparison: Comparison | None, width: int) -> 
     line = Content.assemble(
         (f" {SYMBOLS.of(rollout.outcome)} ", f"bold {style}"), one_line(words, 160, f"bold {style}")
     )
-    said = rollout.outcome in (Outcome.PASSED, Outcome.UNDECIDED)
-    known = rollout.message in words or (comparison is not None and bool(comparison.sentence) and said)
-    message = "" if known else rollout.message
+    is_summed_up = comparison is not None and bool(comparison.sentence)
+    is_said = is_summed_up and rollout.outcome in (Outcome.PASSED, Outcome.UNDECIDED)
+    message = "" if is_said or rollout.message in words else rollout.message
     return lines.fit(line.append("   ").append(one_line(message, 400)), width) if message else lines.fit(line, width)
 
 
-def more_lines(
-    rollout: Rollout, verdict: Verdict | None, comparison: Comparison | None, alike: int, width: int
-) -> list[Content]:
+def detail_lines(case: ReviewedCase, hint_label: HintLabel, alike: int, width: int) -> list[Content]:
     """Return the official type, how many others have the same reason, and the smallest change that passes."""
-    found: list[Content] = []
+    rollout, verdict, comparison = case.rollout, case.conversation.verdict, case.comparison
+    details: list[Content] = []
     rule = comparison.rule if comparison else ""
     if rollout.reason or rule:
-        found.append(_named("official", rule or rollout.reason, width))
+        details.append(_named("official", rule or rollout.reason, width))
     if alike > 1:
         others = f"{alike - 1} other" + ("s" if alike > 2 else "")
-        found.append(_named("same reason", f"{others} in this list", width))
+        details.append(_named("same reason", f"{others} in this list", width))
     if comparison and comparison.hint:
-        name, style = hint_face(verdict)
-        found.append(_named(name, comparison.hint, width, style))
+        details.append(_named(hint_label.name, comparison.hint, width, hint_label.style))
     if verdict is not None and verdict.official:
-        found.append(_named("officially", verdict.official, width))
-    return found
+        details.append(_named("officially", verdict.official, width))
+    return details
 
 
-def hint_face(verdict: Verdict | None) -> tuple[str, str]:
-    """Return what a comparison's hint is called, and its style: of an entry that no output can pass it says why."""
-    if verdict is not None and "known_bad" in verdict.detail:
-        return "known bad", "$undecided"
-    if verdict is not None and not verdict.outcome.is_graded:
-        return "to do", "$undecided"
-    return "would pass", "$pass"
+def hint_lines(case: ReviewedCase, label: HintLabel, width: int) -> list[Content]:
+    """Return the smallest change that passes, on one line or two."""
+    if case.comparison is None or not case.comparison.hint:
+        return []
+    line = Content.assemble((f"   {label.name:<12}", MUTED), one_line(case.comparison.hint, 300, label.style))
+    return two_lines(line, width)
 
 
 def notice_lines(rollout: Rollout, model: ModelFacts, width: int) -> list[Content]:
@@ -103,23 +101,30 @@ def notice_lines(rollout: Rollout, model: ModelFacts, width: int) -> list[Conten
 
 def annotation_lines(annotation: Annotation, width: int) -> list[Content]:
     """Return what readers wrote: the dispute with who and when, and the comment."""
-    found: list[Content] = []
+    notes: list[Content] = []
     if annotation.dispute:
         when = datetime.fromtimestamp(annotation.disputed_at, UTC).astimezone().strftime("%d %b %H:%M")
         by = f"   {annotation.disputed_by or 'somebody'}, {when}"
         line = _named("disputed", annotation.dispute, max(width - len(by), 30), "$undecided")
-        found.append(line.append(one_line(by, 60, MUTED)))
+        notes.append(line.append(one_line(by, 60, MUTED)))
     if annotation.comment:
-        found.append(_named("comment", annotation.comment, width))
-    return found
+        notes.append(_named("comment", annotation.comment, width))
+    return notes
 
 
-def remark_sign(annotation: Annotation) -> Content:
+def annotation_letter(annotation: Annotation) -> Content:
     """Return one letter for the list: `D` disputed, the tag's own, `c` a comment, `r` reviewed."""
     if annotation.dispute:
         return Content.styled("D", "bold $undecided")
     tag = LETTERS.get(annotation.tag, annotation.tag[:1]) or ("c" if annotation.comment else "")
     return Content.styled(tag, "bold $live") if tag else Content.styled("r" if annotation.reviewed else "", MUTED)
+
+
+def two_lines(sentence: Content, width: int) -> list[Content]:
+    """Return a sentence on one line or two; a longer one is whole in the verdict at the end of the text."""
+    first, *more = lines.wrap(sentence.plain, width)
+    rest = [lines.fit(Content("   ").append(sentence[start:]), width) for start, _ in more[:1]]
+    return [sentence[: first[1]], *rest]
 
 
 def _named(name: str, text: str, width: int, style: str = "") -> Content:

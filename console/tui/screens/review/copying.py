@@ -1,4 +1,4 @@
-"""Taking things out of Review: the copy menu gives source text, `e` opens the case in the reader's pager or editor.
+"""`CopyActions`: taking things out of Review: source text to the clipboard, the case to a pager or editor, a mark.
 
 What is copied or opened has no control characters, so that nothing hidden is pasted into a shell or obeyed by a pager.
 """
@@ -15,81 +15,101 @@ from textual.content import Content
 from console.core.fault import UsageError
 from console.core.text import visible
 from console.insight.passage import Passage
+from console.store.runs import RunFolder
 from console.tui.sanitize import one_line
-from console.tui.screens.review.case_base import CaseScreen
-from console.tui.screens.review.views import Subject, actual_text, expected_text, prompt_text, reply_json
+from console.tui.screens.review.controller import ReviewController
+from console.tui.screens.review.views import actual_text, expected_text, prompt_text, reply_json
+from console.tui.services import Services
+from console.tui.suite_views.suite_view import ReviewedCase
 
 
-class Copying(CaseScreen):
-    """Copies of the current case."""
+class CopyActions:
+    """Copies parts of the current case."""
 
-    def _subject(self) -> Subject | None:
+    def __init__(self, services: Services, run: RunFolder, controller: ReviewController) -> None:
+        """Copy from the controller's current case."""
+        self._services = services
+        self._run = run
+        self._controller = controller
+
+    @property
+    def _case_id(self) -> str:
+        rollout = self._controller.rollout
+        return rollout.key.case if rollout is not None else ""
+
+    def _case(self) -> ReviewedCase | None:
         try:
-            return self.subject()
+            return self._controller.case()
         except UsageError:
             return None
 
-    def _copy(self, text: str, what: str) -> None:
+    def _copy(self, text: str, name: str) -> None:
         if text:
-            self.services.copy(text, what)
+            self._services.copy(text, name)
         else:
-            self.services.notify(Content(f"There is no {what.removeprefix('the ')} to copy."))
+            self._services.notify(Content(f"There is no {name.removeprefix('the ')} to copy."))
 
     def action_copy_id(self) -> None:
         """Copy the case id."""
-        self._copy(self.rollout.key.case if self.rollout else "", "the case id")
+        self._copy(self._case_id, "the case id")
 
     def action_copy_actual(self) -> None:
         """Copy what the model answered."""
-        subject = self._subject()
-        self._copy(actual_text(subject.conversation) if subject else "", "the answer")
+        case = self._case()
+        self._copy(actual_text(case.conversation) if case else "", "the answer")
 
     def action_copy_expected(self) -> None:
         """Copy what was expected."""
-        subject = self._subject()
-        self._copy(expected_text(subject.comparison) if subject else "", "the expected answer")
+        case = self._case()
+        self._copy(expected_text(case.comparison) if case else "", "the expected answer")
 
     def action_copy_prompt(self) -> None:
         """Copy what the model was asked first."""
-        subject = self._subject()
-        self._copy(prompt_text(subject.conversation) if subject else "", "the prompt")
+        case = self._case()
+        self._copy(prompt_text(case.conversation) if case else "", "the prompt")
 
     def action_copy_message(self) -> None:
         """Copy the grader's message."""
-        subject = self._subject()
-        verdict = subject.conversation.verdict if subject else None
+        case = self._case()
+        verdict = case.conversation.verdict if case else None
         self._copy("\n".join(verdict.messages) if verdict else "", "the grader's message")
 
     def action_copy_json(self) -> None:
         """Copy the last reply as JSON; control characters are escaped in it."""
-        subject = self._subject()
-        exchanges = subject.conversation.exchanges if subject else []
+        case = self._case()
+        exchanges = case.conversation.exchanges if case else []
         self._copy(reply_json(exchanges[-1]) if exchanges else "", "the reply as JSON")
 
     def action_copy_command(self) -> None:
         """Copy the shell command that shows this case."""
-        case = self.rollout.key.case if self.rollout else ""
-        words = ["eval-console", "show", self.run_folder.name, *(["--case", case] if case else [])]
+        case_id = self._case_id
+        words = ["eval-console", "show", self._run.name, *(["--case", case_id] if case_id else [])]
         self._copy(shlex.join(words), "the command")
 
     def action_open_editor(self) -> None:
         """Open the whole case as text in $PAGER or $EDITOR."""
-        subject = self._subject()
-        if subject is None:
+        case = self._case()
+        if case is None:
             return
         command = pager_command()
         if command is None:
-            self.services.notify(Content("Set PAGER or EDITOR to open a case in it."))
+            self._services.notify(Content("Set PAGER or EDITOR to open a case in it."))
             return
         with tempfile.NamedTemporaryFile("w", suffix=".txt", prefix="case-", delete=False, encoding="utf-8") as file:
-            file.write(case_text(subject))
+            file.write(case_text(case))
         try:
-            with self.services.suspend():
+            with self._services.suspend():
                 subprocess.run([*command, file.name], check=False)  # noqa: S603 - the reader's own program
         except OSError as error:
-            self.services.notify(Content.assemble("It cannot be opened: ", one_line(str(error), 200)), severity="error")
+            self._services.notify(
+                Content.assemble("It cannot be opened: ", one_line(str(error), 200)), severity="error"
+            )
         finally:
             Path(file.name).unlink(missing_ok=True)
+
+    def action_mark(self) -> None:
+        """Mark this run for Compare; a second mark opens it."""
+        self._services.navigator.mark_for_compare(self._run, self._case_id)
 
 
 def pager_command() -> list[str] | None:
@@ -101,15 +121,15 @@ def pager_command() -> list[str] | None:
     return [less] if less else None
 
 
-def case_text(subject: Subject) -> str:
+def case_text(case: ReviewedCase) -> str:
     """Return the whole case as plain text, with control characters made visible."""
-    rollout, verdict = subject.rollout, subject.conversation.verdict
+    rollout, verdict = case.rollout, case.conversation.verdict
     parts = [f"{rollout.key}  {rollout.category}", f"{rollout.outcome or 'open'}  {rollout.reason}"]
     parts += list(verdict.messages) if verdict else []
-    if expected := expected_text(subject.comparison):
+    if expected := expected_text(case.comparison):
         parts += ["", "expected", expected]
-    parts += ["", "actual", actual_text(subject.conversation), ""]
-    parts += [_passage_text(passage) for passage in subject.conversation.passages]
+    parts += ["", "actual", actual_text(case.conversation), ""]
+    parts += [_passage_text(passage) for passage in case.conversation.passages]
     return visible("\n".join(parts)) + "\n"
 
 

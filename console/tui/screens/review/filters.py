@@ -1,77 +1,53 @@
-"""What Review lists: filters and groupings, as action methods."""
+"""`FilterActions`: what Review lists and how it is grouped, by keys and by what is typed into the find bar."""
 
-from console.core.fault import UsageError
+from collections.abc import Callable
+
 from console.insight.failures import GroupBy
-from console.insight.filter import Filter, read_filter
 from console.tui.sanitize import literal
-from console.tui.screens.review.search import Finding
-from console.tui.screens.review.triage import FAILURES
+from console.tui.screens.review.controller import NOT_REVIEWED, ReviewController
+from console.tui.screens.review.search import RunSearch
+from console.tui.services import Services
 
-UNSEEN = "!is:reviewed"
-"""What nobody has dealt with."""
-_SCOPES = {
-    FAILURES: "failures",
-    "": "everything",
-    "is:failed": "failed only",
-    "is:broken": "broken only",
-    "is:disputed": "disputed only",
-}
+_GROUPING_KEY = "review.by"
+"""Under which the grouping is remembered."""
 
 
-_BY = {GroupBy.ERROR: "error type"}
+class FilterActions:
+    """Filters and groups the list."""
 
+    def __init__(
+        self, services: Services, controller: ReviewController, search: RunSearch, draw: Callable[[], None]
+    ) -> None:
+        """Filter the controller's list, also by what the search finds in conversations; `draw` draws what is stale."""
+        self._services = services
+        self._controller = controller
+        self._search = search
+        self._draw = draw
 
-class Choosing(Finding):
-    """Filters and groups of the list."""
-
-    filter_mistake = ""
-    """What is wrong with the filter being typed."""
-
-    def chosen_words(self) -> str:
-        """Return in words what is listed; parts may be foreign text."""
-        scope = _SCOPES.get(self.triage.scope.text, self.triage.scope.text)
-        scope = "all loops" if self.loops and not self.triage.scope.text else scope
-        by = "" if self.triage.by is GroupBy.NONE else f"by {_BY.get(self.triage.by, self.triage.by.value)}"
-        return " · ".join(part for part in (scope, by, self.triage.narrow.text) if part)
-
-    def narrow_to(self, text: str, *, done: bool) -> None:
-        """Apply the filter being typed; one that cannot be read filters nothing and says why."""
-        try:
-            self.triage.narrow = read_filter(text)
-            self.filter_mistake = ""
-        except UsageError as error:
-            self.triage.narrow = Filter()
-            self.filter_mistake = f"{error.message}. {error.hint}"
-            if done:
-                self.services.notify(literal(str(error)), severity="warning")
-                self.filter_mistake = ""
-        self.look_for_words()
-        self.relist()
-
-    def _show_scope(self, text: str) -> None:
-        self.triage.scope = read_filter(text)
-        self.relist()
-
-    def _add(self, term: str) -> None:
-        text = f"{self.triage.narrow.text} {term}".strip()
-        self.triage.narrow = read_filter(text)
-        self.relist()
+    def narrow(self, text: str, *, done: bool) -> None:
+        """Apply the filter being typed; when `done`, announce what is wrong with it."""
+        mistake = self._controller.narrow(text, done=done)
+        if mistake and done:
+            self._services.notify(literal(mistake), severity="warning")
+        self._search.look_for(self._controller.triage.narrow.words)
+        self._controller.relist()
+        self._draw()
 
     def action_filter_fail(self) -> None:
         """List only what failed."""
-        self._show_scope("is:failed")
+        self._set_scope("is:failed")
 
     def action_filter_all(self) -> None:
         """List everything, passes too."""
-        self._show_scope("")
+        self._set_scope("")
 
     def action_filter_broken(self) -> None:
         """List only what is broken."""
-        self._show_scope("is:broken")
+        self._set_scope("is:broken")
 
     def action_filter_disputed(self) -> None:
         """List only cases whose ground truth is disputed, passed ones too."""
-        self._show_scope("is:disputed")
+        self._set_scope("is:disputed")
 
     def action_filter_untagged(self) -> None:
         """List only what nobody has tagged."""
@@ -79,37 +55,44 @@ class Choosing(Finding):
 
     def action_filter_unseen(self) -> None:
         """List only what nobody has dealt with."""
-        self._add(UNSEEN)
+        self._add(NOT_REVIEWED)
 
     def action_filter_reason(self) -> None:
         """List only the current case's reason."""
-        rollout = self.rollout
+        rollout = self._controller.rollout
         if rollout is not None and rollout.reason:
-            self._add(_term("error", rollout.reason))
-            if rollout.subject:
-                self._add(_term("subject", rollout.subject))
+            subject = [_term("subject", rollout.subject)] if rollout.subject else []
+            self._add(_term("error", rollout.reason), *subject)
 
     def action_filter_category(self) -> None:
         """List only the current case's category."""
-        rollout = self.rollout
+        rollout = self._controller.rollout
         if rollout is not None and rollout.category:
             self._add(_term("cat", rollout.category))
 
     def action_filter_clear(self) -> None:
         """List what Review opens on again."""
-        self.triage.scope, self.triage.narrow = read_filter(self.triage.home), Filter()
-        self.relist()
+        self._controller.clear_filter()
+        self._draw()
 
-    def group_as_before(self) -> None:
+    def _set_scope(self, text: str) -> None:
+        self._controller.set_scope(text)
+        self._draw()
+
+    def _add(self, *terms: str) -> None:
+        self._controller.add_to_filter(*terms)
+        self._draw()
+
+    def restore_grouping(self) -> None:
         """Group as the reader did when the app was last open."""
-        by = self.services.ui_state.text("review.by")
-        if by in {one.value for one in GroupBy}:
-            self.triage.regroup(GroupBy(by))
+        by = self._services.ui_state.text(_GROUPING_KEY)
+        if by in {grouping.value for grouping in GroupBy}:
+            self._controller.triage.regroup(GroupBy(by))
 
     def _group(self, by: GroupBy) -> None:
-        self.triage.regroup(by)
-        self.services.ui_state.keep("review.by", by.value)
-        self.relist()
+        self._controller.regroup(by)
+        self._services.ui_state.keep(_GROUPING_KEY, by.value)
+        self._draw()
 
     def action_group_reason(self) -> None:
         """Group by reason."""

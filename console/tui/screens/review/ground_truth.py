@@ -22,7 +22,8 @@ _DOCS = ("function", "tools")
 def tool_blocks(conversation: Conversation) -> list[Block]:
     """Return every tool that was offered: signature, meaning, parameters; each foldable to its first line."""
     none: list[dict[str, Any]] = []
-    sent = next((it.tools for it in conversation.exchanges if it.asked.role == "model" and it.tools), none)
+    requests = (exchange for exchange in conversation.exchanges if exchange.asked.role == "model")
+    sent = next((exchange.tools for exchange in requests if exchange.tools), none)
     data: Mapping[str, Any] = conversation.case.data if conversation.case is not None else {}
     docs = sent or next((docs for name in _DOCS if (docs := _listed(data.get(name)))), none)
     if not docs:
@@ -47,7 +48,8 @@ def _tool_block(doc: dict[str, Any], place: int) -> Block:
 
 
 def _listed(value: Any) -> list[dict[str, Any]]:
-    return [_members(it) for it in cast(list[Any], value) if isinstance(it, dict)] if isinstance(value, list) else []
+    items = cast("list[Any]", value) if isinstance(value, list) else []
+    return [_members(item) for item in items if isinstance(item, dict)]
 
 
 def _members(value: Any) -> dict[str, Any]:

@@ -1,40 +1,51 @@
 """Review: why did this fail? Failures in groups, expected beside actual, and every other view of a case one key away.
 
-Opens on the first failure nobody has tagged. The detail follows the cursor; what arrives moves nothing.
+Opens on the first failure nobody has tagged. The case follows the cursor of the list; what arrives moves nothing.
 """
 
 import time
-from collections.abc import Mapping
-from typing import ClassVar
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Container, Vertical
-from textual.content import Content
-from textual.widgets import Static
+from textual.containers import Container
 
+from console.core.fault import UsageError
+from console.core.run import Manifest
+from console.store.notes import Notes
+from console.store.runs import RunFolder
 from console.tui.data.run_feed import Changes
 from console.tui.keymap import bindings_for
+from console.tui.render.progress import title_words
+from console.tui.render.rollout_rows import row_key
 from console.tui.sanitize import literal
-from console.tui.screens.review.branching import Branching
-from console.tui.screens.review.case_list import ROWS, Listing
-from console.tui.screens.review.case_pane import CaseText, Showing
-from console.tui.screens.review.copying import Copying
-from console.tui.screens.review.retry import Again
-from console.tui.screens.review.tagging import Sorting
-from console.tui.widgets.pane_title import PaneTitle
-from console.tui.widgets.row_list import RowList
-from console.tui.widgets.transcript import Transcript
+from console.tui.screens.review import case_loader, case_rows
+from console.tui.screens.review.case_list import CaseListPane
+from console.tui.screens.review.case_loader import CaseLoader, OpenedSuite
+from console.tui.screens.review.case_pane import CasePane, CaseText, Room
+from console.tui.screens.review.controller import ReviewController, Stale
+from console.tui.screens.review.copying import CopyActions
+from console.tui.screens.review.filters import FilterActions
+from console.tui.screens.review.retry import RetryActions
+from console.tui.screens.review.search import RunSearch
+from console.tui.screens.review.step_actions import StepActions
+from console.tui.screens.review.tagging import TagActions
+from console.tui.screens.review.view_actions import ViewActions
+from console.tui.screens.run_screen import RunScreen
+from console.tui.services import Services
+from console.tui.widgets.row_list import Face
 
 RELIST_PAUSE_S = 0.3
 """Shortest time between two drawings of the list while the run is read or played."""
 RELIST_SHARE = 8
 """It is at least so many times as long as one drawing takes, so that listing a long run does not delay reading it."""
+PREFETCH_AFTER_S = 0.05
 
 
-class ReviewScreen(Listing, Showing, Sorting, Copying, Again, Branching):
-    """Steps through the failures of one run; see the module."""
+class ReviewScreen(RunScreen):
+    """Steps through the failures of one run."""
 
     where: ClassVar[str] = "review"
     heading: ClassVar[str] = "Review"
@@ -45,101 +56,225 @@ class ReviewScreen(Listing, Showing, Sorting, Copying, Again, Branching):
     ReviewScreen {
         #review { height: 1fr; layout: vertical; }
         #list-side { height: 6fr; } #case-side { height: 13fr; }
-        #head { height: auto; max-height: 4; }
-        #detail { height: 1fr; } #talk, #talk-caption { display: none; }
         &.-wide {
             #review { layout: horizontal; }
             #list-side { width: 52; height: 1fr; } #case-side { width: 1fr; height: 1fr; }
             #head { max-height: 8; }
-            &.-tall.-diff #talk { display: block; height: 1fr; }
-            &.-tall.-diff.-loops #talk { display: none; }
+            &.-tall CasePane.-diff #talk { display: block; height: 1fr; }
+            &.-tall CasePane.-diff.-alone #talk { display: none; }
         }
     }
     """
 
-    _listed_at = _listing_s = 0.0
-    _is_stale = False
-    """Whether something came since the list was drawn."""
-
-    # Composition -----------------------------------------------------------------------------------------------------
+    def __init__(self, services: Services, run: RunFolder, case: str = "") -> None:
+        """Review a run, with the cursor on a case if one is named."""
+        super().__init__(services, run)
+        self.loader = CaseLoader(self._in_loop, self._draw_case_again)
+        self.controller = ReviewController(Notes(run.path), self.loader, case)
+        self.search = RunSearch(run.journal_path, self._in_loop, self._relist, self._end_search)
+        self.controller.triage.matches = self.search.matches
+        self.case_list = CaseListPane()
+        self.case_pane = CasePane()
+        self._filters = FilterActions(services, self.controller, self.search, self.draw)
+        self._views = ViewActions(self.controller, self.case_pane, self.draw)
+        self._retry = RetryActions(services, run, self.controller, self._start_worker)
+        self._responders = (
+            StepActions(services, self.controller, self.case_pane, self.draw),
+            self._filters,
+            self._views,
+            TagActions(services, self.controller, self._start_worker, self.draw),
+            CopyActions(services, run, self.controller),
+            self._retry,
+        )
+        self._listed_at = self._listing_s = 0.0
+        self._has_news = False
+        """Whether something came since the list was made."""
 
     def compose_body(self) -> ComposeResult:
         """Lay out the list and the case."""
         with Container(id="review"):
-            with Vertical(id="list-side"):
-                yield PaneTitle("list", id="list-caption")
-                yield RowList(ROWS, id="list", classes="pane", empty=Content("reading the run …"))
-            with Vertical(id="case-side"):
-                yield PaneTitle("", id="case-caption")
-                yield Static(id="head", classes="pane")
-                yield CaseText(id="detail", classes="pane", empty=Content("Nothing is listed."))
-                yield Transcript(id="talk", classes="pane")
+            yield self.case_list
+            yield self.case_pane
 
     def on_mount(self) -> None:
         """Show where one is before anything is read."""
-        self.add_class("-diff")
-        self.group_as_before()
+        self._filters.restore_grouping()
         self.top_line.tell(title=literal(self.run_folder.name))
 
-    # What is new -----------------------------------------------------------------------------------------------------
+    def on_unmount(self) -> None:
+        """Stop what goes on in threads."""
+        self.search.close()
+        self.loader.close()
+
+    @property
+    def responders(self) -> Sequence[object]:
+        """What does the actions of Review."""
+        return self._responders
+
+    # From the run ----------------------------------------------------------------------------------------------------
 
     def fed(self, changes: Changes) -> None:
-        """Take over what is new; the list is drawn again now and then while the run is read."""
-        feed = self.feed
+        """Take over what is new; the list is made again now and then while the run is read."""
+        feed, controller = self.feed, self.controller
         if feed is None:
-            self.case_list.show([], empty=self.problem)
+            self.case_list.show([], set(), self._draw_row, cursor=None, empty=self.problem)
             return
         if not self._listed_at:
-            self.read_notes()
-            self.open_suite()
-        if self.loops:
-            self.triage.settle_on("")
+            self._retry.feed = feed
+            controller.open(feed)
+            self._open_suite(feed.manifest)
+        controller.choose_suite_view()
         if changes.settled:
-            self.triage.forget_order()
-        self._is_stale = True
+            controller.take_settled()
+        self._has_news = True
         if changes.settled or not self._listed_at or not changes.records:
             self._list_again()
-        rollout = self.rollout
-        if rollout is not None and rollout.key in changes.keys:
-            self.show_case()
+        if (rollout := controller.rollout) is not None and rollout.key in changes.keys:
+            controller.redraw_case()
+        self.draw()
 
     def ticked(self) -> None:
-        """Draw the list again, if it is time."""
+        """Make the list again, if it is time."""
         pause = max(RELIST_PAUSE_S, RELIST_SHARE * self._listing_s)
-        if self._is_stale and time.monotonic() - self._listed_at > pause:
+        if self._has_news and time.monotonic() - self._listed_at > pause:
             self._list_again()
 
     def _list_again(self) -> None:
-        self._listed_at, self._is_stale = time.monotonic(), False
-        self.relist()
+        self._listed_at, self._has_news = time.monotonic(), False
+        self._relist()
         self._listing_s = time.monotonic() - self._listed_at
-        self.moved = self.moved or (self.feed is not None and self.feed.is_read)
+        self.controller.take_read()
 
-    @on(RowList.RowChosen, "#list")
-    def _chosen(self, event: RowList.RowChosen) -> None:
-        self.detail.focus()
+    def _open_suite(self, manifest: Manifest) -> None:
+        def take(opened: OpenedSuite) -> None:
+            self.loader.take_suite(opened)
+            self.controller.take_suite()
+            self.draw()
 
-    # Finding and keys ------------------------------------------------------------------------------------------------
+        def work() -> None:
+            opened = case_loader.open_suite(self.services.paths.data, manifest)
+            if self.is_running:
+                self.services.from_thread(take, opened)
+
+        self.run_worker(work, thread=True, group="suite", exit_on_error=False)
+
+    # From the panes --------------------------------------------------------------------------------------------------
+
+    @on(CaseListPane.RowEntered)
+    def _enter_row(self, event: CaseListPane.RowEntered) -> None:
+        if event.key == self.case_list.cursor:  # it may have moved on
+            self.controller.enter_row(event.key)
+            self.draw()
+
+    @on(CaseListPane.CaseOpened)
+    def _focus_case(self) -> None:
+        self.case_pane.text.focus()
+
+    @on(CaseText.WidthChanged)
+    def _lay_out_again(self) -> None:
+        self.call_after_refresh(self._relist_and_redraw)
+
+    def _relist_and_redraw(self) -> None:
+        if self.feed is not None and self.is_mounted:
+            self.controller.redraw_case()
+            self._relist()
 
     def find_changed(self, text: str, *, done: bool) -> None:
         """Narrow the list, or find in the text, whichever had the focus."""
-        if self.find_session.origin is self.case_list or self.find_session.origin is None:
-            self.narrow_to(text, done=done)
+        if self.find_session.origin in (self.case_list.rows, None):
+            self._filters.narrow(text, done=done)
+        else:
+            self._views.find(text, done=done)
+            self.refresh_keys()
+
+    # Drawing ---------------------------------------------------------------------------------------------------------
+
+    def draw(self) -> None:
+        """Draw what is stale."""
+        stale = self.controller.take_stale()
+        if Stale.LIST in stale:
+            self._draw_list()
+        elif Stale.CASE in stale and (current := self.controller.current) is not None:
+            self.case_list.move_to(row_key(current))
+        if Stale.CASE in stale:
+            self._draw_case()
+        if Stale.FIGURES in stale or Stale.CASE in stale:
+            self._draw_figures()
+
+    def _relist(self) -> None:
+        if self.is_mounted:
+            self.controller.relist()
+            self.draw()
+
+    def _draw_list(self) -> None:
+        controller, current = self.controller, self.controller.current
+        keys, fixed = controller.triage.rows(with_tops=self.has_class("-wide"))
+        self.case_list.show(
+            keys if controller.triage.order else [],
+            fixed,
+            self._draw_row,
+            cursor=row_key(current) if current is not None else None,
+            empty=case_rows.empty_text(controller),
+        )
+
+    def _draw_row(self, key: str, width: int) -> Face:
+        live = self.feed is not None and self.feed.is_live
+        return case_rows.row_content(self.controller, key, width, live=live)
+
+    def _draw_case(self) -> None:
+        try:
+            shown = self.controller.shown_case()
+        except UsageError as error:
+            self.services.notify(literal(str(error)), severity="error")
             return
-        self.find_in_text(text, done=done)
+        self.case_pane.show(shown, Room(self.size.width, self.has_class("-wide"), self.has_class("-tall")))
+        if shown is not None:
+            self.set_timer(PREFETCH_AFTER_S, self._prefetch)
+
+    def _prefetch(self) -> None:
+        if self.is_current:
+            self.controller.prefetch()
+
+    def _draw_figures(self) -> None:
+        feed, controller, width = self.feed, self.controller, self.size.width
+        if feed is None:
+            return
+        status = case_rows.status_text(controller, feed.overview, feed.manifest, width)
+        self.top_line.tell(title=title_words(feed.manifest, width), status=status)
+        title = case_rows.list_title(controller, feed.manifest, is_searching=self.search.is_running)
+        self.case_list.set_title(title, case_rows.list_hint(feed.damages))
+
+    def _draw_case_again(self) -> None:
+        self.controller.redraw_case()
+        self.draw()
+
+    def _end_search(self) -> None:
+        self.controller.redraw_figures()
+        self.draw()
+
+    # Keys and threads ------------------------------------------------------------------------------------------------
 
     def key_words(self) -> Mapping[str, str]:
         """Name keys by what they do at this moment."""
-        return {"fail.next": "next place found"} if self.is_finding else {}
+        return {"fail.next": "next place found"} if self.case_pane.search_text else {}
 
     def go_back(self) -> bool:
         """Close the find bar, end finding, unzoom, then leave the text for the list."""
         if super().go_back():
             return True
-        if self.is_finding:
-            self.find_in_text("")
+        if self.case_pane.search_text:
+            self.case_pane.find("")
+            self.refresh_keys()
             return True
-        if not self.case_list.has_focus:
-            self.case_list.focus()
+        if not self.case_list.rows.has_focus:
+            self.case_list.rows.focus()
             return True
         return False
+
+    def _start_worker(self, work: Coroutine[Any, Any, None] | Callable[[], None], *, group: str) -> None:
+        self.run_worker(work, group=group, exclusive=True, thread=not isinstance(work, Coroutine))
+
+    def _in_loop(self, callback: Callable[[], None]) -> None:
+        """Have a function called in the app's own loop, from any thread, for as long as the screen is there."""
+        if self.is_running:
+            self.call_later(callback)

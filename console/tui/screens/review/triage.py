@@ -34,10 +34,10 @@ class Head:
 
 
 class Triage:
-    """What Review lists; see the module."""
+    """Filters, groups and orders rollouts, and knows which group is unfolded."""
 
     def __init__(self) -> None:
-        """List nothing yet."""
+        """List failures by reason."""
         self.by = GroupBy.REASON
         self.home = FAILURES
         """What is listed unless the reader chooses something else."""
@@ -46,7 +46,7 @@ class Triage:
         """What the reader typed besides the scope."""
         self.annotations: Mapping[Slot, Annotation] = {}
         """What readers say."""
-        self.found: Mapping[Slot, Collection[str]] = {}
+        self.matches: Mapping[Slot, Collection[str]] = {}
         """Free texts of the filter that a conversation holds."""
         self.groups: list[Group] = []
         self.order: list[Rollout] = []
@@ -60,21 +60,22 @@ class Triage:
 
     def refresh(self, rollouts: Iterable[Rollout]) -> None:
         """Group and filter anew; groups that are known keep their order."""
-        kept = [it for it in rollouts if self._keeps(it)]
+        kept = [rollout for rollout in rollouts if self._keeps(rollout)]
         tags = {slot: annotation.tag for slot, annotation in self.annotations.items()} if self.by is GroupBy.TAG else {}
         groups = group(kept, self.by, tags)
         self.groups = self._in_known_order(groups)
-        for found in self.groups:
-            found.parts = self._in_known_order(found.parts)
+        for top in self.groups:
+            top.parts = self._in_known_order(top.parts)
         self.order = in_order(self.groups)
-        self._of_path = {leaf.path: leaf for found in self.groups for leaf in found.leaves}
-        self._of_slot = {it.slot: leaf.path for found in self.groups for leaf in found.leaves for it in leaf.rollouts}
-        self._place_of_slot = {it.slot: place for place, it in enumerate(self.order)}
+        leaves = [leaf for top in self.groups for leaf in top.leaves]
+        self._of_path = {leaf.path: leaf for leaf in leaves}
+        self._of_slot = {rollout.slot: leaf.path for leaf in leaves for rollout in leaf.rollouts}
+        self._place_of_slot = {rollout.slot: place for place, rollout in enumerate(self.order)}
 
     def _keeps(self, rollout: Rollout) -> bool:
         annotation = self.annotation(rollout.slot)
-        found = self.found.get(rollout.slot, ())
-        return self.scope.keeps(rollout, annotation) and self.narrow.keeps(rollout, annotation, found)
+        matches = self.matches.get(rollout.slot, ())
+        return self.scope.keeps(rollout, annotation) and self.narrow.keeps(rollout, annotation, matches)
 
     def annotation(self, slot: Slot) -> Annotation:
         """Return what readers say of a case."""
@@ -96,9 +97,9 @@ class Triage:
         self._places = {}
 
     def _in_known_order(self, groups: list[Group]) -> list[Group]:
-        for found in groups:
-            self._places.setdefault(found.path, len(self._places))
-        return sorted(groups, key=lambda found: (found.rank, self._places[found.path]))
+        for each in groups:
+            self._places.setdefault(each.path, len(self._places))
+        return sorted(groups, key=lambda each: (each.rank, self._places[each.path]))
 
     # Rows ------------------------------------------------------------------------------------------------------------
 
@@ -112,18 +113,18 @@ class Triage:
         keys: list[str] = []
         fixed: set[str] = set()
         if self.by is GroupBy.NONE:
-            return [row_key(it.slot) for it in self.order], fixed
-        for found in self.groups:
-            has_top = with_tops and len(found.parts) > 1
+            return [row_key(rollout.slot) for rollout in self.order], fixed
+        for top in self.groups:
+            has_top = with_tops and len(top.parts) > 1
             if has_top:
-                fixed.add(self._add_head(keys, _TOP, Head(found, True, 0, is_top=True)))
-            for leaf in found.leaves:
+                fixed.add(self._add_head(keys, _TOP, Head(top, True, 0, is_top=True)))
+            for leaf in top.leaves:
                 is_open = leaf.path == self.open_path
-                label = found.label if leaf is not found else ""
+                label = top.label if leaf is not top else ""
                 head = self._add_head(keys, _HEAD, Head(leaf, is_open, int(has_top), top_label=label))
                 if is_open:
                     fixed.add(head)
-                    keys += [row_key(it.slot) for it in leaf.rollouts]
+                    keys += [row_key(rollout.slot) for rollout in leaf.rollouts]
         return keys, fixed
 
     def _add_head(self, keys: list[str], kind: str, head: Head) -> str:
@@ -168,9 +169,9 @@ class Triage:
     @property
     def seen(self) -> int:
         """How many of those listed a reader has dealt with."""
-        return sum(self.annotation(it.slot).is_seen for it in self.order)
+        return sum(self.annotation(rollout.slot).is_seen for rollout in self.order)
 
     def first_unseen(self) -> Rollout | None:
         """Return the first listed case nobody has dealt with, or the first of all."""
         first = self.order[0] if self.order else None
-        return next((it for it in self.order if not self.annotation(it.slot).is_seen), first)
+        return next((rollout for rollout in self.order if not self.annotation(rollout.slot).is_seen), first)

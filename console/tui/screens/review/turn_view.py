@@ -3,17 +3,15 @@
 Says nothing of its own about what is right: marks come from the suite's comparison.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from textual.content import Content
 
 from console.core.comparison import Comparison, Mark, Pair
 from console.insight.conversation import Conversation
-from console.insight.executed_code import cells_of
 from console.insight.passage import Passage, PassageKind
 from console.tui.render import diff
-from console.tui.render.code_blocks import turn_code_block
 from console.tui.render.symbols import SYMBOLS
 from console.tui.sanitize import one_line
 from console.tui.widgets.block import Block
@@ -32,26 +30,34 @@ _WHOLE = ("state", "result")
 """Kinds of which only what is wrong is listed: how many of how many means nothing."""
 
 
-def turn_blocks(comparison: Comparison, conversation: Conversation, width: int, style: diff.Style) -> list[Block]:
-    """Return the blocks of all turns; where one failed, the good ones are folded."""
-    found = dict(diff.turns_of(comparison))
+def turn_blocks(
+    comparison: Comparison, conversation: Conversation, codes: Mapping[int, Block], width: int, style: diff.Style
+) -> list[Block]:
+    """Return the blocks of all turns; where one failed, the good ones are folded.
+
+    Args:
+        comparison: the suite's.
+        conversation: what was said in each turn.
+        codes: block of the code that was run in a turn, by turn from 0.
+        width: cells of the pane.
+        style: how the reader wants it.
+    """
+    pairs_by_turn = dict(diff.turns_of(comparison))
     marks = diff.turn_marks(comparison)
-    cells = cells_of(conversation.passages)
-    is_titled = len(marks) > 1 or bool(cells)
+    is_titled = len(marks) > 1 or bool(codes)
     has_failed = Mark.DIFFERS in marks.values()
     blocks: list[Block] = []
     is_named = False
-    for number in sorted({*found, *marks}):
-        pairs = found.get(number, [])
+    for number in sorted({*pairs_by_turn, *marks}):
+        pairs = pairs_by_turn.get(number, [])
         is_folded = has_failed and marks.get(number) is Mark.SAME
-        title = _title(number, marks.get(number, Mark.SAME), pairs) if is_titled else Content.empty()
+        title = turn_title(number, marks.get(number, Mark.SAME), pairs) if is_titled else Content.empty()
         body = _asked(conversation.passages, number) if is_titled else []
         if pairs and not is_named and not is_folded:
             is_named = True
             body += diff.heading(width, style)
         body += diff.pair_lines(pairs, width, style)
-        mine = [cell for cell in cells if cell.turn == number]
-        code = turn_code_block(number, mine) if mine else None
+        code = codes.get(number)
         if code is not None and is_folded:
             body += code.body
             code = None
@@ -64,26 +70,26 @@ def turn_blocks(comparison: Comparison, conversation: Conversation, width: int, 
     return blocks
 
 
-def _title(number: int, mark: Mark, pairs: Sequence[Pair]) -> Content:
+def turn_title(number: int, mark: Mark, pairs: Sequence[Pair]) -> Content:
     """Return `turn 2 ✗   calls 1 of 2   reads ✓   writes ✗   validator ✗`."""
     parts = [Content.assemble((f"turn {number + 1} ", "bold"), diff.turn_sign(mark))]
     if mark is Mark.OMITTED:
         parts.append(Content.styled("not judged", MUTED))
     for kind, words in _KINDS:
-        mine = [pair for pair in pairs if pair.kind == kind]
-        if mine:
-            parts.append(_wrong(words) if kind in _WHOLE else _summary(words, mine))
+        of_kind = [pair for pair in pairs if pair.kind == kind]
+        if of_kind:
+            parts.append(_wrong(words) if kind in _WHOLE else _summary(words, of_kind))
     return Content("   ").join(parts)
 
 
 def _summary(words: str, pairs: Sequence[Pair]) -> Content:
-    wanted = [pair for pair in pairs if pair.mark is not Mark.EXTRA]
-    right = sum(pair.mark in (Mark.SAME, Mark.OMITTED) for pair in wanted)
-    extra = len(pairs) - len(wanted)
+    expected = [pair for pair in pairs if pair.mark is not Mark.EXTRA]
+    right = sum(pair.mark in (Mark.SAME, Mark.OMITTED) for pair in expected)
+    extra = len(pairs) - len(expected)
     parts: list[Content] = []
-    if wanted:
-        count = f"{right} of {len(wanted)}" if len(wanted) > 1 and right < len(wanted) else ""
-        style = "$pass" if right == len(wanted) else "$fail"
+    if expected:
+        count = f"{right} of {len(expected)}" if len(expected) > 1 and right < len(expected) else ""
+        style = "$pass" if right == len(expected) else "$fail"
         parts.append(Content.styled(count or (SYMBOLS.passed if right else SYMBOLS.failed), style))
     if extra:
         parts.append(Content.styled(f"{extra} extra", MUTED))
@@ -96,9 +102,9 @@ def _wrong(words: str) -> Content:
 
 def _asked(passages: Sequence[Passage], turn: int) -> list[Content]:
     """Return what the user said in a turn, on one line."""
-    said = [
+    texts = [
         passage.text
         for passage in passages
         if passage.kind is PassageKind.USER and passage.turn == turn and not passage.step and passage.role == "model"
     ]
-    return [Content.styled("user  ", MUTED).append(one_line(said[-1], _QUERY_WIDTH))] if said else []
+    return [Content.styled("user  ", MUTED).append(one_line(texts[-1], _QUERY_WIDTH))] if texts else []

@@ -1,0 +1,387 @@
+"""`ReviewController`: the rules of Review: what is listed, which case is current, which view is shown, what undo does.
+
+Knows no widget and needs no event loop. What a reader or the run does comes in by methods; `take_stale` says what has
+to be drawn again, and the panes are given what the properties return.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from enum import Flag, auto
+from typing import Any
+
+from console.core.annotation import UNREMARKED, Annotation
+from console.core.fault import UsageError
+from console.insight.failures import Group, GroupBy
+from console.insight.filter import Filter, read_filter
+from console.insight.rollout import Rollout, Slot
+from console.store.notes import Note, Notes
+from console.tui.render import diff
+from console.tui.render.rollout_rows import slot_of
+from console.tui.screens.review.case_loader import CaseLoader, ReviewedRun
+from console.tui.screens.review.shown_case import ShownCase
+from console.tui.screens.review.triage import FAILURES, Triage
+from console.tui.screens.review.views import STANDARD_VIEWS
+from console.tui.suite_views.registry import STANDARD, find_view
+from console.tui.suite_views.suite_view import CaseView, ReviewedCase, SuiteView
+
+NOT_REVIEWED = "!is:reviewed"
+"""Filter for what nobody has dealt with."""
+_SCOPE_LABELS = {
+    FAILURES: "failures",
+    "is:failed": "failed only",
+    "is:broken": "broken only",
+    "is:disputed": "disputed only",
+}
+_GROUPING_LABELS = {GroupBy.ERROR: "error type"}
+
+
+class Stale(Flag):
+    """What has to be drawn again."""
+
+    NOTHING = 0
+    LIST = auto()
+    CASE = auto()
+    FIGURES = auto()
+
+
+class ReviewController:
+    """The state of Review."""
+
+    def __init__(self, notes: Notes, loader: CaseLoader, case: str = "") -> None:
+        """List nothing until `open`; with a case, the cursor goes there first."""
+        self.triage = Triage()
+        self.run: ReviewedRun | None = None
+        self.suite_view: SuiteView = STANDARD
+        self.current: Slot | None = None
+        self.is_moved = False
+        """Whether the cursor belongs to the reader already, and does not follow what arrives."""
+        self.filter_mistake = ""
+        """What is wrong with the filter being typed."""
+        self.style = diff.Style()
+        self._notes = notes
+        self._loader = loader
+        self._case_asked_for = case
+        self._view_id = STANDARD_VIEWS[0].id
+        self._undoable: list[list[Note]] = []
+        self._stale = Stale.NOTHING
+
+    # The run ---------------------------------------------------------------------------------------------------------
+
+    def open(self, run: ReviewedRun) -> None:
+        """Review a run: read what readers said of it."""
+        self.run = run
+        self.read_notes()
+        self.choose_suite_view()
+
+    def read_notes(self) -> None:
+        """Read what readers said of the run again."""
+        self.triage.annotations = self._notes.annotations()
+
+    def choose_suite_view(self) -> None:
+        """Take the view of the run's suite, as far as it is known by now."""
+        if self.run is None:
+            return
+        manifest = self.run.manifest
+        suite_view = find_view(manifest, self.run.overview.track_names, manifest.format or self._loader.format_name)
+        if suite_view is not self.suite_view:
+            self.suite_view = suite_view
+            self._stale |= Stale.CASE | Stale.FIGURES
+        if suite_view.lists_everything:
+            self.triage.settle_on("")
+
+    def take_suite(self) -> None:
+        """The suite has been opened, or cannot be."""
+        self.choose_suite_view()
+        self._stale |= Stale.CASE
+
+    def take_settled(self) -> None:
+        """The run has been read: let the largest groups come first."""
+        self.triage.forget_order()
+
+    def take_read(self) -> None:
+        """The cursor stays where it is from the first list that is whole."""
+        self.is_moved = self.is_moved or (self.run is not None and self.run.is_read)
+
+    def take_stale(self) -> Stale:
+        """Return what has to be drawn again since the last call."""
+        stale, self._stale = self._stale, Stale.NOTHING
+        return stale
+
+    def redraw_case(self) -> None:
+        """Have the current case drawn again."""
+        self._stale |= Stale.CASE
+
+    def redraw_figures(self) -> None:
+        """Have counters and scores drawn again."""
+        self._stale |= Stale.FIGURES
+
+    # The list --------------------------------------------------------------------------------------------------------
+
+    @property
+    def rollouts(self) -> Sequence[Rollout]:
+        """All rollouts of the run, in its order."""
+        return list(self.run.overview.rollouts.values()) if self.run is not None else ()
+
+    def relist(self) -> None:
+        """Filter and group again; the cursor stays on its case, or goes to the first nobody has dealt with."""
+        if self.run is None:
+            return
+        self.triage.refresh(self.run.overview.rollouts.values())
+        self._stale |= Stale.LIST | Stale.FIGURES
+        if (self.current is None or not self.is_moved) and (target := self._first_target()) is not None:
+            self.go(target)
+        elif self.current is None or not self.triage.place_of(self.current):
+            self._leave_unlisted()
+        if self.current is not None:
+            self.triage.open_group_of(self.current)
+
+    def _first_target(self) -> Rollout | None:
+        """Return where the cursor belongs before the reader has moved it."""
+        assert self.run is not None
+        if not self._case_asked_for:
+            return self.triage.first_unseen()
+        rollout = self.run.overview.rollouts.get((self._case_asked_for, 0))
+        if rollout is not None and not self.triage.place_of(rollout.slot) and self.run.is_read:
+            self.triage.scope = self.triage.narrow
+            self.triage.refresh(self.run.overview.rollouts.values())
+        return rollout
+
+    def _leave_unlisted(self) -> None:
+        """The current case is not listed any more: go to the first that is, unless nothing is."""
+        first = self.triage.first_unseen()
+        if first is not None:
+            self.go(first)
+        else:
+            self.current = None
+            self._stale |= Stale.CASE
+
+    def list_label(self) -> str:
+        """Return in words what is listed; parts may be foreign text."""
+        scope, by = self.triage.scope.text, self.triage.by
+        label = _SCOPE_LABELS.get(scope, scope) if scope else self.suite_view.everything_label
+        grouping = "" if by is GroupBy.NONE else f"by {_GROUPING_LABELS.get(by, by.value)}"
+        return " · ".join(part for part in (label, grouping, self.triage.narrow.text) if part)
+
+    # The cursor ------------------------------------------------------------------------------------------------------
+
+    @property
+    def rollout(self) -> Rollout | None:
+        """The current rollout."""
+        if self.run is None or self.current is None:
+            return None
+        return self.run.overview.rollouts.get(self.current)
+
+    @property
+    def annotation(self) -> Annotation:
+        """What readers say of the current case."""
+        return self.triage.annotation(self.current) if self.current is not None else UNREMARKED
+
+    @property
+    def current_group(self) -> Group | None:
+        """The lowest group of the current case."""
+        return self.triage.group_of(self.current) if self.current is not None else None
+
+    def go(self, rollout: Rollout | None) -> None:
+        """Make a case the current one and unfold its group; None stays where one is."""
+        if rollout is None:
+            return
+        self.current = rollout.slot
+        if self.triage.open_group_of(rollout.slot):
+            self._stale |= Stale.LIST
+        self._stale |= Stale.CASE
+
+    def enter_row(self, key: str) -> None:
+        """The cursor of the list came to a row: a case, or the line of a folded group, which unfolds."""
+        head = self.triage.heads.get(key)
+        if head is not None:
+            self.is_moved = True
+            members = head.group.rollouts
+            is_going_up = self.triage.place_of(members[0].slot) < self.triage.place_of(self.current)
+            self.go(members[-1] if is_going_up else members[0])
+        elif self.run is not None and slot_of(key) != self.current:
+            self.is_moved = True
+            self.go(self.run.overview.rollouts.get(slot_of(key)))
+
+    def step(self, by: int) -> bool:
+        """Go so many cases on in reading order; say whether there was one."""
+        self.is_moved = True
+        rollout = self.triage.step(self.current, by)
+        self.go(rollout)
+        return rollout is not None
+
+    def step_group(self, by: int) -> None:
+        """Go to the first case so many groups on."""
+        self.is_moved = True
+        leaves = [leaf for group in self.triage.groups for leaf in group.leaves]
+        places = {leaf.path: place for place, leaf in enumerate(leaves)}
+        target = places.get(self.triage.open_path, -by) + by
+        if 0 <= target < len(leaves):
+            self.go(leaves[target].rollouts[0])
+
+    # Filter and groups -----------------------------------------------------------------------------------------------
+
+    def narrow(self, text: str, *, done: bool) -> str:
+        """List only what a filter keeps, from the next `relist` on; one that cannot be read filters nothing.
+
+        Args:
+            text: the filter.
+            done: whether it has been typed to its end; what is wrong with it then no longer stands in the title.
+
+        Returns:
+            What is wrong with it.
+        """
+        try:
+            self.triage.narrow, mistake, self.filter_mistake = read_filter(text), "", ""
+        except UsageError as error:
+            self.triage.narrow, mistake = Filter(), str(error)
+            self.filter_mistake = "" if done else f"{error.message}. {error.hint}"
+        return mistake
+
+    def set_scope(self, text: str) -> None:
+        """List what a filter keeps, besides what the reader typed."""
+        self.triage.scope = read_filter(text)
+        self.relist()
+
+    def add_to_filter(self, *terms: str) -> None:
+        """Narrow the list further."""
+        self.triage.narrow = read_filter(" ".join([self.triage.narrow.text, *terms]).strip())
+        self.relist()
+
+    def clear_filter(self) -> None:
+        """List what Review opens on again."""
+        self.triage.scope, self.triage.narrow = read_filter(self.triage.home), Filter()
+        self.relist()
+
+    def regroup(self, by: GroupBy) -> None:
+        """Group by something else."""
+        self.triage.regroup(by)
+        self.relist()
+
+    # Notes -----------------------------------------------------------------------------------------------------------
+
+    def annotate(self, rollouts: Sequence[Rollout], kind: str, value: str) -> None:
+        """Write a note on some cases; an empty value takes one back.
+
+        Raises:
+            UsageError: the note cannot be kept.
+        """
+        before: list[Note] = []
+        for rollout in rollouts:
+            before.append(Note(rollout.key, kind, _note_value(self.triage.annotation(rollout.slot), kind)))
+            self._notes.add(Note(rollout.key, kind, value))
+        self._undoable.append(before)
+        self.read_notes()
+        self.relist()
+
+    def annotate_and_go_on(self, kind: str, value: str) -> None:
+        """Write a note on the current case and go on to the next one.
+
+        Raises:
+            UsageError: the note cannot be kept.
+        """
+        rollout = self.rollout
+        if rollout is None:
+            return
+        following = self.triage.step(rollout.slot, 1)
+        self.annotate([rollout], kind, value)
+        self.go(following or rollout)
+
+    def undo(self) -> Sequence[Note]:
+        """Take the last notes back, go to their case, and return what stands now; nothing if there is none.
+
+        Raises:
+            UsageError: that cannot be kept.
+        """
+        if not self._undoable:
+            return ()
+        notes = self._undoable.pop()
+        for note in notes:
+            self._notes.add(note)
+        self.read_notes()
+        self.relist()
+        if self.run is not None:
+            self.go(self.run.overview.rollouts.get((notes[0].key.case, notes[0].key.rollout)))
+        return notes
+
+    # The case and its views ------------------------------------------------------------------------------------------
+
+    def case(self) -> ReviewedCase | None:
+        """Return everything the views of the current case are drawn from.
+
+        Raises:
+            UsageError: the journal cannot be read any more.
+        """
+        rollout = self.rollout
+        return self._loader.case(self.run, rollout) if self.run is not None and rollout is not None else None
+
+    def shown_case(self) -> ShownCase | None:
+        """Return the current case as it is to be drawn; None when nothing is listed.
+
+        Raises:
+            UsageError: the journal cannot be read any more.
+        """
+        case, run = self.case(), self.run
+        if case is None or run is None:
+            return None
+        group = self.current_group if self.triage.by is GroupBy.REASON else None
+        return ShownCase(
+            case,
+            annotation=self.annotation,
+            model=run.manifest.model,
+            simulated=run.manifest.simulated,
+            alike=group.count if group is not None else 0,
+            views=self.views,
+            view=self.view,
+            style=self.style,
+            suite_view=self.suite_view,
+            words=next(iter(self.triage.narrow.words), ""),
+            rollouts=lambda: self.rollouts,
+            report=lambda: self._loader.report(run),
+        )
+
+    def prefetch(self) -> None:
+        """Read and compare the cases next to the current one."""
+        if self.run is not None and self.current is not None:
+            self._loader.prefetch(self.run, [rollout.key for rollout in self.triage.around(self.current)])
+
+    @property
+    def views(self) -> Sequence[CaseView]:
+        """The views that the current case has."""
+        rollout = self.rollout
+        views = self.suite_view.case_views(STANDARD_VIEWS)
+        return [view for view in views if rollout is not None and view.exists_for(rollout)]
+
+    @property
+    def view(self) -> CaseView:
+        """The view that is shown; it stays when the reader goes to a case that has nothing to show in it."""
+        views = self.suite_view.case_views(STANDARD_VIEWS)
+        return next((view for view in views if view.id == self._view_id), views[0])
+
+    def show_view(self, view_id: str) -> None:
+        """Show a view of the current case."""
+        self._view_id = view_id
+        self._stale |= Stale.CASE
+
+    def toggle_view(self, view_id: str) -> None:
+        """Show a view that the current case has, or the first one again."""
+        if any(view.id == view_id for view in self.views):
+            self.show_view(STANDARD_VIEWS[0].id if self._view_id == view_id else view_id)
+
+    def step_view(self, by: int) -> None:
+        """Show the view so many tabs on."""
+        ids = [view.id for view in self.views]
+        if ids:
+            place = ids.index(self._view_id) if self._view_id in ids else 0
+            self.show_view(ids[(place + by) % len(ids)])
+
+    def restyle(self, **changes: Any) -> None:
+        """Lay the difference out in another way."""
+        self.style = replace(self.style, **changes)
+        self._stale |= Stale.CASE
+
+
+def _note_value(annotation: Annotation, kind: str) -> str:
+    """Return the value of the note that stands, for undo."""
+    if kind == "reviewed":
+        return "yes" if annotation.reviewed else ""
+    return {"tag": annotation.tag, "comment": annotation.comment, "dispute": annotation.dispute}[kind]
