@@ -77,7 +77,7 @@ def _value(value: Any) -> str:
         case int() | float():
             return repr(value)
         case list():
-            return f"[{', '.join(_value(one) for one in cast('list[Any]', value))}]"
+            return f"[{', '.join(_value(item) for item in cast('list[Any]', value))}]"
         case dict():
             inner = [
                 f"{_key(key)} = {_value(item)}"

@@ -58,15 +58,15 @@ def load_questions(folder: Path, name: str, options: AidanOptions) -> QuestionSe
     """
     values = options.values
     if values["questions"] is not None:
-        found = _numbered("custom", list(_texts(values["questions"], "questions")))
+        question_set = _numbered("custom", list(_texts(values["questions"], "questions")))
     elif values["questions_path"] is not None:
         path = Path(values["questions_path"]).expanduser()
-        found = _numbered(path.name, read_list(path))
+        question_set = _numbered(path.name, read_list(path))
     elif values["dataset"] is not None:
-        found = _numbered(values["dataset"], read_dataset(values["dataset"], values["dataset_split"]))
+        question_set = _numbered(values["dataset"], read_dataset(values["dataset"], values["dataset_split"]))
     else:
-        found = read_folder(folder, name)
-    return QuestionSet(found.name, found.questions[: values["num_questions"]])
+        question_set = read_folder(folder, name)
+    return QuestionSet(question_set.name, question_set.questions[: values["num_questions"]])
 
 
 def read_folder(folder: Path, name: str) -> QuestionSet:

@@ -108,11 +108,11 @@ def _optional(module: str, package: str, where: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        known = ", ".join(_READERS)
+        endings = ", ".join(_READERS)
         raise UsageError(
             f"the package {package} is needed to read this dataset",
             where=where,
-            hint=f"Install eval-console[datasets], or give a local file ({known}).",
+            hint=f"Install eval-console[datasets], or give a local file ({endings}).",
         ) from error
 
 

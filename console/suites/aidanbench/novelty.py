@@ -58,8 +58,8 @@ def cosine(first: Vector, second: Vector) -> float:
 
 def novelty(new: Vector, previous: Sequence[Vector]) -> float:
     """Return 1.0 minus the greatest cosine; 1.0 for the first answer. May exceed 1, or be nan."""
-    found = Earlier(previous).nearest(new)
-    return 1.0 if found is None else 1.0 - found.similarity
+    nearest = Earlier(previous).nearest(new)
+    return 1.0 if nearest is None else 1.0 - nearest.similarity
 
 
 def _cosine(first: Vector, second: Vector, lengths: float) -> float:

@@ -126,31 +126,31 @@ class AidanOptions:
         return self.protocol == ORIGINAL and self.values["sampling"] == "protocol"
 
 
-def read_options(given: Mapping[str, Any]) -> AidanOptions:
+def read_options(options: Mapping[str, Any]) -> AidanOptions:
     """Check options and fill in the defaults.
 
     Raises:
         UsageError: an unknown name (with the nearest), a value of the wrong kind, out of range or contradicting
             another.
     """
-    for name in given:
+    for name in options:
         if name not in _BY_NAME:
             raise _unknown("option", name, list(_BY_NAME))
-    values = {name: _checked(option, given.get(name)) for name, option in _BY_NAME.items()}
+    values = {name: _checked(option, options.get(name)) for name, option in _BY_NAME.items()}
     _check_numbers(values)
     _check_sources(values)
     return AidanOptions(values, read_thresholds(values["thresholds"]), _turns(values))
 
 
-def read_thresholds(given: object) -> Thresholds:
+def read_thresholds(thresholds: object) -> Thresholds:
     """Complete thresholds with the defaults 15, 0.15 and 0.15.
 
     Raises:
         UsageError: not a table, an unknown name, or not a finite number.
     """
-    if not isinstance(given, dict):
-        raise UsageError(f"thresholds must be a table of names and numbers, not {given!r}", where="thresholds")
-    table = cast(dict[str, object], given)
+    if not isinstance(thresholds, dict):
+        raise UsageError(f"thresholds must be a table of names and numbers, not {thresholds!r}", where="thresholds")
+    table = cast(dict[str, object], thresholds)
     numbers: dict[str, float] = {}
     for name, value in table.items():
         if name not in Thresholds._fields:
@@ -188,9 +188,11 @@ def _check_numbers(values: Mapping[str, Any]) -> None:
 
 
 def _check_sources(values: Mapping[str, Any]) -> None:
-    given = [name for name in _SOURCES if values[name] is not None]
-    if len(given) > 1:
-        raise UsageError(f"{' and '.join(given)} exclude each other", where=given[-1], hint="Give only one of them.")
+    sources = [name for name in _SOURCES if values[name] is not None]
+    if len(sources) > 1:
+        raise UsageError(
+            f"{' and '.join(sources)} exclude each other", where=sources[-1], hint="Give only one of them."
+        )
 
 
 def _turns(values: Mapping[str, Any]) -> int | None:
@@ -199,7 +201,7 @@ def _turns(values: Mapping[str, Any]) -> int | None:
     return values["max_turns"] or None
 
 
-def _unknown(what: str, name: str, known: list[str]) -> UsageError:
-    close = nearest(name, known)
-    hint = f"Did you mean {close}?" if close else f"Known: {', '.join(known)}."
-    return UsageError(f"unknown {what} {name!r}", where=f"{what}s", hint=hint)
+def _unknown(kind: str, name: str, names: list[str]) -> UsageError:
+    close = nearest(name, names)
+    hint = f"Did you mean {close}?" if close else f"Known: {', '.join(names)}."
+    return UsageError(f"unknown {kind} {name!r}", where=f"{kind}s", hint=hint)

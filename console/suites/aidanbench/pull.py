@@ -109,26 +109,26 @@ def read_official_wording(folder: Path, say: Callable[[str], object]) -> Wording
     coherence, _ = prompts.prompt("judge_answer", "prompt")
     similarity, _ = prompts.prompt("judge_similarity", "prompt")
     environment, origin = _environment_followup(folder, say)
-    found = Wording("official", first, environment, original, coherence, similarity, origin)
-    changed = changed_texts(found)
+    official_wording = Wording("official", first, environment, original, coherence, similarity, origin)
+    changed = changed_texts(official_wording)
     if changed - {"followup_environment"}:
         say(f"these prompts are not the pinned ones: {', '.join(sorted(changed))}")
         return Wording("changed", first, environment, original, coherence, similarity, origin or "changed")
     if "followup_environment" in changed and not origin:
         say("the environment's follow-up is not the pinned one")
         return Wording("official", first, environment, original, coherence, similarity, "changed")
-    return found
+    return official_wording
 
 
-def changed_texts(found: Wording) -> set[str]:
+def changed_texts(official_wording: Wording) -> set[str]:
     """Return the names of the texts whose filled form has not the official digest."""
     previous = ["one"]
     filled = {
-        "first": first_prompt(found, _SAMPLE),
-        "followup_original": followup_prompt(found, ORIGINAL, _SAMPLE, previous),
-        "followup_environment": followup_prompt(found, ENVIRONMENT, _SAMPLE, previous),
-        "coherence": coherence_prompt(found, _SAMPLE, "Alliances"),
-        "similarity": similarity_prompt(found, _SAMPLE, "Alliances", "Militarism"),
+        "first": first_prompt(official_wording, _SAMPLE),
+        "followup_original": followup_prompt(official_wording, ORIGINAL, _SAMPLE, previous),
+        "followup_environment": followup_prompt(official_wording, ENVIRONMENT, _SAMPLE, previous),
+        "coherence": coherence_prompt(official_wording, _SAMPLE, "Alliances"),
+        "similarity": similarity_prompt(official_wording, _SAMPLE, "Alliances", "Militarism"),
     }
     return {name for name, text in filled.items() if hashlib.sha256(text.encode()).hexdigest()[:16] != _DIGESTS[name]}
 
@@ -144,30 +144,32 @@ def _environment_followup(folder: Path, say: Callable[[str], object]) -> tuple[s
 
 def _fill(fresh: Path, sources: Path, say: Callable[[str], object]) -> None:
     questions = Source(_find(sources, QUESTIONS)).texts("questions")
-    found = read_official_wording(sources, say)
+    official_wording = read_official_wording(sources, say)
     digest = question_digest(questions)
     official = digest == QUESTION_DIGEST
     if not official:
         say("these questions are not the pinned ones: totals will not be called comparable")
     lines = [json.dumps({"question": question}, ensure_ascii=False) for question in questions]
     (fresh / dataset.FILE).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    (fresh / wording.FILE).write_text(json.dumps(asdict(found), ensure_ascii=False, indent=1), encoding="utf-8")
-    comparable = official and found.name == "official"
+    (fresh / wording.FILE).write_text(
+        json.dumps(asdict(official_wording), ensure_ascii=False, indent=1), encoding="utf-8"
+    )
+    comparable = official and official_wording.name == "official"
     (fresh / "suite.toml").write_text(
-        _suite_toml(tree_sha256(fresh), digest, found, comparable=comparable), encoding="utf-8"
+        _suite_toml(tree_sha256(fresh), digest, official_wording, comparable=comparable), encoding="utf-8"
     )
     dataset.read_folder(fresh, NAME)
     wording.read_wording(fresh)
 
 
-def _suite_toml(tree: str, digest: str, found: Wording, *, comparable: bool) -> str:
+def _suite_toml(tree: str, digest: str, official_wording: Wording, *, comparable: bool) -> str:
     source = {
         "name": "AidanBench",
         "version": REVISION if comparable else "unknown",
         "digest": tree,
         "questions": digest,
-        "wording": found.name,
-        "wording_digest": found.digest,
+        "wording": official_wording.name,
+        "wording_digest": official_wording.digest,
         "licence": "none stated",
     }
     lines = [

@@ -17,8 +17,8 @@ _PAIRS = {tag: re.compile(f"<{tag}>(.*?)</{tag}>", re.DOTALL) for tag in (ANSWER
 
 def tag_content(text: str, tag: str) -> str:
     """Return the stripped content of the last complete pair of `tag`, or the whole text as it is."""
-    found = _PAIRS[tag].findall(text)
-    return found[-1].strip() if found else text
+    contents = _PAIRS[tag].findall(text)
+    return contents[-1].strip() if contents else text
 
 
 def answer_of(text: str) -> str:

@@ -38,14 +38,14 @@ def report(results: Sequence[Result], reward_mode: str, note: str) -> Report:
         metrics=(*_totals(graded, unit, notes), *_means(graded)),
         categories=_categories(graded, unit),
         outcomes={outcome: count for outcome, count in _outcomes(results).items() if count},
-        cases={case: (_question_mean(found, unit),) for case, found in _by_case(graded).items()},
+        cases={case: (_question_mean(of_case, unit),) for case, of_case in _by_case(graded).items()},
         reasons=dict(Counter(result.verdict.reason or "" for result in results).most_common()),
     )
 
 
 def _totals(graded: Sequence[Result], unit: str, note: str) -> tuple[Metric, Metric]:
     """Return the sum over questions and the mean for one loop."""
-    rewards = {case: _rewards(found) for case, found in _by_case(graded).items()}
+    rewards = {case: _rewards(of_case) for case, of_case in _by_case(graded).items()}
     if not rewards:
         return Metric("total", None, unit=unit, note=note), Metric("mean", None, unit="mean")
     spread = spread_of_sum(list(rewards.values()))
@@ -74,12 +74,12 @@ def _categories(graded: Sequence[Result], unit: str) -> dict[str, tuple[Metric, 
     groups: dict[str, list[Result]] = defaultdict(list)
     for result in graded:
         groups[result.category].append(result)
-    return {name: _totals(found, unit, "") for name, found in groups.items()}
+    return {name: _totals(of_category, unit, "") for name, of_category in groups.items()}
 
 
-def _question_mean(found: Sequence[Result], unit: str) -> Metric:
-    spread = spread_of_sum([_rewards(found)])
-    return Metric("reward", spread.value, spread.low, spread.high, len(found), unit)
+def _question_mean(results: Sequence[Result], unit: str) -> Metric:
+    spread = spread_of_sum([_rewards(results)])
+    return Metric("reward", spread.value, spread.low, spread.high, len(results), unit)
 
 
 def _by_case(graded: Sequence[Result]) -> Mapping[str, list[Result]]:
@@ -89,8 +89,8 @@ def _by_case(graded: Sequence[Result]) -> Mapping[str, list[Result]]:
     return groups
 
 
-def _rewards(found: Sequence[Result]) -> list[float]:
-    return [result.verdict.scores.get("reward", 0.0) for result in found]
+def _rewards(results: Sequence[Result]) -> list[float]:
+    return [result.verdict.scores.get("reward", 0.0) for result in results]
 
 
 def _outcomes(results: Sequence[Result]) -> Counter[Outcome]:

@@ -43,13 +43,13 @@ def score_loop(output: Any, options: AidanOptions) -> Verdict:
         return Verdict(Outcome.BROKEN, reason="data", messages=(f"the recorded loop cannot be read: {error}",))
     if not turns:
         return Verdict(Outcome.BROKEN, reason="data", messages=("the recorded loop has no turn",))
-    found = measure([scores_of(turn) for turn in turns], options.rule, options.max_turns)
+    metrics = measure([scores_of(turn) for turn in turns], options.rule, options.max_turns)
     return Verdict(
-        outcome=_outcome(found),
-        reason=found.reason or MAX_TURNS,
-        messages=(f"{found.accepted} accepted; {reason_words(found.reason or MAX_TURNS)}",),
-        scores=_scores(found, turns[: found.turns], options) if found.decided else {},
-        detail={"accepted": found.accepted, "turns": found.turns, "official_reason": found.reason},
+        outcome=_outcome(metrics),
+        reason=metrics.reason or MAX_TURNS,
+        messages=(f"{metrics.accepted} accepted; {reason_words(metrics.reason or MAX_TURNS)}",),
+        scores=_scores(metrics, turns[: metrics.turns], options) if metrics.decided else {},
+        detail={"accepted": metrics.accepted, "turns": metrics.turns, "official_reason": metrics.reason},
     )
 
 
@@ -58,21 +58,21 @@ def reason_words(reason: str) -> str:
     return " and ".join(_WORDS.get(part, part) for part in reason.split(",") if part)
 
 
-def _outcome(found: Metrics) -> Outcome:
-    if not found.decided:
+def _outcome(metrics: Metrics) -> Outcome:
+    if not metrics.decided:
         return Outcome.UNDECIDED
-    return Outcome.PASSED if found.accepted else Outcome.FAILED
+    return Outcome.PASSED if metrics.accepted else Outcome.FAILED
 
 
-def _scores(found: Metrics, turns: list[Turn], options: AidanOptions) -> dict[str, float]:
+def _scores(metrics: Metrics, turns: list[Turn], options: AidanOptions) -> dict[str, float]:
     """Return the reference's metrics by the names of its document; what JSON cannot hold is left out."""
     numbers = {
-        "reward": found.reward(options.reward_mode),
-        "aidanbench_score": found.aidanbench_score,
+        "reward": metrics.reward(options.reward_mode),
+        "aidanbench_score": metrics.aidanbench_score,
         "format_reward": format_reward(turns),
-        "avg_coherence": found.avg_coherence,
-        "avg_embedding_novelty": found.avg_embedding_novelty,
-        "sum_embedding_novelty": found.sum_embedding_novelty,
-        "avg_llm_novelty": found.avg_llm_novelty,
+        "avg_coherence": metrics.avg_coherence,
+        "avg_embedding_novelty": metrics.avg_embedding_novelty,
+        "sum_embedding_novelty": metrics.sum_embedding_novelty,
+        "avg_llm_novelty": metrics.avg_llm_novelty,
     }
     return {name: value for name, value in numbers.items() if math.isfinite(value)}

@@ -51,7 +51,7 @@ class Wording:
 def fill(template: str, **slots: str) -> str:
     """Return the template with the named slots filled; other braces stay."""
     pattern = "|".join(re.escape(name) for name in slots)
-    return re.sub(rf"\{{({pattern})\}}", lambda found: slots[found[1]], template)
+    return re.sub(rf"\{{({pattern})\}}", lambda slot: slots[slot[1]], template)
 
 
 def read_wording(folder: Path) -> Wording:

@@ -40,13 +40,13 @@ def mark_outputs(
         KeyError: an unknown id.
     """
     entries = dataset.entries(category)
-    known = [(entries[entry_id], output) for entry_id, output in outputs]
+    pairs = [(entries[entry_id], output) for entry_id, output in outputs]
     if not names.is_multi_turn(category):
-        for entry, output in known:
+        for entry, output in pairs:
             yield Mark(entry, output, judge(entry, output, setting))
         return
-    judged = check_conversations(known, setting.mode, host_of(dataset), recorded=True)
-    for (entry, output), (refusal, finding) in zip(known, judged, strict=True):
+    judged = check_conversations(pairs, setting.mode, host_of(dataset), recorded=True)
+    for (entry, output), (refusal, finding) in zip(pairs, judged, strict=True):
         yield Mark(entry, output, refusal, finding)
 
 

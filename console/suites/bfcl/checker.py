@@ -71,11 +71,11 @@ def find_doc(docs: Sequence[Doc], expected: Call) -> Doc:
     Raises:
         KeyError: there is none.
     """
-    wanted = next(iter(expected))
-    found = next((doc for doc in docs if doc["name"] == wanted), None)
-    if found is None:
-        raise KeyError(f"no document of {wanted!r}")
-    return found
+    name = next(iter(expected))
+    named_doc = next((doc for doc in docs if doc["name"] == name), None)
+    if named_doc is None:
+        raise KeyError(f"no document of {name!r}")
+    return named_doc
 
 
 def _wrong_count(error_type: str, calls: Sequence[Call], truth: Sequence[Call]) -> Refusal:
@@ -127,13 +127,13 @@ def check_call(doc: Doc, call: Call, expected: Call, language: str, *, underscor
     if name not in call:
         message = f"the function {name!r} was not called, but {next(iter(call), '')!r}"
         return Refusal("simple_function_checker:wrong_func_name", message, name)
-    given, allowed = call[name], next(iter(expected.values()))
+    arguments, allowed = call[name], next(iter(expected.values()))
     properties = doc["parameters"]["properties"]
     for parameter in doc["parameters"]["required"]:
-        if parameter not in given:
+        if parameter not in arguments:
             message = f"the required parameter {parameter!r} is missing"
             return Refusal("simple_function_checker:missing_required", message, parameter)
-    for parameter, value in given.items():
+    for parameter, value in arguments.items():
         if parameter not in properties or parameter not in allowed:
             message = f"the parameter {parameter!r} is not expected"
             return Refusal("simple_function_checker:unexpected_param", message, str(parameter))
@@ -141,7 +141,7 @@ def check_call(doc: Doc, call: Call, expected: Call, language: str, *, underscor
         if refusal is not None:
             return refusal
     for parameter, values in allowed.items():
-        if parameter not in given and "" not in values:
+        if parameter not in arguments and "" not in values:
             message = f"the parameter {parameter!r} is missing, and may not be left out here"
             return Refusal("simple_function_checker:missing_optional", message, str(parameter))
     return None

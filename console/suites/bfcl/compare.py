@@ -54,7 +54,7 @@ def _calls(entry: Entry, output: Any, verdict: Verdict, setting: Setting) -> Com
     pairing = Pairing(entry.function, entry.judged_as, underscored=underscored)
     truth = entry.ground_truth or []
     paired = pairing.pairs(decoded.calls, truth)
-    pairs = tuple(one.pair for one in paired)
+    pairs = tuple(item.pair for item in paired)
     bad = why_bad(entry.id)
     if decoded.error_type:
         hint = bad or f"an answer of the form {_right(entry, setting.mode)}"
@@ -68,15 +68,15 @@ def _calls(entry: Entry, output: Any, verdict: Verdict, setting: Setting) -> Com
 
 def _sentence(paired: Sequence[Paired], calls: Sequence[Any], truth: Sequence[Any]) -> tuple[str, str]:
     """Return what is wrong in words, and the smallest change that would pass."""
-    missing = [one for one in paired if one.actual is None]
-    extra = [one for one in paired if one.expected is None]
+    missing = [item for item in paired if item.actual is None]
+    extra = [item for item in paired if item.expected is None]
     if len(calls) < len(truth):
-        what = "no call at all" if not calls else f"missing call: {missing[0].pair.expected}"
-        return what, f"also calling {' and '.join(_expected_text(one) for one in missing)}"
+        problem = "no call at all" if not calls else f"missing call: {missing[0].pair.expected}"
+        return problem, f"also calling {' and '.join(_expected_text(item) for item in missing)}"
     if len(calls) > len(truth):
-        listed = " and ".join(as_text(one.actual) for one in extra if one.actual)
+        listed = " and ".join(as_text(item.actual) for item in extra if item.actual)
         return f"extra call: {extra[0].pair.actual}", f"leaving out {listed}"
-    number, wrong = next(((n, one) for n, one in enumerate(paired, 1) if one.refusal), (0, None))
+    number, wrong = next(((n, item) for n, item in enumerate(paired, 1) if item.refusal), (0, None))
     if wrong is None or wrong.refusal is None:
         return "refused", ""
     kind = wrong.refusal.error_type
@@ -86,9 +86,9 @@ def _sentence(paired: Sequence[Paired], calls: Sequence[Any], truth: Sequence[An
     return f"{words}{f': {subject}' if subject else ''}{place}", _change(wrong.pair)
 
 
-def _expected_text(one: Paired) -> str:
-    given = {row.name: row.expected[0] for row in one.pair.rows if row.expected and not row.optional}
-    return f"{one.pair.expected}({', '.join(f'{key}={value}' for key, value in given.items())})"
+def _expected_text(paired: Paired) -> str:
+    arguments = {row.name: row.expected[0] for row in paired.pair.rows if row.expected and not row.optional}
+    return f"{paired.pair.expected}({', '.join(f'{key}={value}' for key, value in arguments.items())})"
 
 
 def _change(pair: Pair) -> str:
@@ -123,8 +123,8 @@ def _relevance(entry: Entry, output: Any, verdict: Verdict, setting: Setting) ->
 
 
 def _free_call(call: dict[str, dict[Any, Any]], mark: Mark) -> Pair:
-    name, given = next(iter(call.items()))
-    return Pair(mark, "", str(name), tuple(Row(mark, str(key), (), literal(value)) for key, value in given.items()))
+    name, arguments = next(iter(call.items()))
+    return Pair(mark, "", str(name), tuple(Row(mark, str(key), (), literal(value)) for key, value in arguments.items()))
 
 
 def _answer(entry: Entry, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
@@ -144,7 +144,7 @@ def _right(entry: Entry, mode: str) -> str:
     utterance = write(right_calls(entry), entry, mode)
     if utterance.content:
         return utterance.content
-    text = ", ".join(call_text(name, given) for name, given in utterance.calls)
+    text = ", ".join(call_text(name, arguments) for name, arguments in utterance.calls)
     return f"[{text}]" if mode != "fc" else text
 
 

@@ -182,7 +182,7 @@ class Dataset:
         if names.is_memory(category):
             out = self._prerequisites(category)
         previous = {
-            scenario: [one.id for one in out.values() if one.scenario == scenario] for scenario in names.SCENARIOS
+            scenario: [entry.id for entry in out.values() if entry.scenario == scenario] for scenario in names.SCENARIOS
         }
         for row in rows:
             truth = truths.get(row["id"])
@@ -225,16 +225,16 @@ class Dataset:
         path = self._path(_file_of(names.FORMAT_SENSITIVITY))
         chosen = _json(path.read_bytes(), str(path))
         try:
-            wanted = msgspec.convert(chosen, dict[str, list[str]])
+            ids_by_category = msgspec.convert(chosen, dict[str, list[str]])
         except msgspec.ValidationError as error:
             raise UsageError(f"must map categories to lists of ids: {error}", where=str(path)) from error
         out: dict[str, Entry] = {}
-        for category, ids in wanted.items():
-            known = self.entries(category)
-            if missing := set(ids) - set(known):
+        for category, ids in ids_by_category.items():
+            entries = self.entries(category)
+            if missing := set(ids) - set(entries):
                 raise UsageError(f"names an unknown id {sorted(missing)[0]!r}", where=str(path))
             chosen_ids = set(ids)
-            for source in (known[name] for name in known if name in chosen_ids):
+            for source in (entries[name] for name in entries if name in chosen_ids):
                 for config in CONFIGS:
                     entry_id = f"{names.FORMAT_SENSITIVITY}_{len(out)}:{config}:{source.id}"
                     out[entry_id] = msgspec.structs.replace(

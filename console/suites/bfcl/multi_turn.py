@@ -79,25 +79,30 @@ def check_conversations(
 
 
 def _begin(decoded: list[_Decoded], host: SimulatorHost, *, recorded: bool) -> "Future[Any] | None":
-    items = [one.item for one in decoded if one.refusal is None]
+    items = [conversation.item for conversation in decoded if conversation.refusal is None]
     return host.submit("checks", {"items": items, "recorded": recorded, "whole": False}) if items else None
 
 
 def _ended(batch: _Batch, host: SimulatorHost, *, recorded: bool) -> Iterator[Judgement]:
     try:
         findings = iter(host.result(batch.waiting) if batch.waiting is not None else ())
-        judged = [_refusal(one) if one.refusal else _concluded(one, next(findings)) for one in batch.decoded]
+        judged = [
+            _refusal(conversation) if conversation.refusal else _concluded(conversation, next(findings))
+            for conversation in batch.decoded
+        ]
     except Fault:
         host.call("spent", {})  # can the simulators be started at all?
-        judged = [_alone(one, host, recorded=recorded) for one in batch.decoded]
+        judged = [_alone(conversation, host, recorded=recorded) for conversation in batch.decoded]
     yield from judged
 
 
-def _alone(one: _Decoded, host: SimulatorHost, *, recorded: bool) -> Judgement:
-    if one.refusal is not None:
-        return _refusal(one)
+def _alone(conversation: _Decoded, host: SimulatorHost, *, recorded: bool) -> Judgement:
+    if conversation.refusal is not None:
+        return _refusal(conversation)
     try:
-        return _concluded(one, host.call("checks", {"items": [one.item], "recorded": recorded, "whole": False})[0])
+        return _concluded(
+            conversation, host.call("checks", {"items": [conversation.item], "recorded": recorded, "whole": False})[0]
+        )
     except Fault as fault:
         return Refusal(UNCHECKABLE, fault.message), {}
 
@@ -116,8 +121,8 @@ def _decode(entry: Entry, output: Any, mode: str) -> _Decoded:
     return _Decoded(None, {"entry": worker_entry(entry), "turns": calls, "truth": truth}, calls)
 
 
-def _refusal(one: _Decoded) -> Judgement:
-    return one.refusal, {}
+def _refusal(conversation: _Decoded) -> Judgement:
+    return conversation.refusal, {}
 
 
 def _refused(error_type: str, message: str) -> _Decoded:

@@ -70,10 +70,10 @@ def _steps(turns: Sequence[Any], number: int, mode: str) -> list[list[str]]:
 def _turn_pairs(expected: Sequence[str], actual: Sequence[str], results: dict[str, Any], turn: int) -> list[Pair]:
     """Pair equal calls first, then calls of the same function, in order; the rest stays alone."""
     got = [result for step in cast(Results, results["model"]) for result in step]
-    wanted = cast(Sequence[str], results["truth"])
+    expected_results = cast(Sequence[str], results["truth"])
     partner = _partners([_read(text) for text in expected], [_read(text) for text in actual])
     pairs = [
-        _pair(text, None if at is None else actual[at], turn, _at(got, at), _at(wanted, number))
+        _pair(text, None if at is None else actual[at], turn, _at(got, at), _at(expected_results, number))
         for number, (text, at) in enumerate(zip(expected, partner, strict=True))
     ]
     extra = [at for at in range(len(actual)) if at not in partner]
@@ -97,14 +97,23 @@ def _partners(
     return out
 
 
-def _pair(expected: str, actual: str | None, turn: int, got: str | None, wanted: str | None) -> Pair:
+def _pair(expected: str, actual: str | None, turn: int, result: str | None, expected_result: str | None) -> Pair:
     name, arguments = _read(expected)
     if actual is None:
-        return Pair(Mark.MISSING, expected, "", note=f"would give {_cut(wanted)}" if wanted else "", turn=turn)
-    given = _read(actual)[1]
-    rows = tuple(_row(key, arguments.get(key), given.get(key)) for key in dict.fromkeys([*arguments, *given]))
+        return Pair(
+            Mark.MISSING, expected, "", note=f"would give {_cut(expected_result)}" if expected_result else "", turn=turn
+        )
+    actual_arguments = _read(actual)[1]
+    rows = tuple(
+        _row(key, arguments.get(key), actual_arguments.get(key))
+        for key in dict.fromkeys([*arguments, *actual_arguments])
+    )
     same = all(row.mark is Mark.SAME for row in rows)
-    note = _cut(got) if got == wanted or wanted is None else f"gave {_cut(got)}; expected {_cut(wanted)}"
+    note = (
+        _cut(result)
+        if result == expected_result or expected_result is None
+        else f"gave {_cut(result)}; expected {_cut(expected_result)}"
+    )
     return Pair(Mark.SAME if same else Mark.DIFFERS, name, name, rows, note, turn)
 
 
@@ -119,9 +128,9 @@ def _row(name: str, expected: str | None, actual: str | None, *, decisive: bool 
 def _decisive_pairs(finding: dict[str, Any], turn: int) -> list[Pair]:
     """Return what the grader stopped at: attributes that differ, or results that never came."""
     by_attribute: dict[str, list[Row]] = {}
-    for number, one in enumerate(cast(list[dict[str, Any]], finding.get("differences", []))):
-        attribute, rest = _parts(one["path"])
-        row = _row(rest or "value", one["expected"], one["actual"], decisive=number == 0)
+    for number, difference in enumerate(cast(list[dict[str, Any]], finding.get("differences", []))):
+        attribute, rest = _parts(difference["path"])
+        row = _row(rest or "value", difference["expected"], difference["actual"], decisive=number == 0)
         by_attribute.setdefault(attribute, []).append(row)
     pairs = [
         Pair(Mark.DIFFERS, name, name, tuple(rows), "" if number else "state after the turn", turn, "state")

@@ -101,17 +101,21 @@ def _assignments(tree: ast.Module, path: Path) -> dict[str, _Value]:
     return out
 
 
-def _value(node: ast.expr, known: Mapping[str, _Value]) -> _Value:
+def _value(node: ast.expr, values_by_name: Mapping[str, _Value]) -> _Value:
     match node:
         case ast.Constant(value=str() | int() as value):
             return value
-        case ast.Name(id=name) if name in known:
-            return known[name]
+        case ast.Name(id=name) if name in values_by_name:
+            return values_by_name[name]
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return _text(_value(left, known)) + _text(_value(right, known))
+            return _text(_value(left, values_by_name)) + _text(_value(right, values_by_name))
         case ast.Dict(keys=keys, values=values):
             pairs = zip(keys, values, strict=True)
-            return {_text(_value(key, known)): _value(value, known) for key, value in pairs if key is not None}
+            return {
+                _text(_value(key, values_by_name)): _value(value, values_by_name)
+                for key, value in pairs
+                if key is not None
+            }
         case _:
             raise ValueError(ast.unparse(node)[:60])
 
@@ -133,15 +137,17 @@ def _texts(value: _Value) -> dict[str, str]:
 
 
 def _function(tree: ast.Module, name: str) -> ast.FunctionDef:
-    found = next((node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == name), None)
-    if found is None:
+    definition = next(
+        (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == name), None
+    )
+    if definition is None:
         raise ValueError(f"no function {name}")
-    return found
+    return definition
 
 
 def _in_order(function: ast.FunctionDef, kind: type[_Statement]) -> list[_Statement]:
-    found = [node for node in ast.walk(function) if isinstance(node, kind)]
-    return sorted(found, key=lambda node: (node.lineno, node.col_offset))
+    statements = [node for node in ast.walk(function) if isinstance(node, kind)]
+    return sorted(statements, key=lambda node: (node.lineno, node.col_offset))
 
 
 def _returned(tree: ast.Module, name: str) -> Iterator[str]:

@@ -67,8 +67,8 @@ class Pairing:
         name, allowed = next(iter(expected.items()))
 
         def likeness(index: int) -> tuple[bool, int]:
-            called, given = next(iter(calls[index].items()))
-            same = sum(value in cast(list[Any], allowed.get(key, ())) for key, value in given.items())
+            called, arguments = next(iter(calls[index].items()))
+            same = sum(value in cast(list[Any], allowed.get(key, ())) for key, value in arguments.items())
             return called == self._shown(name), same
 
         return max(free, key=likeness, default=None)
@@ -79,10 +79,10 @@ class Pairing:
             rows = tuple(_missing(key, values) for key, values in allowed.items())
             return Paired(Pair(Mark.MISSING, self._shown(name), rows=rows), None, expected, None)
         call = calls[index]
-        called, given = _parts(call)
+        called, arguments = _parts(call)
         refusal = self._refusal(call, expected)
         doc = find_doc(self._docs, expected)
-        rows = tuple(self._rows(doc, given, allowed, refusal))
+        rows = tuple(self._rows(doc, arguments, allowed, refusal))
         mark = Mark.SAME if refusal is None else Mark.DIFFERS
         note = "wrong function" if refusal and refusal.error_type.endswith("wrong_func_name") else ""
         return Paired(Pair(mark, self._shown(name), str(called), rows, note), refusal, expected, call)
@@ -97,25 +97,25 @@ class Pairing:
     def _shown(self, name: str) -> str:
         return wire_name(name) if self._underscored else name
 
-    def _rows(self, doc: Doc, given: dict[Any, Any], allowed: dict[Any, Any], refusal: Refusal | None) -> list[Row]:
+    def _rows(self, doc: Doc, arguments: dict[Any, Any], allowed: dict[Any, Any], refusal: Refusal | None) -> list[Row]:
         subject = refusal.subject if refusal and not refusal.error_type.endswith("wrong_func_name") else None
         properties = cast(dict[str, Doc], doc["parameters"]["properties"])
         required = cast(list[str], doc["parameters"].get("required", []))
-        rows = [self._row(key, given, values, properties, required) for key, values in allowed.items()]
-        rows += [_extra(key, value, properties) for key, value in given.items() if key not in allowed]
+        rows = [self._row(key, arguments, values, properties, required) for key, values in allowed.items()]
+        rows += [_extra(key, value, properties) for key, value in arguments.items() if key not in allowed]
         rows += [
             Row(Mark.MISSING, key, note="required by the function, unknown to the ground truth")
             for key in required
-            if key not in allowed and key not in given
+            if key not in allowed and key not in arguments
         ]
         return [_explained(row, decisive=row.name == subject) for row in rows]
 
     def _row(
-        self, key: Any, given: dict[Any, Any], values: Any, properties: dict[str, Doc], required: Sequence[str]
+        self, key: Any, arguments: dict[Any, Any], values: Any, properties: dict[str, Doc], required: Sequence[str]
     ) -> Row:
-        if key not in given:
+        if key not in arguments:
             return _missing(key, values, required=key in required)
-        expected, optional, actual = alternatives(values), "" in values, given[key]
+        expected, optional, actual = alternatives(values), "" in values, arguments[key]
         if key not in properties:
             return Row(Mark.EXTRA, str(key), expected, literal(actual), "not in the function's parameters")
         mark, note = self._judged(str(key), actual, properties[key], values)
@@ -153,8 +153,8 @@ def _extra(key: Any, value: Any, properties: dict[str, Doc]) -> Row:
 
 
 def _unexpected(call: Call) -> Pair:
-    name, given = _parts(call)
-    rows = tuple(Row(Mark.EXTRA, str(key), (), literal(value)) for key, value in given.items())
+    name, arguments = _parts(call)
+    rows = tuple(Row(Mark.EXTRA, str(key), (), literal(value)) for key, value in arguments.items())
     return Pair(Mark.EXTRA, "", str(name), rows, "no such call is expected")
 
 
@@ -179,5 +179,5 @@ def _looks_equal(value: Any, allowed: Any) -> bool:
 
 def as_text(call: Call) -> str:
     """Return a decoded call as source text."""
-    name, given = _parts(call)
-    return call_text(str(name), given)
+    name, arguments = _parts(call)
+    return call_text(str(name), arguments)

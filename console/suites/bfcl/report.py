@@ -65,7 +65,11 @@ def _sum(name: str, part: Accuracy, official: Mapping[str, Accuracy], whole: Col
     count = sum(official[category].entries for category in PARTS[name] if official[category].known)
     if not part.known and name not in NUMBER_WITH_GAPS:
         return Metric(name, None, count=count, note=note)
-    bounds = {category: wilson(one.value * one.entries, one.entries) for category, one in official.items() if one.known}
+    bounds = {
+        category: wilson(accuracy.value * accuracy.entries, accuracy.entries)
+        for category, accuracy in official.items()
+        if accuracy.known
+    }
     low, high = interval(name, official.__getitem__, bounds)
     return Metric(name, part.value, low, high, count, note=note)
 
@@ -117,5 +121,5 @@ def _sensitivity(results: Sequence[Result]) -> tuple[Metric, ...]:
         by_config[result.case_id.split(":")[1]].append(result)
     if not by_config:
         return ()
-    accuracies = {config: _official(found, 0).value for config, found in by_config.items()}
+    accuracies = {config: _official(of_config, 0).value for config, of_config in by_config.items()}
     return tuple(Metric(name, value, count=len(by_config), unit="score") for name, value in spread(accuracies).items())

@@ -45,7 +45,7 @@ def _passes(entry: Entry, calls: Sequence[Call]) -> bool:
     """Whether an intended mistake is none, as where several values are right."""
     if entry.ground_truth is None:
         return True
-    decoded = [{name: cast(dict[str | None, Any], given)} for name, given in calls]
+    decoded = [{name: cast(dict[str | None, Any], arguments)} for name, arguments in calls]
     return check_calls(entry.function, decoded, entry.ground_truth, entry.judged_as) is None
 
 
@@ -61,19 +61,19 @@ def _right_call(entry: Entry, expected: dict[str, dict[str, list[Any]]]) -> Call
     parameters = next(doc for doc in entry.function if doc["name"] == name)["parameters"]
     required = cast(list[str], parameters.get("required", []))
     offered = [key for key in allowed if key in parameters["properties"]]
-    given = [key for key in offered if key in required or any(value != "" for value in allowed[key])]
-    return name, {key: first_value(allowed[key]) for key in given}
+    present = [key for key in offered if key in required or any(value != "" for value in allowed[key])]
+    return name, {key: first_value(allowed[key]) for key in present}
 
 
 def first_value(values: list[Any]) -> Any:
     """Return the first acceptable value that does not stand for leaving out, dictionaries filled in likewise."""
-    found = _first(values)
-    if isinstance(found, dict):
-        return _entries(cast(dict[str, Any], found))
-    if isinstance(found, list):
-        items = cast(list[Any], found)
+    value = _first(values)
+    if isinstance(value, dict):
+        return _entries(cast(dict[str, Any], value))
+    if isinstance(value, list):
+        items = cast(list[Any], value)
         return [_entries(cast(dict[str, Any], item)) if isinstance(item, dict) else item for item in items]
-    return found
+    return value
 
 
 def _first(values: list[Any]) -> Any:
@@ -139,11 +139,11 @@ def write(calls: Sequence[Call], entry: Entry, mode: str) -> Utterance:
     if language != "python":
         show = _java if language == "java" else _javascript
         calls = [
-            (name, {key: show(value, _schema(entry, name, key)) for key, value in given.items()})
-            for name, given in calls
+            (name, {key: show(value, _schema(entry, name, key)) for key, value in arguments.items()})
+            for name, arguments in calls
         ]
     if mode == "fc":
-        return Utterance(calls=tuple((wire_name(name), given) for name, given in calls))
+        return Utterance(calls=tuple((wire_name(name), arguments) for name, arguments in calls))
     if entry.config in ("", DEFAULT):
         return Utterance(calls=tuple(calls)) if language == "python" else Utterance(_quoted(calls))
     return Utterance(written(calls, read_variation(entry.config)))
@@ -153,7 +153,7 @@ def written(calls: Sequence[Call], how: Variation) -> str:
     """Return calls as text in a format-sensitivity variation."""
     match how.returns:
         case "json":
-            text = json.dumps([{"function": name, "parameters": given} for name, given in calls])
+            text = json.dumps([{"function": name, "parameters": arguments} for name, arguments in calls])
         case "verbose_xml":
             text = _xml(calls, '<param name={name} value={value} type="{type}"/>', "<params>{params}</params>")
         case "concise_xml":
@@ -165,7 +165,7 @@ def written(calls: Sequence[Call], how: Variation) -> str:
 
 def _xml(calls: Sequence[Call], param: str, around: str) -> str:
     out: list[str] = []
-    for name, given in calls:
+    for name, arguments in calls:
         params = "".join(
             param.format(
                 name=_attribute(key),
@@ -173,7 +173,7 @@ def _xml(calls: Sequence[Call], param: str, around: str) -> str:
                 text=escape(_plain(value), quote=False),
                 type=_xml_type(value),
             )
-            for key, value in given.items()
+            for key, value in arguments.items()
         )
         out.append(f"<function name={_attribute(name)}>{around.format(params=params)}</function>")
     return f"<functions>{''.join(out)}</functions>"
@@ -201,8 +201,8 @@ def _quoted(calls: Sequence[Call]) -> str:
 
 def _bracketed(calls: Sequence[Call], show: Callable[[Any], str]) -> str:
     texts: list[str] = []
-    for name, given in calls:
-        arguments = ", ".join(f"{key}={show(value)}" for key, value in given.items())
+    for name, values in calls:
+        arguments = ", ".join(f"{key}={show(value)}" for key, value in values.items())
         texts.append(f"{name}({arguments})")
     return f"[{', '.join(texts)}]"
 

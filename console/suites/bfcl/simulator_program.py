@@ -93,7 +93,7 @@ class Stand:
 
 
 def _stored(world: World) -> dict[str, Any]:
-    return {name: stored_state(one) for name, one in world.instances.items() if name not in STATELESS}
+    return {name: stored_state(instance) for name, instance in world.instances.items() if name not in STATELESS}
 
 
 def start(port: _Port, setup: dict[str, Any]) -> dict[str, Operation]:

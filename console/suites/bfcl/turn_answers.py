@@ -36,8 +36,8 @@ def _named(text: str, docs: dict[str, Doc]) -> Call:
     assert isinstance(node, ast.Call)
     name = ast.unparse(node.func)
     parameters = list(docs.get(name, {}).get("parameters", {}).get("properties", {}))
-    given: dict[str, Any] = dict(zip(parameters, (ast.literal_eval(part) for part in node.args), strict=False))
-    return name, given | {str(part.arg): ast.literal_eval(part.value) for part in node.keywords}
+    arguments: dict[str, Any] = dict(zip(parameters, (ast.literal_eval(part) for part in node.args), strict=False))
+    return name, arguments | {str(part.arg): ast.literal_eval(part.value) for part in node.keywords}
 
 
 def _cue(calls: Sequence[Call]) -> ScriptedAnswers:

@@ -51,10 +51,10 @@ def check_turns(
     played: list[dict[str, Any]] = []
     for number, (steps, calls) in enumerate(zip(turns, truth, strict=True)):
         by_step = [model.execute(step) for step in steps]
-        wanted = expected.execute(calls)
+        expected_results = expected.execute(calls)
         seen += [result for step in by_step for result in step]
-        played.append({"model": by_step, "truth": wanted})
-        finding = _judge_turn(model, expected, steps, calls, seen, wanted) if calls else None
+        played.append({"model": by_step, "truth": expected_results})
+        finding = _judge_turn(model, expected, steps, calls, seen, expected_results) if calls else None
         if finding is not None:
             record = {"record": _record(finding, model, expected, played, seen)} if recorded else {}
             return finding | {"turn": number, "turns": played} | record
@@ -62,7 +62,12 @@ def check_turns(
 
 
 def _judge_turn(
-    model: World, expected: World, steps: Steps, calls: Sequence[str], seen: Sequence[str], wanted: Sequence[str]
+    model: World,
+    expected: World,
+    steps: Steps,
+    calls: Sequence[str],
+    seen: Sequence[str],
+    expected_results: Sequence[str],
 ) -> dict[str, Any] | None:
     if not steps:
         wanting = "1 call" if len(calls) == 1 else f"{len(calls)} calls"
@@ -76,7 +81,7 @@ def _judge_turn(
                 "subject": name,
                 "differences": _differences(name, model.instances[name], instance, differing),
             }
-    if missing := _missing(wanted, seen):
+    if missing := _missing(expected_results, seen):
         message = (
             "an expected result never came" if len(missing) == 1 else f"{len(missing)} expected results never came"
         )
@@ -94,10 +99,10 @@ def _differing(model: object, expected: object) -> list[str]:
     ]
 
 
-def _missing(wanted: Sequence[str], seen: Sequence[str]) -> list[str]:
+def _missing(expected_results: Sequence[str], seen: Sequence[str]) -> list[str]:
     left = list(seen)
     missing: list[str] = []
-    for result in wanted:
+    for result in expected_results:
         if result in left:
             left.remove(result)
         else:
@@ -106,33 +111,33 @@ def _missing(wanted: Sequence[str], seen: Sequence[str]) -> list[str]:
 
 
 def _differences(name: str, model: Any, expected: Any, attributes: Sequence[str]) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
+    differences: list[dict[str, Any]] = []
     for attribute in attributes:
         actual = plain(getattr(model, attribute)) if hasattr(model, attribute) else _ABSENT
-        _descend(f"{name}.{attribute}", actual, plain(getattr(expected, attribute)), found)
-    return found[:_MOST_DIFFERENCES]
+        _descend(f"{name}.{attribute}", actual, plain(getattr(expected, attribute)), differences)
+    return differences[:_MOST_DIFFERENCES]
 
 
-def _descend(path: str, actual: Any, expected: Any, found: list[dict[str, Any]]) -> None:
+def _descend(path: str, actual: Any, expected: Any, differences: list[dict[str, Any]]) -> None:
     """Collect the smallest parts that differ: keys of dictionaries, and items of lists that begin alike."""
     if isinstance(actual, dict) and isinstance(expected, dict):
         left, right = cast(dict[str, Any], actual), cast(dict[str, Any], expected)
         for key in dict.fromkeys([*right, *left]):
-            _descend_if(f"{path}.{key}", left.get(key, _ABSENT), right.get(key, _ABSENT), found)
+            _descend_if(f"{path}.{key}", left.get(key, _ABSENT), right.get(key, _ABSENT), differences)
         return
     if isinstance(actual, list) and isinstance(expected, list):
         ours, theirs = cast(list[Any], actual), cast(list[Any], expected)
         shared = min(len(ours), len(theirs))
         if shared and (len(ours) == len(theirs) or ours[:shared] == theirs[:shared]):
-            for place, (one, other) in enumerate(zip_longest(ours, theirs, fillvalue=_ABSENT)):
-                _descend_if(f"{path}[{place}]", one, other, found)
+            for place, (our_item, their_item) in enumerate(zip_longest(ours, theirs, fillvalue=_ABSENT)):
+                _descend_if(f"{path}[{place}]", our_item, their_item, differences)
             return
-    found.append({"path": path, "expected": _cut(expected), "actual": _cut(actual)})
+    differences.append({"path": path, "expected": _cut(expected), "actual": _cut(actual)})
 
 
-def _descend_if(path: str, actual: Any, expected: Any, found: list[dict[str, Any]]) -> None:
+def _descend_if(path: str, actual: Any, expected: Any, differences: list[dict[str, Any]]) -> None:
     if actual is _ABSENT or expected is _ABSENT or actual != expected:
-        _descend(path, actual, expected, found)
+        _descend(path, actual, expected, differences)
 
 
 def _cut(value: Any) -> str | None:

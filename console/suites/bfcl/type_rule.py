@@ -48,8 +48,8 @@ class Typed:
 
 def first_type(allowed: list[Any]) -> type | None:
     """Return the type of the first acceptable value that does not stand for leaving out; None when there is none."""
-    found = next(([value] for value in cast(list[object], allowed) if value != ""), None)
-    return None if found is None else type(found[0])
+    first = next(([value] for value in cast(list[object], allowed) if value != ""), None)
+    return None if first is None else type(first[0])
 
 
 def check_type(value: Any, allowed: list[Any], expected: type, item: type | None) -> Typed:

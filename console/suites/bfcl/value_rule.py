@@ -55,9 +55,11 @@ def _standard(value: Any) -> Any:
 
 def _check_list(value: list[Any], allowed: list[Any]) -> str | None:
     """Compare with each acceptable list; a string there counts as the list of its characters, `""` as empty."""
-    wanted = [_standard(part) for part in value]
+    standard = [_standard(part) for part in value]
     return (
-        None if wanted in [[_standard(part) for part in accepted] for accepted in allowed] else "value_error:list/tuple"
+        None
+        if standard in [[_standard(part) for part in accepted] for accepted in allowed]
+        else "value_error:list/tuple"
     )
 
 
@@ -102,7 +104,7 @@ def _check_dicts(value: list[Any], allowed: list[Any]) -> str | None:
             error = "value_error:list_dict_count"
             continue
         errors = (_check_dict(part, [other]) for part, other in zip(value, accepted, strict=True))
-        error = next((found for found in errors if found is not None), None)
+        error = next((refusal for refusal in errors if refusal is not None), None)
         if error is None:
             return None
     return error

@@ -40,8 +40,8 @@ def judge_calls(entry: Entry, output: Any, setting: Setting) -> Refusal | None:
     """Judge an output of a category with expected calls; None means right."""
     decoded = decode_reply(output, entry.judged_as, setting.mode, entry.config)
     if decoded.error_type:
-        what = "decoded to something else" if decoded.error_type == WRONG_FORMAT else "could not be decoded"
-        return Refusal(decoded.error_type, f"the answer {what}: {decoded.complaint}")
+        problem = "decoded to something else" if decoded.error_type == WRONG_FORMAT else "could not be decoded"
+        return Refusal(decoded.error_type, f"the answer {problem}: {decoded.complaint}")
     return check_calls(
         entry.function,
         decoded.calls,

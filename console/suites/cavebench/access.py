@@ -36,10 +36,10 @@ def access_of(code: str) -> Access:
 
 def expected_access(snippets: Sequence[str], reads: Sequence[str], writes: Sequence[str]) -> Access:
     """Return the expected names that the snippets touched, one entry for each snippet that did, sorted."""
-    found = [access_of(snippet) for snippet in snippets]
+    accesses = [access_of(snippet) for snippet in snippets]
     return Access(
-        reads=tuple(sorted(name for access in found for name in access.reads if name in reads)),
-        writes=tuple(sorted(name for access in found for name in access.writes if name in writes)),
+        reads=tuple(sorted(name for access in accesses for name in access.reads if name in reads)),
+        writes=tuple(sorted(name for access in accesses for name in access.writes if name in writes)),
     )
 
 

@@ -92,31 +92,31 @@ def _expected_pair(number: int, turn: JudgedTurn, index: int, match: Match | Non
 
 
 def _rows(expected: ExpectedCall, actual: ActualCall, rule: TypeRule) -> list[Row]:
-    given = cast("dict[str, Any]", actual.arguments if isinstance(actual.arguments, dict) else {})
-    rows = [_row(argument, given, rule) for argument in expected.arguments]
+    arguments = cast("dict[str, Any]", actual.arguments if isinstance(actual.arguments, dict) else {})
+    rows = [_row(argument, arguments, rule) for argument in expected.arguments]
     listed = {argument.name for argument in expected.arguments}
     strict = expected.strict_args and bool(expected.arguments)
-    for name, value in given.items():
+    for name, value in arguments.items():
         if name not in listed:
             note = "unexpected, and this call is strict" if strict else "not looked at"
             rows.append(Row(Mark.EXTRA, name, actual=repr(value), note=note, decisive=strict))
     return rows
 
 
-def _row(argument: ExpectedArgument, given: dict[str, Any], rule: TypeRule) -> Row:
-    wanted = (repr(argument.value),) if argument.value is not None else ("any value",)
+def _row(argument: ExpectedArgument, arguments: dict[str, Any], rule: TypeRule) -> Row:
+    expected = (repr(argument.value),) if argument.value is not None else ("any value",)
     kind = f"type {argument.type}" if argument.type is not None else ""
-    if argument.name not in given:
+    if argument.name not in arguments:
         mark = Mark.MISSING if argument.required else Mark.OMITTED
-        return Row(mark, argument.name, wanted, note=kind, decisive=argument.required, optional=not argument.required)
-    value = given[argument.name]
+        return Row(mark, argument.name, expected, note=kind, decisive=argument.required, optional=not argument.required)
+    value = arguments[argument.name]
     differs, note = _difference(argument, value)
     wrong_type = argument.type is not None and value is not None and not fits(value, argument.type, rule)
     if wrong_type:
         note = f"expected type {argument.type}, got {type_name_of(value)}"
     mark = Mark.DIFFERS if differs else Mark.WRONG_TYPE if wrong_type else Mark.SAME
     bad = differs or wrong_type
-    return Row(mark, argument.name, wanted, repr(value), note or kind, decisive=bad, optional=not argument.required)
+    return Row(mark, argument.name, expected, repr(value), note or kind, decisive=bad, optional=not argument.required)
 
 
 def _difference(argument: ExpectedArgument, value: Any) -> tuple[bool, str]:
@@ -139,14 +139,14 @@ def _variable_pairs(number: int, turn: JudgedTurn) -> list[Pair]:
     sides = (("read", turn.expectation.reads, seen.reads), ("write", turn.expectation.writes, seen.writes))
     return [
         Pair(
-            Mark.SAME if name in found else Mark.MISSING,
+            Mark.SAME if name in touched else Mark.MISSING,
             expected=f"{verb} {name}",
-            actual=f"{verb} {name}" if name in found else "",
-            note=f"in {found.count(name)} cells" if found.count(name) > 1 else "",
+            actual=f"{verb} {name}" if name in touched else "",
+            note=f"in {touched.count(name)} cells" if touched.count(name) > 1 else "",
             turn=number,
             kind=verb,
         )
-        for verb, names, found in sides
+        for verb, names, touched in sides
         for name in names
     ]
 
@@ -157,8 +157,8 @@ def _validator_pair(number: int, turn: JudgedTurn) -> list[Pair]:
         errors = turn.errors if turn.score is None else ()
         return [Pair(Mark.MISSING, note=text, turn=number, kind="result") for text in errors]
     mark = Mark.SAME if answer.success else Mark.DIFFERS
-    said = "validator agrees" if answer.success else answer.message or "validator disagrees"
-    return [Pair(mark, expected="validator agrees", actual=said, turn=number, kind="validator")]
+    answer_text = "validator agrees" if answer.success else answer.message or "validator disagrees"
+    return [Pair(mark, expected="validator agrees", actual=answer_text, turn=number, kind="validator")]
 
 
 def _hint(turns: list[JudgedTurn]) -> str:
@@ -177,5 +177,5 @@ def _wanted(call: ExpectedCall) -> str:
 def _shown(call: ActualCall) -> str:
     if not isinstance(call.arguments, dict):
         return f"{call.function}({call.arguments!r})"
-    given = cast("dict[str, Any]", call.arguments)
-    return f"{call.function}({', '.join(f'{key}={value!r}' for key, value in given.items())})"
+    arguments = cast("dict[str, Any]", call.arguments)
+    return f"{call.function}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"

@@ -126,7 +126,7 @@ def _find_module(folder: Path, path: Path, module: str, place: str) -> tuple[str
 def _read_conversations(data: Any, place: str, source: ModuleSource) -> list[dict[str, Any]]:
     if not isinstance(data, list):
         raise UsageError("`conversations` must be a list", where=place)
-    found: list[dict[str, Any]] = []
+    conversations: list[dict[str, Any]] = []
     names: dict[str, int] = {}
     for item in cast("list[Any]", data):
         if not isinstance(item, dict):
@@ -138,8 +138,8 @@ def _read_conversations(data: Any, place: str, source: ModuleSource) -> list[dic
             raise UsageError("`turns` must be a list", where=f"{place}, conversation {name}")
         for number, turn in enumerate(cast("list[Any]", turns), start=1):
             _check_turn(turn, f"{place}, conversation {name}, turn {number}", source)
-        found.append(conversation | {"id": name, "turns": turns})
-    return found
+        conversations.append(conversation | {"id": name, "turns": turns})
+    return conversations
 
 
 def _check_turn(turn: Any, place: str, source: ModuleSource) -> None:
@@ -152,11 +152,11 @@ def _check_turn(turn: Any, place: str, source: ModuleSource) -> None:
         read_expectation(fields)
     except EvaluatorError as error:
         raise UsageError(str(error), where=place) from None
-    for key, known in (("validator", source.validators), ("pre_turn_hook", source.hooks)):
+    for key, names in (("validator", source.validators), ("pre_turn_hook", source.hooks)):
         name = fields.get(key)
-        if name and known is not None and name not in known:
-            close = nearest(str(name), known)
-            hint = f"Did you mean {close}?" if close else f"It has: {', '.join(sorted(known)) or 'none'}."
+        if name and names is not None and name not in names:
+            close = nearest(str(name), names)
+            hint = f"Did you mean {close}?" if close else f"It has: {', '.join(sorted(names)) or 'none'}."
             raise UsageError(f"the module has no {key} {name!r}", where=place, hint=hint)
 
 

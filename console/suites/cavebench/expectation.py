@@ -107,9 +107,9 @@ def _read_call(data: Any) -> ExpectedCall:
     )
 
 
-def _items(data: Any, what: str) -> list[Any]:
+def _items(data: Any, field: str) -> list[Any]:
     if not isinstance(data, (list, dict, str)):
-        raise EvaluatorError(f"{what} is {type(data).__name__}, not a list")
+        raise EvaluatorError(f"{field} is {type(data).__name__}, not a list")
     return list(data)  # pyright: ignore[reportUnknownArgumentType,reportUnknownVariableType]
 
 

@@ -77,14 +77,14 @@ def _judge(turn: dict[str, Any], data: dict[str, Any] | None, rule: TypeRule) ->
         played = read_turn(data)
     except BadRecord as error:
         return JudgedTurn(expectation, TurnRecord(), None, "bad_record", (f"the record is damaged: {error}",))
-    record, said = played.record(), (played.query, played.response)
+    record, texts = played.record(), (played.query, played.response)
     if played.reason:
-        return JudgedTurn(expectation, record, None, played.reason, (played.lost or played.trouble,), *said)
+        return JudgedTurn(expectation, record, None, played.reason, (played.lost or played.trouble,), *texts)
     try:
         score = score_turn(expectation, record, rule)
     except EvaluatorError as error:
-        return JudgedTurn(expectation, record, None, "evaluator_error", (f"cannot be judged: {error}",), *said)
-    return JudgedTurn(expectation, record, score, _reason(score, played), score.errors, *said)
+        return JudgedTurn(expectation, record, None, "evaluator_error", (f"cannot be judged: {error}",), *texts)
+    return JudgedTurn(expectation, record, score, _reason(score, played), score.errors, *texts)
 
 
 def _reason(score: TurnScore, played: TurnJson) -> str:

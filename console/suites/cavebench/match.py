@@ -115,14 +115,14 @@ def _check_name(
     check: CallCheck, name: str, expected: Sequence[ExpectedCall], actual: Sequence[ActualCall], rule: TypeRule
 ) -> None:
     """Check all expectations of one function."""
-    wanted = [index for index, call in enumerate(expected) if call.name == name]
+    expected_indices = [index for index, call in enumerate(expected) if call.name == name]
     free = [index for index, call in enumerate(actual) if call.function == name]
-    required = sum(1 for index in wanted if expected[index].required)
+    required = sum(1 for index in expected_indices if expected[index].required)
     if len(free) < required:
         text = f"Function '{name}' called {len(free)} times, expected at least {required}"
         check.errors.append(CallError("missing_function", text))
         return
-    for index in wanted:
+    for index in expected_indices:
         call = expected[index]
         costs = [(mismatch_cost(call.arguments, _arguments(call, actual[other])), other) for other in free]
         if not costs:
@@ -155,10 +155,10 @@ def _arguments(expected: ExpectedCall, call: ActualCall) -> dict[str, Any]:
 
     A list or a text passes nothing, as long as no expected name stands in it: the reference asks only that of it.
     """
-    given = call.arguments
-    if not isinstance(given, (list, str)) or any(item.name in given for item in expected.arguments):
+    arguments = call.arguments
+    if not isinstance(arguments, (list, str)) or any(item.name in arguments for item in expected.arguments):
         _insist_on_object(expected, call)
-    return cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+    return cast("dict[str, Any]", arguments) if isinstance(arguments, dict) else {}
 
 
 def _insist_on_object(expected: ExpectedCall, call: ActualCall) -> None:

@@ -60,20 +60,20 @@ def read_options(setting: Setting) -> CaveOptions:
     Raises:
         UsageError: a number that makes no sense.
     """
-    given = {option.name: option.default for option in OPTIONS} | setting.options
+    values = {option.name: option.default for option in OPTIONS} | setting.options
     mode = mode_of(setting)
-    steps = given["max_steps"] if given["max_steps"] is not None else CAVE_STEPS if mode == "cave" else JSON_STEPS
+    steps = values["max_steps"] if values["max_steps"] is not None else CAVE_STEPS if mode == "cave" else JSON_STEPS
     for name, least in (("max_history", 2), ("max_output", 1), ("cell_seconds", 0.01)):
-        _at_least(name, given[name], least)
+        _at_least(name, values[name], least)
     _at_least("max_steps", steps, 1)
     return CaveOptions(
         mode=mode,
         max_steps=int(steps),
-        max_history=int(given["max_history"]),
-        max_output=int(given["max_output"]),
-        cell_s=float(given["cell_seconds"]),
-        type_rule=cast("TypeRule", given["type_rule"]),
-        trusted=given["i_trust_this_model"] is True,
+        max_history=int(values["max_history"]),
+        max_output=int(values["max_output"]),
+        cell_s=float(values["cell_seconds"]),
+        type_rule=cast("TypeRule", values["type_rule"]),
+        trusted=values["i_trust_this_model"] is True,
     )
 
 

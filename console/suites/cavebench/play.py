@@ -183,10 +183,10 @@ class _AgentPlay:
 
     def _remember(self, turn: int, then: OnAsk) -> OnAsk:
         """Answer what was asked in a turn before as it was answered then, and leave the rest to `then`."""
-        known = iter(list(self._heard[turn].answers))
+        earlier_answers = iter(list(self._heard[turn].answers))
 
         async def answer(kind: str, data: Any) -> Any:
-            asked, result = next(known, ("", None))
+            asked, result = next(earlier_answers, ("", None))
             return result if asked == kind else await then(kind, data)
 
         return answer

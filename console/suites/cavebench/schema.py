@@ -98,13 +98,13 @@ def _field(item: ToolParameter, description: str | None) -> tuple[Any, FieldInfo
 def _parameters(arguments: ast.arguments) -> list[ToolParameter]:
     positional = arguments.posonlyargs + arguments.args
     absent = [None] * (len(positional) - len(arguments.defaults))
-    found = [_parameter(*pair) for pair in zip(positional, [*absent, *arguments.defaults], strict=True)]
+    parameters = [_parameter(*pair) for pair in zip(positional, [*absent, *arguments.defaults], strict=True)]
     if arguments.vararg:
-        found.append(_parameter(arguments.vararg, None, Parameter.VAR_POSITIONAL))
-    found += [_parameter(*pair) for pair in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
+        parameters.append(_parameter(arguments.vararg, None, Parameter.VAR_POSITIONAL))
+    parameters += [_parameter(*pair) for pair in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
     if arguments.kwarg:
-        found.append(_parameter(arguments.kwarg, None, Parameter.VAR_KEYWORD))
-    return found
+        parameters.append(_parameter(arguments.kwarg, None, Parameter.VAR_KEYWORD))
+    return parameters
 
 
 def _parameter(item: ast.arg, default: ast.expr | None, kind: Any = Parameter.POSITIONAL_OR_KEYWORD) -> ToolParameter:

@@ -111,9 +111,9 @@ class _Folding:
         return {self.value(cast(ast.expr, key)): self.value(value) for key, value in pairs}
 
     def name(self, node: ast.Name) -> Any:
-        for known in (self._made, _NAMES, _TYPES):
-            if node.id in known:
-                return known[node.id]
+        for names in (self._made, _NAMES, _TYPES):
+            if node.id in names:
+                return names[node.id]
         raise Refused(f"an expression holds the unknown name {node.id}")
 
     def assigned(self, node: ast.NamedExpr) -> Any:
@@ -266,13 +266,15 @@ def _mapped_by(kind: Any, items: Any) -> Any:
     return map(kind, items)
 
 
-_TYPES: dict[str, Any] = {it.__name__: it for it in (bool, complex, dict, float, frozenset, int, list, set, str, tuple)}
+_TYPES: dict[str, Any] = {
+    kind.__name__: kind for kind in (bool, complex, dict, float, frozenset, int, list, set, str, tuple)
+}
 """Types as values, such as the second argument of `isinstance`; their methods are not offered."""
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     **_TYPES,
     **{
-        it.__name__: it
-        for it in (
+        function.__name__: function
+        for function in (
             *(abs, all, any, ascii, bin, chr, divmod, enumerate, hex, isinstance, len, max, min, oct, ord, repr),
             *(reversed, sorted, zip),
         )

@@ -104,7 +104,10 @@ def power(base: Any, exponent: Any, modulus: Any = None) -> Any:
     if modulus is None:
         guard_power(base, exponent)
     else:
-        bound(max((it.bit_length() for it in (base, exponent, modulus) if isinstance(it, int)), default=0), _MODULAR)
+        bound(
+            max((number.bit_length() for number in (base, exponent, modulus) if isinstance(number, int)), default=0),
+            _MODULAR,
+        )
     return cast(Any, pow(base, exponent, modulus))
 
 

@@ -31,7 +31,7 @@ def decode_java(source: str) -> list[dict[str, Any]] | dict[str, Any]:
 def _first_invocation(node: "Node") -> "Node | None":
     if node.type == "method_invocation":
         return node if node.child_by_field_name("arguments") is not None else None
-    return next((found for child in node.children if (found := _first_invocation(child)) is not None), None)
+    return next((invocation for child in node.children if (invocation := _first_invocation(child)) is not None), None)
 
 
 class _Reader:

@@ -19,10 +19,10 @@ def decode_json(text: str) -> list[dict[str, Any]]:
         Exception: of any kind: an object lacks a key, its name is no text, or the value is not a list.
     """
     try:
-        found = json.loads(_list_in(text))
+        items = json.loads(_list_in(text))
     except json.JSONDecodeError:
         return []
-    objects = [cast(dict[str, Any], item) for item in found if isinstance(item, dict)]
+    objects = [cast(dict[str, Any], item) for item in items if isinstance(item, dict)]
     return [{item["function"]: item["parameters"]} for item in objects]
 
 

@@ -33,8 +33,8 @@ def _calls(text: str, params: Callable[[Element], dict[Any, Any]]) -> list[dict[
 
 def _verbose_params(function: Element) -> dict[Any, Any]:
     container = function.find("params")
-    found = (function if container is None else container).findall("param")
-    return {param.get("name"): _typed(param.get("value", ""), param) for param in found}
+    params = (function if container is None else container).findall("param")
+    return {param.get("name"): _typed(param.get("value", ""), param) for param in params}
 
 
 def _concise_params(function: Element) -> dict[Any, Any]:

@@ -19,8 +19,8 @@ class Ranking:
         self._counts = [Counter(words) for words in corpus]
         self._lengths = [len(words) for words in corpus]
         self._mean_length = sum(self._lengths) / len(corpus)
-        found = Counter(word for counts in self._counts for word in counts)
-        self._weights = {word: math.log((len(corpus) + 1) / count) for word, count in found.items()}
+        texts_with = Counter(word for counts in self._counts for word in counts)
+        self._weights = {word: math.log((len(corpus) + 1) / count) for word, count in texts_with.items()}
 
     def scores(self, query: Sequence[str]) -> list[float]:
         """Return one score for each text; a word of the query that no text has adds nothing."""

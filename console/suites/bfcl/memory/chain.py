@@ -24,11 +24,11 @@ def memory_after(entry_ids: Iterable[str], output_of: OutputOf, mode: str) -> Sn
         output_of: the official result form of each: turns of steps.
         mode: `prompt` or `fc`; how calls are written in outputs.
     """
-    known = "{}"
+    snapshot = "{}"
     for entry_id in entry_ids:
         calls = calls_in(output_of(entry_id), mode)
-        known = _after(entry_id, known, tuple(calls))
-    return json.loads(known)
+        snapshot = _after(entry_id, snapshot, tuple(calls))
+    return json.loads(snapshot)
 
 
 def calls_in(output: Any, mode: str) -> list[str]:

@@ -29,8 +29,8 @@ def embedding(name: str, dataset: Path, data: Path) -> Embed:
         UsageError: unknown name.
     """
     _check_name(name, dataset)
-    one = partial(_by_meaning, data) if name == "minilm" else vector_of
-    return lambda texts: _each(one, texts)
+    embed_text = partial(_by_meaning, data) if name == "minilm" else vector_of
+    return lambda texts: _each(embed_text, texts)
 
 
 def check_embedding(name: str, dataset: Path, data: Path) -> None:
@@ -49,12 +49,12 @@ def check_embedding(name: str, dataset: Path, data: Path) -> None:
 
 def _check_name(name: str, dataset: Path) -> None:
     if name not in EMBEDDINGS:
-        known = ", ".join(EMBEDDINGS)
-        raise UsageError(f"no embedding is called {name!r}", where=str(dataset), hint=f"Known: {known}.")
+        names = ", ".join(EMBEDDINGS)
+        raise UsageError(f"no embedding is called {name!r}", where=str(dataset), hint=f"Known: {names}.")
 
 
-def _each(one: Callable[[str], list[float]], texts: Sequence[str]) -> list[list[float]]:
-    return [one(text) for text in texts]
+def _each(embed_text: Callable[[str], list[float]], texts: Sequence[str]) -> list[list[float]]:
+    return [embed_text(text) for text in texts]
 
 
 def _by_meaning(data: Path, text: str) -> list[float]:

@@ -80,8 +80,12 @@ class NumberedTexts:
                 heapq.heappush(best, (score, place))
             elif best[0][0] < score:
                 heapq.heapreplace(best, (score, place))
-        found = [(score, self.order[place]) for score, place in sorted(best, reverse=True)]
-        return {"result": [{"id": it, "similarity_score": score, "text": self.texts[it]} for score, it in found]}
+        nearest = [(score, self.order[place]) for score, place in sorted(best, reverse=True)]
+        return {
+            "result": [
+                {"id": number, "similarity_score": score, "text": self.texts[number]} for score, number in nearest
+            ]
+        }
 
     def retrieve_all(self) -> Answer:
         """Return everything in order of addition."""

@@ -31,12 +31,12 @@ def settled(options: dict[str, Any], dataset: Dataset) -> dict[str, Any]:
         return options
     named = Path(chosen).expanduser()
     places = [named.absolute(), dataset.folder / named]
-    found = next((place for place in places if place.is_file()), None)
-    if found is None:
+    recorded_file = next((place for place in places if place.is_file()), None)
+    if recorded_file is None:
         folders = " nor ".join(str(folder) for folder in dict.fromkeys(place.parent for place in places))
         message = f"there is no file {named.name} of recorded answers, neither in {folders}"
         raise UsageError(message if " nor " in folders else message.replace("neither ", ""), where=_WHERE)
-    return options | {OPTION.name: str(found)}
+    return options | {OPTION.name: str(recorded_file)}
 
 
 def check_web(options: dict[str, Any], dataset: Dataset) -> None:

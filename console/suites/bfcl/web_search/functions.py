@@ -46,9 +46,9 @@ class Unknown(Exception):
 class WebSearchAPI:
     """What a model can call. The class name shows in Python's complaints about arguments."""
 
-    def __init__(self, known: Mapping[Want, Got]) -> None:
+    def __init__(self, answers: Mapping[Want, Got]) -> None:
         """Start with what is known."""
-        self._known = known
+        self._known = answers
         self._show_snippet = True
         self._wanted: list[Want] = []
 
@@ -66,8 +66,8 @@ class WebSearchAPI:
         answer = self._get(Search(str(keywords), str(region))).answer
         if "organic_results" not in answer:
             return {"error": str(answer.get("error") or _NOTHING)}
-        found = cast(list[dict[str, Any]], answer["organic_results"])[:max_results]
-        return [self._shown(result) for result in found]
+        results = cast(list[dict[str, Any]], answer["organic_results"])[:max_results]
+        return [self._shown(result) for result in results]
 
     def fetch_url_content(self, url: Any, mode: Any = "raw") -> dict[str, str]:
         """Return a page's source, its Markdown or its bare text; trouble is described.

@@ -33,16 +33,16 @@ class Browsing:
         """Nothing is held anywhere."""
 
     async def _call(self, call: str) -> str:
-        known: dict[Want, Got] = {}
+        answers: dict[Want, Got] = {}
         while True:
             entry = {"id": self.entry_id, "classes": [_CLASS], "config": self.config, "long_context": False}
-            world = World({_CLASS: lambda: WebSearchAPI(known)}, entry, "model")
+            world = World({_CLASS: lambda: WebSearchAPI(answers)}, entry, "model")
             [result] = world.execute([call])
-            wanted = world.instances[_CLASS].wanted
-            if not wanted or len(known) >= _MOST_WANTS:
+            wants = world.instances[_CLASS].wanted
+            if not wants or len(answers) >= _MOST_WANTS:
                 return result
-            for want in wanted:
-                known[want] = await self._ask(want)
+            for want in wants:
+                answers[want] = await self._ask(want)
 
     async def _ask(self, want: Want) -> Got:
         if not isinstance(want, Fetch):

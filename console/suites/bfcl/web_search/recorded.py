@@ -45,16 +45,18 @@ class RecordedWeb:
         self._searches, self._pages = searches, pages
         every = {result.link: result for results in searches.values() for result in results}
         self._every = list(every.values())
-        self._ranking = Ranking([_words(f"{one.title} {one.snippet}") for one in self._every]) if every else None
+        self._ranking = (
+            Ranking([_words(f"{result.title} {result.snippet}") for result in self._every]) if every else None
+        )
 
     async def search(self, keywords: str, region: str) -> dict[str, Any]:
         """Return recorded results in the search service's form."""
         del region
         exact = self._searches.get(_plain(keywords))
-        found = self._nearest(keywords) if exact is None else exact
-        if not found:
+        results = self._nearest(keywords) if exact is None else exact
+        if not results:
             return {"error": f"no recorded results for {keywords!r}"}
-        return {"organic_results": [msgspec.to_builtins(one) for one in found]}
+        return {"organic_results": [msgspec.to_builtins(result) for result in results]}
 
     async def page(self, url: str) -> str:
         """Return a recorded page.
@@ -72,8 +74,10 @@ class RecordedWeb:
         scored = zip(self._ranking.scores(_words(keywords)), self._every, strict=True)
         # A text without any of the words still gets δ for each word another text has; only real matches count.
         words = set(_words(keywords))
-        fitting = [(score, one) for score, one in scored if words & set(_words(f"{one.title} {one.snippet}"))]
-        return [one for _, one in sorted(fitting, key=lambda pair: pair[0], reverse=True)][:_MOST]
+        fitting = [
+            (score, result) for score, result in scored if words & set(_words(f"{result.title} {result.snippet}"))
+        ]
+        return [result for _, result in sorted(fitting, key=lambda pair: pair[0], reverse=True)][:_MOST]
 
 
 def _plain(keywords: str) -> str:
@@ -101,7 +105,7 @@ def read_recorded(path: Path) -> RecordedWeb:
 def _read(path: Path, changed: int) -> RecordedWeb:
     del changed
     try:
-        found = msgspec.convert(json.loads(path.read_bytes()), _File)
+        content = msgspec.convert(json.loads(path.read_bytes()), _File)
     except (OSError, ValueError, RecursionError) as error:
         raise UsageError(f"the recorded answers are damaged: {error}", where=str(path)) from None
-    return RecordedWeb({_plain(one.keywords): one.results for one in found.searches}, found.pages)
+    return RecordedWeb({_plain(search.keywords): search.results for search in content.searches}, content.pages)

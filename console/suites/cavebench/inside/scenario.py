@@ -33,10 +33,10 @@ class ScenarioModule:
             LookupError: names the turn and what is missing.
         """
         for number, turn in enumerate(turns, start=1):
-            for key, known in (("validator", self.validators), ("pre_turn_hook", self.hooks)):
+            for key, functions in (("validator", self.validators), ("pre_turn_hook", self.hooks)):
                 name = turn.get(key)
-                if name and name not in known:
-                    listed = ", ".join(sorted(known)) or "none"
+                if name and name not in functions:
+                    listed = ", ".join(sorted(functions)) or "none"
                     raise LookupError(f"turn {number} names the {key} {name!r}, which is not in the module ({listed})")
 
     def validate(
@@ -65,10 +65,10 @@ def load(root: str, module: str, beside: str) -> ScenarioModule:
     sys.path.insert(0, root)
     os.chdir(root)
     try:
-        found = importlib.util.find_spec(module) is not None
+        is_importable = importlib.util.find_spec(module) is not None
     except (ImportError, ValueError):
-        found = False
-    if found or not beside:
+        is_importable = False
+    if is_importable or not beside:
         return ScenarioModule(importlib.import_module(module))
     return ScenarioModule(_import_file(Path(root, beside)))
 
