@@ -6,8 +6,8 @@ import msgspec
 
 from console.cli.caps import CapArguments, budget_of
 from console.cli.exitcode import Exit
+from console.cli.foreground import play
 from console.cli.history import read_history
-from console.cli.playing import play
 from console.cli.run_report import exit_code, show_report, threshold
 from console.engine.plan import reopen
 from console.engine.queue import Again, plan_jobs

@@ -6,7 +6,7 @@ All are there with no file, no key and no network; the embedding needs its weigh
 from console.config.model import Limits, ModelConfig, Price
 from console.config.weights import LOCAL_EMBEDDING
 
-TEMPERAMENTS = {
+PERSONAS = {
     "careful": "right nine times in ten",
     "hasty": "wrong values, wrong types, forgotten and invented arguments",
     "rambling": "talks around its answers, thinks aloud, sometimes cannot be decoded",
@@ -22,10 +22,10 @@ _FREE = Price(0.0, 0.0, 0.0)
 def simulated_models() -> dict[str, ModelConfig]:
     """Return the simulated models by name (`sim/careful` …)."""
     return {
-        f"sim/{temperament}": ModelConfig(
-            name=f"sim/{temperament}", model_id=temperament, provider="simulated", price=_FREE, limits=Limits()
+        f"sim/{persona}": ModelConfig(
+            name=f"sim/{persona}", model_id=persona, provider="simulated", price=_FREE, limits=Limits()
         )
-        for temperament in TEMPERAMENTS
+        for persona in PERSONAS
     }
 
 

@@ -104,5 +104,5 @@ class ChatRequest(msgspec.Struct, frozen=True):
     """Overrides of the model's own parameters, such as temperature; JSON values."""
     seed: str = ""
     """Names this call within the run; makes the simulated models deterministic. Never sent."""
-    cue: Callable[[], ScriptedAnswers] | None = None
+    scripted: Callable[[], ScriptedAnswers] | None = None
     """Only read by the simulated models. Never sent or recorded."""

@@ -87,7 +87,7 @@ async def _ask_all(asked: Iterable[tuple[str, ModelConfig]]) -> list[str]:
 
 
 async def _doubt(role: str, model: ModelConfig) -> str:
-    from console.llm.model_list import served_models, served_words
+    from console.llm.model_list import served_models, served_models_text
 
     place = public_address(model.base_url) or "its provider"
     try:
@@ -98,5 +98,5 @@ async def _doubt(role: str, model: ModelConfig) -> str:
         return f"the {role} {model.name} may not answer: {place} says {fault.message} ({fault.kind.value})"
     if not served or model.model_id in served:
         return ""
-    words = served_words(model.model_id, served)
+    words = served_models_text(model.model_id, served)
     return f"the {role} {model.model_id} is not served by {place}; {words} (--{role} NAME)"

@@ -163,7 +163,7 @@ class JournaledStage:
         params: dict[str, Any] | None = None,
         turn: int = 0,
         step: int = 0,
-        cue: Callable[[], ScriptedAnswers] | None = None,
+        scripted: Callable[[], ScriptedAnswers] | None = None,
     ) -> Reply:
         """Ask a model; see suites/stage.py."""
         n, params = self._issue(), params or {}
@@ -174,7 +174,7 @@ class JournaledStage:
             return self._account(role, known.reply)
         # The seed makes simulated models answer the same call the same way after a resume.
         seed = f"{self._key.case}/{self._key.rollout}/{self._key.attempt}/{n}"
-        request = ChatRequest(cast(list[Message], list(sent)), list(tools), params, seed=seed, cue=cue)
+        request = ChatRequest(cast(list[Message], list(sent)), list(tools), params, seed=seed, scripted=scripted)
         await self._host.gate(self._key, n, request, role)
         self._host.state(self._key, _STATES.get(role, "asking"))
         new = sent[self._known.threads[role].shared(sent) :]

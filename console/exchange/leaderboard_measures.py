@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from console.core.fault import UsageError
-from console.exchange.reading import RunReader
+from console.exchange.run_reader import RunReader
 from console.insight.leaderboard import Leaderboard, LeaderboardRow, with_interval, with_measures
 from console.store.index import JournalIndex
 from console.store.runs import RunFolder

@@ -23,13 +23,13 @@ class RefusedAddress(Exception):
 
 def is_public(address: Address) -> bool:
     """Whether an address is one of the public internet; what is wrapped in an IPv6 address counts as itself."""
-    inner = _wrapped(address)
+    inner = _embedded_ipv4(address)
     if inner is not None:
         return is_public(inner)
     return address.is_global and not address.is_multicast and not address.is_reserved and not address.is_unspecified
 
 
-def _wrapped(address: Address) -> ipaddress.IPv4Address | None:
+def _embedded_ipv4(address: Address) -> ipaddress.IPv4Address | None:
     if isinstance(address, ipaddress.IPv4Address):
         return None
     if address in _NAT64:
@@ -61,7 +61,7 @@ class PinningResolver(AbstractResolver):
     """Resolves names as usual and refuses a name of which any address is not allowed."""
 
     def __init__(self, is_allowed: IsAllowed, inner: AbstractResolver | None = None) -> None:
-        """Judge what another resolver finds; that of the system if None."""
+        """Wrap another resolver; that of the system if None."""
         self._is_allowed = is_allowed
         self._inner = inner or ThreadedResolver()
 
@@ -81,5 +81,4 @@ class PinningResolver(AbstractResolver):
         return resolved
 
     async def close(self) -> None:
-        """Close the inner resolver."""
         await self._inner.close()

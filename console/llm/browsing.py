@@ -1,4 +1,4 @@
-"""What may be asked of the web, live (`web.py`) or recorded, without loading any network client."""
+"""The protocol of web access, live (`web.py`) or recorded, without loading any network client."""
 
 from typing import Any, Protocol
 
@@ -10,8 +10,8 @@ class NoPage(Exception):
     """A page could not be had; the text is for the model."""
 
 
-class AnyWeb(Protocol):
-    """The web, or what was recorded of it."""
+class WebAccess(Protocol):
+    """Web search and page access, live or recorded."""
 
     async def search(self, keywords: str, region: str) -> dict[str, Any]:
         """Return the search service's answer.

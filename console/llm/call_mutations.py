@@ -1,14 +1,14 @@
-"""The ordinary ways in which a model gets a function call wrong."""
+"""Mutations of right function calls: the ordinary ways in which a model gets one wrong."""
 
 from collections.abc import Callable
 from random import Random
 from typing import Any
 
 Call = tuple[str, dict[str, Any]]
-Slip = Callable[[str, dict[str, Any], Random], Call]
+Mutation = Callable[[str, dict[str, Any], Random], Call]
 
 
-def slip(calls: tuple[Call, ...], rng: Random) -> tuple[Call, ...]:
+def mutate_calls(calls: tuple[Call, ...], rng: Random) -> tuple[Call, ...]:
     """Return the calls with one mistake in them; at least one call is needed."""
     if not calls:
         raise ValueError("no call to spoil")
@@ -19,11 +19,11 @@ def slip(calls: tuple[Call, ...], rng: Random) -> tuple[Call, ...]:
         return (*calls, calls[len(calls) - 1])
     at = rng.randrange(len(calls))
     name, arguments = calls[at]
-    wrong = rng.choice(_SLIPS if arguments else (_invent, _rename))(name, dict(arguments), rng)
+    wrong = rng.choice(_MUTATIONS if arguments else (_add_argument, _rename_function))(name, dict(arguments), rng)
     return (*calls[:at], wrong, *calls[at + 1 :])
 
 
-def _value(name: str, arguments: dict[str, Any], rng: Random) -> Call:
+def _change_value(name: str, arguments: dict[str, Any], rng: Random) -> Call:
     key = rng.choice(sorted(arguments))
     arguments[key] = _other_value(arguments[key], rng)
     return name, arguments
@@ -47,26 +47,35 @@ def _other_value(value: Any, rng: Random) -> Any:
             return "unknown"
 
 
-def _kind(name: str, arguments: dict[str, Any], rng: Random) -> Call:
+def _change_type(name: str, arguments: dict[str, Any], rng: Random) -> Call:
     key = rng.choice(sorted(arguments))
     value = arguments[key]
     arguments[key] = [value] if isinstance(value, str) else str(value)
     return name, arguments
 
 
-def _forget(name: str, arguments: dict[str, Any], rng: Random) -> Call:
+def _drop_argument(name: str, arguments: dict[str, Any], rng: Random) -> Call:
     del arguments[rng.choice(sorted(arguments))]
     return name, arguments
 
 
-def _invent(name: str, arguments: dict[str, Any], rng: Random) -> Call:
+def _add_argument(name: str, arguments: dict[str, Any], rng: Random) -> Call:
     arguments[rng.choice(("verbose", "format", "language", "limit"))] = rng.choice((True, "json", "en", 5))
     return name, arguments
 
 
-def _rename(name: str, arguments: dict[str, Any], rng: Random) -> Call:
+def _rename_function(name: str, arguments: dict[str, Any], rng: Random) -> Call:
     return rng.choice((f"{name}_v2", f"get_{name}", name.replace("_", "") + "s")), arguments
 
 
-_SLIPS: tuple[Slip, ...] = (_value, _value, _value, _kind, _kind, _forget, _invent, _rename)
+_MUTATIONS: tuple[Mutation, ...] = (
+    _change_value,
+    _change_value,
+    _change_value,
+    _change_type,
+    _change_type,
+    _drop_argument,
+    _add_argument,
+    _rename_function,
+)
 """More often the mistakes that real models make more often."""

@@ -21,7 +21,7 @@ _LONGEST_PUT_OFF_S = 5.0
 
 
 class Deadlines:
-    """Limits the `async with` block it guards; a limit that is reached leaves it as a Fault."""
+    """Limits the time of the `async with` block it guards; a limit that is reached leaves it as a Fault."""
 
     def __init__(self, limits: Limits, *, streamed: bool, partial: Callable[[], str] = str) -> None:
         """Set the limits; without streaming there is only the one in all.
@@ -41,7 +41,6 @@ class Deadlines:
         self._first: float | None = None
 
     async def __aenter__(self) -> "Deadlines":
-        """Start the clock."""
         self._began = self._loop.time()
         self._end = self._began + self._limits.timeout_s
         await self._timeout.__aenter__()

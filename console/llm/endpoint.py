@@ -32,19 +32,19 @@ class Watch(Protocol):
 
 
 class Unwatched:
-    """Watches nothing."""
+    """A watch that ignores everything."""
 
     def on_text(self, kind: str, text: str) -> None:
-        """Ignore it."""
+        pass
 
     def on_failed_try(self, fault: Fault, wait_s: float | None) -> None:
-        """Ignore it."""
+        pass
 
     def on_wait(self, why: str, until: float | None) -> None:
-        """Ignore it."""
+        pass
 
     def on_tokens(self, count: int) -> None:
-        """Ignore it."""
+        pass
 
 
 class Endpoint(Protocol):
@@ -67,7 +67,7 @@ class Endpoint(Protocol):
         ...
 
     def state(self) -> EndpointState:
-        """Return what the limiter is doing."""
+        """Return the state of the rate limiter: requests in flight, limit, waiting, pause."""
         ...
 
     def retry_now(self) -> None:

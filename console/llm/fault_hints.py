@@ -1,11 +1,11 @@
-"""What a person can do about a fault of a model."""
+"""Hints: what a person can do about a fault of a model."""
 
 from console.config.model import ModelConfig
 from console.core.fault import FaultKind
 
 
 def hint_for(kind: FaultKind, model: ModelConfig) -> str:
-    """Return how a fault of a model may be mended, in one sentence; empty when we do not know."""
+    """Return the hint for a fault of a model, one sentence; empty when there is none."""
     source = f"the variable {model.api_key_env}" if model.api_key_env else "its key"
     return {
         FaultKind.AUTH: f"Check {source} for [{model.name}].",

@@ -1,4 +1,4 @@
-"""From a provider's words to a typed fault: by its code first, its status second, its phrases last.
+"""From a provider's error to a typed fault: by its code first, its status second, its phrases last.
 
 Promises one readable sentence without secrets' surroundings: HTML is reduced to its title, long bodies are cut. The
 caller redacts, since only it knows the key.
@@ -13,7 +13,7 @@ from typing import Any, cast
 from console.core.fault import Fault, FaultKind
 from console.llm.retry_after import retry_after
 
-_LONGEST_WORDS = 400
+_LONGEST_MESSAGE = 400
 
 _BY_CODE = {
     "insufficient_quota": FaultKind.QUOTA,
@@ -71,7 +71,7 @@ _KEY = re.compile(r"(?:api[ _]?key|credentials).{0,40}(?:invalid|incorrect|not v
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class ProviderError:
     """What a provider said of an error, as far as it could be read."""
 
     message: str
@@ -91,51 +91,51 @@ class Words:
         return self.param == param or bool(re.search(rf"\b{re.escape(param)}\b", self.message))
 
 
-def read_words(body: bytes) -> Words:
+def read_provider_error(body: bytes) -> ProviderError:
     """Read an error body in any of the forms in use; what is not JSON is quoted in short."""
     try:
         value: Any = json.loads(body)
     except (ValueError, RecursionError):
-        return Words(_plain(body))
-    return words_of(value)
+        return ProviderError(_plain(body))
+    return provider_error_of(value)
 
 
-def words_of(value: Any) -> Words:
+def provider_error_of(value: Any) -> ProviderError:
     """Read a decoded error value: `{"error": {…}}`, `{"error": "…"}`, `{"message": …}`, `{"detail": …}` or a list."""
     if isinstance(value, list):
         rows = cast(list[Any], value)
-        return words_of(rows[0]) if rows and isinstance(rows[0], dict) else Words(_short(str(rows)))
+        return provider_error_of(rows[0]) if rows and isinstance(rows[0], dict) else ProviderError(_short(str(rows)))
     if not isinstance(value, dict):
-        return Words(_short(str(value)))
+        return ProviderError(_short(str(value)))
     outer = cast(dict[str, Any], value)
     inner = outer.get("error") or outer
     if not isinstance(inner, dict):
-        return Words(_short(str(inner)), _codes(outer))
+        return ProviderError(_short(str(inner)), _codes(outer))
     fields = cast(dict[str, Any], inner)
     message = fields.get("message") or fields.get("detail") or fields.get("msg") or json.dumps(fields, default=str)
     code = fields.get("code")
     number = code if isinstance(code, int) and not isinstance(code, bool) else _numeral(code)
-    return Words(
+    return ProviderError(
         _short(message if isinstance(message, str) else json.dumps(message)), _codes(fields), number, _param(fields)
     )
 
 
-def fault_of(words: Words, status: int | None = None, headers: Mapping[str, str] | None = None) -> Fault:
+def fault_of(error: ProviderError, status: int | None = None, headers: Mapping[str, str] | None = None) -> Fault:
     """Return the typed fault for a provider's error."""
-    effective = words.number if words.number and (status is None or status < 400) else status
-    kind = _kind(words, effective)
+    effective = error.number if error.number and (status is None or status < 400) else status
+    kind = _kind(error, effective)
     wait = retry_after(headers or {}) if kind in (FaultKind.RATE_LIMIT, FaultKind.SERVER) else None
     number = f" (HTTP {effective})" if effective and 300 <= effective < 600 else ""
-    return Fault(kind, (words.message or "no explanation") + number, status=effective, retry_after_s=wait)
+    return Fault(kind, (error.message or "no explanation") + number, status=effective, retry_after_s=wait)
 
 
-def _kind(words: Words, status: int | None) -> FaultKind:
-    by_code = next((_BY_CODE[code] for code in words.codes if code in _BY_CODE), None)
+def _kind(error: ProviderError, status: int | None) -> FaultKind:
+    by_code = next((_BY_CODE[code] for code in error.codes if code in _BY_CODE), None)
     if by_code is not None and by_code in (FaultKind.QUOTA, FaultKind.CONTEXT, FaultKind.BAD_TOOL_SCHEMA):
         return by_code
-    if status in (400, 413, 422, 500, None) and _CONTEXT.search(words.message):
+    if status in (400, 413, 422, 500, None) and _CONTEXT.search(error.message):
         return FaultKind.CONTEXT
-    if status in (400, 402, 403, 429, None) and _QUOTA.search(words.message):
+    if status in (400, 402, 403, 429, None) and _QUOTA.search(error.message):
         return FaultKind.QUOTA
     if status in _BY_STATUS:
         return _BY_STATUS[status]
@@ -143,13 +143,13 @@ def _kind(words: Words, status: int | None) -> FaultKind:
         return by_code
     if status is None or status >= 500:
         return FaultKind.SERVER
-    return _kind_of_refusal(words)
+    return _kind_of_refusal(error)
 
 
-def _kind_of_refusal(words: Words) -> FaultKind:
-    if words.param.startswith(("tools", "functions")) or _TOOLS.search(words.message):
+def _kind_of_refusal(error: ProviderError) -> FaultKind:
+    if error.param.startswith(("tools", "functions")) or _TOOLS.search(error.message):
         return FaultKind.BAD_TOOL_SCHEMA
-    return FaultKind.AUTH if _KEY.search(words.message) else FaultKind.BAD_REQUEST
+    return FaultKind.AUTH if _KEY.search(error.message) else FaultKind.BAD_REQUEST
 
 
 def _codes(fields: dict[str, Any]) -> tuple[str, ...]:
@@ -182,4 +182,4 @@ def _plain(body: bytes) -> str:
 def _short(text: str) -> str:
     text = " ".join(text.split())
     text = text.encode("utf-8", "replace").decode("utf-8")
-    return text if len(text) <= _LONGEST_WORDS else text[: _LONGEST_WORDS - 1] + "…"
+    return text if len(text) <= _LONGEST_MESSAGE else text[: _LONGEST_MESSAGE - 1] + "…"

@@ -24,9 +24,9 @@ from console.llm.endpoint import Watch
 FAULTS_OF_AN_OUTAGE = 20
 _CEILING = 256
 _START = 32
-_CREEP = 0.25
+_GROWTH = 0.25
 """Requests more at once for every good answer, once a rate limit has been met; before it is one."""
-_HASTE = 0.02
+_SPEEDUP = 0.02
 """Share of the time between two starts that every good answer takes off."""
 _LONGEST_BACKOFF_S = 60.0
 _LONGEST_PROBE_S = 30.0
@@ -34,7 +34,7 @@ _LONGEST_PROBE_S = 30.0
 
 @dataclass(slots=True)
 class Slot:
-    """Leave to send one request."""
+    """Permission to send one request."""
 
     started: float
 
@@ -47,12 +47,12 @@ class _Waiter:
 
 
 class Limiter:
-    """One endpoint's gate. Not thread-safe: it belongs to one event loop."""
+    """Adaptive concurrency limit and rate limit of one endpoint. Not thread-safe: it belongs to one event loop."""
 
     def __init__(
         self, name: str, *, ceiling: int | None = None, rpm: int | None = None, backoff_s: float = 1.0
     ) -> None:
-        """Make a gate.
+        """Set the limits.
 
         Args:
             name: what the endpoint is called in views.
@@ -70,7 +70,7 @@ class Limiter:
         self._timer: asyncio.TimerHandle | None = None
         self._not_before = self._next_start = self._cut_at = self._pace_s = 0.0
         self._why = ""
-        self._throttled = self._episodes = self._faults_in_a_row = self._probes = self._taken = 0
+        self._throttled = self._episodes = self._faults_in_a_row = self._probes = self._passed_since_cut = 0
         self._proven = False
         self._down_since: float | None = None
 
@@ -90,7 +90,7 @@ class Limiter:
         return max(0.0, self._not_before - time.monotonic())
 
     def state(self) -> EndpointState:
-        """Return what is to be shown."""
+        """Return what views show of the limiter."""
         pause = self.pause_s
         return EndpointState(
             name=self.name,
@@ -102,13 +102,13 @@ class Limiter:
             throttled=self._throttled,
         )
 
-    async def enter(self, watch: Watch, *, max_wait_s: float, again: bool = False) -> Slot:
-        """Wait for leave to send.
+    async def acquire(self, watch: Watch, *, max_wait_s: float, is_retry: bool = False) -> Slot:
+        """Wait for permission to send a request.
 
         Args:
             watch: told why, if there is a wait.
             max_wait_s: a pause longer than this is a fault at once.
-            again: this call has waited before, so it goes ahead of new ones.
+            is_retry: this call has waited before, so it goes ahead of new ones.
 
         Raises:
             Fault: `rate_limit`, with the time to wait, when the provider asks for more than `max_wait_s`.
@@ -118,9 +118,9 @@ class Limiter:
         if self._down_since is None and self.pause_s > max_wait_s:
             raise self._too_long()
         waiter = _Waiter(asyncio.get_running_loop().create_future(), watch, max_wait_s)
-        (self._waiters.appendleft if again else self._waiters.append)(waiter)
-        self._tell(waiter)
-        self._pump()
+        (self._waiters.appendleft if is_retry else self._waiters.append)(waiter)
+        self._report_wait(waiter)
+        self._grant_waiting()
         try:
             slot = await waiter.granted
         except asyncio.CancelledError:
@@ -129,28 +129,28 @@ class Limiter:
         watch.on_wait("", None)
         return slot
 
-    def leave(self, slot: Slot) -> None:
-        """Give the slot back; every `enter` has exactly one `leave`."""
+    def release(self, slot: Slot) -> None:
+        """Give the slot back; every `acquire` has exactly one `release`."""
         self._in_flight -= 1
-        self._taken += 1
-        self._pump()
+        self._passed_since_cut += 1
+        self._grant_waiting()
 
     def succeeded(self, slot: Slot) -> None:
-        """Learn from a good answer, while its slot is still held."""
+        """Learn from a good answer, before its slot is released."""
         self._proven = True
         self.reached()
-        self._pace_s *= 1.0 - _HASTE
+        self._pace_s *= 1.0 - _SPEEDUP
         if slot.started > self._cut_at:
             self._episodes = 0
         if self._in_flight >= int(self._limit):
-            self._limit = min(self._ceiling, self._limit + (1.0 if self._cut_at == 0.0 else _CREEP))
+            self._limit = min(self._ceiling, self._limit + (1.0 if self._cut_at == 0.0 else _GROWTH))
 
     def reached(self) -> None:
-        """Learn that the provider speaks to us, be it to refuse: it is not down."""
+        """Learn that the provider answered, be it with a refusal: it is not down."""
         self._faults_in_a_row = self._probes = 0
         if self._down_since is not None:
             self._down_since, self._not_before = None, 0.0
-            self._taken = 0
+            self._passed_since_cut = 0
 
     def throttled(self, slot: Slot, retry_after_s: float | None) -> None:
         """Learn from a rate limit: pause everybody, and send less at once from now on."""
@@ -162,9 +162,9 @@ class Limiter:
             self._episodes += 1
         else:
             self._limit = max(1.0, min(self._limit, float(self._in_flight - 1)))
-            self._taken -= 1
+            self._passed_since_cut -= 1
         if retry_after_s is None or retry_after_s <= 0:
-            retry_after_s = self._growing(self._episodes - 1, _LONGEST_BACKOFF_S) * (0.5 + random() / 2)  # noqa: S311
+            retry_after_s = self._backoff(self._episodes - 1, _LONGEST_BACKOFF_S) * (0.5 + random() / 2)  # noqa: S311
         self._pause(retry_after_s, "rate limited")
 
     def faulted(self) -> None:
@@ -175,7 +175,7 @@ class Limiter:
                 self._down_since = time.monotonic()
             if not self.pause_s:  # of requests that fail together only the first counts as a probe
                 self._probes += 1
-                self._pause(self._growing(self._probes - 1, _LONGEST_PROBE_S), "the provider is down")
+                self._pause(self._backoff(self._probes - 1, _LONGEST_PROBE_S), "the provider is down")
 
     def share(self, *, ceiling: int | None, rpm: int | None) -> None:
         """Let another model of the same endpoint in: the widest ceiling and the strictest rpm hold."""
@@ -188,19 +188,19 @@ class Limiter:
     def retry_now(self) -> None:
         """Forget a pause, and the pace."""
         self._not_before = self._next_start = self._pace_s = 0.0
-        self._episodes = self._probes = self._taken = 0
-        self._pump()
+        self._episodes = self._probes = self._passed_since_cut = 0
+        self._grant_waiting()
 
     def _learn_pace(self, now: float) -> None:
         """Count what went through since the last pause; the refusal ends as many gaps as calls were taken, and one.
 
         Pauses count for nothing, so refusals that have nothing to do with pace cannot slow calls down more and more.
         """
-        if self._cut_at and self._taken > 0:
-            self._pace_s = max(0.0, now - max(self._not_before, self._cut_at)) / (self._taken + 1)
-        self._cut_at, self._taken = now, -1  # the refused call is still to leave
+        if self._cut_at and self._passed_since_cut > 0:
+            self._pace_s = max(0.0, now - max(self._not_before, self._cut_at)) / (self._passed_since_cut + 1)
+        self._cut_at, self._passed_since_cut = now, -1  # the refused call is still to leave
 
-    def _growing(self, step: int, longest: float) -> float:
+    def _backoff(self, step: int, longest: float) -> float:
         return min(longest, self._backoff_s * 2.0 ** min(max(step, 0), 20))
 
     def _capacity(self) -> int:
@@ -219,7 +219,7 @@ class Limiter:
             self._next_start = max(now, self._next_start) + gap_s
         return Slot(now)
 
-    def _pump(self) -> None:
+    def _grant_waiting(self) -> None:
         """Let waiting calls go as far as the rules allow, and come back when time allows more.
 
         The clock is read once a round: a timer may fire a moment early, and must then be set again.
@@ -229,7 +229,7 @@ class Limiter:
             self._timer = None
         while self._waiters and self._in_flight < self._capacity():
             if (delay := self._ready_at() - time.monotonic()) > 0:
-                self._timer = asyncio.get_running_loop().call_later(delay, self._pump)
+                self._timer = asyncio.get_running_loop().call_later(delay, self._grant_waiting)
                 return
             waiter = self._waiters.popleft()
             if not waiter.granted.done():
@@ -240,7 +240,7 @@ class Limiter:
         if waiter in self._waiters:
             self._waiters.remove(waiter)
         elif waiter.granted.done() and not waiter.granted.cancelled() and waiter.granted.exception() is None:
-            self.leave(waiter.granted.result())
+            self.release(waiter.granted.result())
 
     def _pause(self, seconds: float, why: str) -> None:
         until = time.monotonic() + seconds
@@ -253,10 +253,10 @@ class Limiter:
                 if not waiter.granted.done():
                     waiter.granted.set_exception(self._too_long())
             else:
-                self._tell(waiter)
-        self._pump()
+                self._report_wait(waiter)
+        self._grant_waiting()
 
-    def _tell(self, waiter: _Waiter) -> None:
+    def _report_wait(self, waiter: _Waiter) -> None:
         pause = self.pause_s
         if pause:
             waiter.watch.on_wait(self._why, time.time() + pause)
@@ -278,27 +278,26 @@ class Limiter:
 
 
 class LimiterRegistry:
-    """Hands the same limiter to everybody who asks the same (address, key); forgets those nobody holds."""
+    """Limiters by (address, key): everybody who asks the same endpoint gets the same one; unused ones are dropped."""
 
     def __init__(self) -> None:
-        """Start empty."""
-        self._known: WeakValueDictionary[tuple[str, int], Limiter] = WeakValueDictionary()
+        self._limiters: WeakValueDictionary[tuple[str, int], Limiter] = WeakValueDictionary()
 
     def limiter(
         self, name: str, address: str, key: str, *, ceiling: int | None, rpm: int | None, backoff_s: float
     ) -> Limiter:
         """Return the limiter of an address and key; the strictest `rpm` and the widest `ceiling` asked for hold."""
-        place = (address, hash(key))
-        limiter = self._known.get(place)
+        endpoint_key = (address, hash(key))
+        limiter = self._limiters.get(endpoint_key)
         if limiter is None:
             limiter = Limiter(name, ceiling=ceiling, rpm=rpm, backoff_s=backoff_s)
-            self._known[place] = limiter
+            self._limiters[endpoint_key] = limiter
         else:
             limiter.share(ceiling=ceiling, rpm=rpm)
         return limiter
 
 
-SHELF = LimiterRegistry()
+LIMITERS = LimiterRegistry()
 """The limiters of this process."""
 
 
@@ -306,4 +305,4 @@ def limiter_of(model: ModelConfig, address: str, key: str | None) -> Limiter:
     """Return the limiter that all models of this address and key share."""
     limits = model.limits
     ceiling = limits.concurrency
-    return SHELF.limiter(model.name, address, key or "", ceiling=ceiling, rpm=limits.rpm, backoff_s=limits.backoff_s)
+    return LIMITERS.limiter(model.name, address, key or "", ceiling=ceiling, rpm=limits.rpm, backoff_s=limits.backoff_s)

@@ -25,7 +25,7 @@ from console.llm.deadlines import Deadlines
 from console.llm.embeddings import BATCH, read_vectors, tokens_of
 from console.llm.endpoint import Watch
 from console.llm.fault_hints import hint_for
-from console.llm.faults import Words, fault_of, words_of
+from console.llm.faults import ProviderError, fault_of, provider_error_of
 from console.llm.limiter import limiter_of
 from console.llm.reply_builder import ReplyBuilder
 from console.llm.retry import ask_until_answered
@@ -66,10 +66,10 @@ def load_litellm() -> Any:
 
 
 class LitellmEndpoint:
-    """See `Endpoint`."""
+    """An endpoint that asks through litellm."""
 
     def __init__(self, model: ModelConfig) -> None:
-        """Look the key up; litellm itself is loaded with the first question."""
+        """Look the key up; litellm itself is loaded with the first request."""
         self._model = model
         self._key = resolve_key(model)
         self._redact = Redactor(secrets_of(model))
@@ -77,8 +77,6 @@ class LitellmEndpoint:
         self._limiter = limiter_of(model, place, self._key)
 
     async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
-        """Ask; see `Endpoint.ask`."""
-
         async def once(number: int) -> Reply:
             del number
             return await self._ask_once(request, watch)
@@ -87,7 +85,7 @@ class LitellmEndpoint:
         return msgspec.structs.replace(reply, tries=tries)
 
     async def embed(self, texts: Sequence[str], watch: Watch) -> list[list[float]]:
-        """Embed in batches; see `Endpoint.embed`."""
+        """Embed in batches."""
         vectors: list[list[float]] = []
         for start in range(0, len(texts), BATCH):
             batch = list(texts[start : start + BATCH])
@@ -101,11 +99,9 @@ class LitellmEndpoint:
         return vectors
 
     def state(self) -> EndpointState:
-        """Return the limiter's state."""
         return self._limiter.state()
 
     def retry_now(self) -> None:
-        """End a pause."""
         self._limiter.retry_now()
 
     async def aclose(self) -> None:
@@ -113,20 +109,20 @@ class LitellmEndpoint:
 
     async def _ask_once(self, request: ChatRequest, watch: Watch) -> Reply:
         litellm = await asyncio.to_thread(load_litellm)
-        assembly = ReplyBuilder(watch.on_text)
-        clock = Deadlines(self._model.limits, streamed=True, partial=lambda: assembly.partial)
+        builder = ReplyBuilder(watch.on_text)
+        deadlines = Deadlines(self._model.limits, streamed=True, partial=lambda: builder.partial)
         try:
-            async with clock:
-                stream = await litellm.acompletion(**self._settings(), **self._question(request))
-                believed = await _receive(stream, assembly, clock)
+            async with deadlines:
+                stream = await litellm.acompletion(**self._settings(), **self._request_body(request))
+                is_reported_usage = await _receive(stream, builder, deadlines)
         except Fault as fault:
-            raise self._explained(fault, assembly) from None
+            raise self._completed_fault(fault, builder) from None
         except Exception as error:
             if _is_filter(error):
                 return Reply(None, finish="content_filter", flags=("refused by the provider's filter",))
-            raise self._explained(fault_from(error, begun=not assembly.is_empty), assembly) from None
-        reply = assembly.reply(clock.elapsed_s, clock.first_token_s)
-        return reply if believed else msgspec.structs.replace(reply, usage=None)
+            raise self._completed_fault(fault_from(error, begun=not builder.is_empty), builder) from None
+        reply = builder.reply(deadlines.elapsed_s, deadlines.first_token_s)
+        return reply if is_reported_usage else msgspec.structs.replace(reply, usage=None)
 
     async def _embed_once(self, texts: list[str], watch: Watch) -> list[list[float]]:
         litellm = await asyncio.to_thread(load_litellm)
@@ -136,9 +132,9 @@ class LitellmEndpoint:
             answer = embedded.model_dump()
             vectors = read_vectors(answer, len(texts))
         except Fault as fault:
-            raise self._explained(fault, None) from None
+            raise self._completed_fault(fault, None) from None
         except Exception as error:
-            raise self._explained(fault_from(error, begun=False), None) from None
+            raise self._completed_fault(fault_from(error, begun=False), None) from None
         if (tokens := tokens_of(answer)) is not None:
             watch.on_tokens(tokens)
         return vectors
@@ -154,7 +150,7 @@ class LitellmEndpoint:
         }
         return {name: value for name, value in settings.items() if value is not None}
 
-    def _question(self, request: ChatRequest) -> dict[str, Any]:
+    def _request_body(self, request: ChatRequest) -> dict[str, Any]:
         body: dict[str, Any] = {
             "messages": request.messages,
             "temperature": self._model.temperature,
@@ -169,8 +165,8 @@ class LitellmEndpoint:
             body |= {"tools": request.tools, "_skip_mcp_handler": True}
         return {name: value for name, value in body.items() if value is not None}
 
-    def _explained(self, fault: Fault, assembly: ReplyBuilder | None) -> Fault:
-        partial = fault.partial or (assembly.partial if assembly is not None else "")
+    def _completed_fault(self, fault: Fault, builder: ReplyBuilder | None) -> Fault:
+        partial = fault.partial or (builder.partial if builder is not None else "")
         return Fault(
             fault.kind,
             self._redact(fault.message),
@@ -181,17 +177,17 @@ class LitellmEndpoint:
         )
 
 
-async def _receive(stream: Any, assembly: ReplyBuilder, clock: Deadlines) -> bool:
+async def _receive(stream: Any, builder: ReplyBuilder, deadlines: Deadlines) -> bool:
     """Read the stream; return whether its usage is the provider's own.
 
     Raises:
         Fault: the provider never said that it had finished, whatever litellm says.
     """
     async for chunk in stream:
-        if assembly.take(_plain(chunk)):
-            clock.content()
+        if builder.add_chunk(_plain(chunk)):
+            deadlines.content()
     finish = getattr(stream, "received_finish_reason", "stop") or getattr(stream, "intermittent_finish_reason", None)
-    if assembly.is_empty and (finish is None or not _usage_seen(stream)):
+    if builder.is_empty and (finish is None or not _usage_seen(stream)):
         raise Fault(FaultKind.BAD_ANSWER, "the stream holds no answer")
     if finish is None:
         raise Fault(FaultKind.TRUNCATED, "the stream ended before the answer did")
@@ -232,8 +228,8 @@ def fault_from(error: Exception, *, begun: bool) -> Fault:
     if _NO_CONNECTION.search(message):
         return Fault(FaultKind.CONNECT, f"no connection: {message}")
     body: Any = getattr(attributes, "body", None)
-    words = words_of(body) if isinstance(body, dict) and body else Words(message)
-    fault = fault_of(words, status if isinstance(status, int) else None, dict(headers or ()))
+    provider_error = provider_error_of(body) if isinstance(body, dict) and body else ProviderError(message)
+    fault = fault_of(provider_error, status if isinstance(status, int) else None, dict(headers or ()))
     kind = _KINDS.get(name)
     if kind is None or fault.kind in (FaultKind.CONTEXT, FaultKind.QUOTA):
         return fault

@@ -1,4 +1,4 @@
-"""The embedding of this machine as an endpoint: no network, no key, the work in a thread so that nothing stutters."""
+"""The local embedding model as an endpoint: no network, no key, computed in a thread beside the event loop."""
 
 import asyncio
 from collections.abc import Sequence
@@ -11,16 +11,15 @@ from console.llm.endpoint import Watch
 
 
 class LocalEndpoint:
-    """See `Endpoint`. Texts are embedded one call after another: a single core is used, never all of them."""
+    """Embeds on this machine, one call after another: a single core is used, never all of them."""
 
     def __init__(self, model: ModelConfig) -> None:
-        """Open nothing yet; weights are mapped at the first text."""
         self._model = model
         self._turn = asyncio.Lock()
         self._waiting = 0
 
     async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
-        """Refuse: this model has no words."""
+        """Refuse: an embedding model has no text to answer with."""
         raise Fault(
             FaultKind.BAD_REQUEST,
             f"{self._model.name} turns texts into vectors and cannot answer",
@@ -28,7 +27,6 @@ class LocalEndpoint:
         )
 
     async def embed(self, texts: Sequence[str], watch: Watch) -> list[list[float]]:
-        """Return one vector for each text; see `Endpoint.embed`."""
         from console.llm.minilm import embed
 
         self._waiting += 1
@@ -39,7 +37,7 @@ class LocalEndpoint:
             self._waiting -= 1
 
     def state(self) -> EndpointState:
-        """Return how many calls are at work; there is no limit to adapt."""
+        """Return how many calls are running and waiting; the limit is always one."""
         busy = int(self._turn.locked())
         return EndpointState(self._model.name, in_flight=busy, limit=1, waiting=self._waiting - busy)
 

@@ -1,4 +1,4 @@
-"""Which models a server says it serves."""
+"""The list of models that a server says it serves."""
 
 import json
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from console.config.secrets import Redactor, resolve_key, secrets_of
 from console.core.fault import Fault, FaultKind
 from console.core.suggestion import nearest
 from console.llm.deadlines import Deadlines
-from console.llm.wire import Refusal, Wire, judged, read
+from console.llm.wire import ErrorResponse, Wire, fault_of_response, read
 
 _LISTING = Limits(timeout_s=10.0)
 _HINT = Limits(timeout_s=3.0)
@@ -24,7 +24,7 @@ async def served_models(model: ModelConfig) -> list[str]:
     """
     wire = Wire(model, resolve_key(model))
     try:
-        return await _listed(wire, _LISTING)
+        return await _list_models(wire, _LISTING)
     except Fault as fault:
         redact = Redactor(secrets_of(model))
         raise Fault(fault.kind, redact(fault.message), status=fault.status, hint=fault.hint) from None
@@ -32,16 +32,16 @@ async def served_models(model: ModelConfig) -> list[str]:
         await wire.aclose()
 
 
-async def hint_of_served(wire: Wire, model_id: str) -> str:
+async def served_models_hint(wire: Wire, model_id: str) -> str:
     """Return what a server does serve, as a sentence behind `not found`; empty when it does not say in time."""
     try:
-        ids = await _listed(wire, _HINT)
+        ids = await _list_models(wire, _HINT)
     except Fault:
         return ""
-    return f"; {served_words(model_id, ids)}" if ids else ""
+    return f"; {served_models_text(model_id, ids)}" if ids else ""
 
 
-def served_words(model_id: str, served: Sequence[str]) -> str:
+def served_models_text(model_id: str, served: Sequence[str]) -> str:
     """Say what a server serves beside a model that it does not: the nearest id, or some of them."""
     close = nearest(model_id, served)
     shown = [close] if close else served[:_SHOWN]
@@ -49,12 +49,12 @@ def served_words(model_id: str, served: Sequence[str]) -> str:
     return f"it serves {', '.join(shown)}{more}"
 
 
-async def _listed(wire: Wire, limits: Limits) -> list[str]:
+async def _list_models(wire: Wire, limits: Limits) -> list[str]:
     try:
         async with Deadlines(limits, streamed=False), wire.request("GET", "models") as response:
             raw = await read(response)
-    except Refusal as refusal:
-        raise judged(refusal) from None
+    except ErrorResponse as error_response:
+        raise fault_of_response(error_response) from None
     return _ids(raw)
 
 

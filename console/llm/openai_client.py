@@ -19,23 +19,23 @@ from console.llm.deadlines import Deadlines
 from console.llm.embeddings import BATCH, embedding_body, read_vectors, tokens_of
 from console.llm.endpoint import Watch
 from console.llm.fault_hints import hint_for
-from console.llm.faults import Words, read_words
+from console.llm.faults import ProviderError, read_provider_error
 from console.llm.limiter import limiter_of
-from console.llm.model_list import hint_of_served
+from console.llm.model_list import served_models_hint
 from console.llm.reply_builder import ReplyBuilder
 from console.llm.request_body import chat_body, encode
 from console.llm.response_reader import decode, receive
 from console.llm.retry import ask_until_answered
-from console.llm.wire import LARGEST_BODY, Refusal, Wire, judged, read
+from console.llm.wire import LARGEST_BODY, ErrorResponse, Wire, fault_of_response, read
 
 AnswerT = TypeVar("AnswerT")
 
 
 class OpenAIEndpoint:
-    """See `Endpoint`."""
+    """An endpoint that speaks the OpenAI chat protocol over HTTP."""
 
     def __init__(self, model: ModelConfig) -> None:
-        """Look the key up and prepare the connection."""
+        """Look the key up and prepare the connection; nothing is sent."""
         key = resolve_key(model)
         self._model = model
         self._wire = Wire(model, key)
@@ -45,37 +45,33 @@ class OpenAIEndpoint:
         self._hinted = False
 
     async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
-        """Ask; see `Endpoint.ask`."""
-        reply, tries = await self._persist(lambda _: self._ask_once(request, watch), watch)
+        reply, tries = await self._with_retries(lambda _: self._ask_once(request, watch), watch)
         return reply if tries == 1 else msgspec.structs.replace(reply, tries=tries)
 
     async def embed(self, texts: Sequence[str], watch: Watch) -> list[list[float]]:
-        """Embed in batches; see `Endpoint.embed`."""
+        """Embed in batches."""
         vectors: list[list[float]] = []
         for start in range(0, len(texts), BATCH):
             batch = list(texts[start : start + BATCH])
-            batch_vectors, _ = await self._persist(lambda _, batch=batch: self._embed_once(batch, watch), watch)
+            batch_vectors, _ = await self._with_retries(lambda _, batch=batch: self._embed_once(batch, watch), watch)
             vectors += batch_vectors
         return vectors
 
     def state(self) -> EndpointState:
-        """Return the limiter's state."""
         return self._limiter.state()
 
     def retry_now(self) -> None:
-        """End a pause."""
         self._limiter.retry_now()
 
     async def aclose(self) -> None:
-        """Close the connections."""
         await self._wire.aclose()
 
-    async def _persist(self, try_once: Callable[[int], Awaitable[AnswerT]], watch: Watch) -> tuple[AnswerT, int]:
+    async def _with_retries(self, try_once: Callable[[int], Awaitable[AnswerT]], watch: Watch) -> tuple[AnswerT, int]:
         async def tried(number: int) -> AnswerT:
             try:
                 return await try_once(number)
             except Fault as fault:
-                await self._explain(fault)
+                await self._complete_fault(fault)
                 raise
             except Exception as error:  # whatever a body can provoke must end this call, never the run
                 text = self._redact(f"{type(error).__name__}: {error}")
@@ -83,11 +79,11 @@ class OpenAIEndpoint:
 
         return await ask_until_answered(tried, self._limiter, self._model.limits, watch)
 
-    async def _explain(self, fault: Fault) -> None:
-        """Make a fault fit for the reader: no secrets, and how to mend it."""
+    async def _complete_fault(self, fault: Fault) -> None:
+        """Redact secrets from a fault, and add the model, the hint and what the server does serve."""
         if fault.kind is FaultKind.NOT_FOUND and fault.status == 404 and not self._hinted:
             self._hinted = True
-            fault.message += await hint_of_served(self._wire, self._model.model_id)
+            fault.message += await served_models_hint(self._wire, self._model.model_id)
         if fault.kind is FaultKind.NOT_FOUND and self._model.model_id not in fault.message:
             fault.message += f" [model {self._model.model_id} at {self._wire.address}]"
         fault.hint = fault.hint or hint_for(fault.kind, self._model)
@@ -99,20 +95,20 @@ class OpenAIEndpoint:
             body = chat_body(self._model, request, self._adapted)
             try:
                 return await self._exchange(body, watch)
-            except Refusal as refusal:
-                words = read_words(refusal.body)
-                if refusal.status in (400, 422) and self._adapt(body, words):
+            except ErrorResponse as error_response:
+                provider_error = read_provider_error(error_response.body)
+                if error_response.status in (400, 422) and self._adapt(body, provider_error):
                     continue
-                if words.is_filtered:
+                if provider_error.is_filtered:
                     return Reply(None, finish="content_filter", flags=("refused by the provider's filter",))
-                raise judged(refusal) from None
+                raise fault_of_response(error_response) from None
 
-    def _adapt(self, body: dict[str, Any], words: Words) -> bool:
+    def _adapt(self, body: dict[str, Any], provider_error: ProviderError) -> bool:
         """Leave out, or rename, what the server says it does not know, if that does not change the question."""
         unknown = {
-            "stream_options": words.names("stream_options"),
-            "max_tokens": words.names("max_completion_tokens"),
-            "stream": words.names("stream"),
+            "stream_options": provider_error.names("stream_options"),
+            "max_tokens": provider_error.names("max_completion_tokens"),
+            "stream": provider_error.names("stream"),
         }
         for param, is_unknown in unknown.items():
             if is_unknown and param in body and param not in self._adapted:
@@ -121,18 +117,18 @@ class OpenAIEndpoint:
         return False
 
     async def _exchange(self, body: dict[str, Any], watch: Watch) -> Reply:
-        assembly = ReplyBuilder(watch.on_text)
+        builder = ReplyBuilder(watch.on_text)
         streamed = body.get("stream") is True
-        clock = Deadlines(self._model.limits, streamed=streamed, partial=lambda: assembly.partial)
+        deadlines = Deadlines(self._model.limits, streamed=streamed, partial=lambda: builder.partial)
         try:
-            async with clock, self._wire.request("POST", "chat/completions", encode(body)) as response:
-                await receive(response, assembly, clock)
+            async with deadlines, self._wire.request("POST", "chat/completions", encode(body)) as response:
+                await receive(response, builder, deadlines)
         except Fault as fault:
-            if fault.kind not in (FaultKind.STALLED, FaultKind.DEADLINE) or assembly.finish is None:
-                fault.partial = fault.partial or assembly.partial
+            if fault.kind not in (FaultKind.STALLED, FaultKind.DEADLINE) or builder.finish is None:
+                fault.partial = fault.partial or builder.partial
                 raise
-            assembly.flag("no end mark")  # the answer is whole; only the server forgot to hang up
-        return assembly.reply(clock.elapsed_s, clock.first_token_s if streamed else None)
+            builder.flag("no end mark")  # the answer is whole; only the server forgot to hang up
+        return builder.reply(deadlines.elapsed_s, deadlines.first_token_s if streamed else None)
 
     async def _embed_once(self, texts: list[str], watch: Watch) -> list[list[float]]:
         body = embedding_body(self._model, texts)
@@ -142,8 +138,8 @@ class OpenAIEndpoint:
                 self._wire.request("POST", "embeddings", encode(body)) as response,
             ):
                 raw = await read(response, 8 * LARGEST_BODY)
-        except Refusal as refusal:
-            raise judged(refusal) from None
+        except ErrorResponse as error_response:
+            raise fault_of_response(error_response) from None
         answer = decode(raw)
         vectors = read_vectors(answer, len(texts))
         if (tokens := tokens_of(answer)) is not None:

@@ -1,4 +1,4 @@
-"""How the simulated models behave: each temperament turns a cue into the part it plays.
+"""How the simulated models behave: each persona turns scripted answers into a planned reply.
 
 All chance comes from the generator that is passed in, which the caller seeds by the question, so a part is the same in
 every run. What changes from try to try (a fault that passes) depends on the number of the try alone.
@@ -11,14 +11,14 @@ from typing import Any
 
 from console.core.chat import ChatRequest, ScriptedAnswers, Utterance
 from console.core.fault import FaultKind
-from console.llm.call_mutations import slip
-from console.llm.prose import musing, small_talk
+from console.llm.call_mutations import mutate_calls
+from console.llm.prose import filler_sentence, thinking_text
 from console.llm.simulated_judge import grade
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyPart:
-    """What a simulated model will do with one question."""
+class PlannedReply:
+    """What a simulated model will answer to one question, with the fault it will run into, if any."""
 
     content: str | None = None
     calls: tuple[tuple[str, dict[str, Any] | str], ...] = ()
@@ -30,53 +30,55 @@ class ReplyPart:
     """Which share of the text is streamed before the fault."""
 
 
-Temperament = Callable[[ChatRequest, Random, int], ReplyPart]
+Persona = Callable[[ChatRequest, Random, int], PlannedReply]
 
 
-def careful(request: ChatRequest, rng: Random, number: int) -> ReplyPart:
+def careful(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
     """Right about nine times in ten, and wrong in ordinary ways else."""
     del number
     right = rng.random() < 0.92
-    return _spoken(request, _chosen(request, rng, right=right))
+    return _planned(request, _pick_utterance(request, rng, right=right))
 
 
-def hasty(request: ChatRequest, rng: Random, number: int) -> ReplyPart:
+def hasty(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
     """Right about every second time; else wrong values and types, forgotten and invented arguments."""
     del number
     if rng.random() < 0.55:
-        return _spoken(request, _chosen(request, rng, right=True))
-    cue = _cue(request, rng)
-    if cue.right.calls and rng.random() < 0.75:
-        return _spoken(request, Utterance(cue.right.content, slip(cue.right.calls, rng)))
-    return _spoken(request, _chosen(request, rng, right=False))
+        return _planned(request, _pick_utterance(request, rng, right=True))
+    answers = _scripted_answers(request, rng)
+    if answers.right.calls and rng.random() < 0.75:
+        return _planned(request, Utterance(answers.right.content, mutate_calls(answers.right.calls, rng)))
+    return _planned(request, _pick_utterance(request, rng, right=False))
 
 
-def rambling(request: ChatRequest, rng: Random, number: int) -> ReplyPart:
-    """Thinks aloud, talks around its answer, and now and then buries it where no decoder finds it."""
+def rambling(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
+    """Thinks aloud, surrounds its answer with prose, and now and then buries it where no decoder finds it."""
     del number
-    thoughts = musing(rng)
-    part = replace(_spoken(request, _chosen(request, rng, right=rng.random() < 0.85)), reasoning=thoughts)
+    thoughts = thinking_text(rng)
+    planned = replace(_planned(request, _pick_utterance(request, rng, right=rng.random() < 0.85)), reasoning=thoughts)
     chance = rng.random()
     if chance < 0.55:
-        return part
+        return planned
     if chance < 0.8:
         before = "Sure, let me help you with that. "
-        return replace(part, content=before + (part.content or ""))
-    text = part.content or as_text(part.calls)
-    return replace(part, content=f"{small_talk(rng)} I would try something like {text[:-1]} … and so on.", calls=())
+        return replace(planned, content=before + (planned.content or ""))
+    text = planned.content or as_text(planned.calls)
+    return replace(
+        planned, content=f"{filler_sentence(rng)} I would try something like {text[:-1]} … and so on.", calls=()
+    )
 
 
-def broken(request: ChatRequest, rng: Random, number: int) -> ReplyPart:
+def broken(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
     """Fails as providers fail: some faults pass with the next try, some never do."""
-    part = _spoken(request, _chosen(request, rng, right=rng.random() < 0.8))
+    planned = _planned(request, _pick_utterance(request, rng, right=rng.random() < 0.8))
     fate = rng.random()
     if fate < 0.12:
         lasting = rng.choice((FaultKind.BAD_ANSWER, FaultKind.SERVER, FaultKind.TRUNCATED))
-        return replace(part, fault=lasting, fault_after=0.6 if lasting is FaultKind.TRUNCATED else 0.0)
+        return replace(planned, fault=lasting, fault_after=0.6 if lasting is FaultKind.TRUNCATED else 0.0)
     if fate < 0.2:
-        return replace(part, content="", calls=())
+        return replace(planned, content="", calls=())
     if fate < 0.3:
-        return replace(part, content=f"{{'tool': {small_talk(rng)[:30]!r}, \x00 ]]", calls=())
+        return replace(planned, content=f"{{'tool': {filler_sentence(rng)[:30]!r}, \x00 ]]", calls=())
     passing = (
         FaultKind.RATE_LIMIT,
         FaultKind.TRUNCATED,
@@ -87,19 +89,19 @@ def broken(request: ChatRequest, rng: Random, number: int) -> ReplyPart:
     if number <= rng.choice((0, 0, 1, 1, 2)):
         kind = passing[(rng.randrange(len(passing)) + number) % len(passing)]
         midway = kind in (FaultKind.TRUNCATED, FaultKind.BROKEN_STREAM)
-        return replace(part, fault=kind, fault_after=0.5 if midway else 0.0)
-    return part
+        return replace(planned, fault=kind, fault_after=0.5 if midway else 0.0)
+    return planned
 
 
-def judge(request: ChatRequest, rng: Random, number: int) -> ReplyPart:
+def judge(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
     """Grades in the tag that the prompt asks for."""
     del number
-    if request.cue is not None:
-        return _spoken(request, request.cue().right)
-    return ReplyPart(content=grade(_last_question(request), rng))
+    if request.scripted is not None:
+        return _planned(request, request.scripted().right)
+    return PlannedReply(content=grade(_last_question(request), rng))
 
 
-TEMPERAMENTS: dict[str, Temperament] = {
+PERSONAS: dict[str, Persona] = {
     "careful": careful,
     "hasty": hasty,
     "rambling": rambling,
@@ -110,34 +112,34 @@ TEMPERAMENTS: dict[str, Temperament] = {
 """By the `model_id` of a simulated model."""
 
 
-def _cue(request: ChatRequest, rng: Random) -> ScriptedAnswers:
-    if request.cue is not None:
-        return request.cue()
-    text = small_talk(rng)
+def _scripted_answers(request: ChatRequest, rng: Random) -> ScriptedAnswers:
+    if request.scripted is not None:
+        return request.scripted()
+    text = filler_sentence(rng)
     if "<answer>" in _last_question(request):
         text = f"<answer>{text}</answer>"
     return ScriptedAnswers(right=Utterance(text), wrong=(Utterance(text[: len(text) // 2]),))
 
 
-def _chosen(request: ChatRequest, rng: Random, *, right: bool) -> Utterance:
-    """The right answer, or one of the suite's wrong ones, or else a slip of our own."""
-    cue = _cue(request, rng)
+def _pick_utterance(request: ChatRequest, rng: Random, *, right: bool) -> Utterance:
+    """The right answer, or one of the suite's wrong ones, or else a mutation of the right one."""
+    answers = _scripted_answers(request, rng)
     if right:
-        return cue.right
-    if cue.wrong:
-        return rng.choice(cue.wrong)
-    if cue.right.calls:
-        return Utterance(cue.right.content, slip(cue.right.calls, rng))
-    words = (cue.right.content or "I am not sure.").split(" ")
+        return answers.right
+    if answers.wrong:
+        return rng.choice(answers.wrong)
+    if answers.right.calls:
+        return Utterance(answers.right.content, mutate_calls(answers.right.calls, rng))
+    words = (answers.right.content or "I am not sure.").split(" ")
     return Utterance(" ".join(words[: max(1, len(words) - 1)]))
 
 
-def _spoken(request: ChatRequest, utterance: Utterance) -> ReplyPart:
+def _planned(request: ChatRequest, utterance: Utterance) -> PlannedReply:
     """Make calls native where tools were offered, and text in the form of Python calls where they were not."""
     if utterance.calls and not request.tools:
         text = as_text(utterance.calls)
-        return ReplyPart(content=f"{utterance.content}\n{text}" if utterance.content else text)
-    return ReplyPart(content=utterance.content, calls=tuple(utterance.calls))
+        return PlannedReply(content=f"{utterance.content}\n{text}" if utterance.content else text)
+    return PlannedReply(content=utterance.content, calls=tuple(utterance.calls))
 
 
 def as_text(calls: tuple[tuple[str, Any], ...]) -> str:

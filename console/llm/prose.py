@@ -1,4 +1,4 @@
-"""Short harmless sentences for simulated models that have no cue or like to talk."""
+"""Filler text for simulated models that have no scripted answers, or that ramble."""
 
 from random import Random
 
@@ -24,12 +24,12 @@ _THOUGHTS = (
 )
 
 
-def small_talk(rng: Random) -> str:
+def filler_sentence(rng: Random) -> str:
     """Return one plausible sentence."""
     words = (rng.choice(_OPENINGS), rng.choice(_SUBJECTS), rng.choice(_VERBS), rng.choice(_OBJECTS))
     return " ".join(words) + "."
 
 
-def musing(rng: Random) -> str:
+def thinking_text(rng: Random) -> str:
     """Return a few sentences of thinking aloud."""
     return " ".join(rng.sample(_THOUGHTS, rng.randint(3, 6)))

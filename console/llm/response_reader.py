@@ -1,4 +1,4 @@
-"""Reading an answer off the wire: events or a whole body, told apart by their first sign: servers mislabel both."""
+"""Reads an HTTP answer: server-sent events or a whole body, told apart by the first byte: servers mislabel both."""
 
 import asyncio
 import json
@@ -8,7 +8,7 @@ import aiohttp
 
 from console.core.fault import Fault, FaultKind
 from console.llm.deadlines import Deadlines
-from console.llm.faults import fault_of, looks_like_html, words_of
+from console.llm.faults import fault_of, looks_like_html, provider_error_of
 from console.llm.reply_builder import ReplyBuilder
 from console.llm.sse import Event, EventReader
 from console.llm.wire import LARGEST_BODY, too_large
@@ -33,12 +33,12 @@ def decode(raw: bytes) -> Any:
 
 
 _DRAIN_S = 0.25
-_KEPT = 4096
+_EXCERPT_BYTES = 4096
 """Bytes of an unreadable answer that are kept for whoever looks into it."""
 
 
-async def receive(response: aiohttp.ClientResponse, assembly: ReplyBuilder, clock: Deadlines) -> None:
-    """Read the answer into `assembly`, and tell the clock of its content.
+async def receive(response: aiohttp.ClientResponse, builder: ReplyBuilder, deadlines: Deadlines) -> None:
+    """Read the answer into `builder`, and report its content to the deadlines.
 
     Raises:
         Fault: `truncated`, `bad_answer`, or what the server reports in the middle of it.
@@ -50,34 +50,34 @@ async def receive(response: aiohttp.ClientResponse, assembly: ReplyBuilder, cloc
             raise Fault(FaultKind.BAD_ANSWER, "the answer is empty")
         head += piece
     if head.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] in (b"{", b"[", b"<"):
-        clock.content()
-        await _receive_whole(response, head, assembly, clock)
+        deadlines.content()
+        await _receive_whole(response, head, builder, deadlines)
     else:
-        await _receive_events(response, head, assembly, clock)
+        await _receive_events(response, head, builder, deadlines)
 
 
 async def _receive_whole(
-    response: aiohttp.ClientResponse, head: bytes, assembly: ReplyBuilder, clock: Deadlines
+    response: aiohttp.ClientResponse, head: bytes, builder: ReplyBuilder, deadlines: Deadlines
 ) -> None:
     parts, size = [head], len(head)
     while piece := await response.content.readany():
-        clock.content()
+        deadlines.content()
         parts.append(piece)
         size += len(piece)
         if size > LARGEST_BODY:
             raise too_large()
     raw = b"".join(parts).removeprefix(b"\xef\xbb\xbf")
     try:
-        assembly.take(decode(raw))
-        if assembly.is_empty and assembly.finish is None:
+        builder.add_chunk(decode(raw))
+        if builder.is_empty and builder.finish is None:
             raise Fault(FaultKind.BAD_ANSWER, "the answer holds no choice")
     except Fault as fault:
-        fault.partial = fault.partial or raw[:_KEPT].decode("utf-8", "replace")
+        fault.partial = fault.partial or raw[:_EXCERPT_BYTES].decode("utf-8", "replace")
         raise
 
 
 async def _receive_events(
-    response: aiohttp.ClientResponse, head: bytes, assembly: ReplyBuilder, clock: Deadlines
+    response: aiohttp.ClientResponse, head: bytes, builder: ReplyBuilder, deadlines: Deadlines
 ) -> None:
     reader = EventReader()
     size, piece, done = 0, head, False
@@ -85,13 +85,13 @@ async def _receive_events(
         size += len(piece)
         if size > LARGEST_BODY:
             raise too_large()
-        done = _take_all(reader.feed(piece), assembly, clock)
-        piece = b"" if done else await _next_piece(response, assembly)
+        done = _add_events(reader.feed(piece), builder, deadlines)
+        piece = b"" if done else await _next_piece(response, builder)
     if done:
         await _drain(response)
     else:
-        _take_rest(reader.end(), assembly)
-    _finish(assembly, done=done)
+        _add_last_event(reader.end(), builder)
+    _finish(builder, done=done)
 
 
 async def _drain(response: aiohttp.ClientResponse) -> None:
@@ -106,37 +106,37 @@ async def _drain(response: aiohttp.ClientResponse) -> None:
         return  # the answer is whole; only the connection is lost
 
 
-def _take_all(events: list[Event], assembly: ReplyBuilder, clock: Deadlines) -> bool:
+def _add_events(events: list[Event], builder: ReplyBuilder, deadlines: Deadlines) -> bool:
     """Take events up to the end mark; return whether it was there. What comes behind it is no part of the answer."""
-    news = done = False
+    is_new = done = False
     for event in events:
         done = event.data == b"[DONE]"
         if done:
             break
-        news = _take(event, assembly) or news
-    if news:
-        clock.content(final=assembly.finish is not None)
+        is_new = _add_event(event, builder) or is_new
+    if is_new:
+        deadlines.content(final=builder.finish is not None)
     return done
 
 
-async def _next_piece(response: aiohttp.ClientResponse, assembly: ReplyBuilder) -> bytes:
+async def _next_piece(response: aiohttp.ClientResponse, builder: ReplyBuilder) -> bytes:
     """Return more bytes; what breaks off after the model's last word breaks nothing."""
     try:
         return await response.content.readany()
     except (aiohttp.ClientError, OSError):
-        if assembly.finish is None:
+        if builder.finish is None:
             raise
         return b""
 
 
-def _take(event: Event, assembly: ReplyBuilder) -> bool:
+def _add_event(event: Event, builder: ReplyBuilder) -> bool:
     chunk = decode(event.data)
     if event.name == b"error":
-        raise fault_of(words_of(chunk))
-    return assembly.take(chunk)
+        raise fault_of(provider_error_of(chunk))
+    return builder.add_chunk(chunk)
 
 
-def _take_rest(event: Event | None, assembly: ReplyBuilder) -> None:
+def _add_last_event(event: Event | None, builder: ReplyBuilder) -> None:
     """Take an event that lacks its last blank line; half an event is no event."""
     if event is None or event.data == b"[DONE]":
         return
@@ -144,19 +144,19 @@ def _take_rest(event: Event | None, assembly: ReplyBuilder) -> None:
         chunk = json.loads(event.data)
     except (ValueError, RecursionError):
         return
-    assembly.take(chunk)
+    builder.add_chunk(chunk)
 
 
-def _finish(assembly: ReplyBuilder, *, done: bool) -> None:
+def _finish(builder: ReplyBuilder, *, done: bool) -> None:
     """Decide whether what has arrived is an answer.
 
     Raises:
         Fault: `truncated` without the model's or the server's last word, `bad_answer` with nothing before it.
     """
-    if assembly.finish is not None:
+    if builder.finish is not None:
         return
-    if not done and not assembly.is_empty:
+    if not done and not builder.is_empty:
         raise Fault(FaultKind.TRUNCATED, "the stream ended before the answer did")
-    if assembly.is_empty:
+    if builder.is_empty:
         raise Fault(FaultKind.BAD_ANSWER, "the stream holds no answer")
-    assembly.flag("no finish reason")
+    builder.flag("no finish reason")

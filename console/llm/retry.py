@@ -1,4 +1,4 @@
-"""Asking until there is an answer: which faults are worth another try, after what wait, and when to give up.
+"""Retries: which faults are worth another try, after what wait, and when to give up.
 
 Rate limits are waited out together in the limiter and are not counted as tries; other retryable faults wait a random
 time below a doubling bound, so that conversations that failed together do not come back together. Waiting is never
@@ -30,8 +30,8 @@ _ABOUT_SETTINGS = (FaultKind.CONNECT, FaultKind.BAD_ANSWER)
 
 
 @dataclass(slots=True)
-class _Patience:
-    """How much of the allowed tries and waits of one call is used up."""
+class _RetryBudget:
+    """How many of the allowed tries, and how much of the allowed waiting, one call has used up."""
 
     limits: Limits
     limiter: Limiter
@@ -70,14 +70,14 @@ async def ask_until_answered(
     Raises:
         Fault: the last one, when it cannot or may not be tried again.
     """
-    patience = _Patience(limits, limiter)
+    retries = _RetryBudget(limits, limiter)
     while True:
-        slot = await limiter.enter(watch, max_wait_s=limits.max_wait_s, again=patience.tries > 0)
-        patience.tries += 1
+        slot = await limiter.acquire(watch, max_wait_s=limits.max_wait_s, is_retry=retries.tries > 0)
+        retries.tries += 1
         try:
-            answer = await try_once(patience.tries)
+            answer = await try_once(retries.tries)
             limiter.succeeded(slot)
-            return answer, patience.tries
+            return answer, retries.tries
         except Fault as fault:
             if fault.kind is FaultKind.RATE_LIMIT:
                 limiter.throttled(slot, fault.retry_after_s)
@@ -87,8 +87,8 @@ async def ask_until_answered(
                 limiter.reached()
             failed = fault
         finally:
-            limiter.leave(slot)
-        wait_s = patience.wait_after(failed)
+            limiter.release(slot)
+        wait_s = retries.wait_after(failed)
         watch.on_failed_try(failed, wait_s)
         if wait_s is None:
             failed.never_reached = failed.kind in _ABOUT_SETTINGS and not limiter.is_proven

@@ -1,8 +1,8 @@
 """The simulated models: no key, no network, the same answer to the same question every time.
 
 They stand behind the same protocol, limiter and retries as real ones, and what goes wrong with them are real faults.
-They read the suite's cue — a right answer and plausible wrong ones — and spoil it by temperament. Every reply says that
-it is simulated.
+They read the suite's scripted answers — a right one and plausible wrong ones — and change them by persona. Every reply
+says that it is simulated.
 """
 
 import asyncio
@@ -22,8 +22,8 @@ from console.core.fault import Fault, FaultKind
 from console.core.live import EndpointState
 from console.llm.bag_of_words import vector_of
 from console.llm.endpoint import Watch
-from console.llm.limiter import SHELF
-from console.llm.personas import TEMPERAMENTS, ReplyPart
+from console.llm.limiter import LIMITERS
+from console.llm.personas import PERSONAS, PlannedReply
 from console.llm.retry import ask_until_answered
 
 _TOKENS_PER_S = 60.0
@@ -34,70 +34,66 @@ _FLAT_BACKOFF_S = 0.01
 
 
 class SimulatedEndpoint:
-    """See `Endpoint`."""
+    """An endpoint that makes its answers up, behind the same limiter and retries as real ones."""
 
     def __init__(self, model: ModelConfig) -> None:
-        """Take on a temperament: the model's `model_id`."""
+        """Choose the persona by the model's `model_id`."""
         self._model = model
-        self._play = TEMPERAMENTS.get(model.model_id, TEMPERAMENTS["careful"])
+        self._persona = PERSONAS.get(model.model_id, PERSONAS["careful"])
         self._flat = "flat" in (model.params.get("pace"), os.environ.get("EVAL_CONSOLE_SIM_PACE"))
         self._limits = _limits(model.limits, flat=self._flat)
-        self._limiter = SHELF.limiter(
+        self._limiter = LIMITERS.limiter(
             model.name, "simulated", model.name, ceiling=None, rpm=None, backoff_s=self._limits.backoff_s
         )
 
     async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
-        """Answer; see `Endpoint.ask`."""
-
         async def once(number: int) -> Reply:
             rng = Random(_seed(self._model.model_id, request))  # noqa: S311
-            return await self._perform(request, self._play(request, rng, number), watch, rng)
+            return await self._stream_reply(request, self._persona(request, rng, number), watch, rng)
 
         reply, tries = await ask_until_answered(once, self._limiter, self._limits, watch)
         return msgspec.structs.replace(reply, tries=tries)
 
     async def embed(self, texts: Sequence[str], watch: Watch) -> list[list[float]]:
-        """Return bag-of-words vectors; see `Endpoint.embed`."""
+        """Return bag-of-words vectors."""
         del watch
         await asyncio.sleep(0 if self._flat else 0.05)
         return [vector_of(text) for text in texts]
 
     def state(self) -> EndpointState:
-        """Return the limiter's state."""
         return self._limiter.state()
 
     def retry_now(self) -> None:
-        """End a pause."""
         self._limiter.retry_now()
 
     async def aclose(self) -> None:
         """Do nothing: there is no connection."""
 
-    async def _perform(self, request: ChatRequest, part: ReplyPart, watch: Watch, rng: Random) -> Reply:
-        """Stream a part at the chosen pace, up to its fault if it has one."""
+    async def _stream_reply(self, request: ChatRequest, planned: PlannedReply, watch: Watch, rng: Random) -> Reply:
+        """Stream a planned reply at the chosen pace, up to its fault if it has one."""
         began = time.monotonic()
-        if part.fault is not None and part.fault_after == 0:
+        if planned.fault is not None and planned.fault_after == 0:
             await self._pause(rng.uniform(*_FIRST_TOKEN_S) / 2)
-            raise self._fault(part, "")
+            raise self._fault(planned, "")
         await self._pause(rng.uniform(*_FIRST_TOKEN_S))
         first = time.monotonic() - began
         calls = tuple(
             ToolCall(f"call_{number}", name, arguments if isinstance(arguments, str) else json.dumps(arguments))
-            for number, (name, arguments) in enumerate(part.calls)
+            for number, (name, arguments) in enumerate(planned.calls)
         )
-        shown = [("reasoning", part.reasoning), ("text", part.content or "")]
+        shown = [("reasoning", planned.reasoning), ("text", planned.content or "")]
         shown += [("tool", f"{call.name} {call.arguments}") for call in calls]
         for kind, text in shown:
-            if part.fault is not None and kind != "reasoning" and text:
-                text = text[: int(len(text) * part.fault_after)]
+            if planned.fault is not None and kind != "reasoning" and text:
+                text = text[: int(len(text) * planned.fault_after)]
                 await self._stream(kind, text, watch)
-                raise self._fault(part, text)
+                raise self._fault(planned, text)
             await self._stream(kind, text, watch)
         return Reply(
-            content=part.content,
+            content=planned.content,
             tool_calls=calls,
-            reasoning=part.reasoning,
-            finish=part.finish or ("tool_calls" if calls else "stop"),
+            reasoning=planned.reasoning,
+            finish=planned.finish or ("tool_calls" if calls else "stop"),
             usage=_usage(request, shown),
             model=self._model.model_id,
             latency_s=time.monotonic() - began,
@@ -119,13 +115,13 @@ class SimulatedEndpoint:
     async def _pause(self, seconds: float) -> None:
         await asyncio.sleep(0 if self._flat else seconds)
 
-    def _fault(self, part: ReplyPart, partial: str) -> Fault:
-        kind = part.fault or FaultKind.INTERNAL
+    def _fault(self, planned: PlannedReply, partial: str) -> Fault:
+        kind = planned.fault or FaultKind.INTERNAL
         wait = (_FLAT_BACKOFF_S if self._flat else 2.0) if kind is FaultKind.RATE_LIMIT else None
-        return Fault(kind, f"simulated: {_TOLD.get(kind, kind.value)}", partial=partial, retry_after_s=wait)
+        return Fault(kind, f"simulated: {_FAULT_TEXTS.get(kind, kind.value)}", partial=partial, retry_after_s=wait)
 
 
-_TOLD = {
+_FAULT_TEXTS = {
     FaultKind.RATE_LIMIT: "too many requests (HTTP 429)",
     FaultKind.SERVER: "internal error (HTTP 500)",
     FaultKind.TRUNCATED: "the stream ended before the answer did",
@@ -140,7 +136,7 @@ def _limits(limits: Limits, *, flat: bool) -> Limits:
 
 
 def _seed(name: str, request: ChatRequest) -> int:
-    """One number for a question: the same in every process and every run."""
+    """Return the random seed of a question: the same in every process and every run."""
     seed_text = request.seed or json.dumps(request.messages, sort_keys=True)
     return int.from_bytes(hashlib.blake2b(f"{name}\0{seed_text}".encode("utf-8", "replace"), digest_size=8).digest())
 

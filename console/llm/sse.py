@@ -1,4 +1,4 @@
-"""Server-sent events out of bytes that arrive in any pieces, per the WHATWG event-stream grammar.
+"""Server-sent events from bytes that arrive in any pieces, per the WHATWG event-stream grammar.
 
 Only what a chat needs: comments and pings vanish, `event` and `data` remain. Nothing is decoded here, so a character
 split between two pieces is whole again before anybody looks at it.
@@ -18,7 +18,6 @@ class EventReader:
     """Collects pieces of a stream and gives back the events they complete."""
 
     def __init__(self) -> None:
-        """Begin at the start of a stream."""
         self._parts: list[bytes] = []
         self._after_return = False
         self._at_start = True

@@ -1,4 +1,4 @@
-"""Half characters: JSON can carry lone UTF-16 surrogates, which no file and no terminal can.
+"""Lone UTF-16 surrogates, which JSON can carry and no file and no terminal can.
 
 Halves that belong together, even from two deltas of a stream, become the character they are; a lone one becomes U+FFFD
 and is flagged, so that every text that leaves this room is valid Unicode.
@@ -7,7 +7,7 @@ and is flagged, so that every text that leaves this room is valid Unicode.
 FLAG = "surrogates replaced"
 
 
-def mend(text: str) -> tuple[str, bool]:
+def repair_surrogates(text: str) -> tuple[str, bool]:
     """Return the text with surrogates joined or replaced, and whether any had to be replaced."""
     try:
         text.encode("utf-8")
@@ -26,28 +26,27 @@ def _lone(text: str) -> bool:
 
 
 class SurrogateJoiner:
-    """Mends a text that arrives in deltas."""
+    """Repairs the surrogates of a text that arrives in deltas."""
 
     def __init__(self) -> None:
-        """Begin a text."""
-        self._held = ""
+        self._first_half = ""
         self.replaced = False
 
     def feed(self, delta: str) -> str:
-        """Return the delta mended; a first half at its end is held back until the second may come."""
-        if not self._held and delta.isascii():
+        """Return the delta repaired; a first half at its end is kept back until the second may come."""
+        if not self._first_half and delta.isascii():
             return delta
-        text = self._held + delta
-        self._held = ""
+        text = self._first_half + delta
+        self._first_half = ""
         if text and "\ud800" <= text[-1] <= "\udbff":
-            text, self._held = text[:-1], text[-1]
-        text, replaced = mend(text)
+            text, self._first_half = text[:-1], text[-1]
+        text, replaced = repair_surrogates(text)
         self.replaced = self.replaced or replaced
         return text
 
     def end(self) -> str:
-        """Return what was held back."""
-        if not self._held:
+        """Return what was kept back."""
+        if not self._first_half:
             return ""
-        self._held, self.replaced = "", True
+        self._first_half, self.replaced = "", True
         return "\ufffd"

@@ -59,10 +59,10 @@ class Web:
         if key is None:
             hint = f"Set {SEARCH_KEY}, or choose recorded answers with the option web_recorded."
             raise Fault(FaultKind.DATA, "searching the web needs a key of serpapi.com", hint=hint)
-        asked = {"engine": "duckduckgo", "q": keywords, "kl": region, "api_key": key}
+        query = {"engine": "duckduckgo", "q": keywords, "kl": region, "api_key": key}
         for number in range(1, _TRIES + 1):
             try:
-                return await self._search_once(asked)
+                return await self._search_once(query)
             except Fault as fault:
                 if not fault.is_retryable or number == _TRIES:
                     raise
@@ -86,17 +86,17 @@ class Web:
         except aiohttp.InvalidURL:
             raise NoPage("refused: this is not the address of a page") from None
         except (aiohttp.ClientError, OSError, ValueError, LookupError) as error:
-            raise NoPage(f"{_root(error)}") from None
+            raise NoPage(f"{_root_cause(error)}") from None
 
-    async def _search_once(self, asked: Mapping[str, str]) -> dict[str, Any]:
-        redact = Redactor([asked["api_key"]])
+    async def _search_once(self, query: Mapping[str, str]) -> dict[str, Any]:
+        redact = Redactor([query["api_key"]])
         try:
             async with (
                 asyncio.timeout(_DEADLINE_S),
                 self._session(lambda _: True) as session,
-                session.get(self.search_address, params=asked, allow_redirects=False) as response,
+                session.get(self.search_address, params=query, allow_redirects=False) as response,
             ):
-                return _found(response.status, await response.json(content_type=None))
+                return _search_result(response.status, await response.json(content_type=None))
         except TimeoutError:
             raise Fault(FaultKind.DEADLINE, f"the search service gave no answer within {_DEADLINE_S:.0f} s") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
@@ -145,7 +145,7 @@ def _charset(response: aiohttp.ClientResponse) -> str:
         return "utf-8"
 
 
-def _found(status: int, answer: object) -> dict[str, Any]:
+def _search_result(status: int, answer: object) -> dict[str, Any]:
     """Return the service's answer.
 
     Raises:
@@ -163,7 +163,7 @@ def _found(status: int, answer: object) -> dict[str, Any]:
     return fields
 
 
-def _root(error: BaseException) -> str:
+def _root_cause(error: BaseException) -> str:
     """Name what a connection failed of, without the address of anything of ours."""
     inner: BaseException | None = error
     while inner is not None:

@@ -1,4 +1,4 @@
-"""One POST or GET to an OpenAI-style server: address, key, connection, size caps, and every way in which that fails.
+"""HTTP requests to an OpenAI-style server: address, key, connection, size caps, and every way in which they fail.
 
 The request is made with aiohttp itself. The openai SDK does the same POST for several times the CPU
 (`benchmarks/bench_requests.py` measures both), follows redirects with the key in hand, unpacks whatever a server
@@ -23,7 +23,7 @@ from console import __version__
 from console.config.model import ModelConfig
 from console.config.models import public_address
 from console.core.fault import Fault, FaultKind
-from console.llm.faults import fault_of, read_words
+from console.llm.faults import fault_of, read_provider_error
 
 LARGEST_BODY = 16 << 20
 _LARGEST_ERROR = 64 << 10
@@ -33,11 +33,10 @@ _SHORTAGE_S = 0.5
 _OPENAI = "https://api.openai.com/v1"
 
 
-class Refusal(Exception):
-    """An answer with an error status: the status, the headers and the body, not judged yet."""
+class ErrorResponse(Exception):
+    """An answer with an error status: the status, the headers and the body, not yet turned into a fault."""
 
     def __init__(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
-        """Keep what the server sent."""
         super().__init__(f"HTTP {status}")
         self.status, self.headers, self.body = status, headers, body
 
@@ -49,7 +48,7 @@ class Wire:
         """Prepare requests for a model's address; nothing is opened yet."""
         self._base = urlsplit(model.base_url or _OPENAI)
         self.address = public_address(model.base_url or _OPENAI)
-        self._place = self._base.netloc.rpartition("@")[2]
+        self._netloc = self._base.netloc.rpartition("@")[2]
         self._headers = {
             "user-agent": f"eval-console/{__version__}",
             "accept-encoding": "identity",
@@ -96,7 +95,6 @@ class Wire:
             raise self._fault(error, reached) from None
 
     async def aclose(self) -> None:
-        """Close all connections."""
         if self._session is not None:
             await self._session.close()
             self._session = None
@@ -115,7 +113,7 @@ class Wire:
 
     def _url(self, path: str) -> str:
         base = self._base
-        return urlunsplit((base.scheme, self._place, f"{base.path.rstrip('/')}/{path}", base.query, ""))
+        return urlunsplit((base.scheme, self._netloc, f"{base.path.rstrip('/')}/{path}", base.query, ""))
 
     async def _check(self, response: aiohttp.ClientResponse) -> None:
         if 300 <= response.status < 400:
@@ -127,35 +125,35 @@ class Wire:
                 hint="Put the final address into base_url.",
             )
         if response.status != 200:
-            raise Refusal(response.status, response.headers, await read(response, _LARGEST_ERROR, cut=True))
+            raise ErrorResponse(response.status, response.headers, await read(response, _LARGEST_ERROR, cut=True))
         encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
         if encoding not in ("", "identity"):
             raise Fault(FaultKind.BAD_ANSWER, f"the server compressed its answer ({encoding[:20]}) though not asked to")
 
     def _fault(self, error: Exception, reached: bool) -> Fault:
-        """Say in one sentence what failed below HTTP."""
-        host, place = self._base.hostname or "the server", self._place
+        """Return the fault for what failed below HTTP, in one sentence."""
+        host, netloc = self._base.hostname or "the server", self._netloc
         hint = "Check base_url, the network and whether the server runs."
         match error:
             case aiohttp.ClientSSLError():
-                return Fault(FaultKind.CONNECT, f"no trusted TLS connection to {place}: {_reason(error)}", hint=hint)
+                return Fault(FaultKind.CONNECT, f"no trusted TLS connection to {netloc}: {_reason(error)}", hint=hint)
             case aiohttp.ClientConnectorDNSError():
                 return Fault(FaultKind.CONNECT, f"no address is known for the host {host}", hint=hint)
             case aiohttp.ClientConnectorError(os_error=OSError(errno=number)) if number in _SHORTAGES:
                 return _shortage(error)
             case aiohttp.ClientConnectorError():
                 reason = _reason(error) or "it hung up" + (" during the TLS handshake" * (self._base.scheme == "https"))
-                return Fault(FaultKind.CONNECT, f"cannot connect to {place}: {reason}", hint=hint)
+                return Fault(FaultKind.CONNECT, f"cannot connect to {netloc}: {reason}", hint=hint)
             case aiohttp.ServerTimeoutError():
-                return Fault(FaultKind.CONNECT, f"no connection to {place} in {self._connect_s:g} s", hint=hint)
+                return Fault(FaultKind.CONNECT, f"no connection to {netloc} in {self._connect_s:g} s", hint=hint)
             case aiohttp.ClientResponseError() | HttpProcessingError():
-                return Fault(FaultKind.BAD_ANSWER, f"{place} does not answer in proper HTTP: {_reason(error)}")
+                return Fault(FaultKind.BAD_ANSWER, f"{netloc} does not answer in proper HTTP: {_reason(error)}")
             case aiohttp.InvalidURL() | ValueError():
                 return Fault(FaultKind.BAD_REQUEST, f"the request cannot be sent: {_reason(error)}", hint=hint)
             case _ if reached:
-                return Fault(FaultKind.BROKEN_STREAM, f"the connection to {place} broke off: {_reason(error)}")
+                return Fault(FaultKind.BROKEN_STREAM, f"the connection to {netloc} broke off: {_reason(error)}")
             case _:
-                return Fault(FaultKind.CONNECT, f"{place} closed the connection without an answer: {_reason(error)}")
+                return Fault(FaultKind.CONNECT, f"{netloc} closed the connection without an answer: {_reason(error)}")
 
 
 async def read(response: aiohttp.ClientResponse, largest: int = LARGEST_BODY, *, cut: bool = False) -> bytes:
@@ -186,13 +184,13 @@ def too_large() -> Fault:
     return Fault(FaultKind.BAD_ANSWER, f"the answer is larger than {LARGEST_BODY >> 20} MiB")
 
 
-def judged(refusal: Refusal) -> Fault:
+def fault_of_response(error_response: ErrorResponse) -> Fault:
     """Return the typed fault of an error answer."""
-    return fault_of(read_words(refusal.body), refusal.status, refusal.headers)
+    return fault_of(read_provider_error(error_response.body), error_response.status, error_response.headers)
 
 
 def _shortage(error: Exception) -> Fault:
-    """The limit is this machine's own, and is met like a provider's: fewer at once, and again in a moment."""
+    """Return a rate limit of this machine's own (too many connections): fewer at once, and again in a moment."""
     text = f"this machine allows no more connections at once: {_reason(error)}"
     return Fault(
         FaultKind.RATE_LIMIT, text, retry_after_s=_SHORTAGE_S, hint="Raise `ulimit -n`, or lower --concurrency."

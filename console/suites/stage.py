@@ -30,7 +30,7 @@ class Stage(Protocol):
         params: dict[str, Any] | None = None,
         turn: int = 0,
         step: int = 0,
-        cue: Callable[[], ScriptedAnswers] | None = None,
+        scripted: Callable[[], ScriptedAnswers] | None = None,
     ) -> Reply:
         """Ask a model and return its whole reply; its text streams to watchers meanwhile.
 
@@ -41,7 +41,7 @@ class Stage(Protocol):
             params: overrides of the configured parameters.
             turn: user turn from 0, for the views.
             step: model reply within the turn from 0, for the views.
-            cue: a right and some wrong answers, read by the simulated models only.
+            scripted: a right and some wrong answers, read by the simulated models only.
         """
         ...
 

@@ -62,7 +62,7 @@ class Exports:
         self._app.run_worker(lambda: self._write_run(run, form), thread=True, group="export")
 
     def _write_run(self, run: RunFolder, form: str) -> None:
-        from console.exchange.forms import export_file, form_of
+        from console.exchange.export_formats import export_file, form_of
         from console.exchange.verifiers import export_run as export_verifiers
 
         services = self._services
@@ -81,7 +81,7 @@ class Exports:
 
     def export_text(self, text: str, path: Path) -> None:
         """Write a text to a file of the current folder, and say where."""
-        from console.exchange.forms import write_file
+        from console.exchange.export_formats import write_file
 
         try:
             write_file(path, text.encode())

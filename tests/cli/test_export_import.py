@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from console.cli.exitcode import Exit
-from console.exchange.forms import FORMS
+from console.exchange.export_formats import FORMS
 
 
 @pytest.fixture

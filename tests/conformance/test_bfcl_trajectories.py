@@ -35,10 +35,10 @@ class Rightly:
         params: dict[str, Any] | None = None,
         turn: int = 0,
         step: int = 0,
-        cue: Callable[[], ScriptedAnswers] | None = None,
+        scripted: Callable[[], ScriptedAnswers] | None = None,
     ) -> Reply:
-        assert cue is not None
-        right = cue().right
+        assert scripted is not None
+        right = scripted().right
         if not right.calls:
             return Reply(right.content)
         if tools:

@@ -31,9 +31,9 @@ class Oracle:
         for number, case in enumerate(cases):
             entry = entry_of(case)
             messages, _ = question_of(entry, wording, mode)
-            cue = scripted_answers_for(entry, mode)
-            wrong = number % 10 == 3 and bool(cue.wrong)
-            said = _scripted(cue.wrong[number % len(cue.wrong)] if wrong else cue.right, mode)
+            answers = scripted_answers_for(entry, mode)
+            wrong = number % 10 == 3 and bool(answers.wrong)
+            said = _scripted(answers.wrong[number % len(answers.wrong)] if wrong else answers.right, mode)
             if number % 10 == 7:
                 said.fault = "r500x2"
             if number % 10 == 9:

@@ -21,9 +21,9 @@ from console.core.outcome import Outcome, Verdict
 from console.core.record import Asked, Closed, Finished, Opened, Started
 from console.core.run import Manifest, ModelFacts
 from console.exchange.document import Item, RunDocument
-from console.exchange.forms import FORMS, export_file, form_of
+from console.exchange.export_formats import FORMS, export_file, form_of
 from console.exchange.html_page import html_page
-from console.exchange.reading import read_document
+from console.exchange.run_reader import read_document
 from console.store.journal import JournalWriter
 from console.store.notes import Note, Notes
 from console.store.runs import RunFolder, create_run

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from console.llm.surrogates import SurrogateJoiner, mend
+from console.llm.surrogates import SurrogateJoiner, repair_surrogates
 
 ANY = st.text(
     alphabet=st.one_of(st.characters(), st.characters(categories=["Cs"]), st.sampled_from("😀a")), max_size=40
@@ -12,16 +12,16 @@ ANY = st.text(
 
 @given(ANY)
 def test_mended_text_is_valid_unicode(text):
-    mended, replaced = mend(text)
-    mended.encode("utf-8")
-    assert replaced == (mended != text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore"))
+    repaired, replaced = repair_surrogates(text)
+    repaired.encode("utf-8")
+    assert replaced == (repaired != text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "ignore"))
 
 
 @given(st.lists(ANY, max_size=8))
 def test_deltas_give_what_the_whole_gives(deltas):
     mender = SurrogateJoiner()
     text = "".join(mender.feed(delta) for delta in deltas) + mender.end()
-    whole, replaced = mend("".join(deltas))
+    whole, replaced = repair_surrogates("".join(deltas))
     assert text == whole
     assert mender.replaced == replaced
 

@@ -23,18 +23,18 @@ def clock(monkeypatch):
     return Deadlines
 
 
-async def enter(limiter, seen, **more):
-    return await limiter.enter(seen, max_wait_s=more.pop("max_wait_s", 60), **more)
+async def acquire(limiter, seen, **more):
+    return await limiter.acquire(seen, max_wait_s=more.pop("max_wait_s", 60), **more)
 
 
 async def test_only_so_many_are_let_in(seen):
     limiter = Limiter("x", ceiling=2)
-    slots = [await enter(limiter, seen) for _ in range(2)]
-    third = asyncio.ensure_future(enter(limiter, seen))
+    slots = [await acquire(limiter, seen) for _ in range(2)]
+    third = asyncio.ensure_future(acquire(limiter, seen))
     await asyncio.sleep(0)
     assert not third.done()
     assert (limiter.state().in_flight, limiter.state().waiting) == (2, 1)
-    limiter.leave(slots[0])
+    limiter.release(slots[0])
     await third
     assert limiter.state().waiting == 0
     assert seen.waits == [("at the limit of requests at once", None), ("", None)]
@@ -42,12 +42,12 @@ async def test_only_so_many_are_let_in(seen):
 
 async def test_a_rate_limit_pauses_everybody_until_its_time(seen):
     limiter = Limiter("x", ceiling=8)
-    slots = [await enter(limiter, seen) for _ in range(8)]
+    slots = [await acquire(limiter, seen) for _ in range(8)]
     limiter.throttled(slots[0], 0.1)
     for slot in slots:
-        limiter.leave(slot)
+        limiter.release(slot)
     began = time.monotonic()
-    await asyncio.gather(*(enter(limiter, seen) for _ in range(3)))
+    await asyncio.gather(*(acquire(limiter, seen) for _ in range(3)))
     assert 0.09 <= time.monotonic() - began < 30
     why, until = seen.waits[0]
     assert why == "rate limited"
@@ -56,26 +56,26 @@ async def test_a_rate_limit_pauses_everybody_until_its_time(seen):
 
 async def refuse(limiter, seen, count):
     """Fill the gate, have so many refused, and give everything back."""
-    slots = [await enter(limiter, seen) for _ in range(limiter.state().limit)]
+    slots = [await acquire(limiter, seen) for _ in range(limiter.state().limit)]
     for slot in slots[:count]:
         limiter.throttled(slot, 0.01)
-        limiter.leave(slot)
+        limiter.release(slot)
     for slot in slots[count:]:
-        limiter.leave(slot)
+        limiter.release(slot)
 
 
 async def answer(limiter, seen):
     """Have one call more answered well."""
-    slot = await enter(limiter, seen)
+    slot = await acquire(limiter, seen)
     limiter.succeeded(slot)
-    limiter.leave(slot)
+    limiter.release(slot)
 
 
 async def test_an_episode_halves_once_and_good_answers_creep_up(seen):
     limiter = Limiter("x", ceiling=16)
     await refuse(limiter, seen, 4)
     assert (limiter.state().limit, limiter.state().throttled) == (8, 4)
-    held = [await enter(limiter, seen) for _ in range(8)]
+    held = [await acquire(limiter, seen) for _ in range(8)]
     for _ in range(4):
         limiter.succeeded(held[0])
     assert limiter.state().limit == 9, "each good answer adds a quarter"
@@ -98,17 +98,17 @@ async def test_calls_start_at_the_pace_of_the_answers_between_two_rate_limits(se
     clock.now += 1
     await refuse(limiter, seen, 1)
     clock.now += 1
-    limiter.leave(await enter(limiter, seen))
+    limiter.release(await acquire(limiter, seen))
     clock.now += 0.5
-    waiting = asyncio.ensure_future(enter(limiter, seen))
+    waiting = asyncio.ensure_future(acquire(limiter, seen))
     await asyncio.sleep(0)
     assert seen.waits[-1] == ("at the pace that the provider takes", None)
     clock.now += 0.5
-    limiter.leave(await asyncio.wait_for(waiting, 60))
+    limiter.release(await asyncio.wait_for(waiting, 60))
     limiter.retry_now()
     seen.waits.clear()
     for _ in range(5):
-        limiter.leave(await enter(limiter, seen))
+        limiter.release(await acquire(limiter, seen))
     assert seen.waits == [], "who asks to go on now is not held to a pace"
 
 
@@ -116,27 +116,27 @@ async def test_pauses_and_random_refusals_slow_nobody_down(seen, clock):
     limiter = Limiter("x", ceiling=8)
     for wait in (1.0, 3600.0, 1.0, 5.0, 5.0):
         await answer(limiter, seen)
-        slot = await enter(limiter, seen)
+        slot = await acquire(limiter, seen)
         limiter.throttled(slot, wait)
-        limiter.leave(slot)
+        limiter.release(slot)
         clock.now += wait
     seen.waits.clear()
     for _ in range(2):
-        limiter.leave(await enter(limiter, seen))
+        limiter.release(await acquire(limiter, seen))
     assert seen.waits == []
 
 
 async def test_without_a_rate_limit_the_number_doubles_with_every_round(seen):
     limiter = Limiter("x")
     start = limiter.state().limit
-    slots = [await enter(limiter, seen) for _ in range(start)]
+    slots = [await acquire(limiter, seen) for _ in range(start)]
     for slot in slots:
         limiter.succeeded(slot)
-        limiter.leave(slot)
+        limiter.release(slot)
         while limiter.state().in_flight < limiter.state().limit:
-            await enter(limiter, seen)
+            await acquire(limiter, seen)
     assert limiter.state().limit == 2 * start
-    idle = await enter(Limiter("y"), seen)
+    idle = await acquire(Limiter("y"), seen)
     limiter = Limiter("z")
     limiter.succeeded(idle)
     assert limiter.state().limit == start, "what was not used is not enlarged"
@@ -144,41 +144,41 @@ async def test_without_a_rate_limit_the_number_doubles_with_every_round(seen):
 
 async def test_a_wait_beyond_the_allowed_one_is_a_fault_for_all_that_wait(seen):
     limiter = Limiter("x", ceiling=1)
-    slot = await enter(limiter, seen)
-    waiting = asyncio.ensure_future(enter(limiter, seen))
+    slot = await acquire(limiter, seen)
+    waiting = asyncio.ensure_future(acquire(limiter, seen))
     await asyncio.sleep(0)
     limiter.throttled(slot, 3600)
-    for late in (waiting, enter(limiter, seen)):
+    for late in (waiting, acquire(limiter, seen)):
         with pytest.raises(Fault) as caught:
             await late
         assert caught.value.kind is FaultKind.RATE_LIMIT
         assert caught.value.retry_after_s == pytest.approx(3600, abs=5)
-    limiter.leave(slot)
+    limiter.release(slot)
     assert limiter.state().paused_until == pytest.approx(time.time() + 3600, abs=5)
     limiter.retry_now()
-    await enter(limiter, seen)
+    await acquire(limiter, seen)
 
 
 async def test_requests_per_minute_are_spread(seen):
     limiter = Limiter("x", rpm=1200)
     began = time.monotonic()
     for _ in range(4):
-        limiter.leave(await enter(limiter, seen))
+        limiter.release(await acquire(limiter, seen))
     assert 0.14 <= time.monotonic() - began < 30
 
 
 async def test_a_provider_that_goes_down_is_probed_by_one_until_it_is_back(seen):
     limiter = Limiter("x", ceiling=64, backoff_s=0.02)
-    slot = await enter(limiter, seen)
+    slot = await acquire(limiter, seen)
     limiter.succeeded(slot)
-    limiter.leave(slot)
-    slots = [await enter(limiter, seen) for _ in range(FAULTS_OF_AN_OUTAGE + 5)]
+    limiter.release(slot)
+    slots = [await acquire(limiter, seen) for _ in range(FAULTS_OF_AN_OUTAGE + 5)]
     for slot in slots:
         limiter.faulted()
-        limiter.leave(slot)
+        limiter.release(slot)
     assert limiter.down_since is not None
     assert limiter.state().why == "the provider is down"
-    entering = [asyncio.ensure_future(enter(limiter, seen)) for _ in range(5)]
+    entering = [asyncio.ensure_future(acquire(limiter, seen)) for _ in range(5)]
     probe = (await asyncio.wait(entering, return_when=asyncio.FIRST_COMPLETED))[0]
     assert len(probe) == 1
     limiter.succeeded(probe.pop().result())
@@ -196,10 +196,10 @@ async def test_an_address_that_never_answered_is_not_waited_for(seen):
 
 async def test_a_cancelled_wait_leaves_no_hole(seen):
     limiter = Limiter("x", ceiling=1)
-    slot = await enter(limiter, seen)
-    waiting = [asyncio.ensure_future(enter(limiter, seen)) for _ in range(2)]
+    slot = await acquire(limiter, seen)
+    waiting = [asyncio.ensure_future(acquire(limiter, seen)) for _ in range(2)]
     await asyncio.sleep(0)
-    limiter.leave(slot)  # grants the first, which is cancelled before it runs
+    limiter.release(slot)  # grants the first, which is cancelled before it runs
     waiting[0].cancel()
     await asyncio.wait_for(waiting[1], 60)
     assert limiter.state().in_flight == 1
@@ -216,10 +216,10 @@ async def test_the_same_address_and_key_share_one_gate():
 async def test_a_timer_that_fires_a_moment_early_is_set_again(seen, clock, monkeypatch):
     """The loop may call a little before the time; a clock that moves on between two looks must not lose the waiter."""
     limiter = Limiter("x")
-    slot = await enter(limiter, seen)
+    slot = await acquire(limiter, seen)
     limiter.throttled(slot, 0.02)
-    limiter.leave(slot)
-    waiting = asyncio.ensure_future(enter(limiter, seen))
+    limiter.release(slot)
+    waiting = asyncio.ensure_future(acquire(limiter, seen))
     await asyncio.sleep(0)
     until = clock.now + limiter.pause_s
     looks = iter([until - 1e-9])

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from console.config.builtin import TEMPERAMENTS, simulated_models
+from console.config.builtin import PERSONAS, simulated_models
 from console.core.chat import ChatRequest, ScriptedAnswers, Utterance
 from console.core.fault import Fault, FaultKind
 from console.llm.providers import open_endpoint
@@ -25,12 +25,12 @@ def request(n, right=RIGHT, wrong=(), tools=TOOLS):
         [{"role": "user", "content": f"question {n}"}],
         list(tools),
         seed=f"case{n}",
-        cue=lambda: ScriptedAnswers(right, wrong),
+        scripted=lambda: ScriptedAnswers(right, wrong),
     )
 
 
-async def play(temperament, requests, seen):
-    endpoint = open_endpoint(simulated_models()[f"sim/{temperament}"])
+async def play(persona, requests, seen):
+    endpoint = open_endpoint(simulated_models()[f"sim/{persona}"])
     replies = []
     for one in requests:
         try:
@@ -53,16 +53,16 @@ def is_right(reply):
 
 
 @pytest.mark.parametrize("temperament", ["careful", "hasty", "rambling", "broken"])
-async def test_the_same_question_gets_the_same_answer(seen, temperament):
-    first = await play(temperament, [request(n) for n in range(40)], seen)
-    second = await play(temperament, [request(n) for n in reversed(range(40))], seen)
+async def test_the_same_question_gets_the_same_answer(seen, persona):
+    first = await play(persona, [request(n) for n in range(40)], seen)
+    second = await play(persona, [request(n) for n in reversed(range(40))], seen)
     assert [told(reply) for reply in first] == [told(reply) for reply in reversed(second)]
     assert len({told(reply) for reply in first}) > 1
 
 
 @pytest.mark.parametrize(("temperament", "low", "high"), [("careful", 0.86, 0.97), ("hasty", 0.45, 0.65)])
-async def test_the_share_of_right_answers_fits_the_temperament(seen, temperament, low, high):
-    replies = await play(temperament, [request(n) for n in range(300)], seen)
+async def test_the_share_of_right_answers_fits_the_temperament(seen, persona, low, high):
+    replies = await play(persona, [request(n) for n in range(300)], seen)
     assert low < sum(is_right(reply) for reply in replies) / 300 < high
     assert all(reply.simulated and reply.usage.output > 0 and reply.usage.input > 0 for reply in replies)
 
@@ -126,7 +126,7 @@ async def test_the_broken_one_fails_as_providers_fail(seen):
     assert all("simulated" in fault.message for fault in faults)
 
 
-async def test_without_a_cue_there_is_plausible_prose(seen):
+async def test_without_scripted_answers_there_is_plausible_prose(seen):
     for text in ("Tell me something.", "Answer in <answer> tags."):
         asked = ChatRequest([{"role": "user", "content": text}], seed="s")
         reply = (await play("careful", [asked], seen))[0]
@@ -153,7 +153,7 @@ async def test_the_judge_answers_in_the_tag_that_is_asked_for(seen, prompt, tag)
         assert scores == [100, 0, 0]
 
 
-async def test_the_judge_follows_a_cue(seen):
+async def test_the_judge_follows_scripted_answers(seen):
     asked = request(1, right=Utterance("<coherence_score>61</coherence_score>"), tools=())
     assert (await play("judge", [asked], seen))[0].content == "<coherence_score>61</coherence_score>"
 
@@ -186,6 +186,6 @@ async def test_human_pace_streams_and_takes_its_time(seen, monkeypatch):
 
 
 def test_every_built_in_model_has_a_temperament():
-    from console.llm.personas import TEMPERAMENTS as PLAYED
+    from console.llm.personas import PERSONAS as PLAYED
 
-    assert set(TEMPERAMENTS) == set(PLAYED)
+    assert set(PERSONAS) == set(PLAYED)

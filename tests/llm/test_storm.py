@@ -90,7 +90,7 @@ class Narrow(Provider):
 async def ask(loop: VirtualLoop, provider: Provider, limiter: Limiter, retry_after_s: float | None) -> None:
     tries = 0
     while True:
-        slot = await limiter.enter(Silent(), max_wait_s=600, again=tries > 0)  # type: ignore[arg-type]
+        slot = await limiter.acquire(Silent(), max_wait_s=600, is_retry=tries > 0)  # type: ignore[arg-type]
         tries += 1
         try:
             if provider.admits(loop.time()):
@@ -101,7 +101,7 @@ async def ask(loop: VirtualLoop, provider: Provider, limiter: Limiter, retry_aft
             await asyncio.sleep(0.003)
             limiter.throttled(slot, retry_after_s)
         finally:
-            limiter.leave(slot)
+            limiter.release(slot)
 
 
 class Moody(Provider):

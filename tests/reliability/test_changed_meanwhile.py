@@ -128,7 +128,7 @@ def test_other_data_under_the_same_name_is_not_mixed_in(console, home: Path) -> 
 @pytest.mark.parametrize("twin", [" once more", ""])
 def test_two_cases_of_one_name_are_refused(console, home: Path, twin: str) -> None:
     data = write_suite(home / "data", 0)
-    write_rows(data / "lookups", [("simple_python_7", "Look up number 7.", 7), ("simple_python_7", f"Look{twin}", 7)])
+    write_rows(data / "lookups", [("simple_python_7", "Check up number 7.", 7), ("simple_python_7", f"Look{twin}", 7)])
     refused = console("run", "-m", "sim/hasty", "-s", "lookups", "--data", data)
     assert refused.code == 2
     assert "simple_python_7" in refused.err

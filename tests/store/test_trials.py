@@ -9,7 +9,7 @@ from console.core.case import Setting
 from console.core.run import Manifest, ModelFacts
 from console.store.lock import RunLock
 from console.store.runs import RunFolder, create_run
-from console.store.trials import KEPT, KEPT_S, prune_trials
+from console.store.sample_runs import KEPT, KEPT_S, prune_trials
 
 NOW = 1_800_000_000.0
 OLD = NOW - KEPT_S - 1
@@ -42,7 +42,7 @@ def test_the_newest_stay_however_old_and_the_young_however_many(tmp_path: Path) 
 
 @pytest.fixture
 def none_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("console.store.trials.KEPT", 0)
+    monkeypatch.setattr("console.store.sample_runs.KEPT", 0)
 
 
 @pytest.mark.usefixtures("none_kept")

@@ -44,7 +44,7 @@ class MemoryStage:
     notes: list[tuple[str, Any, int]] = field(default_factory=list)
     peak: int = 0
     active: int = 0
-    cue: Callable[[], ScriptedAnswers] | None = None
+    scripted: Callable[[], ScriptedAnswers] | None = None
 
     async def ask(
         self,
@@ -55,12 +55,12 @@ class MemoryStage:
         params: dict[str, Any] | None = None,
         turn: int = 0,
         step: int = 0,
-        cue: Callable[[], ScriptedAnswers] | None = None,
+        scripted: Callable[[], ScriptedAnswers] | None = None,
     ) -> Reply:
-        assert cue is not None
+        assert scripted is not None
         async with self._busy():
             self.asked.append((role, list(messages), params or {}))
-            self.cue = cue
+            self.scripted = scripted
             if role == "model":
                 return Reply(content=self.answer(list(messages), self.count["model"] - 1))
             return Reply(content=self.grade(str(messages[0].get("content"))))
@@ -302,7 +302,7 @@ async def test_simulated_whispers_end_every_loop_of_the_bundled_questions() -> N
 
 
 class _Whispered(MemoryStage):
-    """Says what the cues hold to be right."""
+    """Says what the scripted answers hold to be right."""
 
     async def ask(self, messages: Sequence[Message], **more: Any) -> Reply:
-        return Reply(content=more["cue"]().right.content)
+        return Reply(content=more["scripted"]().right.content)

@@ -9,7 +9,7 @@ from console.suites.aidanbench.conformance import check_line
 from console.suites.aidanbench.loop import measure
 from console.suites.aidanbench.novelty import Earlier, cosine, novelty
 from console.suites.aidanbench.prompts import followup_prompt, messages_for, similarity_prompt
-from console.suites.aidanbench.reading import (
+from console.suites.aidanbench.reply_tags import (
     answer_of,
     coherence,
     format_reward,

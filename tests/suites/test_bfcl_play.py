@@ -24,7 +24,7 @@ class Recorder:
     def __init__(self, reply: Reply | Fault) -> None:
         self.key = Key("x")
         self.asked: list[tuple[list[Message], list[dict[str, Any]]]] = []
-        self.cues: list[ScriptedAnswers] = []
+        self.scripted_answers: list[ScriptedAnswers] = []
         self._reply = reply
 
     async def ask(
@@ -36,11 +36,11 @@ class Recorder:
         params: dict[str, Any] | None = None,
         turn: int = 0,
         step: int = 0,
-        cue: Callable[[], ScriptedAnswers] | None = None,
+        scripted: Callable[[], ScriptedAnswers] | None = None,
     ) -> Reply:
         self.asked.append((list(messages), list(tools)))
-        assert cue is not None
-        self.cues.append(cue())
+        assert scripted is not None
+        self.scripted_answers.append(scripted())
         if isinstance(self._reply, Fault):
             raise self._reply
         return self._reply
@@ -111,7 +111,7 @@ async def test_an_entry_without_functions_sends_no_tools(suite: BfclSuite):
     stage = Recorder(Reply("ha"))
     await suite.play(_case(suite, "live_irrelevance_5-5-0"), stage, Setting(mode="fc"))
     assert stage.asked[0][1] == []
-    assert stage.cues[0].right.content
+    assert stage.scripted_answers[0].right.content
 
 
 async def test_a_fault_is_no_answer(suite: BfclSuite):

@@ -61,10 +61,10 @@ def test_it_is_large_enough_and_has_every_category(suite: BfclSuite):
 def test_every_ground_truth_passes_and_no_slip_does(suite: BfclSuite, cases: list[Case], mode: str):
     setting = Setting(mode=mode)
     for case in cases:
-        cue = scripted_answers_for(entry_of(case), mode)
-        verdict = suite.score(case, _output(cue.right, mode), setting)
+        answers = scripted_answers_for(entry_of(case), mode)
+        verdict = suite.score(case, _output(answers.right, mode), setting)
         assert verdict.outcome is Outcome.PASSED, (case.id, verdict)
-        for wrong in cue.wrong:
+        for wrong in answers.wrong:
             assert suite.score(case, _output(wrong, mode), setting).outcome is Outcome.FAILED, (case.id, wrong)
 
 

@@ -23,7 +23,7 @@ STARTER = Path(__file__).resolve().parents[2] / "data" / "bfcl-starter"
 
 
 class Player:
-    """A stage whose model answers right by the cue, or says what it is told; executed effects may be known before."""
+    """A stage whose model follows the script, or says what it is told; executed effects may be known before."""
 
     def __init__(self, replies: Sequence[str] | None = None, known: dict[str, Any] | None = None) -> None:
         self.key = Key("x")
@@ -41,13 +41,13 @@ class Player:
         params: dict[str, Any] | None = None,
         turn: int = 0,
         step: int = 0,
-        cue: Callable[[], ScriptedAnswers] | None = None,
+        scripted: Callable[[], ScriptedAnswers] | None = None,
     ) -> Reply:
         self.asked.append((turn, step, list(messages), list(tools)))
         if self._replies is not None:
             return Reply(self._replies.pop(0))
-        assert cue is not None
-        right = cue().right
+        assert scripted is not None
+        right = scripted().right
         if not right.calls:
             return Reply(right.content)
         if tools:

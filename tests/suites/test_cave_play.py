@@ -62,7 +62,7 @@ class MemoryStage:
         params: dict[str, Any] | None = None,
         turn: int = 0,
         step: int = 0,
-        cue: Callable[[], ScriptedAnswers] | None = None,
+        scripted: Callable[[], ScriptedAnswers] | None = None,
     ) -> Reply:
         sent = [dict(message) for message in messages]
         name = digest("ask", role, [sent, list(tools), params])
@@ -75,15 +75,17 @@ class MemoryStage:
         self.asked.append(list(messages))
         self.tools.append(list(tools))
         self.params.append(params)
-        reply = self._reply(turn, step, list(messages), cue)
+        reply = self._reply(turn, step, list(messages), scripted)
         self.journal.append((name, reply))
         return reply
 
-    def _reply(self, turn: int, step: int, messages: list[Message], cue: Callable[[], ScriptedAnswers] | None) -> Reply:
+    def _reply(
+        self, turn: int, step: int, messages: list[Message], scripted: Callable[[], ScriptedAnswers] | None
+    ) -> Reply:
         said = self.script(turn, step, messages) if self.script else None
         if said is None:
-            assert cue is not None
-            return _reply(cue().right)
+            assert scripted is not None
+            return _reply(scripted().right)
         if isinstance(said, str):
             return Reply(said, usage=Usage(10, 5))
         calls = [

@@ -12,7 +12,7 @@ from console.suites.cavebench.scripted_answers import scripted_answers_for
 
 
 class Player:
-    """Answers each turn as its cue says; `wrong` holds the ids of conversations that are answered wrongly."""
+    """Answers each turn as its script says; `wrong` holds the ids of conversations that are answered wrongly."""
 
     def __init__(self, folder: Path, mode: Any, wrong: frozenset[str] = frozenset()) -> None:
         self.mode, self.wrong = mode, wrong
@@ -31,8 +31,8 @@ class Player:
         step = sum(one["role"] == "assistant" for one in messages[place:])
         self.asked[f"{query}#{step}"] += 1
         conversation, turn = self.turns[query]
-        cue = scripted_answers_for(turn, self.mode, step)
-        said: Utterance = cue.wrong[0] if conversation in self.wrong else cue.right
+        answers = scripted_answers_for(turn, self.mode, step)
+        said: Utterance = answers.wrong[0] if conversation in self.wrong else answers.right
         return Scripted(said.content, calls=list(said.calls))
 
     def _queries(self, message: dict[str, Any]) -> list[str]:

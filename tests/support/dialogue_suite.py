@@ -44,7 +44,7 @@ class DialogueSuite:
             messages.append({"role": "user", "content": f"{case.id} turn {turn}"})
             right = Utterance(f"answer {turn}")
             reply = await stage.ask(
-                messages, turn=turn, cue=lambda right=right: ScriptedAnswers(right, (Utterance("wrong"),))
+                messages, turn=turn, scripted=lambda right=right: ScriptedAnswers(right, (Utterance("wrong"),))
             )
             messages.append(reply.message())
             said.append(reply.content)

@@ -367,7 +367,7 @@ async def test_three_cases_are_tried_for_real_and_shown_in_place(
     opened: Any, settle: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EVAL_CONSOLE_SIM_PACE", "flat")
-    monkeypatch.setattr("console.store.trials.KEPT", 1)
+    monkeypatch.setattr("console.store.sample_runs.KEPT", 1)
     earlier = plain_run(workspace.root / "runs" / ".try").folder
     os.utime(earlier.journal_path, (0, 0))
     os.utime(earlier.manifest_path, (0, 0))

@@ -14,8 +14,8 @@ import msgspec
 
 from console.cli.bfcl_phase import PhaseArguments, add_phase_arguments, categories_of, open_bfcl, results_folder
 from console.cli.exitcode import Exit
+from console.cli.foreground import play
 from console.cli.name_lists import split
-from console.cli.playing import play
 from console.cli.run_report import exit_code
 from console.config.models import facts, load_models
 from console.config.paths import find_models_file

@@ -8,9 +8,9 @@ import sys
 from pathlib import Path
 
 from console.cli.exitcode import Exit
+from console.cli.foreground import play
 from console.cli.history import read_history, report_of
 from console.cli.parser import Arguments
-from console.cli.playing import play
 from console.cli.run_report import show_report
 from console.cli.verbs.tag import add_rollout, find_rollout
 from console.core.case import Edit

@@ -21,8 +21,8 @@ from console.exchange.comparison_table import (
     verdict_words,
 )
 from console.exchange.document import outcome_word
-from console.exchange.forms import write_file
-from console.exchange.reading import RunReader
+from console.exchange.export_formats import write_file
+from console.exchange.run_reader import RunReader
 from console.insight.comparison import RunComparison, compare
 from console.insight.comparison_side import ComparisonSide
 from console.insight.grid import Grid, grid

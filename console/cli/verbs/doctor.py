@@ -3,8 +3,8 @@
 import argparse
 import dataclasses
 
-from console.cli import checkup
-from console.cli.checkup import BAD, Finding
+from console.cli import doctor_checks
+from console.cli.doctor_checks import BAD, Finding
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 
@@ -25,13 +25,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: DoctorArguments) -> int:
     """Look at everything; exit code 2 when something is bad."""
     findings = [
-        *checkup.look_at_python(),
-        *checkup.look_at_terminal(),
-        *checkup.look_at_models(args.models, args.data),
-        *([] if args.offline else checkup.look_at_endpoints(args.models)),
-        *checkup.look_at_data(args.data),
-        *checkup.look_at_runs(args.runs),
-        *checkup.look_at_sandbox(),
+        *doctor_checks.check_python(),
+        *doctor_checks.check_terminal(),
+        *doctor_checks.check_models(args.models, args.data),
+        *([] if args.offline else doctor_checks.check_endpoints(args.models)),
+        *doctor_checks.check_data(args.data),
+        *doctor_checks.check_runs(args.runs),
+        *doctor_checks.check_sandbox(),
     ]
     if args.json:
         args.output.data([dataclasses.asdict(finding) for finding in findings])

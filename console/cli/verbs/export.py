@@ -7,8 +7,8 @@ from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
-from console.exchange.forms import FORMS, form_of, write_file
-from console.exchange.reading import read_document
+from console.exchange.export_formats import FORMS, form_of, write_file
+from console.exchange.run_reader import read_document
 from console.store.runs import RunFolder, find_run
 
 LAYOUTS = {

@@ -77,9 +77,9 @@ def _answer(model: ModelConfig) -> tuple[bool, str, str]:
         return False, "only a paid question would tell: litellm has no list of models", "Try three cases of a new run."
     import asyncio  # only a ping needs these
 
-    from console.cli.checkup import GOOD, look_at_endpoint
+    from console.cli.doctor_checks import GOOD, check_endpoint
 
-    finding = asyncio.run(look_at_endpoint(model))
+    finding = asyncio.run(check_endpoint(model))
     return finding.state == GOOD, finding.text, finding.hint
 
 

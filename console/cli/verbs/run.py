@@ -188,8 +188,8 @@ def _play_all(args: RunArguments, prepared: "Sequence[Prepared]", least: float |
 
 
 def _play(output: Output, prepared: "Prepared", least: float | None) -> Exit:
+    from console.cli.foreground import play
     from console.cli.history import read_history
-    from console.cli.playing import play
     from console.cli.run_report import exit_code, show_report
     from console.store.runs import create_run
 

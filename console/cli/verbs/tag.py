@@ -9,7 +9,7 @@ from console.core.annotation import UNREMARKED
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
 from console.exchange.document import remarks_of
-from console.exchange.reading import RunReader
+from console.exchange.run_reader import RunReader
 from console.insight.rollout import Rollout
 from console.store.line import scrub
 from console.store.notes import TAGS, Note, Notes

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from console.core.fault import UsageError
-from console.suites.aidanbench import novelty, reading
+from console.suites.aidanbench import novelty, reply_tags
 from console.suites.aidanbench.loop import Metrics, measure, to_json
 from console.suites.aidanbench.rules import Rule, Scores, Thresholds
 
@@ -66,20 +66,20 @@ def _verdict(row: Row) -> dict[str, Any]:
 
 
 def _answer(row: Row) -> dict[str, Any]:
-    return {"value": reading.answer_of(row["text"])}
+    return {"value": reply_tags.answer_of(row["text"])}
 
 
 def _coherence(row: Row) -> dict[str, Any]:
-    return {"value": to_json(reading.strict_coherence(row["text"]))}
+    return {"value": to_json(reply_tags.strict_coherence(row["text"]))}
 
 
 def _similarity(row: Row) -> dict[str, Any]:
-    return {"value": to_json(reading.strict_similarity(row["text"]))}
+    return {"value": to_json(reply_tags.strict_similarity(row["text"]))}
 
 
 def _format(row: Row) -> dict[str, Any]:
     replies = [message.get("content") or "" for message in row["messages"] if message.get("role") == "assistant"]
-    return {"value": reading.format_reward(replies)}
+    return {"value": reply_tags.format_reward(replies)}
 
 
 def _novelty(row: Row) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from console.suites.aidanbench import reading
+from console.suites.aidanbench import reply_tags
 from console.suites.aidanbench.rules import EMPTY_ANSWER, Decision, Rule, Scores
 
 Number = float | str | None
@@ -121,7 +121,7 @@ def read_output(output: Any) -> list[Turn]:
 
 def format_reward(turns: Sequence[Turn]) -> float:
     """Return the tag discipline over all replies of a loop."""
-    return reading.format_reward([turn.reply for turn in turns])
+    return reply_tags.format_reward([turn.reply for turn in turns])
 
 
 def to_json(value: float | None) -> Number:

@@ -15,14 +15,14 @@ import msgspec
 from console.core.case import Case
 from console.core.chat import Message, Reply
 from console.core.fault import Fault, FaultKind
-from console.suites.aidanbench.judging import Comparison, Grade, Judge
+from console.suites.aidanbench.judge import Comparison, Grade, Judge
 from console.suites.aidanbench.loop import Turn, to_json
 from console.suites.aidanbench.novelty import Earlier, Nearest
 from console.suites.aidanbench.options import AidanOptions
 from console.suites.aidanbench.prompts import messages_for
-from console.suites.aidanbench.reading import answer_of
+from console.suites.aidanbench.reply_tags import answer_of
 from console.suites.aidanbench.rules import EMPTY_ANSWER, Scores
-from console.suites.aidanbench.simulated import answer_cue
+from console.suites.aidanbench.scripted_answers import scripted_answer
 from console.suites.aidanbench.wording import Wording
 from console.suites.stage import Stage
 
@@ -78,7 +78,7 @@ class Loop:
             messages,
             params=self.options.model_params,
             turn=len(self.turns),
-            cue=answer_cue(self.question, self.stage.key.rollout, tuple(self.accepted)),
+            scripted=scripted_answer(self.question, self.stage.key.rollout, tuple(self.accepted)),
         )
         self.exchanges.append(messages[-1])
         self.exchanges.append({"role": "assistant", "content": reply.content or ""})

@@ -13,7 +13,7 @@ _LOST = Utterance("{'answer': 'I do not know', 'context': 'I do not know'}")
 _LONGEST = 600
 
 
-def agentic_cue(entry: Entry, docs: Sequence[Doc], turn: int, step: int) -> Callable[[], ScriptedAnswers]:
+def scripted_agentic_turn(entry: Entry, docs: Sequence[Doc], turn: int, step: int) -> Callable[[], ScriptedAnswers]:
     """Return what the simulated models may answer.
 
     A prerequisite's turn is noted with one call and acknowledged; a question is looked up with one call and answered.

@@ -4,7 +4,7 @@ from typing import Any
 
 from console.core.case import Setting
 from console.suites.bfcl import categories as names
-from console.suites.bfcl.agentic_answers import agentic_cue
+from console.suites.bfcl.agentic_answers import scripted_agentic_turn
 from console.suites.bfcl.dataset import Dataset
 from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.memory.backend import core_of
@@ -38,4 +38,4 @@ async def play_agentic(entry: Entry, stage: Stage, setting: Setting, wording: Wo
     else:
         execution = Browsing(entry.id, entry.initial_config, choose_web(setting.options, dataset))
     offered = entry.offering(docs)
-    return await Conversation(offered, stage, setting, wording, execution, {}, memory, agentic_cue).play()
+    return await Conversation(offered, stage, setting, wording, execution, {}, memory, scripted_agentic_turn).play()

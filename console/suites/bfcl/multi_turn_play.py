@@ -21,7 +21,7 @@ from console.suites.bfcl.prompts import added_functions, first_turn, hinted, sys
 from console.suites.bfcl.rendering import Doc
 from console.suites.bfcl.simulator_host import SimulatorHost, StateGone
 from console.suites.bfcl.tools import native_tools
-from console.suites.bfcl.turn_answers import turn_cue
+from console.suites.bfcl.turn_answers import scripted_turn
 from console.suites.bfcl.wording import Wording
 from console.suites.stage import Stage
 
@@ -31,7 +31,7 @@ _TRIES = 3
 """How often a step is executed when the simulators are lost meanwhile."""
 
 
-Cues = Callable[[Entry, Sequence[Doc], int, int], Callable[[], ScriptedAnswers]]
+TurnScript = Callable[[Entry, Sequence[Doc], int, int], Callable[[], ScriptedAnswers]]
 """From entry, offered documents, turn and step to what the simulated models may answer."""
 
 
@@ -105,7 +105,7 @@ class Conversation:
     """Documents that become available at a turn (as text)."""
     memory: Any = None
     """Core memory of a memory entry, shown in its prompt; empty when there is nothing in it."""
-    cues: Cues = turn_cue
+    script: TurnScript = scripted_turn
     messages: list[Message] = field(default_factory=list[Message])
     docs: list[Doc] = field(default_factory=list[Doc])
 
@@ -146,8 +146,8 @@ class Conversation:
         tools = native_tools(self.docs) if self.setting.mode == "fc" else []
         while len(steps) <= STEP_LIMIT:
             step = len(steps)
-            cue = self.cues(self.entry, self.docs, turn, step)
-            reply = await self.stage.ask(self.messages, tools=tools, turn=turn, step=step, cue=cue)
+            scripted = self.script(self.entry, self.docs, turn, step)
+            reply = await self.stage.ask(self.messages, tools=tools, turn=turn, step=step, scripted=scripted)
             output = output_of(reply, self.setting.mode)
             steps.append(output)
             self.messages.append(reply.message())

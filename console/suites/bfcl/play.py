@@ -28,7 +28,7 @@ async def play_single_turn(entry: Entry, stage: Stage, setting: Setting, wording
         Fault: the model could not be asked; it is no answer and must not be scored.
     """
     messages, tools = question_of(entry, wording, setting.mode)
-    reply = await stage.ask(messages, tools=tools, cue=lambda: scripted_answers_for(entry, setting.mode))
+    reply = await stage.ask(messages, tools=tools, scripted=lambda: scripted_answers_for(entry, setting.mode))
     return output_of(reply, setting.mode)
 
 

@@ -12,7 +12,7 @@ from console.suites.bfcl.scripted_answers import Call
 _DONE = "That is done."
 
 
-def turn_cue(entry: Entry, docs: Sequence[Doc], turn: int, step: int) -> Callable[[], ScriptedAnswers]:
+def scripted_turn(entry: Entry, docs: Sequence[Doc], turn: int, step: int) -> Callable[[], ScriptedAnswers]:
     """Return what the simulated models may answer: all expected calls of the turn at once, then a closing sentence.
 
     Args:
@@ -21,7 +21,7 @@ def turn_cue(entry: Entry, docs: Sequence[Doc], turn: int, step: int) -> Callabl
         turn: from 0.
         step: from 0.
     """
-    return lambda: _cue(expected_calls(entry, docs, turn) if step == 0 else [])
+    return lambda: _scripted(expected_calls(entry, docs, turn) if step == 0 else [])
 
 
 def expected_calls(entry: Entry, docs: Sequence[Doc], turn: int) -> list[Call]:
@@ -40,7 +40,7 @@ def _named(text: str, docs: dict[str, Doc]) -> Call:
     return name, arguments | {str(part.arg): ast.literal_eval(part.value) for part in node.keywords}
 
 
-def _cue(calls: Sequence[Call]) -> ScriptedAnswers:
+def _scripted(calls: Sequence[Call]) -> ScriptedAnswers:
     if not calls:
         return ScriptedAnswers(Utterance(_DONE))
     name, arguments = calls[-1]

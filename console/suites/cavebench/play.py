@@ -208,7 +208,7 @@ class _AgentPlay:
             _messages(question),
             turn=self._turn,
             step=step,
-            cue=lambda: scripted_answers_for(turn, "cave", step),
+            scripted=lambda: scripted_answers_for(turn, "cave", step),
         )
         usage = reply.usage
         tokens = [usage.input, usage.output, usage.input + usage.output] if usage else [0, 0, 0]

@@ -32,7 +32,7 @@ def scripted_answers_for(turn: dict[str, Any], mode: Mode, step: int) -> Scripte
 
 
 def own_calls(own: dict[str, Any]) -> tuple[tuple[str, dict[str, Any]], ...]:
-    """Return the calls a cue spells out."""
+    """Return the calls that a scenario's own scripted answer spells out."""
     return tuple((str(name), dict(arguments)) for name, arguments in own["calls"])
 
 

@@ -95,7 +95,7 @@ class ToolLoop:
             params=params,
             turn=number,
             step=step,
-            cue=lambda: scripted_answers_for(turn, "json", step),
+            scripted=lambda: scripted_answers_for(turn, "json", step),
         )
 
     async def _answer(self, number: int, step: int, call: ToolCall, arguments: Any) -> None:

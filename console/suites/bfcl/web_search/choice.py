@@ -5,7 +5,7 @@ from typing import Any
 
 from console.config.environment import variable
 from console.core.fault import UsageError
-from console.llm.browsing import SEARCH_KEY, AnyWeb
+from console.llm.browsing import SEARCH_KEY, WebAccess
 from console.suites.bfcl.dataset import Dataset
 from console.suites.bfcl.web_search.recorded import read_recorded
 from console.suites.suite import Option
@@ -55,7 +55,7 @@ def check_web(options: dict[str, Any], dataset: Dataset) -> None:
         )
 
 
-def choose_web(options: dict[str, Any], dataset: Dataset) -> AnyWeb:
+def choose_web(options: dict[str, Any], dataset: Dataset) -> WebAccess:
     """Return the web that the option names.
 
     Raises:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from console.llm.browsing import AnyWeb, NoPage
+from console.llm.browsing import NoPage, WebAccess
 from console.suites.bfcl.simulator_state import World
 from console.suites.bfcl.web_search.functions import Fetch, Got, Want, WebSearchAPI
 
@@ -18,7 +18,7 @@ class Browsing:
 
     entry_id: str
     config: dict[str, Any]
-    web: AnyWeb
+    web: WebAccess
     executed: list[list[str]] = field(default_factory=list[list[str]])
 
     async def execute(self, calls: list[str]) -> list[str]:

@@ -8,7 +8,7 @@ from textual.content import Content
 
 from console.core.fault import UsageError
 from console.core.run import Manifest
-from console.exchange.reading import find_suite
+from console.exchange.run_reader import find_suite
 from console.insight.comparison import PairOutcome
 from console.store.runs import RunFolder
 from console.suites.suite import Suite

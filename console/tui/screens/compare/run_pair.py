@@ -11,7 +11,7 @@ from console.core.annotation import Annotation
 from console.core.comparison import Comparison
 from console.core.fault import UsageError
 from console.core.run import Manifest
-from console.exchange.reading import RunReader, compared
+from console.exchange.run_reader import RunReader, compared
 from console.insight.comparison import RolloutPair, RunComparison, compare
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout, Slot

@@ -1,4 +1,4 @@
-"""Native tool calls out of the deltas in which servers write them.
+"""Native tool calls, collected from the deltas in which servers stream them.
 
 The arguments stay the text that the model wrote, right or wrong: judging is the suite's affair. Only the frame around
 them is made regular — missing numbers, missing ids, an object where a text belongs.
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from console.core.chat import ToolCall
-from console.llm.surrogates import mend
+from console.llm.surrogates import repair_surrogates
 
 
 @dataclass(slots=True)
@@ -23,23 +23,22 @@ class CallCollector:
     """Collects the tool calls of one reply."""
 
     def __init__(self) -> None:
-        """Begin with none."""
         self._calls: list[_Call] = []
         self._by_index: dict[int, _Call] = {}
         self.flags: set[str] = set()
 
-    def take(self, deltas: object) -> str:
-        """Take the `tool_calls` of a delta or a message; return the new text for watchers."""
+    def add_deltas(self, deltas: object) -> str:
+        """Add the `tool_calls` of a delta or a message; return the new text for watchers."""
         if not isinstance(deltas, list):
             self.flags.add("tool_calls is no list")
             return ""
-        return "".join(self._take_one(delta) for delta in cast(list[Any], deltas))
+        return "".join(self._add_delta(delta) for delta in cast(list[Any], deltas))
 
-    def take_function(self, function: object) -> str:
-        """Take a `function_call`, the older form that some servers still use."""
-        return self._take_one({"index": 0, "function": function})
+    def add_function_call(self, function: object) -> str:
+        """Add a `function_call`, the older form that some servers still use."""
+        return self._add_delta({"index": 0, "function": function})
 
-    def _take_one(self, delta: object) -> str:
+    def _add_delta(self, delta: object) -> str:
         if not isinstance(delta, dict):
             self.flags.add("a tool call is no object")
             return ""
@@ -47,7 +46,7 @@ class CallCollector:
         inner = fields.get("function")
         function = cast(dict[str, Any], inner) if isinstance(inner, dict) else {}
         identity, name = _text(fields.get("id")), _text(function.get("name"))
-        call, fresh = self._find(fields.get("index"), identity, name)
+        call, fresh = self._call_continued(fields.get("index"), identity, name)
         call.id = call.id or identity
         if name and name != call.name:
             call.name += name
@@ -56,7 +55,7 @@ class CallCollector:
             call.arguments.append(piece)
         return (("\n" if len(self._calls) > 1 else "") + name + " " if fresh else "") + piece
 
-    def _find(self, index: object, identity: str, name: str) -> tuple[_Call, bool]:
+    def _call_continued(self, index: object, identity: str, name: str) -> tuple[_Call, bool]:
         """Find the call that a delta continues, or begin one."""
         if isinstance(index, int) and not isinstance(index, bool):
             call = self._by_index.get(index)
@@ -78,7 +77,6 @@ class CallCollector:
         return call
 
     def __len__(self) -> int:
-        """Count the calls so far."""
         return len(self._calls)
 
     def text(self) -> str:
@@ -89,12 +87,14 @@ class CallCollector:
         """Return the calls; one without an id gets its number for one, because the answer to it must name it."""
         calls: list[ToolCall] = []
         for number, call in enumerate(self._calls):
-            arguments, replaced = mend("".join(call.arguments))
+            arguments, replaced = repair_surrogates("".join(call.arguments))
             if replaced:
                 self.flags.add("surrogates replaced")
             if not call.name:
                 self.flags.add("a tool call has no name")
-            calls.append(ToolCall(mend(call.id)[0] or f"call_{number}", mend(call.name)[0], arguments))
+            calls.append(
+                ToolCall(repair_surrogates(call.id)[0] or f"call_{number}", repair_surrogates(call.name)[0], arguments)
+            )
         return tuple(calls)
 
 

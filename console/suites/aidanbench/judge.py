@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from console.core.chat import Message, ScriptedAnswers
-from console.suites.aidanbench import reading
+from console.suites.aidanbench import reply_tags
 from console.suites.aidanbench.options import AidanOptions
 from console.suites.aidanbench.prompts import coherence_prompt, similarity_prompt
-from console.suites.aidanbench.simulated import coherence_cue, similarity_cue
+from console.suites.aidanbench.scripted_answers import scripted_coherence, scripted_similarity
 from console.suites.aidanbench.wording import Wording
 from console.suites.stage import Stage
 
@@ -46,21 +46,21 @@ class Judge:
 
     async def grade(self, answer: str) -> Grade:
         """Ask how coherent an answer is, 0 to 100."""
-        read = reading.strict_coherence if self._options.strict_compat else reading.coherence
+        read = reply_tags.strict_coherence if self._options.strict_compat else reply_tags.coherence
         prompt = coherence_prompt(self._wording, self._question, answer)
-        return await self._number(prompt, read, coherence_cue(answer), step=0)
+        return await self._number(prompt, read, scripted_coherence(answer), step=0)
 
     async def compare(self, answer: str, previous: Sequence[str]) -> Comparison:
         """Ask how alike an answer is to each earlier one, all at once; nothing when the run does not want it."""
         if not self._options.use_llm_similarity:
             return Comparison(None)
-        read = reading.strict_similarity if self._options.strict_compat else reading.similarity
+        read = reply_tags.strict_similarity if self._options.strict_compat else reply_tags.similarity
         grades = await asyncio.gather(
             *(
                 self._number(
                     similarity_prompt(self._wording, self._question, answer, earlier),
                     read,
-                    similarity_cue(answer, earlier),
+                    scripted_similarity(answer, earlier),
                     step=number,
                 )
                 for number, earlier in enumerate(previous, 1)
@@ -75,16 +75,16 @@ class Judge:
                 return Comparison(None)
             similarities.append(grade.value)
         nearest = similarities.index(max(similarities)) if similarities else None
-        return Comparison(reading.llm_novelty(similarities), nearest)
+        return Comparison(reply_tags.llm_novelty(similarities), nearest)
 
     async def _number(
-        self, prompt: str, read: Callable[[str], float | None], cue: Callable[[], ScriptedAnswers], step: int
+        self, prompt: str, read: Callable[[str], float | None], scripted: Callable[[], ScriptedAnswers], step: int
     ) -> Grade:
         messages: list[Message] = [{"role": "user", "content": prompt}]
         replies: list[str] = []
         while len(replies) < TRIES:
             reply = await self._stage.ask(
-                messages, role="judge", params=self._options.judge_params, turn=self._turn, step=step, cue=cue
+                messages, role="judge", params=self._options.judge_params, turn=self._turn, step=step, scripted=scripted
             )
             replies.append(reply.content or "")
             value = read(replies[-1])

@@ -72,10 +72,10 @@ _BABBLE = (
 _BABBLE_SIGNS = ("Tuesday, the question eats", "therefore forks the moon")
 
 
-def answer_cue(question: str, rollout: int, accepted: tuple[str, ...]) -> Callable[[], ScriptedAnswers]:
+def scripted_answer(question: str, rollout: int, accepted: tuple[str, ...]) -> Callable[[], ScriptedAnswers]:
     """Return the whisper for the next answer to a question, after the accepted ones."""
 
-    def cue() -> ScriptedAnswers:
+    def scripted() -> ScriptedAnswers:
         order = sorted(IDEAS, key=lambda idea: _roll(question, rollout, idea))
         ideas = order[: _FEWEST + _roll(question, rollout, "how many") % _SPREAD]
         left = [idea for idea in ideas if not any(answer.startswith(idea) for answer in accepted)]
@@ -87,30 +87,30 @@ def answer_cue(question: str, rollout: int, accepted: tuple[str, ...]) -> Callab
             right = lost if _roll(question, rollout, "ending") % 4 == 0 else stale
         return ScriptedAnswers(right=_tagged(right), wrong=(_tagged(stale),) * 4 + (_tagged(lost),))
 
-    return cue
+    return scripted
 
 
-def coherence_cue(answer: str) -> Callable[[], ScriptedAnswers]:
+def scripted_coherence(answer: str) -> Callable[[], ScriptedAnswers]:
     """Return the whisper for the coherence judge."""
 
-    def cue() -> ScriptedAnswers:
+    def scripted() -> ScriptedAnswers:
         if any(sign in answer for sign in _BABBLE_SIGNS):
             return _number("coherence_score", 5 + _roll(answer, 0, "low") % 8)
         return _number("coherence_score", 60 + 5 * (_roll(answer, 0, "high") % 8))
 
-    return cue
+    return scripted
 
 
-def similarity_cue(new: str, earlier: str) -> Callable[[], ScriptedAnswers]:
+def scripted_similarity(new: str, earlier: str) -> Callable[[], ScriptedAnswers]:
     """Return the whisper for the similarity judge: the share of common words."""
 
-    def cue() -> ScriptedAnswers:
+    def scripted() -> ScriptedAnswers:
         first, second = _words(new), _words(earlier)
         together = first | second
         share = len(first & second) / len(together) if together else 1.0
         return _number("similarity_score", round(100 * share))
 
-    return cue
+    return scripted
 
 
 def _worn(idea: str, accepted: tuple[str, ...], used: float) -> str:

@@ -1,4 +1,4 @@
-"""What `doctor` looks at: each look gives findings, each finding says how it stands and how to mend it."""
+"""The checks of `doctor`: each returns findings, and each finding says how it stands and what would fix it."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ _SMALLEST = (80, 24)
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing looked at."""
+    """The result of one check."""
 
     area: str
     name: str
@@ -33,10 +33,10 @@ class Finding:
     hint: str = ""
 
 
-Look = Callable[[], list[Finding]]
+Check = Callable[[], list[Finding]]
 
 
-def look_at_python() -> list[Finding]:
+def check_python() -> list[Finding]:
     """Whether this Python is new enough."""
     version = ".".join(map(str, sys.version_info[:3]))
     good = sys.version_info >= (3, 11)
@@ -45,7 +45,7 @@ def look_at_python() -> list[Finding]:
     ]
 
 
-def look_at_terminal() -> list[Finding]:
+def check_terminal() -> list[Finding]:
     """Whether the app can be drawn here."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return [Finding("terminal", "size", DOUBT, "not a terminal", "Headless verbs work; the app needs one.")]
@@ -56,10 +56,10 @@ def look_at_terminal() -> list[Finding]:
     utf8 = "utf" in (sys.stdout.encoding or "").lower()
     hint = "" if utf8 else "Set LANG to a UTF-8 locale, or open the app with --ascii."
     findings.append(Finding("terminal", "unicode", GOOD if utf8 else DOUBT, sys.stdout.encoding or "unknown", hint))
-    return [*findings, _look_at_color()]
+    return [*findings, _check_color()]
 
 
-def _look_at_color() -> Finding:
+def _check_color() -> Finding:
     term = os.environ.get("TERM", "")
     if term in ("", "dumb"):
         return Finding("terminal", "colour", DOUBT, f"TERM is {term or 'not set'}", "Set TERM, such as xterm-256color.")
@@ -69,7 +69,7 @@ def _look_at_color() -> Finding:
     return Finding("terminal", "colour", GOOD, "16 million" if true else f"{term}: 256 or fewer")
 
 
-def look_at_models(models: Path | None, data: Path | None = None) -> list[Finding]:
+def check_models(models: Path | None, data: Path | None = None) -> list[Finding]:
     """Whether models.toml is sound and each model's key is at hand."""
     try:
         book = load_models(find_models_file(models), data)
@@ -87,7 +87,7 @@ def look_at_models(models: Path | None, data: Path | None = None) -> list[Findin
     return findings
 
 
-def look_at_endpoints(models: Path | None) -> list[Finding]:
+def check_endpoints(models: Path | None) -> list[Finding]:
     """Whether the servers of models with a key answer, and serve the model; asks `/models`, which costs nothing."""
     try:
         book = load_models(find_models_file(models))
@@ -98,10 +98,10 @@ def look_at_endpoints(models: Path | None) -> list[Finding]:
 
 
 async def _ask_all(models: list[ModelConfig]) -> list[Finding]:
-    return await asyncio.gather(*(look_at_endpoint(model) for model in models))
+    return await asyncio.gather(*(check_endpoint(model) for model in models))
 
 
-async def look_at_endpoint(model: ModelConfig) -> Finding:
+async def check_endpoint(model: ModelConfig) -> Finding:
     """Whether the server of one model answers, and serves the model; asks `/models`, which costs nothing."""
     from console.llm.model_list import served_models
 
@@ -116,14 +116,14 @@ async def look_at_endpoint(model: ModelConfig) -> Finding:
     return Finding("endpoints", model.name, GOOD, f"answers, serves {len(served)} models")
 
 
-def look_at_data(data: Path | None) -> list[Finding]:
+def check_data(data: Path | None) -> list[Finding]:
     """Whether the suites can be read and pulled data are what was pulled."""
     try:
         catalog = Catalog(find_data_roots(data))
     except UsageError as error:
         return [Finding("data", "folders", BAD, error.message, error.hint)]
     findings = [Finding("data", "catalogue", DOUBT, warning) for warning in catalog.warnings]
-    findings += [_look_at_suite(catalog, entry) for entry in catalog.entries()]
+    findings += [_check_suite(catalog, entry) for entry in catalog.entries()]
     if not any(entry.name == "bfcl" for entry in catalog.entries()):
         findings.append(
             Finding("data", "bfcl", DOUBT, "the official data is not here", "Run `eval-console pull bfcl`.")
@@ -131,7 +131,7 @@ def look_at_data(data: Path | None) -> list[Finding]:
     return findings
 
 
-def _look_at_suite(catalog: Catalog, entry: SuiteEntry) -> Finding:
+def _check_suite(catalog: Catalog, entry: SuiteEntry) -> Finding:
     try:
         cases = sum(category.cases for category in catalog.open(entry.name).categories())
     except UsageError as error:
@@ -147,7 +147,7 @@ def _digest_beside_toml(folder: Path) -> str:
     return tree_sha256(folder, without=("suite.toml",))
 
 
-def look_at_runs(runs: Path | None) -> list[Finding]:
+def check_runs(runs: Path | None) -> list[Finding]:
     """Whether runs can be kept."""
     try:
         root = find_runs_root(runs)
@@ -164,16 +164,16 @@ def look_at_runs(runs: Path | None) -> list[Finding]:
     ]
 
 
-def look_at_sandbox() -> list[Finding]:
+def check_sandbox() -> list[Finding]:
     """How far code written by a model can be confined on this machine."""
     try:
         level = asyncio.run(_sandbox_level())
     except (Fault, UsageError, OSError, ImportError) as error:
-        return [Finding("sandbox", "confinement", DOUBT, f"no worker could be started: {error}", _SANDBOX_CURE)]
-    return [Finding("sandbox", "confinement", GOOD if level[0] else DOUBT, level[1], "" if level[0] else _SANDBOX_CURE)]
+        return [Finding("sandbox", "confinement", DOUBT, f"no worker could be started: {error}", _SANDBOX_HINT)]
+    return [Finding("sandbox", "confinement", GOOD if level[0] else DOUBT, level[1], "" if level[0] else _SANDBOX_HINT)]
 
 
-_SANDBOX_CURE = "Suites that run code written by the model need Linux with Landlock or user namespaces."
+_SANDBOX_HINT = "Suites that run code written by the model need Linux with Landlock or user namespaces."
 
 
 async def _sandbox_level() -> tuple[bool, str]:

@@ -12,7 +12,7 @@ from console.exchange.inspect_log import eval_log
 from console.exchange.json_table import json_text
 from console.exchange.junit import junit_xml
 from console.exchange.markdown import markdown_section
-from console.exchange.reading import read_document
+from console.exchange.run_reader import read_document
 from console.store.atomic import write_atomically
 from console.store.runs import RunFolder
 
