@@ -1,4 +1,4 @@
-"""The simulated models: deterministic, right and wrong by temperament, through the same doors as real ones."""
+"""The simulated models: deterministic, right and wrong by persona, behind the same limiter and retries as real ones."""
 
 import json
 import time
@@ -52,7 +52,7 @@ def is_right(reply):
     ]
 
 
-@pytest.mark.parametrize("temperament", ["careful", "hasty", "rambling", "broken"])
+@pytest.mark.parametrize("persona", ["careful", "hasty", "rambling", "broken"])
 async def test_the_same_question_gets_the_same_answer(seen, persona):
     first = await play(persona, [request(n) for n in range(40)], seen)
     second = await play(persona, [request(n) for n in reversed(range(40))], seen)
@@ -60,8 +60,8 @@ async def test_the_same_question_gets_the_same_answer(seen, persona):
     assert len({told(reply) for reply in first}) > 1
 
 
-@pytest.mark.parametrize(("temperament", "low", "high"), [("careful", 0.86, 0.97), ("hasty", 0.45, 0.65)])
-async def test_the_share_of_right_answers_fits_the_temperament(seen, persona, low, high):
+@pytest.mark.parametrize(("persona", "low", "high"), [("careful", 0.86, 0.97), ("hasty", 0.45, 0.65)])
+async def test_the_share_of_right_answers_fits_the_persona(seen, persona, low, high):
     replies = await play(persona, [request(n) for n in range(300)], seen)
     assert low < sum(is_right(reply) for reply in replies) / 300 < high
     assert all(reply.simulated and reply.usage.output > 0 and reply.usage.input > 0 for reply in replies)
@@ -185,7 +185,7 @@ async def test_human_pace_streams_and_takes_its_time(seen, monkeypatch):
     assert seen.text("tool") == f"book {reply.tool_calls[0].arguments}"
 
 
-def test_every_built_in_model_has_a_temperament():
+def test_every_built_in_model_has_a_persona():
     from console.llm.personas import PERSONAS as PLAYED
 
     assert set(PERSONAS) == set(PLAYED)
