@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from console.cli.history import keep_overview
+from console.cli.history import save_overview
 from console.cli.output import Output
 from console.cli.progress import Progress
 from console.core.record import AnyRecord
@@ -39,5 +39,5 @@ def play(
         ending = run_in_foreground(folder, prepared, again=again, only=only, on_record=see, on_signal=progress.say)
     finally:
         progress.close()
-    keep_overview(folder)
+    save_overview(folder)
     return ending

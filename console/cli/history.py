@@ -16,7 +16,7 @@ from console.core.tally import RunFold
 from console.insight.overview import Overview
 from console.insight.rollout import PREPARED
 from console.insight.snapshot import freeze, layout, thaw
-from console.store.index import KEPT_FROM_BYTES, JournalIndex
+from console.store.index import SAVED_FROM_BYTES, JournalIndex
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder
 from console.suites.catalog import Catalog
@@ -89,10 +89,10 @@ def read_history(folder: RunFolder) -> History:
     return History(folder, folder.manifest(), folder.summary(), played)
 
 
-def keep_overview(folder: RunFolder) -> None:
+def save_overview(folder: RunFolder) -> None:
     """After playing: keep what came of a long run, so that whoever opens it need not read its journal."""
     with contextlib.suppress(OSError, UsageError):
-        if folder.journal_path.stat().st_size >= KEPT_FROM_BYTES:
+        if folder.journal_path.stat().st_size >= SAVED_FROM_BYTES:
             read_overview(folder)
 
 
@@ -100,13 +100,13 @@ def read_overview(folder: RunFolder) -> Overview:
     """Return what lists show of a run: what was kept of a long one that stands still, else what its journal says."""
     overview, index, live = Overview(), JournalIndex(folder.journal_path), folder.is_live
     with contextlib.suppress(msgspec.DecodeError):
-        made = index.recall(folder.index_path, layout(), live=live)
+        made = index.restore_saved(folder.index_path, layout(), live=live)
         overview = thaw(made) if made is not None else overview
-    kept_at = index.offset
+    saved_at = index.offset
     for record in index.iter_all():
         overview.apply(record)
-    if not live and index.offset >= KEPT_FROM_BYTES and index.offset != kept_at:
-        index.keep(folder.index_path, layout(), freeze(overview))
+    if not live and index.offset >= SAVED_FROM_BYTES and index.offset != saved_at:
+        index.save(folder.index_path, layout(), freeze(overview))
     return overview
 
 

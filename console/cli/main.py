@@ -23,7 +23,7 @@ _SIGNALS = {"SIGTERM": Exit.TERMINATED, "SIGHUP": Exit.HANGUP}
 def run(argv: Sequence[str]) -> int:
     """Parse, dispatch, and turn every ending into an exit code."""
     try:
-        _heed_signals()
+        _install_signal_handlers()
         return _dispatch(parse(argv))
     except UsageError as error:
         Output().warn(f"eval-console: {error}")
@@ -76,7 +76,7 @@ def _serve(args: Arguments) -> int:
     return serve(WorkspacePaths(args.models, args.data, args.runs), options, args.port)
 
 
-def _heed_signals() -> None:
+def _install_signal_handlers() -> None:
     """Leave through the normal way on SIGTERM and SIGHUP, so that files are closed and the code tells the signal."""
     for name, code in _SIGNALS.items():
 

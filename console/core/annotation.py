@@ -24,10 +24,10 @@ class Annotation(msgspec.Struct, frozen=True):
         return self.reviewed or bool(self.tag or self.dispute)
 
 
-UNREMARKED = Annotation()
+NO_ANNOTATION = Annotation()
 
 
-def remark_counts(annotations: Iterable[Annotation]) -> str:
+def annotation_counts(annotations: Iterable[Annotation]) -> str:
     """Return how many cases readers dispute, tagged and have dealt with; empty when nobody said anything."""
     listed = list(annotations)
     counts = {

@@ -29,7 +29,7 @@ def wake(root: Path) -> bool:
         UsageError: the process cannot be started, or the queue cannot be read.
     """
     queue = RunQueue(root)
-    if not queue.entries() or queue.is_played:
+    if not queue.entries() or queue.is_playing:
         return False
     try:
         queue.log_path.touch()
@@ -48,7 +48,7 @@ def play_queue(root: Path, say: Say) -> None:
     """
     queue, deaths = RunQueue(root), dict[str, int]()
     lock = queue.take()
-    while (entry := queue.next_or_leave(lock)) is not None:
+    while (entry := queue.next_or_release(lock)) is not None:
         try:
             died = _play(RunFolder(root / entry.run), entry)
         except UsageError as error:

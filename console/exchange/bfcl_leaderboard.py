@@ -124,7 +124,7 @@ def write_tables(
     Raises:
         UsageError: a table cannot be written.
     """
-    headers, passed_over = read_headers(score_root)
+    headers, unread_files = read_headers(score_root)
     standings: dict[str, Standing] = {}
     tables: dict[str, list[list[Any]]] = {name: [] for name in columns.headings}
     for model, by_category in headers.items():
@@ -135,7 +135,7 @@ def write_tables(
             tables[name].append(row)
     for name, rows in tables.items():
         write_text(score_root / f"data_{name}.csv", _table(columns.headings[name], rows, name))
-    return standings, passed_over
+    return standings, unread_files
 
 
 def _reader(by_category: Mapping[str, Line], entries: Mapping[str, int]) -> Callable[[str], Accuracy]:
@@ -168,7 +168,7 @@ def _cell(value: Any, *, plain: bool) -> str:
 def read_headers(score_root: Path) -> tuple[dict[str, dict[str, Line]], list[str]]:
     """Return the header line of every score file, by model folder and category, and what could not be read."""
     by_model: dict[str, dict[str, Line]] = {}
-    passed_over: list[str] = []
+    unread_files: list[str] = []
     for folder in sorted(path for path in score_root.iterdir() if path.is_dir()):
         headers: dict[str, Line] = {}
         for path in sorted(folder.rglob(f"{PREFIX}_*_score.json")):
@@ -176,12 +176,12 @@ def read_headers(score_root: Path) -> tuple[dict[str, dict[str, Line]], list[str
             try:
                 headers[category] = _header(path, category)
             except UsageError as error:
-                passed_over.append(str(error))
+                unread_files.append(str(error))
         if headers:
             by_model[folder.name] = headers
         elif not folder.name.startswith("."):
-            passed_over.append(f"{folder}: holds no score file")
-    return by_model, passed_over
+            unread_files.append(f"{folder}: holds no score file")
+    return by_model, unread_files
 
 
 def _header(path: Path, category: str) -> Line:

@@ -56,12 +56,12 @@ def conversation_log(
     log: list[Any] = [_state(states[0])] if states and states[0] else []
     for turn, steps in enumerate(turns):
         first = asked.get((turn, 0))
-        entry: Line = {"begin_of_turn_query": _said(first[1].messages) if first else []}
+        entry: Line = {"begin_of_turn_query": _turn_messages(first[1].messages) if first else []}
         for step, output in enumerate(cast("list[Any]", steps)):
             asked_here = asked.get((turn, step))
             items = [_input(asked_here[1])] if inputs and asked_here else []
             items.append(_assistant(output, asked_here[0] if asked_here else None))
-            entry[f"step_{step}"] = items + _handled(output, mode, results.get((turn, step), ()), step)
+            entry[f"step_{step}"] = items + _step_results(output, mode, results.get((turn, step), ()), step)
         log.append(entry)
         if turn + 1 < len(states) and states[turn + 1]:
             log.append(_state(states[turn + 1]))
@@ -72,7 +72,7 @@ def _state(state: Mapping[str, Any]) -> list[Line]:
     return [{"role": "state_info", "class_name": name, "content": content} for name, content in state.items()]
 
 
-def _said(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def _turn_messages(messages: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the messages after the last answer: those the turn began with."""
     last = max((number for number, message in enumerate(messages) if message.get("role") == "assistant"), default=-1)
     return list(messages[last + 1 :])
@@ -87,7 +87,7 @@ def _assistant(output: Any, call: Asked | None) -> Line:
     return line | ({"reasoning_content": call.reply.reasoning} if call and call.reply.reasoning else {})
 
 
-def _handled(output: Any, mode: str, results: Sequence[str], step: int) -> list[Line]:
+def _step_results(output: Any, mode: str, results: Sequence[str], step: int) -> list[Line]:
     decoded = executable_calls(output, mode)
     if not decoded:
         return [{"role": "handler_log", "content": "No call in this reply: the turn ends.", "error": "no call"}]

@@ -174,7 +174,7 @@ def models_in(root: Path) -> list[str]:
     return models
 
 
-def passed_over(root: Path) -> list[str]:
+def unread_files(root: Path) -> list[str]:
     """Name what lies among results and is not read: folders without any, and result files in no place of v4."""
     notes: list[str] = []
     models = set(models_in(root))

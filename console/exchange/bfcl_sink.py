@@ -51,7 +51,7 @@ class ResultSink:
         self._performed: dict[Key, list[Performed]] = {}
         self._known: dict[Path, set[str]] = {}
 
-    def take(self, record: AnyRecord) -> None:
+    def add(self, record: AnyRecord) -> None:
         """Take one record; a finished conversation becomes a line.
 
         Raises:

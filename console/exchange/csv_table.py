@@ -5,12 +5,12 @@ import io
 from collections.abc import Iterable, Mapping
 
 from console.core.text import visible_line
-from console.exchange.document import REMARKS, Remarks, outcome_word
+from console.exchange.document import ANNOTATION_FIELDS, AnnotationFields, outcome_word
 from console.insight.rollout import Rollout, Slot
 
 HEADINGS = (
     *("case", "rollout", "attempt", "category", "outcome", "reason", "subject", "message", "seconds"),
-    *("input_tokens", "output_tokens", "cost_usd", "calls", "failed_tries", "simulated", *REMARKS),
+    *("input_tokens", "output_tokens", "cost_usd", "calls", "failed_tries", "simulated", *ANNOTATION_FIELDS),
 )
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 """What spreadsheets take for the beginning of a formula, or skip before one."""
@@ -20,7 +20,7 @@ def csv_table(
     rollouts: Iterable[Rollout],
     *,
     simulated: bool,
-    annotations: Mapping[Slot, Remarks] | None = None,
+    annotations: Mapping[Slot, AnnotationFields] | None = None,
     words: Mapping[Slot, str] | None = None,
 ) -> str:
     """Return a whole file, heading first, lines ended by line feeds.
@@ -38,7 +38,7 @@ def csv_table(
         notes = (annotations or {}).get(rollout.slot, {})
         values = (
             *_values(rollout, simulated, (words or {}).get(rollout.slot)),
-            *(notes.get(kind, "") for kind in REMARKS),
+            *(notes.get(kind, "") for kind in ANNOTATION_FIELDS),
         )
         writer.writerow([cell(value) for value in values])
     return out.getvalue()

@@ -14,13 +14,13 @@ from console.insight.conversation import Conversation
 from console.insight.rollout import PREPARED, Rollout, Slot
 from console.suites.suite import Report
 
-REMARKS = ("tag", "comment", "dispute", "disputed_by")
+ANNOTATION_FIELDS = ("tag", "comment", "dispute", "disputed_by")
 """What of readers' remarks travels with an export."""
-Remarks = Mapping[str, str]
+AnnotationFields = Mapping[str, str]
 """What readers say of one rollout, by kind. Foreign text."""
 
 
-def remarks_of(annotation: Annotation) -> Remarks:
+def annotation_fields(annotation: Annotation) -> AnnotationFields:
     """Return what travels with an export; `disputed_by` says who disputes the ground truth, and when (UTC)."""
     by = ""
     if annotation.dispute:
@@ -40,7 +40,7 @@ class Item:
     comparison: Comparison | None = None
     """Expected beside actual; None for what passed, what broke, and when the suite is not there."""
     conversation: Conversation | None = None
-    annotations: Remarks | None = None
+    annotations: AnnotationFields | None = None
 
     @property
     def outcome(self) -> str:
@@ -79,7 +79,7 @@ class RunDocument:
         """Whether any part came from a built-in simulated model; every form must say so."""
         return self.manifest.simulated
 
-    def annotations(self) -> dict[Slot, Remarks]:
+    def annotations(self) -> dict[Slot, AnnotationFields]:
         """Return what readers said, by rollout."""
         return {item.rollout.slot: item.annotations for item in self.items if item.annotations}
 

@@ -18,14 +18,14 @@ from console.store.runs import RunFolder
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class ExportFormat:
     """One form that is a single file."""
 
     name: str
     extension: str
     meaning: str
     write: Callable[[RunDocument], bytes]
-    talks: bool = False
+    with_conversations: bool = False
     """Whether it holds whole conversations."""
     is_text: bool = True
 
@@ -45,37 +45,39 @@ def _junit(document: RunDocument) -> bytes:
     return junit_xml(document.summary, graded, document.annotations()).encode()
 
 
-FORMS = {
+EXPORT_FORMATS = {
     form.name: form
     for form in (
-        Form("csv", ".csv", "one row for each rollout, for spreadsheets", _csv),
-        Form("json", ".json", "everything but the conversations", lambda document: json_text(document).encode()),
-        Form("markdown", ".md", "tables for a pull request", _markdown),
-        Form("junit", ".xml", "test results for CI", _junit),
-        Form("html", ".html", "one page to send around", lambda document: html_page(document).encode()),
-        Form("eval", ".eval", "an Inspect log", eval_log, talks=True, is_text=False),
+        ExportFormat("csv", ".csv", "one row for each rollout, for spreadsheets", _csv),
+        ExportFormat(
+            "json", ".json", "everything but the conversations", lambda document: json_text(document).encode()
+        ),
+        ExportFormat("markdown", ".md", "tables for a pull request", _markdown),
+        ExportFormat("junit", ".xml", "test results for CI", _junit),
+        ExportFormat("html", ".html", "one page to send around", lambda document: html_page(document).encode()),
+        ExportFormat("eval", ".eval", "an Inspect log", eval_log, with_conversations=True, is_text=False),
     )
 }
 
 
-def form_of(name: str) -> Form:
+def export_format(name: str) -> ExportFormat:
     """Return the form of that name.
 
     Raises:
         UsageError: there is none.
     """
-    if name not in FORMS:
-        raise UsageError(f"no form is called {name!r}", where="--format", hint=f"One of: {', '.join(FORMS)}.")
-    return FORMS[name]
+    if name not in EXPORT_FORMATS:
+        raise UsageError(f"no form is called {name!r}", where="--format", hint=f"One of: {', '.join(EXPORT_FORMATS)}.")
+    return EXPORT_FORMATS[name]
 
 
-def export_file(folder: RunFolder, form: Form, path: Path, data_path: Path | None) -> str:
+def export_file(folder: RunFolder, form: ExportFormat, path: Path, data_path: Path | None) -> str:
     """Write a run to a file and return why its suite cannot be opened, if it cannot.
 
     Raises:
         UsageError: the run cannot be read or the file not be written.
     """
-    document, why = read_document(folder, data_path, talks=form.talks)
+    document, why = read_document(folder, data_path, with_conversations=form.with_conversations)
     write_file(path, form.write(document))
     return why
 

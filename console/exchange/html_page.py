@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from console.core.comparison import Comparison, Mark, Pair, Row
 from console.core.outcome import Outcome
 from console.core.text import visible
-from console.exchange.document import REMARKS, Item, RunDocument
+from console.exchange.document import ANNOTATION_FIELDS, Item, RunDocument
 from console.insight.number_format import duration, money, spent
 from console.insight.reasons import reason_words, sentence
 from console.suites.suite import Metric
@@ -165,7 +165,7 @@ def _failure(item: Item) -> str:
         f"<p>{_safe(rollout.title)}</p>" if rollout.title else "",
         *(
             f"<p>{kind.replace('_', ' ')}: {_safe(item.annotation(kind))}</p>"
-            for kind in REMARKS[1:]
+            for kind in ANNOTATION_FIELDS[1:]
             if item.annotation(kind)
         ),
         f"<pre>{_safe(chr(10).join(messages))}</pre>" if messages else "",

@@ -7,7 +7,7 @@ from typing import Any, cast
 from console.core.chat import Reply, ToolCall
 from console.exchange.document import Item
 from console.insight.conversation import Conversation
-from console.insight.message import Said, said, said_in_reply
+from console.insight.message import NormalizedMessage, normalized_reply, said
 
 _ROLES = {"developer": "system", "function": "tool"}
 _STOPS = {"stop": "stop", "length": "max_tokens", "tool_calls": "tool_calls", "content_filter": "content_filter"}
@@ -67,10 +67,10 @@ def _usage(sent: int, got: int) -> dict[str, int]:
 
 
 def _assistant(reply: Reply) -> Message:
-    return _message(said_in_reply(reply)) | {"source": "generate"}
+    return _message(normalized_reply(reply)) | {"source": "generate"}
 
 
-def _message(shown: Said) -> Message:
+def _message(shown: NormalizedMessage) -> Message:
     role = _ROLES.get(shown.role, shown.role)
     message: Message = {"role": role if role in ("system", "user", "assistant", "tool") else "user"}
     message["content"] = shown.text

@@ -7,14 +7,16 @@ from collections.abc import Mapping, Sequence
 from console.core.outcome import Outcome
 from console.core.run import Summary
 from console.core.text import visible
-from console.exchange.document import Remarks
+from console.exchange.document import AnnotationFields
 from console.insight.rollout import Rollout, Slot
 
 _TAGS = {Outcome.FAILED: "failure", Outcome.BROKEN: "error", Outcome.UNDECIDED: "error"}
 _NOT_XML = re.compile("[^\t\n\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def junit_xml(summary: Summary, rollouts: Sequence[Rollout], annotations: Mapping[Slot, Remarks] | None = None) -> str:
+def junit_xml(
+    summary: Summary, rollouts: Sequence[Rollout], annotations: Mapping[Slot, AnnotationFields] | None = None
+) -> str:
     """Return a whole file; what readers said becomes properties of the test case."""
     by_slot = annotations or {}
     tags = [_tag(rollout) for rollout in rollouts]
@@ -39,7 +41,7 @@ def _tag(rollout: Rollout) -> str:
     return _TAGS.get(rollout.outcome, "skipped") if rollout.outcome else "skipped"
 
 
-def _case(suite: str, rollout: Rollout, tag: str, annotations: Remarks) -> str:
+def _case(suite: str, rollout: Rollout, tag: str, annotations: AnnotationFields) -> str:
     head = (
         f'  <testcase classname="{_safe(f"{suite}.{rollout.category}")}" name="{_safe(str(rollout.key))}" '
         f'time="{rollout.seconds:.3f}"'
@@ -53,7 +55,7 @@ def _case(suite: str, rollout: Rollout, tag: str, annotations: Remarks) -> str:
     return f'{head}>{properties}<{tag} type="{reason}" message="{_safe(rollout.message)}"/></testcase>'
 
 
-def _properties(annotations: Remarks) -> str:
+def _properties(annotations: AnnotationFields) -> str:
     listed = "".join(
         f'<property name="{_safe(kind)}" value="{_safe(text)}"/>' for kind, text in annotations.items() if text
     )

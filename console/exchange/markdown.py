@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from console.core.run import Summary
 from console.core.text import visible_line
-from console.exchange.document import REMARKS, Remarks
+from console.exchange.document import ANNOTATION_FIELDS, AnnotationFields
 from console.insight.number_format import duration, spent
 from console.insight.rollout import Slot
 from console.suites.suite import Metric, Report
@@ -13,7 +13,9 @@ from console.suites.suite import Metric, Report
 _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
-def markdown_section(summary: Summary, report: Report | None, annotations: Mapping[Slot, Remarks] | None = None) -> str:
+def markdown_section(
+    summary: Summary, report: Report | None, annotations: Mapping[Slot, AnnotationFields] | None = None
+) -> str:
     """Return heading, counts, metrics, reasons, and what readers tagged and wrote."""
     tally = summary.tally
     mark = " (simulated)" if summary.simulated else ""
@@ -36,8 +38,10 @@ def markdown_section(summary: Summary, report: Report | None, annotations: Mappi
             parts.append(
                 f"{disputed} disputed: a reader holds the ground truth to be wrong; the score counts them as is."
             )
-        rows = [(case, *(notes.get(kind, "") for kind in REMARKS)) for (case, _), notes in annotations.items()]
-        parts.append(table(("case", *REMARKS), rows))
+        rows = [
+            (case, *(notes.get(kind, "") for kind in ANNOTATION_FIELDS)) for (case, _), notes in annotations.items()
+        ]
+        parts.append(table(("case", *ANNOTATION_FIELDS), rows))
     return "\n\n".join(parts) + "\n"
 
 

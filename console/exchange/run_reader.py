@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from console.config.paths import find_data_roots
-from console.core.annotation import UNREMARKED, Annotation
+from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.comparison import Comparison
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.core.run import Manifest
-from console.exchange.document import Item, Remarks, RunDocument, remarks_of
+from console.exchange.document import AnnotationFields, Item, RunDocument, annotation_fields
 from console.insight.comparison_side import ComparisonSide
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout, Slot
@@ -92,13 +92,15 @@ def compared(suite: Suite | None, conversation: Conversation, manifest: Manifest
         return None
 
 
-def read_document(folder: RunFolder, data_path: Path | None, *, talks: bool = False) -> tuple[RunDocument, str]:
+def read_document(
+    folder: RunFolder, data_path: Path | None, *, with_conversations: bool = False
+) -> tuple[RunDocument, str]:
     """Read a run for a writer.
 
     Args:
         folder: the run.
         data_path: folder of suites, if one was named.
-        talks: whether whole conversations are needed.
+        with_conversations: whether whole conversations are needed.
 
     Returns:
         The run, and why its suite cannot be opened (empty: it was); without it there are no report and comparisons.
@@ -111,14 +113,22 @@ def read_document(folder: RunFolder, data_path: Path | None, *, talks: bool = Fa
     suite, why = (None, suite_or_reason) if isinstance(suite_or_reason, str) else (suite_or_reason, "")
     annotations = reader.annotations()
     items = [
-        _item(reader, suite, rollout, remarks_of(annotations.get(rollout.slot, UNREMARKED)), talks=talks)
+        _item(
+            reader,
+            suite,
+            rollout,
+            annotation_fields(annotations.get(rollout.slot, NO_ANNOTATION)),
+            with_conversations=with_conversations,
+        )
         for rollout in sorted(reader.side.rollouts.values(), key=lambda rollout: rollout.order)
     ]
     report = _report(suite, items, reader.manifest) if suite is not None else None
     return RunDocument(reader.manifest, folder.summary(), report, items), why
 
 
-def _item(reader: RunReader, suite: Suite | None, rollout: Rollout, annotations: Remarks, *, talks: bool) -> Item:
+def _item(
+    reader: RunReader, suite: Suite | None, rollout: Rollout, annotations: AnnotationFields, *, with_conversations: bool
+) -> Item:
     conversation = reader.conversation(rollout)
     comparison = None
     if rollout.outcome is Outcome.FAILED:
@@ -128,7 +138,7 @@ def _item(reader: RunReader, suite: Suite | None, rollout: Rollout, annotations:
         case=conversation.case,
         finished=conversation.finished,
         comparison=comparison,
-        conversation=conversation if talks else None,
+        conversation=conversation if with_conversations else None,
         annotations=annotations,
     )
 

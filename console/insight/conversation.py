@@ -14,8 +14,8 @@ from console.core.live import Activity, Began, Delta
 from console.core.outcome import Verdict
 from console.core.record import AnyRecord, Asked, Embedded, Finished, Noted, Performed, Scored, Started, Tried
 from console.core.request import Thread
-from console.insight.executed_code import BACKSTAGE, CELL, is_echo, is_returned, unsaid_code
-from console.insight.message import Said, said, said_in_reply, told_results
+from console.insight.executed_code import CELL, HIDDEN_PASSAGES, is_echo, is_returned, unquoted_code
+from console.insight.message import NormalizedMessage, listed_results, normalized_reply, said
 from console.insight.passage import Passage, PassageKind, call_passage, show_json_lines
 
 _SAID = {
@@ -88,7 +88,7 @@ class Conversation:
         self._shown: set[int] = set()
         self._called: dict[str, str] = {}
         """Functions by id of the call."""
-        self._told: set[tuple[str, Said]] = set()
+        self._told: set[tuple[str, NormalizedMessage]] = set()
         self._own_words: set[tuple[str, tuple[tuple[str, str], ...]]] = set()
 
     def apply(self, record: AnyRecord) -> None:
@@ -112,7 +112,7 @@ class Conversation:
             case Noted():
                 self._note(record)
             case Performed():
-                if record.kind not in BACKSTAGE:
+                if record.kind not in HIDDEN_PASSAGES:
                     self._add(PassageKind.NOTE, _performed(record), head=record.kind, n=record.n)
             case Embedded():
                 self._add(PassageKind.NOTE, head=EMBEDDED, role=record.role, n=record.n)
@@ -171,7 +171,7 @@ class Conversation:
 
     def _show_reply(self, record: Asked) -> None:
         reply = record.reply
-        self._own_words.add(said_in_reply(reply).words)
+        self._own_words.add(normalized_reply(reply).words)
         passages: list[Passage] = []
         if reply.reasoning:
             passages.append(Passage(PassageKind.REASONING, reply.reasoning))
@@ -194,7 +194,7 @@ class Conversation:
     def _note(self, record: Noted) -> None:
         text = record.data if isinstance(record.data, str) else show_json_lines(record.data)
         if record.kind == CELL:
-            text = unsaid_code(record.data, self.passages)
+            text = unquoted_code(record.data, self.passages)
         self._add(PassageKind.NOTE, text, head=record.kind, turn=record.turn, step=record.step, data=record.data)
 
     def _finish(self, record: Finished) -> None:
@@ -220,10 +220,10 @@ class Conversation:
         self.revision += 1
 
 
-def _passages(message: Said, called: str, role: str, turn: int, step: int, n: int) -> list[Passage]:
+def _passages(message: NormalizedMessage, called: str, role: str, turn: int, step: int, n: int) -> list[Passage]:
     """Return the passages of one message of a request; `called` is the function whose result it may be."""
     kind = _SAID.get(message.role, PassageKind.ASSISTANT)
-    results = told_results(message.text) if kind is PassageKind.USER and step else []
+    results = listed_results(message.text) if kind is PassageKind.USER and step else []
     passages = [
         Passage(PassageKind.RESULT, text, head=name, role=role, turn=turn, step=step, n=n) for name, text in results
     ]

@@ -11,7 +11,7 @@ from typing import Any, cast
 from console.insight.passage import Passage, PassageKind, show_json
 
 CELL, TOOL, TURN, SANDBOX = "cell", "tool", "turn", "sandbox"
-BACKSTAGE = frozenset({"clock", CELL, TURN, "describe", "invoke", "validate"})
+HIDDEN_PASSAGES = frozenset({"clock", CELL, TURN, "describe", "invoke", "validate"})
 """Effects that are journaled for a resume; notes of the same conversation say what a reader wants to know of them."""
 _NEAR = 12
 """Passages back in which a repeated text is looked for."""
@@ -118,7 +118,7 @@ def is_code(passages: Iterable[Passage]) -> bool:
     return any(passage.kind is PassageKind.NOTE and passage.head in (CELL, SANDBOX, TURN) for passage in passages)
 
 
-def unsaid_code(data: Any, passages: Sequence[Passage]) -> str:
+def unquoted_code(data: Any, passages: Sequence[Passage]) -> str:
     """Return the code of a cell, or nothing when the model's message just above shows it."""
     code = read_cell(data).code
     for passage in reversed(passages[-_NEAR:]):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from console.core.annotation import UNREMARKED, Annotation
+from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.core.suggestion import nearest
@@ -85,7 +85,9 @@ class Filter:
     words: tuple[str, ...] = ()
     """Its free texts, in lower case: what is worth looking for in whole conversations."""
 
-    def keeps(self, rollout: Rollout, annotation: Annotation = UNREMARKED, matched_words: Collection[str] = ()) -> bool:
+    def keeps(
+        self, rollout: Rollout, annotation: Annotation = NO_ANNOTATION, matched_words: Collection[str] = ()
+    ) -> bool:
         """Whether a rollout passes all terms.
 
         Args:
@@ -181,7 +183,7 @@ def _ending(rollout: Rollout) -> str:
 
 def _words(annotation: Annotation) -> list[str]:
     """Return what `is:` may ask of readers' remarks."""
-    if annotation is UNREMARKED:
+    if annotation is NO_ANNOTATION:
         return []
     standing = (annotation.is_seen, annotation.dispute, annotation.comment, annotation.tag)
     return [word for word, stands in zip(_REMARKS, standing, strict=True) if stands]

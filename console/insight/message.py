@@ -13,7 +13,7 @@ _LONGEST = 500_000
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class NormalizedMessage:
     """One message in plain form."""
 
     role: str
@@ -29,13 +29,13 @@ class Said:
         return self.text, tuple((call.name, call.arguments) for call in self.calls)
 
 
-def said(message: dict[str, Any]) -> Said:
+def said(message: dict[str, Any]) -> NormalizedMessage:
     """Read one message of a request."""
     content = message.get("content")
     text = content if isinstance(content, str) else show_json_lines(content) if content else ""
     listed: Any = message.get("tool_calls")
     calls = tuple(_call(item) for item in cast(list[Any], listed)) if isinstance(listed, list) else ()
-    return Said(
+    return NormalizedMessage(
         str(message.get("role", "")),
         text,
         str(message.get("name") or ""),
@@ -44,12 +44,12 @@ def said(message: dict[str, Any]) -> Said:
     )
 
 
-def said_in_reply(reply: Reply) -> Said:
+def normalized_reply(reply: Reply) -> NormalizedMessage:
     """Return a reply as the message that carries it in a following request."""
-    return Said("assistant", reply.content or "", calls=reply.tool_calls)
+    return NormalizedMessage("assistant", reply.content or "", calls=reply.tool_calls)
 
 
-def told_results(text: str) -> list[tuple[str, str]]:
+def listed_results(text: str) -> list[tuple[str, str]]:
     """Return the calls and results that a user message lists; nothing when it is any other message."""
     if not text.startswith(_TOLD) or len(text) > _LONGEST:
         return []

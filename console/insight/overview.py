@@ -30,7 +30,7 @@ from console.core.tally import RunFold, without_output
 from console.insight.executed_code import SANDBOX, Confinement, read_confinement
 from console.insight.pace import Pace
 from console.insight.rollout import MESSAGE_LIMIT, NO_SCORES, Rollout, Slot, Track
-from console.insight.spending import RoleSpending, take_call
+from console.insight.spending import RoleSpending, add_call
 
 KEPT_PROBLEMS = 1000
 _BEFORE_TEXT = frozenset({"", "queued", "asking"})
@@ -78,7 +78,7 @@ class Overview:
         self.changed: set[Slot] = set()
         """Rollouts that changed since `take_changes`."""
         self.opened_at = 0.0
-        self._asides: dict[Key, set[int]] = {}
+        self._side_calls: dict[Key, set[int]] = {}
         """Calls of running conversations to other models than the examined one; what a judge says is not the loop's."""
         self.confinement: Confinement | None = None
         """The weakest sandbox that the run's conversations got; None without one."""
@@ -93,8 +93,8 @@ class Overview:
         self.fold.apply(without_output(record))
         self.pace.apply(record)
         if isinstance(record, Asked | Embedded):
-            take_call(self.spending, record)
-            take_call(self.unsettled.setdefault(record.key, {}), record)
+            add_call(self.spending, record)
+            add_call(self.unsettled.setdefault(record.key, {}), record)
         match record:
             case Opened():
                 self.opened_at = record.at
@@ -177,7 +177,7 @@ class Overview:
             rollout = Rollout(key=record.key, order=len(self.rollouts))
             self.rollouts[slot] = rollout
         self.running.pop(slot, None)
-        self._asides.pop(record.key, None)
+        self._side_calls.pop(record.key, None)
         self.unsettled.pop(record.key, None)
         self.changed.add(slot)
         _conclude(rollout, record)
@@ -238,7 +238,7 @@ class Overview:
         if rollout is None:
             return
         if frame.role != "model":
-            self._asides.setdefault(frame.key, set()).add(frame.n)
+            self._side_calls.setdefault(frame.key, set()).add(frame.n)
         else:
             rollout.turn, rollout.step, rollout.says = frame.turn, frame.step, ""
         self.changed.add(rollout.slot)
@@ -246,7 +246,7 @@ class Overview:
     def _extend(self, delta: Delta) -> None:
         self.pace.wrote(len(delta.text))
         rollout = self._live(delta.key)
-        if rollout is not None and delta.n not in self._asides.get(delta.key, ()):
+        if rollout is not None and delta.n not in self._side_calls.get(delta.key, ()):
             rollout.say(delta.text)
             if rollout.state in _BEFORE_TEXT:
                 rollout.state = "streaming"

@@ -24,7 +24,7 @@ class RoleSpending(msgspec.Struct):
     uncounted: int = 0
     """Calls whose tokens nobody reported."""
 
-    def take(self, record: Asked | Embedded) -> None:
+    def add(self, record: Asked | Embedded) -> None:
         """Take one finished call into account."""
         self.calls += 1
         if isinstance(record, Embedded):
@@ -62,6 +62,6 @@ class RoleSpending(msgspec.Struct):
         return self.uncounted > 0 or (not whole and price_of(facts, 0, 0, 0) is None)
 
 
-def take_call(spending: dict[str, RoleSpending], record: Asked | Embedded) -> None:
+def add_call(spending: dict[str, RoleSpending], record: Asked | Embedded) -> None:
     """Add a call to its role."""
-    spending.setdefault(record.role, RoleSpending()).take(record)
+    spending.setdefault(record.role, RoleSpending()).add(record)

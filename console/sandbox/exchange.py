@@ -14,14 +14,14 @@ OnAsk = Callable[[str, Any], Awaitable[Any]]
 class WorkerLost(Fault):
     """The worker is gone; nothing it held can be had back."""
 
-    def __init__(self, cause: Cause, message: str, *, was_shot: bool = False) -> None:
+    def __init__(self, cause: Cause, message: str, *, was_killed: bool = False) -> None:
         """Make the fault; `cause` tells apart what the code did from what we did.
 
-        `was_shot`: it died of SIGKILL, which the code itself, a person or a kernel out of memory can have sent.
+        `was_killed`: it died of SIGKILL, which the code itself, a person or a kernel out of memory can have sent.
         """
         super().__init__(FaultKind.SANDBOX, message)
         self.cause: Cause = cause
-        self.was_shot = was_shot
+        self.was_killed = was_killed
 
 
 class WorkerError(Exception):

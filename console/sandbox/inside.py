@@ -44,13 +44,13 @@ def keep(control: socket.socket, setup: dict[str, Any]) -> None:
     child = os.fork()
     if child == 0:
         if contained:
-            os._exit(_reign(control, setup))
+            os._exit(_supervise(control, setup))
         os._exit(work(control, setup, contained=False, mounts=False))
     control.close()
     _watch(child)
 
 
-def _reign(control: socket.socket, setup: dict[str, Any]) -> int:
+def _supervise(control: socket.socket, setup: dict[str, Any]) -> int:
     """Be process 1: nothing inside can signal it, and with it everything ends."""
     from console.sandbox.linux import kernel, namespaces
 
@@ -163,7 +163,7 @@ def _watch(child: int) -> None:
     os.set_blocking(wake, False)
     os.set_blocking(ended, False)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-    signal.signal(signal.SIGCHLD, _nothing)
+    signal.signal(signal.SIGCHLD, _ignore_signal)
     leash = select.poll()
     leash.register(0, select.POLLIN | select.POLLHUP)
     leash.register(ended, select.POLLIN)
@@ -179,7 +179,7 @@ def _watch(child: int) -> None:
     os._exit(code)
 
 
-def _nothing(number: int, frame: types.FrameType | None) -> None:
+def _ignore_signal(number: int, frame: types.FrameType | None) -> None:
     """Handle a signal by waking from a wait."""
     del number, frame
 

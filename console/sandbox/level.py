@@ -59,7 +59,7 @@ class Level:
             "text": self.text,
         }
 
-    def insist(self) -> None:
+    def require_enough(self) -> None:
         """Refuse to go on where the confinement is too weak.
 
         Raises:

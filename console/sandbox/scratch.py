@@ -11,22 +11,22 @@ _PREFIX = "eval-console-"
 
 def make_scratch() -> str:
     """Make an empty folder for one worker; the name tells whose it is."""
-    _sweep()
+    _remove_stale()
     return tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-")
 
 
-def drop_scratch(folder: str) -> None:
+def remove_scratch(folder: str) -> None:
     """Remove a worker's folder."""
     shutil.rmtree(folder, ignore_errors=True)
 
 
 @cache
-def _sweep() -> None:
+def _remove_stale() -> None:
     """Remove, once per process, the user's folders whose engine is gone."""
     for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*-*"):
         owner = folder.name.removeprefix(_PREFIX).split("-")[0]
         if owner.isdigit() and not _is_alive(int(owner)) and _is_ours(folder):
-            drop_scratch(str(folder))
+            remove_scratch(str(folder))
 
 
 def _is_ours(folder: Path) -> bool:

@@ -23,7 +23,7 @@ from console.sandbox.frames import BadFrame, pack, read_frame
 from console.sandbox.launch import import_paths, readable_paths, spawn
 from console.sandbox.level import Level, read_level
 from console.sandbox.limits import Limits
-from console.sandbox.scratch import drop_scratch, make_scratch
+from console.sandbox.scratch import make_scratch, remove_scratch
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,15 +91,15 @@ class Worker:
             streams = await asyncio.open_unix_connection(sock=ours, limit=limits.frame_bytes + 4)
         except OSError as error:
             ours.close()
-            drop_scratch(scratch)
+            remove_scratch(scratch)
             raise WorkerLost("start", f"a worker process could not be started: {error}") from None
         finally:
             theirs.close()
         worker = cls(process, streams, scratch, limits)
         try:
-            await worker._introduce(program, setup, read_only, layers or Layers())
+            await worker._handshake(program, setup, read_only, layers or Layers())
             if not allow_weaker:
-                worker.level.insist()
+                worker.level.require_enough()
         except BaseException:
             await worker.kill()
             raise
@@ -143,7 +143,7 @@ class Worker:
             exchange = Exchange(on_tell, on_ask, wall_s or self._limits.call_s)
             try:
                 await self._send({"call": operation, "arguments": dict(arguments or {})})
-                frame = await self._converse(exchange)
+                frame = await self._run_exchange(exchange)
             except BaseException as error:
                 await self.kill(error if isinstance(error, WorkerLost) else None)
                 raise
@@ -165,12 +165,12 @@ class Worker:
                 with contextlib.suppress(ProcessLookupError):
                     self._process.kill()
             await self._process.wait()
-        drop_scratch(self._scratch)
+        remove_scratch(self._scratch)
 
-    async def _introduce(self, program: str, setup: Any, read_only: Sequence[str | Path], layers: Layers) -> None:
+    async def _handshake(self, program: str, setup: Any, read_only: Sequence[str | Path], layers: Layers) -> None:
         frame = self._first_frame(program, setup, read_only, layers)
         await self._send(frame)
-        answer = await self._converse(Exchange(None, None, self._limits.start_s))
+        answer = await self._run_exchange(Exchange(None, None, self._limits.start_s))
         self.level = read_level(answer.get("level") or {})
         if "failed" in answer:
             type_name, message = _named(answer["failed"])
@@ -191,7 +191,7 @@ class Worker:
             "seccomp": layers.seccomp,
         }
 
-    async def _converse(self, exchange: Exchange) -> dict[str, Any]:
+    async def _run_exchange(self, exchange: Exchange) -> dict[str, Any]:
         """Read frames until one is an answer, serving what the program tells and asks meanwhile."""
         while True:
             frame = await self._read(exchange)
@@ -211,7 +211,7 @@ class Worker:
         except BadFrame as error:
             raise WorkerLost("protocol", f"the worker sent {error}; it was ended") from None
         except (asyncio.IncompleteReadError, ConnectionError):
-            raise await self._death() from None
+            raise await self._exit_reason() from None
         exchange.received += size
         if exchange.received > self._limits.call_bytes:
             raise WorkerLost("protocol", "the worker sent too much and was ended")
@@ -222,9 +222,9 @@ class Worker:
             self._writer.write(pack(frame))
             await self._writer.drain()
         except (ConnectionError, RuntimeError):
-            raise await self._death() from None
+            raise await self._exit_reason() from None
 
-    async def _death(self) -> WorkerLost:
+    async def _exit_reason(self) -> WorkerLost:
         """Say how the process ended, waiting a moment for it to do so."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(self._process.wait()), 1.0)
@@ -235,7 +235,7 @@ class Worker:
         if number <= 0:
             return WorkerLost("died", f"the worker ended itself with exit code {code}")
         words = f"the worker was ended by signal {number}{_SIGNALS.get(number, '')}"
-        return WorkerLost("died", words, was_shot=number == signal.SIGKILL)
+        return WorkerLost("died", words, was_killed=number == signal.SIGKILL)
 
 
 _SIGNALS = {24: " (processor time used up)", 25: " (file too large)", 9: " (killed)", 11: " (crashed)"}

@@ -21,7 +21,7 @@ from console.store.atomic import write_atomically
 from console.store.journal import Damage, JournalReader
 from console.store.line import BadLine, decode
 
-KEPT_FROM_BYTES = 1 << 20
+SAVED_FROM_BYTES = 1 << 20
 """Shorter journals are read in less time than it is worth."""
 _WORD = 4
 """Bytes of each of the two numbers that the kept file begins with: its checksum, and the length of our part of it."""
@@ -29,7 +29,7 @@ _LAST_BYTES = 256
 """Bytes before the end of what was followed, by which a journal that has grown is known again."""
 
 
-class _Kept(msgspec.Struct, array_like=True):
+class _SavedIndex(msgspec.Struct, array_like=True):
     layout: int
     """Who can read what was made: a program with another number follows the journal anew."""
     size: int
@@ -131,7 +131,7 @@ class JournalIndex(JournalReader):
 
     # Keeping ---------------------------------------------------------------------------------------------------------
 
-    def keep(self, place: Path, layout: int, made: bytes) -> None:
+    def save(self, place: Path, layout: int, made: bytes) -> None:
         """Keep what was learnt in the file `place`, with what was `made` of the records.
 
         Nothing is kept unless the journal was followed to its end, nor on a disk that refuses.
@@ -142,7 +142,7 @@ class JournalIndex(JournalReader):
                 return
             last_lines = array("I", self._last_line.values())
             head = msgspec.msgpack.encode(
-                _Kept(
+                _SavedIndex(
                     layout,
                     status.st_size,
                     status.st_mtime_ns,
@@ -156,12 +156,12 @@ class JournalIndex(JournalReader):
             sums = crc32(made, crc32(head)), len(head)
             write_atomically(place, *(number.to_bytes(_WORD, "big") for number in sums), head, made)
 
-    def recall(self, place: Path, layout: int, *, live: bool) -> memoryview | None:
+    def restore_saved(self, place: Path, layout: int, *, live: bool) -> memoryview | None:
         """Take up what was kept and return what was made of it; None: follow the journal from its start.
 
         Args:
             place: the file.
-            layout: as it was given to `keep`.
+            layout: as it was given to `save`.
             live: whether an engine has the run: then the journal may have grown since.
         """
         try:
@@ -170,18 +170,18 @@ class JournalIndex(JournalReader):
             body = data[2 * _WORD :]
             if crc32(body) != total:
                 return None
-            kept = msgspec.msgpack.decode(body[:length], type=_Kept)
+            saved = msgspec.msgpack.decode(body[:length], type=_SavedIndex)
             status = self.path.stat()
-            same = (status.st_size, status.st_mtime_ns) == (kept.size, kept.modified_ns)
-            grown = live and status.st_size > kept.size and self._last(kept.size) == kept.last
+            same = (status.st_size, status.st_mtime_ns) == (saved.size, saved.modified_ns)
+            grown = live and status.st_size > saved.size and self._last(saved.size) == saved.last
         except (OSError, msgspec.DecodeError):
             return None
-        if kept.layout != layout or not (same or grown):
+        if saved.layout != layout or not (same or grown):
             return None
-        self.offset, self.lines, self.damages = kept.size, kept.lines, kept.damages
-        self._last_line = dict(zip(kept.keys, array("I", kept.last_lines), strict=True))
-        self._starts, self._lengths = array("Q", kept.starts), array("I", kept.lengths)
-        self._before = array("i", kept.before)
+        self.offset, self.lines, self.damages = saved.size, saved.lines, saved.damages
+        self._last_line = dict(zip(saved.keys, array("I", saved.last_lines), strict=True))
+        self._starts, self._lengths = array("Q", saved.starts), array("I", saved.lengths)
+        self._before = array("i", saved.before)
         return body[length:]
 
     def _last(self, end: int) -> int:

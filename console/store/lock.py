@@ -49,7 +49,7 @@ class RunLock:
                 f"the run cannot be locked: {error.strerror or error}: {path}",
                 hint="Make the run's folder writable, or free some space; nothing that was finished is lost.",
             ) from error
-        if not _take(self._fd):
+        if not _acquire(self._fd):
             os.close(self._fd)
             raise RunLocked(read_holder(path))
         holder = Holder(pid=os.getpid(), host=socket.gethostname(), since=time.time())
@@ -72,7 +72,7 @@ class RunLock:
         self.release()
 
 
-def _take(fd: int, tries: int = 5) -> bool:
+def _acquire(fd: int, tries: int = 5) -> bool:
     """Try a few times, because a reader that looks whether the run is live holds a shared lock for a moment."""
     for left in range(tries, 0, -1):
         try:

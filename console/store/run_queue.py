@@ -22,7 +22,7 @@ from console.store.lock import RunLock, is_held
 _FOLDER = ".queue"
 """Inside the runs folder; lists of runs pass over names with a dot."""
 _TRASH = ".trash"
-_WAKES_WITHIN_S = 10.0
+_STARTS_WITHIN_S = 10.0
 
 
 class Queued(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -78,15 +78,15 @@ class RunQueue:
             return []
 
     @property
-    def is_played(self) -> bool:
+    def is_playing(self) -> bool:
         """Whether a runner is at work."""
         return is_held(self._folder / "runner")
 
     @property
-    def is_waking(self) -> bool:
+    def is_starting(self) -> bool:
         """Whether a runner was started just now and is not at work yet."""
         try:
-            return time.time() - self.log_path.stat().st_mtime < _WAKES_WITHIN_S and not self.is_played
+            return time.time() - self.log_path.stat().st_mtime < _STARTS_WITHIN_S and not self.is_playing
         except OSError:
             return False
 
@@ -99,12 +99,12 @@ class RunQueue:
         self._folder.mkdir(parents=True, exist_ok=True)
         return RunLock(self._folder / "runner")
 
-    def next_or_leave(self, lock: RunLock) -> Queued | None:
+    def next_or_release(self, lock: RunLock) -> Queued | None:
         """Return the first entry; when there is none, release the runner's lock in the same moment.
 
         So whoever adds an entry and finds the lock held can rely on it that the entry will be seen.
         """
-        with self._changing():
+        with self._locked():
             entries = self.entries()
             if not entries:
                 lock.release()
@@ -116,12 +116,12 @@ class RunQueue:
         Raises:
             UsageError: the queue cannot be read or written.
         """
-        with self._changing():
+        with self._locked():
             self._write([*self.entries(), *entries])
 
     def remove(self, run: str) -> bool:
         """Take a run out; say whether it was in the queue."""
-        with self._changing():
+        with self._locked():
             entries = self.entries()
             kept = [entry for entry in entries if entry.run != run]
             self._write(kept)
@@ -132,17 +132,17 @@ class RunQueue:
 
         Nothing overtakes the run that is being played.
         """
-        with self._changing():
+        with self._locked():
             entries = self.entries()
             names = [entry.run for entry in entries]
             if run not in names:
                 return False
             first = 1 if is_held(self.root / names[0] / "lock") else 0
-            place = names.index(run)
-            target = max(first, min(place + step, len(entries) - 1))
-            if target == place or place < first:
+            position = names.index(run)
+            target = max(first, min(position + step, len(entries) - 1))
+            if target == position or position < first:
                 return False
-            entries.insert(target, entries.pop(place))
+            entries.insert(target, entries.pop(position))
             self._write(entries)
             return True
 
@@ -175,13 +175,13 @@ class RunQueue:
             raise UsageError(f"it cannot be moved to {_TRASH}: {error.strerror}", where=str(self.root / run)) from None
 
     @contextlib.contextmanager
-    def _changing(self) -> Generator[None]:
+    def _locked(self) -> Generator[None]:
         """Hold the lock under which the queue is changed; waits for whoever holds it, which takes a moment."""
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             fd = os.open(self._folder / "changing", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
-            raise self._unwritable(error) from None
+            raise self._cannot_write(error) from None
         try:
             fcntl.flock(fd, fcntl.LOCK_EX)
             yield
@@ -192,9 +192,9 @@ class RunQueue:
         try:
             write_atomically(self._path, msgspec.json.format(msgspec.json.encode(entries), indent=1) + b"\n")
         except OSError as error:
-            raise self._unwritable(error) from None
+            raise self._cannot_write(error) from None
 
-    def _unwritable(self, error: OSError) -> UsageError:
+    def _cannot_write(self, error: OSError) -> UsageError:
         return UsageError(
             f"the queue cannot be written: {error.strerror}",
             where=str(self._folder),

@@ -74,21 +74,21 @@ class RunFolder:
             UsageError: run.json cannot be read.
         """
         live = self.is_live
-        kept = self._kept_summary(live)
-        return kept if kept is not None else self.fold()[1]
+        saved = self._saved_summary(live)
+        return saved if saved is not None else self.fold()[1]
 
-    def _kept_summary(self, live: bool) -> Summary | None:
+    def _saved_summary(self, live: bool) -> Summary | None:
         try:
-            kept = msgspec.json.decode(self.summary_path.read_bytes(), type=Summary)
+            saved = msgspec.json.decode(self.summary_path.read_bytes(), type=Summary)
             size = self.journal_path.stat().st_size
         except (OSError, msgspec.DecodeError):
             return None
-        if kept.journal_bytes != size or (kept.state == "running") != live:
+        if saved.journal_bytes != size or (saved.state == "running") != live:
             return None
-        if not kept.format and (form := self.manifest().format):  # written by an earlier version
-            kept.format = form
-            self._keep(kept)
-        return kept
+        if not saved.format and (form := self.manifest().format):  # written by an earlier version
+            saved.format = form
+            self._save_summary(saved)
+        return saved
 
     def fold(self) -> tuple[RunFold, Summary]:
         """Derive everything from the journal anew, and keep the summary of a run that stands still."""
@@ -100,12 +100,12 @@ class RunFolder:
             manifest, live=live, now=time.time(), damaged=len(reader.damages), journal_bytes=reader.offset
         )
         if not live and not fold.sessions:
-            self._explain_silence(summary)
+            self._explain_no_records(summary)
         if not live and summary.state not in ("queued", "starting"):
-            self._keep(summary)
+            self._save_summary(summary)
         return fold, summary
 
-    def _explain_silence(self, summary: Summary) -> None:
+    def _explain_no_records(self, summary: Summary) -> None:
         """Say of a run that no engine has written to whether it waits, is starting, or could not be started."""
         words, spawned = self._log()
         if self.is_queued:
@@ -125,7 +125,7 @@ class RunFolder:
         except OSError:
             return "", 0.0
 
-    def _keep(self, summary: Summary) -> None:
+    def _save_summary(self, summary: Summary) -> None:
         """Write summary.json; a run on a read-only disk is summed up anew each time instead."""
         try:
             write_atomically(self.summary_path, msgspec.json.encode(summary) + b"\n")
@@ -209,12 +209,14 @@ def find_run(root: Path, name: str) -> RunFolder:
     if len(matching_runs) == 1:
         return matching_runs[0]
     if not matching_runs:
-        raise UsageError(f"no run is called {name!r} in {root}", hint=_advice(name, [run.name for run in runs]))
+        raise UsageError(
+            f"no run is called {name!r} in {root}", hint=_hint_for_unknown(name, [run.name for run in runs])
+        )
     listed = ", ".join(run.name for run in matching_runs[:5])
     raise UsageError(f"{name!r} could be {len(matching_runs)} runs: {listed}", hint="Give more of the name.")
 
 
-def _advice(name: str, names: list[str]) -> str:
+def _hint_for_unknown(name: str, names: list[str]) -> str:
     if not names:
         return "Nothing has been run yet; start with `eval-console run`."
     close = nearest(name, names)

@@ -12,7 +12,7 @@ KEPT_S = 86_400.0
 """So long every trial stays, in seconds."""
 
 
-def prune_trials(folder: Path, now: float) -> int:
+def prune_sample_runs(folder: Path, now: float) -> int:
     """Delete all but the newest trials when they are older than a day; return how many were deleted.
 
     Only run folders are touched, and none that an engine plays. What cannot be deleted stays for the next time.
@@ -23,7 +23,7 @@ def prune_trials(folder: Path, now: float) -> int:
         return 0
     aged = sorted((_changed_at(Path(entry.path)), entry.name) for entry in entries)
     old = [folder / name for changed, name in aged[: max(0, len(aged) - KEPT)] if now - changed > KEPT_S]
-    return sum(_deleted(RunFolder(path)) for path in old)
+    return sum(_delete(RunFolder(path)) for path in old)
 
 
 def _changed_at(path: Path) -> float:
@@ -39,7 +39,7 @@ def _changed_at(path: Path) -> float:
         return made
 
 
-def _deleted(run: RunFolder) -> bool:
+def _delete(run: RunFolder) -> bool:
     try:
         if run.is_live:
             return False

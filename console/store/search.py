@@ -25,11 +25,11 @@ _GRAMMAR = (
     " output_tokens cost_usd calls category title depends_on graded texts vectors request result crc"
 )
 """Words of the journal itself."""
-_UNSPOKEN = frozenset({"t", "role", "finish", "digest", "crc", "kind", "outcome", "vectors"})
+_NOT_SHOWN = frozenset({"t", "role", "finish", "digest", "crc", "kind", "outcome", "vectors"})
 """Members whose values are the journal's own words, or no text."""
 
 
-def found_in(path: Path, texts: Iterable[str]) -> dict[tuple[str, int], set[str]]:
+def conversations_with(path: Path, texts: Iterable[str]) -> dict[tuple[str, int], set[str]]:
     """Return which of some texts the conversations of each case id and rollout hold."""
     by_conversation: dict[tuple[str, int], set[str]] = {}
     for text in texts:
@@ -89,27 +89,27 @@ class TextSearch:
         if len(folded) != len(piece):  # a letter whose other case is longer: places no longer agree
             for line in piece.splitlines():
                 if self._needle in line.decode("utf-8", "replace").lower().encode():
-                    yield from self._confirmed(line)
+                    yield from self._matches(line)
             return
         place = folded.find(self._needle)
         while place >= 0:
             start, end = folded.rfind(b"\n", 0, place) + 1, folded.find(b"\n", place)
-            yield from self._confirmed(piece[start:end])
+            yield from self._matches(piece[start:end])
             place = folded.find(self._needle, end)
 
-    def _confirmed(self, line: bytes) -> Iterator[Key]:
+    def _matches(self, line: bytes) -> Iterator[Key]:
         try:
-            if not self._is_grammar or self._is_spoken(msgspec.json.decode(line)):
+            if not self._is_grammar or self._is_shown(msgspec.json.decode(line)):
                 yield _owner(line).key
         except (msgspec.DecodeError, RecursionError):  # damaged, or no conversation's: the reader counts those
             return
 
-    def _is_spoken(self, value: Any) -> bool:
+    def _is_shown(self, value: Any) -> bool:
         if isinstance(value, str):
             return self._wanted in value.lower()
         if isinstance(value, list):
-            return any(self._is_spoken(item) for item in cast(list[Any], value))
+            return any(self._is_shown(item) for item in cast(list[Any], value))
         if isinstance(value, dict):
             items = cast(dict[str, Any], value).items()
-            return any(name not in _UNSPOKEN and self._is_spoken(item) for name, item in items)
+            return any(name not in _NOT_SHOWN and self._is_shown(item) for name, item in items)
         return False

@@ -62,7 +62,7 @@ class Exports:
         self._app.run_worker(lambda: self._write_run(run, form), thread=True, group="export")
 
     def _write_run(self, run: RunFolder, form: str) -> None:
-        from console.exchange.export_formats import export_file, form_of
+        from console.exchange.export_formats import export_file, export_format
         from console.exchange.verifiers import export_run as export_verifiers
 
         services = self._services
@@ -72,8 +72,8 @@ class Exports:
                     raise UsageError("holds no AidanBench loop", where=run.name, hint="Choose another form.")
                 path = export_verifiers(run, Path("outputs"))
             else:
-                path = Path(f"{run.name}{form_of(form).extension}")
-                export_file(run, form_of(form), path, services.paths.data)
+                path = Path(f"{run.name}{export_format(form).extension}")
+                export_file(run, export_format(form), path, services.paths.data)
         except (UsageError, OSError) as error:
             services.from_thread(services.notify, literal(str(error), 400), severity="error")
             return

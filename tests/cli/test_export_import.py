@@ -8,7 +8,7 @@ import zipfile
 import pytest
 
 from console.cli.exitcode import Exit
-from console.exchange.export_formats import FORMS
+from console.exchange.export_formats import EXPORT_FORMATS
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def bfcl(console) -> str:
     return ended.data["run"]
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("form", EXPORT_FORMATS)
 def test_every_form_is_written_to_a_file_that_is_named(console, home, bfcl, form):
     ended = console("export", bfcl, "--format", form, "-o", "out/file")
     assert ended.code == Exit.OK, ended.err

@@ -58,7 +58,7 @@ def test_runs_are_played_one_after_another(plan, tmp_path):
     assert [one.state for one in ends] == ["completed"] * 3
     spans = [JournalReader(run.journal_path).read_new() for run in runs]
     assert all(before[-1].at <= after[0].at for before, after in itertools.pairwise(spans))
-    wait_until(lambda: not queue.is_played)
+    wait_until(lambda: not queue.is_playing)
 
 
 def test_a_plan_that_does_not_hold_queues_nothing(plan, tmp_path):
@@ -80,7 +80,7 @@ def test_a_killed_runner_and_engine_lose_nothing(plan, tmp_path, monkeypatch):
     wait_until(lambda: finished(runs[0]))
     kill_holder(tmp_path / "runs" / ".queue" / "runner")
     kill_holder(runs[0].lock_path)
-    wait_until(lambda: not queue.is_played and not runs[0].is_live)
+    wait_until(lambda: not queue.is_playing and not runs[0].is_live)
     before = finished(runs[0])
     assert queue.names() == [run.name for run in runs]
     assert runs[0].summary().state == "interrupted"
@@ -101,7 +101,7 @@ def test_an_engine_that_outlived_its_runner_is_waited_for(plan, tmp_path, monkey
     queue = RunQueue(tmp_path / "runs")
     wait_until(lambda: runs[0].is_live)
     kill_holder(tmp_path / "runs" / ".queue" / "runner")
-    wait_until(lambda: not queue.is_played)
+    wait_until(lambda: not queue.is_playing)
     assert runs[0].is_live or runs[0].is_closed
     assert wake(tmp_path / "runs")
     wait_until(lambda: not queue.names())
@@ -122,7 +122,7 @@ def test_a_run_that_cannot_be_played_does_not_hold_up_the_others(plan, tmp_path)
     manifest = json.loads((runs / queued[0] / "run.json").read_text())
     (runs / "gone").mkdir()
     (runs / "gone" / "run.json").write_text(json.dumps(manifest | {"id": "gone", "suite": "gone"}))
-    wait_until(lambda: not RunQueue(runs).is_played)
+    wait_until(lambda: not RunQueue(runs).is_playing)
     RunQueue(runs).add([Queued("gone", 1.0), Queued("never-there", 1.0)])
     said: list[str] = []
     play_queue(runs, said.append)

@@ -49,7 +49,7 @@ def test_a_complete_model_is_aggregated_by_the_official_formula(tmp_path):
         "live_irrelevance": 1.0,
     }.items():
         write_header(tmp_path, "m", category, accuracy, 30 if category == "live_simple" else 10)
-    standings, passed_over = write(tmp_path)
+    standings, unread_files = write(tmp_path)
     row = table(tmp_path, "overall")[0]
     simple = (0.5 + 0.2 + 0.5) / 3
     non_live = (simple + 0.5 * 3) / 4
@@ -61,7 +61,7 @@ def test_a_complete_model_is_aggregated_by_the_official_formula(tmp_path):
     assert row["non_live"] == f"{non_live:.2%}"
     assert row["live"] == "75.00%"
     assert row["memory"] == "33.33%"
-    assert passed_over == []
+    assert unread_files == []
 
 
 def test_missing_categories_count_as_nothing_and_show_so(tmp_path):
@@ -105,11 +105,11 @@ def test_foreign_folders_and_files_are_passed_over_and_named(tmp_path):
     (tmp_path / "notes").mkdir()
     write_header(tmp_path, "old", "simple", 0.5, 400)
     (tmp_path / "m" / "non_live" / "BFCL_v4_parallel_score.json").write_text('{"accuracy": "much"}\n')
-    standings, passed_over = write(tmp_path)
+    standings, unread_files = write(tmp_path)
     assert list(standings) == ["m"]
-    assert [text for text in passed_over if "notes" in text]
-    assert [text for text in passed_over if "simple" in text]
-    assert [text for text in passed_over if "accuracy" in text]
+    assert [text for text in unread_files if "notes" in text]
+    assert [text for text in unread_files if "simple" in text]
+    assert [text for text in unread_files if "accuracy" in text]
 
 
 def test_headings_come_from_the_release_when_it_is_there(tmp_path):

@@ -21,7 +21,7 @@ from console.core.outcome import Outcome, Verdict
 from console.core.record import Asked, Closed, Finished, Opened, Started
 from console.core.run import Manifest, ModelFacts
 from console.exchange.document import Item, RunDocument
-from console.exchange.export_formats import FORMS, export_file, form_of
+from console.exchange.export_formats import EXPORT_FORMATS, export_file, export_format
 from console.exchange.html_page import html_page
 from console.exchange.run_reader import read_document
 from console.store.journal import JournalWriter
@@ -73,12 +73,12 @@ def run(tmp_path: Path) -> RunFolder:
 
 
 def written(run: RunFolder, name: str) -> bytes:
-    document, why = read_document(run, None, talks=FORMS[name].talks)
+    document, why = read_document(run, None, with_conversations=EXPORT_FORMATS[name].with_conversations)
     assert "gone" in why
-    return FORMS[name].write(document)
+    return EXPORT_FORMATS[name].write(document)
 
 
-@pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("name", EXPORT_FORMATS)
 def test_every_form_says_that_the_run_is_simulated(run, name):
     data = written(run, name)
     if name == "eval":
@@ -158,14 +158,14 @@ def test_the_page_has_nothing_that_acts_and_is_well_nested(run):
 
 
 def test_lone_surrogates_are_shown_and_never_written(run):
-    document, _ = read_document(run, None, talks=True)
+    document, _ = read_document(run, None, with_conversations=True)
     rollout = msgspec.structs.replace(document.items[1].rollout, message="\ud800", subject="\udfff", title="\ud83d")
     item = dataclasses.replace(document.items[1], rollout=rollout)
-    for form in FORMS.values():
+    for form in EXPORT_FORMATS.values():
         data = form.write(dataclasses.replace(document, items=[item]))
         if form.is_text:
             data.decode("utf-8")
-    assert b"U+D83D" in FORMS["html"].write(dataclasses.replace(document, items=[item]))
+    assert b"U+D83D" in EXPORT_FORMATS["html"].write(dataclasses.replace(document, items=[item]))
 
 
 def test_the_page_shows_expected_beside_actual(run):
@@ -220,11 +220,11 @@ def test_the_same_run_gives_the_same_log(run):
 
 def test_files_are_replaced_and_bad_places_are_said(run, tmp_path):
     path = tmp_path / "deep" / "run.csv"
-    assert "gone" in export_file(run, form_of("csv"), path, None)
-    export_file(run, form_of("json"), path, None)
+    assert "gone" in export_file(run, export_format("csv"), path, None)
+    export_file(run, export_format("json"), path, None)
     assert path.read_bytes().startswith(b"{")
     (tmp_path / "file").write_text("x")
     with pytest.raises(UsageError, match="cannot be written"):
-        export_file(run, form_of("csv"), tmp_path / "file" / "run.csv", None)
+        export_file(run, export_format("csv"), tmp_path / "file" / "run.csv", None)
     with pytest.raises(UsageError, match="no form"):
-        form_of("docx")
+        export_format("docx")

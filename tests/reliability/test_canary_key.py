@@ -83,7 +83,7 @@ def spellings(secret: str) -> list[bytes]:
     return [secret.encode(), quote(secret).encode(), quote(secret, safe="").encode(), core]
 
 
-def found_in(data: bytes) -> list[str]:
+def secrets_in(data: bytes) -> list[str]:
     return [name for name, secret in SECRETS.items() if any(form in data for form in spellings(secret))]
 
 
@@ -91,12 +91,12 @@ def sweep(folder: Path) -> dict[str, list[str]]:
     """Every file below a folder that holds a secret."""
     files = [path for path in folder.rglob("*") if path.is_file() and path.name != "models.toml"]
     assert len(files) >= 8
-    return {path.name: held for path in files if (held := found_in(path.read_bytes()))}
+    return {path.name: held for path in files if (held := secrets_in(path.read_bytes()))}
 
 
 def test_no_secret_reaches_a_file_or_a_screen(console, home: Path, server: OpenAIServer, monkeypatch) -> None:
     monkeypatch.setenv("PLANTED", SECRETS["environment"])
-    monkeypatch.setattr(history, "KEPT_FROM_BYTES", 1)
+    monkeypatch.setattr(history, "SAVED_FROM_BYTES", 1)
     with_password = server.base_url.replace("//", "//me:" + quote(SECRETS["password"], safe="") + "@")
     models = MODELS.format(url=server.base_url, url_with_password=with_password)
     (home / "models.toml").write_text(models)
@@ -113,7 +113,7 @@ def test_no_secret_reaches_a_file_or_a_screen(console, home: Path, server: OpenA
         for model, flags in (("env", ()), ("inline", ()))
     ]
     seen = b" ".join(str(head).encode() for head in server.heads)
-    assert {"environment", "header"} <= set(found_in(seen)), "the secrets were sent, as they must be"
+    assert {"environment", "header"} <= set(secrets_in(seen)), "the secrets were sent, as they must be"
     for name in names:
         for form in ("csv", "html", "json", "jsonl", "markdown", "junit", "eval"):
             run("export", name, "--format", form, "-o", home / f"out-{name}.{form}")
@@ -126,7 +126,7 @@ def test_no_secret_reaches_a_file_or_a_screen(console, home: Path, server: OpenA
     for command in (("models",), ("models", "--json"), ("doctor",), ("runs", "--json"), ("suites",)):
         run(*command)
     assert any("[redacted]" in text for text in said), "what the server quoted is shown, without the secrets"
-    assert {index: held for index, text in enumerate(said) if (held := found_in(text.encode()))} == {}
+    assert {index: held for index, text in enumerate(said) if (held := secrets_in(text.encode()))} == {}
     assert len([*home.rglob("index.msgpack")]) == 2, "what is kept of long runs is swept too"
     assert sweep(home) == {}
 
@@ -151,5 +151,5 @@ def test_no_secret_reaches_the_screen_or_a_detached_run(console, home: Path, ser
         screens.append(app.until("exit 0"))
     finally:
         app.close()
-    assert [found_in(screen.encode()) for screen in screens] == [[]] * len(screens)
+    assert [secrets_in(screen.encode()) for screen in screens] == [[]] * len(screens)
     assert sweep(home) == {}

@@ -126,19 +126,19 @@ async def test_who_was_shot_is_told_from_who_ended_itself() -> None:
     os.kill(worker.pid, signal.SIGKILL)
     with pytest.raises(WorkerLost, match="signal 9") as caught:
         await run_until_lost(worker)
-    assert (caught.value.cause, caught.value.was_shot) == ("died", True)
-    for code, was_shot in (("os.kill(os.getpid(), 9)", True), ("os._exit(9)", False)):
+    assert (caught.value.cause, caught.value.was_killed) == ("died", True)
+    for code, was_killed in (("os.kill(os.getpid(), 9)", True), ("os._exit(9)", False)):
         worker = await started()
         with pytest.raises(WorkerLost) as caught:
             await run(worker, f"import os\n{code}")
-        assert (caught.value.cause, caught.value.was_shot) == ("died", was_shot)
+        assert (caught.value.cause, caught.value.was_killed) == ("died", was_killed)
 
 
 async def test_used_up_processor_time_is_named() -> None:
     worker = await started(limits=Limits(cpu_s=3, call_s=100))
     with pytest.raises(WorkerLost, match="processor time used up") as caught:
         await run(worker, "while True: pass")
-    assert not caught.value.was_shot
+    assert not caught.value.was_killed
 
 
 async def test_a_program_that_does_not_load() -> None:
@@ -195,10 +195,10 @@ async def test_objects_program_calls_only_what_is_allowed(tmp_path: Path) -> Non
 def test_a_weak_level_is_refused_and_named() -> None:
     weak = Level(network=True, processes=True)
     with pytest.raises(UsageError, match="files"):
-        weak.insist()
+        weak.require_enough()
     assert "files ✘" in weak.text
     assert read_level(weak.as_json()) == weak
-    Level(files=True, network=True, processes=True).insist()
+    Level(files=True, network=True, processes=True).require_enough()
 
 
 async def test_start_refuses_a_weak_level() -> None:

@@ -24,9 +24,9 @@ def follow(folder: RunFolder) -> tuple[JournalIndex, Overview]:
     return index, overview
 
 
-def kept(folder: RunFolder) -> Overview:
+def saved(folder: RunFolder) -> Overview:
     index, overview = follow(folder)
-    index.keep(folder.index_path, layout(), freeze(overview))
+    index.save(folder.index_path, layout(), freeze(overview))
     return overview
 
 
@@ -42,9 +42,9 @@ def known(overview: Overview) -> list[object]:
 def test_what_was_kept_is_what_reading_gives(tmp_path: Path, make: Callable[..., object]) -> None:
     folder = make(tmp_path).folder
     read, overview = follow(folder)
-    kept(folder)
+    saved(folder)
     index = JournalIndex(folder.journal_path)
-    made = index.recall(folder.index_path, layout(), live=False)
+    made = index.restore_saved(folder.index_path, layout(), live=False)
     assert made is not None
     thawed = thaw(made)
     assert known(thawed) == known(overview)
@@ -57,9 +57,9 @@ def test_what_was_kept_is_what_reading_gives(tmp_path: Path, make: Callable[...,
 
 def test_what_was_kept_holds_each_key_once(tmp_path: Path) -> None:
     folder = plain_run(tmp_path).folder
-    kept(folder)
+    saved(folder)
     index = JournalIndex(folder.journal_path)
-    made = index.recall(folder.index_path, layout(), live=False)
+    made = index.restore_saved(folder.index_path, layout(), live=False)
     assert made is not None
     thawed, held = thaw(made, index.keys()), {id(key) for key in index.keys()}  # noqa: SIM118  no mapping
     assert {id(rollout.key) for rollout in thawed.rollouts.values()} <= held
@@ -100,47 +100,47 @@ CHANGES = [flip, rewrite, grow, spoil, cut, lambda it: it.index_path.unlink(), l
 @pytest.mark.parametrize("change", CHANGES, ids=["flip", "rewrite", "grow", "spoil", "cut", "delete", "no journal"])
 def test_it_counts_only_for_the_journal_it_came_from(tmp_path: Path, change: Callable[[RunFolder], None]) -> None:
     folder = plain_run(tmp_path).folder
-    kept(folder)
+    saved(folder)
     change(folder)
     index = JournalIndex(folder.journal_path)
-    assert index.recall(folder.index_path, layout(), live=False) is None
+    assert index.restore_saved(folder.index_path, layout(), live=False) is None
     assert (index.offset, index.keys()) == (0, []), "so it is read from its start"
 
 
 def test_another_version_reads_the_journal(tmp_path: Path) -> None:
     folder = plain_run(tmp_path).folder
-    kept(folder)
-    assert JournalIndex(folder.journal_path).recall(folder.index_path, layout() + 1, live=False) is None
+    saved(folder)
+    assert JournalIndex(folder.journal_path).restore_saved(folder.index_path, layout() + 1, live=False) is None
 
 
 def test_a_run_that_goes_on_is_taken_up_where_it_was_kept(tmp_path: Path) -> None:
     """While an engine has it, and only while the beginning is the same."""
     recorder = plain_run(tmp_path, close=False)
     folder = recorder.folder
-    kept(folder)
+    saved(folder)
     key = Key("live_multiple_9-4-1", 0, 1)
     recorder.write(Finished(at=recorder.tick(), key=key, verdict=Verdict(Outcome.PASSED)))
     recorder.close()
     index = JournalIndex(folder.journal_path)
-    made = index.recall(folder.index_path, layout(), live=True)
+    made = index.restore_saved(folder.index_path, layout(), live=True)
     assert made is not None
     overview = thaw(made)
     for record in index.iter_all():
         overview.apply(record)
     assert known(overview) == known(follow(folder)[1])
-    assert index.recall(folder.index_path, layout(), live=False) is None
+    assert index.restore_saved(folder.index_path, layout(), live=False) is None
 
 
 def test_nothing_is_kept_of_a_journal_that_is_not_read_to_its_end(tmp_path: Path) -> None:
     folder = plain_run(tmp_path).folder
     index = JournalIndex(folder.journal_path)
     index.read_new(1000)
-    index.keep(folder.index_path, layout(), freeze(Overview()))
+    index.save(folder.index_path, layout(), freeze(Overview()))
     assert not folder.index_path.exists()
 
 
 def test_a_folder_that_cannot_be_written_is_left_alone(tmp_path: Path) -> None:
     folder = plain_run(tmp_path).folder
     index, overview = follow(folder)
-    index.keep(tmp_path / "nowhere" / "index", layout(), freeze(overview))
+    index.save(tmp_path / "nowhere" / "index", layout(), freeze(overview))
     assert not (tmp_path / "nowhere").exists()

@@ -9,7 +9,7 @@ from console.core.chat import Reply, ToolCall
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Asked, Finished, Opened, Started
 from console.store.journal import JournalWriter
-from console.store.search import TextSearch, found_in
+from console.store.search import TextSearch, conversations_with
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def test_it_goes_on_where_it_was_and_can_be_stopped(journal: Path) -> None:
 
 
 def test_several_texts_by_conversation(journal: Path, tmp_path: Path) -> None:
-    assert found_in(journal, ("zebra", "hello")) == {
+    assert conversations_with(journal, ("zebra", "hello")) == {
         ("a", 0): {"zebra", "hello"}, ("b", 0): {"hello"}, ("c", 0): {"hello"},
     }  # fmt: skip
-    assert found_in(tmp_path / "absent", ("zebra",)) == {}
+    assert conversations_with(tmp_path / "absent", ("zebra",)) == {}

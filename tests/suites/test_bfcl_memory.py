@@ -19,7 +19,7 @@ from console.suites.bfcl.dataset import Dataset
 from console.suites.bfcl.memory.backend import Memory, core_of
 from console.suites.bfcl.memory.chain import memory_after, unsearched
 from console.suites.bfcl.memory.embedding import embedding
-from console.suites.bfcl.memory.play import Remembering
+from console.suites.bfcl.memory.play import MemoryExecution
 from console.suites.bfcl.suite import BfclSuite
 from console.suites.catalog import Catalog, read_entry
 from console.suites.selection import select_cases
@@ -135,7 +135,7 @@ def test_what_is_remembered_follows_from_outputs_in_order():
 
 
 async def test_a_memory_whose_first_calls_came_from_the_journal_has_them_too():
-    played = Remembering("memory_kv_0-student-0", {"core_memory": {"a": "1"}, "archival_memory": {}}, unsearched)
+    played = MemoryExecution("memory_kv_0-student-0", {"core_memory": {"a": "1"}, "archival_memory": {}}, unsearched)
     played.executed = [["core_memory_add(key='b', value='2')"], ["core_memory_remove(key='a')"]]
     assert await played.execute(["core_memory_retrieve_all()"]) == ['{"b": "2"}']
 
@@ -145,7 +145,7 @@ async def test_an_embedding_that_fails_is_a_fault_and_no_answer():
         raise Fault(FaultKind.DATA, "no weights")
 
     before = {"core_memory": {"next_id": 1, "store": {"0": "x"}}, "archival_memory": {}}
-    played = Remembering("memory_vector_0-student-0", before, fails)
+    played = MemoryExecution("memory_vector_0-student-0", before, fails)
     with pytest.raises(Fault, match="no weights"):
         await played.execute(["core_memory_retrieve(query='x')"])
 

@@ -20,7 +20,7 @@ from console.llm.addresses import PinningResolver, RefusedAddress, is_public
 from console.llm.browsing import NoPage
 from console.llm.web import Web
 from console.suites.bfcl.suite import BfclSuite
-from console.suites.bfcl.web_search.play import Browsing
+from console.suites.bfcl.web_search.play import WebSearchExecution
 from console.suites.bfcl.web_search.recorded import read_recorded
 from console.suites.bfcl.web_search.text import markdown, plain_text
 from console.suites.catalog import read_entry
@@ -210,7 +210,7 @@ async def test_a_busy_search_service_is_asked_five_times_and_the_key_is_never_to
 async def test_without_a_key_the_search_is_broken_and_says_what_to_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.delenv("SERPAPI_API_KEY", raising=False)
     monkeypatch.chdir(tmp_path)
-    browsing = Browsing("web_search_base_0", SHOWN, Web())
+    browsing = WebSearchExecution("web_search_base_0", SHOWN, Web())
     with pytest.raises(Fault) as missing:
         await browsing.execute(["search_engine_query(keywords='x')"])
     assert "SERPAPI_API_KEY" in missing.value.hint
@@ -219,12 +219,12 @@ async def test_without_a_key_the_search_is_broken_and_says_what_to_set(monkeypat
 async def test_results_have_snippets_or_not_and_pages_come_in_three_forms():
     web = read_recorded(RECORDED)
     query = "search_engine_query(keywords='ferry from Vestvik', max_results=1)"
-    [shown] = await Browsing("web_search_base_0", SHOWN, web).execute([query])
-    [hidden] = await Browsing("web_search_no_snippet_0", HIDDEN, web).execute([query])
+    [shown] = await WebSearchExecution("web_search_base_0", SHOWN, web).execute([query])
+    [hidden] = await WebSearchExecution("web_search_no_snippet_0", HIDDEN, web).execute([query])
     first = {"title": "Ferries from Vestvik", "href": "https://ferries.example/vestvik"}
     assert hidden == str([first])
     assert shown == str([first | {"body": "The ferry from Vestvik sails twice a day to the island of Skarholm."}])
-    browsing = Browsing("web_search_base_0", SHOWN, web)
+    browsing = WebSearchExecution("web_search_base_0", SHOWN, web)
     url = "'https://lights.example/skarholm'"
     raw, bare, marked, wrong, nowhere, odd, bad = await browsing.execute(
         [

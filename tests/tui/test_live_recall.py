@@ -23,7 +23,7 @@ async def opened(folder: RunFolder) -> tuple[RunFeed, Changes]:
 
 
 async def test_the_second_time_nothing_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feed_module, "KEPT_FROM_BYTES", 1)
+    monkeypatch.setattr(feed_module, "SAVED_FROM_BYTES", 1)
     monkeypatch.setattr(feed_module, "IDLE_POLL_S", 0.01)
     folder = plain_run(tmp_path, passed=40).folder
     first, read = await opened(folder)

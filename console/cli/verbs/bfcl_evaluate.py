@@ -17,7 +17,7 @@ from console.exchange.bfcl_columns import load_columns
 from console.exchange.bfcl_layout import Line, folder_name, project_root, read_lines, result_path
 from console.exchange.bfcl_leaderboard import Price, Spending, write_tables
 from console.exchange.bfcl_results import speaks_natively
-from console.exchange.bfcl_scores import CategoryScore, models_in, passed_over, score_category, write_score
+from console.exchange.bfcl_scores import CategoryScore, models_in, score_category, unread_files, write_score
 from console.suites.bfcl.suite import BfclSuite
 
 
@@ -75,7 +75,7 @@ def _evaluate(args: EvaluateArguments) -> int:
             scores.append(score)
             if not output.machine:
                 output.text(_line(score))
-    for text in (*refused, *passed_over(result_root)):
+    for text in (*refused, *unread_files(result_root)):
         output.warn(text)
     if not scores and not refused:
         chosen = ", ".join(split(args.test_category)) or "any category"

@@ -109,7 +109,7 @@ def _prepare(args: GenerateArguments, model: str, result_root: Path) -> Prepared
             return None
         if len(left) < len(prepared.cases):
             prepared = prepare(dataclasses.replace(plan, selection=Selection(ids=tuple(left))))
-    return _heated(prepared, args.temperature)
+    return _with_temperature(prepared, args.temperature)
 
 
 def _selection(args: GenerateArguments, model: str) -> Selection:
@@ -146,7 +146,7 @@ def _chosen_ids(path: Path) -> tuple[str, ...]:
     return ids
 
 
-def _heated(prepared: Prepared, temperature: float | None) -> Prepared:
+def _with_temperature(prepared: Prepared, temperature: float | None) -> Prepared:
     """Return the plan with the temperature asked for, or the official default where models.toml has none."""
     model = prepared.models["model"]
     if temperature is None and model.temperature is not None:
@@ -172,7 +172,7 @@ def _generate(args: GenerateArguments, model: str, prepared: Prepared, result_ro
         include_input_log=args.include_input_log,
         states=no_states if args.exclude_state_log else states,
     )
-    ending = play(folder, prepared, output, also=sink.take)
+    ending = play(folder, prepared, output, also=sink.add)
     paths = sink.close()
     paths += write_snapshots(result_root, folder_name(model), mode)
     summary = folder.summary()

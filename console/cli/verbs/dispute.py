@@ -7,10 +7,10 @@ import argparse
 
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
-from console.cli.verbs.tag import add_rollout, find_rollout, show_remark
+from console.cli.verbs.tag import add_rollout, find_rollout, show_annotation
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
-from console.exchange.document import remarks_of
+from console.exchange.document import annotation_fields
 from console.store.line import scrub
 from console.store.notes import Note, Notes
 from console.store.runs import find_run
@@ -49,7 +49,7 @@ def run(args: DisputeArguments) -> int:
         if not reason and not args.withdraw:
             raise UsageError("a dispute needs a reason", hint="Write why, or --withdraw to take it back.")
         Notes(reader.folder.path).add(Note(rollout.key, "dispute", reason))
-    show_remark(args, reader, rollout)
+    show_annotation(args, reader, rollout)
     return Exit.OK
 
 
@@ -60,12 +60,15 @@ def _list(args: DisputeArguments) -> int:
     ]
     if args.json:
         rows = [
-            {"case": case, "rollout": number + 1} | dict(remarks_of(annotation))
+            {"case": case, "rollout": number + 1} | dict(annotation_fields(annotation))
             for (case, number), annotation in disputed
         ]
         args.output.data({"schema": 1, "run": folder.name, "disputed": rows})
     elif disputed:
-        rows = [(case, remarks_of(annotation)["disputed_by"], annotation.dispute) for (case, _), annotation in disputed]
+        rows = [
+            (case, annotation_fields(annotation)["disputed_by"], annotation.dispute)
+            for (case, _), annotation in disputed
+        ]
         args.output.rows(("case", "disputed by", "why"), rows)
     else:
         args.output.say(f"nothing is disputed in {folder.name}")

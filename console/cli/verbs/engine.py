@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from console.cli.exitcode import Exit
-from console.cli.history import keep_overview
+from console.cli.history import save_overview
 from console.cli.parser import Arguments
 from console.cli.run_report import exit_code
 from console.engine.launch import run_in_foreground
@@ -44,5 +44,5 @@ def run(args: EngineArguments) -> int:
     except RunLocked as locked:
         args.output.warn(str(locked))
         return Exit.LOCKED
-    keep_overview(folder)
+    save_overview(folder)
     return exit_code(folder.summary(), None, None, ending.signal)

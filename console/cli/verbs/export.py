@@ -7,7 +7,7 @@ from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
-from console.exchange.export_formats import FORMS, form_of, write_file
+from console.exchange.export_formats import EXPORT_FORMATS, export_format, write_file
 from console.exchange.run_reader import read_document
 from console.store.runs import RunFolder, find_run
 
@@ -30,14 +30,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, unique part, or latest")
     forms = "; ".join(f"{name}: {meaning}" for name, meaning in (*_meanings(), *LAYOUTS.items()))
-    parser.add_argument("--format", dest="form", choices=(*FORMS, *LAYOUTS), default="csv", help=forms)
+    parser.add_argument("--format", dest="form", choices=(*EXPORT_FORMATS, *LAYOUTS), default="csv", help=forms)
     parser.add_argument(
         "-o", "--out", type=Path, metavar="PATH", help="file or folder to write; `-` or nothing: text goes to stdout"
     )
 
 
 def _meanings() -> list[tuple[str, str]]:
-    return [(form.name, form.meaning) for form in FORMS.values()]
+    return [(form.name, form.meaning) for form in EXPORT_FORMATS.values()]
 
 
 def run(args: ExportArguments) -> int:
@@ -50,10 +50,10 @@ def run(args: ExportArguments) -> int:
     out = None if args.out == Path("-") else args.out
     if args.form in LAYOUTS:
         return _written(args, folder, _lay_out(args.form, folder, out or Path(_DEFAULTS[args.form])))
-    form = form_of(args.form)
+    form = export_format(args.form)
     if out is None and not form.is_text:
         out = Path(f"{folder.name}{form.extension}")
-    document, why = read_document(folder, args.data, talks=form.talks)
+    document, why = read_document(folder, args.data, with_conversations=form.with_conversations)
     if why:
         args.output.warn(f"{why}\n  Exported without report and comparisons.")
     data = form.write(document)
@@ -97,7 +97,7 @@ def _as_bfcl(folder: RunFolder, root: Path) -> list[Path]:
     sink = ResultSink(root, folder_name(manifest.model.name), mode=manifest.setting.mode, replace=True)
     reader = JournalReader(folder.journal_path)
     for record in reader.iter_all():
-        sink.take(record)
+        sink.add(record)
     return sink.close()
 
 

@@ -12,12 +12,12 @@ from console.cli.history import read_overview
 from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
-from console.core.annotation import UNREMARKED
+from console.core.annotation import NO_ANNOTATION
 from console.insight.failures import Group, GroupBy, group
 from console.insight.filter import Filter, read_filter
 from console.store.notes import Notes
 from console.store.runs import RunFolder, find_run
-from console.store.search import found_in
+from console.store.search import conversations_with
 
 
 class FailuresArguments(Arguments):
@@ -56,12 +56,12 @@ def run(args: FailuresArguments) -> int:
 
 def _groups(folder: RunFolder, by: GroupBy, chosen: Filter) -> list[Group]:
     annotations = Notes(folder.path).annotations()
-    words_by_slot = found_in(folder.journal_path, chosen.words)
+    words_by_slot = conversations_with(folder.journal_path, chosen.words)
     failures = [
         rollout
         for rollout in read_overview(folder).rollouts.values()
         if (rollout.is_failure or "is:" in chosen.text)
-        and chosen.keeps(rollout, annotations.get(rollout.slot, UNREMARKED), words_by_slot.get(rollout.slot, ()))
+        and chosen.keeps(rollout, annotations.get(rollout.slot, NO_ANNOTATION), words_by_slot.get(rollout.slot, ()))
     ]
     return group(failures, by, {slot: annotation.tag for slot, annotation in annotations.items()})
 

@@ -39,7 +39,7 @@ def run(args: QueueArguments) -> int:
     if args.do == "list":
         return _list(args, queue)
     if args.do == "go":
-        return _go(args, queue)
+        return _start(args, queue)
     if not args.which:
         raise UsageError(f"queue {args.do} needs a run", hint="`eval-console queue` lists those that wait.")
     everything = args.do == "cancel" and args.which == ["all"]
@@ -78,7 +78,7 @@ def _stop(run_path: object) -> None:
     asyncio.run(send())
 
 
-def _go(args: QueueArguments, queue: RunQueue) -> int:
+def _start(args: QueueArguments, queue: RunQueue) -> int:
     from console.engine.runner import wake
 
     if wake(queue.root):
@@ -91,10 +91,10 @@ def _go(args: QueueArguments, queue: RunQueue) -> int:
 def _list(args: QueueArguments, queue: RunQueue) -> int:
     rows = [_row(queue, place, entry.run) for place, entry in enumerate(queue.entries(), 1)]
     if args.json:
-        args.output.data({"played": queue.is_played, "queue": rows})
+        args.output.data({"played": queue.is_playing, "queue": rows})
     elif rows:
         args.output.rows(tuple(rows[0]), [tuple(row.values()) for row in rows], right=frozenset({0, 5}))
-        if not queue.is_played and not queue.is_waking:
+        if not queue.is_playing and not queue.is_starting:
             args.output.say("nobody plays it now; `eval-console queue go` does")
     else:
         args.output.say("the queue is empty; `eval-console run … --queue` puts runs into it")

@@ -50,7 +50,7 @@ def run(args: RunArguments) -> int:
     from console.engine.matrix import plans_of
     from console.engine.plan import prepare
 
-    preset, least = preset_of(args), threshold(args.fail_under)
+    preset, pass_rate = preset_of(args), threshold(args.fail_under)
     plans = plans_of(preset, WorkspacePaths(args.models, args.data, args.runs))
     prepared = [prepare(plan) for plan in plans]
     if args.save_preset:
@@ -61,10 +61,10 @@ def run(args: RunArguments) -> int:
         return _show_forecast(args.output, forecast)
     _confirm(args, forecast)
     if preset.queue:
-        return _name_all(args, enqueue(plans))
+        return _print_names(args, enqueue(plans))
     if args.detach:
-        return _name_all(args, [spawn(plan) for plan in plans])
-    return _play_all(args, prepared, least)
+        return _print_names(args, [spawn(plan) for plan in plans])
+    return _play_all(args, prepared, pass_rate)
 
 
 def _save(args: RunArguments) -> int:
@@ -83,21 +83,21 @@ def _warn(output: Output, prepared: "Sequence[Prepared]") -> None:
     from console.engine.role_warnings import warnings_about_roles
 
     warnings = dict.fromkeys(warning for run in prepared for warning in run.warnings)
-    doubts = warnings_about_roles(run.models for run in prepared)
-    for warning in [*warnings, *doubts]:
+    role_warnings = warnings_about_roles(run.models for run in prepared)
+    for warning in [*warnings, *role_warnings]:
         output.say(warning)
     for run in prepared:
-        run.warnings.extend(doubts)  # so that its engine need not say them again
+        run.warnings.extend(role_warnings)  # so that its engine need not say them again
 
 
 def _show_forecast(output: Output, forecast: "Forecast") -> int:
     if not output.machine:
         for run in forecast.runs:
-            output.text(_words(run))
+            output.text(_forecast_text(run))
             for line in _protocol_lines(run):
                 output.text(line)
         if len(forecast.runs) > 1:
-            output.text(f"together: {_sum_words(forecast)}")
+            output.text(f"together: {_total_text(forecast)}")
         return Exit.OK
     output.many_data(
         {
@@ -124,7 +124,7 @@ def _numbers(run: "RunForecast") -> dict[str, float | None]:
     }
 
 
-def _words(run: "RunForecast") -> str:
+def _forecast_text(run: "RunForecast") -> str:
     times = f" × {run.rollouts} rollouts" if run.rollouts > 1 else ""
     calls = f"about {run.calls:,.0f} calls"
     return f"{run.model} on {run.suite}: {run.cases} cases{times}, {calls}, {_tokens(run)}, {_price(run)}"
@@ -149,7 +149,7 @@ def _protocol_lines(run: "RunForecast") -> list[str]:
     ]
 
 
-def _sum_words(forecast: "Forecast") -> str:
+def _total_text(forecast: "Forecast") -> str:
     bound = "at least" if forecast.unpriced else "about"
     price = "free" if forecast.is_free else f"{bound} ${forecast.cost_usd:.4f}"
     return f"{len(forecast.runs)} runs, {forecast.cases} rollouts, about {forecast.calls:,.0f} calls, {price}"
@@ -160,7 +160,7 @@ def _confirm(args: RunArguments, forecast: "Forecast") -> None:
     import sys
 
     for run in forecast.runs:
-        for line in (_words(run), *_protocol_lines(run)):
+        for line in (_forecast_text(run), *_protocol_lines(run)):
             args.output.say(line)
     if args.yes or not forecast.stake or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return
@@ -169,7 +169,7 @@ def _confirm(args: RunArguments, forecast: "Forecast") -> None:
         raise UsageError("nothing was asked", hint="Answer y, or add --yes.")
 
 
-def _name_all(args: RunArguments, folders: "Sequence[RunFolder]") -> int:
+def _print_names(args: RunArguments, folders: "Sequence[RunFolder]") -> int:
     for folder in folders:
         args.output.data({"run": folder.name, "folder": str(folder.path)}) if args.json else args.output.text(
             folder.name
@@ -177,17 +177,17 @@ def _name_all(args: RunArguments, folders: "Sequence[RunFolder]") -> int:
     return Exit.OK
 
 
-def _play_all(args: RunArguments, prepared: "Sequence[Prepared]", least: float | None) -> int:
+def _play_all(args: RunArguments, prepared: "Sequence[Prepared]", pass_rate: float | None) -> int:
     """Play one run after another and return the worst exit code; a signal ends all of it."""
     codes: list[Exit] = []
     for run in prepared:
-        codes.append(_play(args.output, run, least))
+        codes.append(_play(args.output, run, pass_rate))
         if codes[-1] >= Exit.HANGUP:
             break
     return max(codes)
 
 
-def _play(output: Output, prepared: "Prepared", least: float | None) -> Exit:
+def _play(output: Output, prepared: "Prepared", pass_rate: float | None) -> Exit:
     from console.cli.foreground import play
     from console.cli.history import read_history
     from console.cli.run_report import exit_code, show_report
@@ -198,4 +198,4 @@ def _play(output: Output, prepared: "Prepared", least: float | None) -> Exit:
     history = read_history(folder)
     report = prepared.suite.report(history.results(), prepared.manifest.setting)
     show_report(output, history, report)
-    return exit_code(history.summary, report, least, ending.signal)
+    return exit_code(history.summary, report, pass_rate, ending.signal)

@@ -11,11 +11,11 @@ from console.cli.parser import Arguments
 from console.cli.run_report import metric_words, show_report
 from console.cli.transcript import show_case, show_transcript
 from console.config.paths import find_runs_root
-from console.core.annotation import UNREMARKED, remark_counts
+from console.core.annotation import NO_ANNOTATION, annotation_counts
 from console.core.comparison import Comparison
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
-from console.exchange.document import remarks_of
+from console.exchange.document import annotation_fields
 from console.insight.conversation import Conversation
 from console.insight.turn_sums import turn_sums
 from console.store.journal import JournalReader
@@ -46,7 +46,7 @@ def run(args: ShowArguments) -> int:
     if case:
         return _show_case(args, history, case)
     show_report(args.output, history, _report(args, history))
-    counts = remark_counts(Notes(history.folder.path).annotations().values())
+    counts = annotation_counts(Notes(history.folder.path).annotations().values())
     if counts and not args.json:
         args.output.text(f"readers: {counts}; no score is changed by that", "doubt")
     return Exit.OK
@@ -74,8 +74,8 @@ def _show_case(args: Arguments, history: History, case: str) -> int:
             output.data(_as_json(args, history, played))
             continue
         show_case(output, played, history.manifest, compare(args, history, played))
-        notes = remarks_of(
-            Notes(history.folder.path).annotations().get((played.key.case, played.key.rollout), UNREMARKED)
+        notes = annotation_fields(
+            Notes(history.folder.path).annotations().get((played.key.case, played.key.rollout), NO_ANNOTATION)
         )
         for kind, text in notes.items():
             output.text(f"  {kind.replace('_', ' ')}: {text}", "doubt")

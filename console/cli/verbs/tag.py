@@ -5,10 +5,10 @@ import argparse
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
-from console.core.annotation import UNREMARKED
+from console.core.annotation import NO_ANNOTATION
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
-from console.exchange.document import remarks_of
+from console.exchange.document import annotation_fields
 from console.exchange.run_reader import RunReader
 from console.insight.rollout import Rollout
 from console.store.line import scrub
@@ -54,7 +54,7 @@ def run(args: TagArguments) -> int:
     for kind, value in (("tag", _tag(args.tag)), ("comment", args.comment), ("reviewed", reviewed)):
         if value is not None:
             notes.add(Note(rollout.key, kind, scrub(value.strip())))
-    show_remark(args, reader, rollout)
+    show_annotation(args, reader, rollout)
     return Exit.OK
 
 
@@ -71,10 +71,10 @@ def find_rollout(args: Arguments, which: str, number: int) -> tuple[RunReader, R
     return reader, _rollout(reader, case, number)
 
 
-def show_remark(args: Arguments, reader: RunReader, rollout: Rollout) -> None:
+def show_annotation(args: Arguments, reader: RunReader, rollout: Rollout) -> None:
     """Say what stands of a rollout."""
-    annotation = reader.annotations().get(rollout.slot, UNREMARKED)
-    standing = dict(remarks_of(annotation)) | ({"reviewed": "yes"} if annotation.reviewed else {})
+    annotation = reader.annotations().get(rollout.slot, NO_ANNOTATION)
+    standing = dict(annotation_fields(annotation)) | ({"reviewed": "yes"} if annotation.reviewed else {})
     if args.json:
         head = {"schema": 1, "run": reader.folder.name, "case": rollout.key.case, "rollout": rollout.key.rollout + 1}
         args.output.data(head | standing)

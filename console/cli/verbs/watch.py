@@ -17,7 +17,7 @@ from console.insight.rollout import PREPARED
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder, find_run
 
-_LOOK_EVERY_S = 0.2
+_POLL_S = 0.2
 _ENGINE_STARTS_WITHIN_S = 10.0
 """How long after a run was made its engine may still be starting."""
 
@@ -56,16 +56,16 @@ def _follow(folder: RunFolder, output: Output) -> int:
         while records := reader.read_new():
             for record in records:
                 fold.apply(without_output(record))
-                _tell(output, record, fold)
+                _print_record(output, record, fold)
         if not live:
             break
-        time.sleep(_LOOK_EVERY_S)
+        time.sleep(_POLL_S)
     state = fold.state(live=False)
     output.say(f"{state}: {progress_line(fold.tally, manifest.cases)}")
     return Exit.OK if state == "completed" else Exit.INCONCLUSIVE
 
 
-def _tell(output: Output, record: AnyRecord, fold: RunFold) -> None:
+def _print_record(output: Output, record: AnyRecord, fold: RunFold) -> None:
     if output.machine:
         output.data(msgspec.to_builtins(record))
     elif isinstance(record, Finished):

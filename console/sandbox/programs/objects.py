@@ -11,7 +11,7 @@ from typing import Any
 from console.sandbox.serve import Operation, Port
 
 
-class Workspace:
+class ObjectStore:
     """The objects of one worker, by the names the caller gave them."""
 
     def __init__(self, classes: dict[str, type], allowed: dict[str, list[str]]) -> None:
@@ -53,5 +53,5 @@ def start(port: Port, setup: dict[str, Any]) -> dict[str, Operation]:
         sys.modules[name] = module
         spec.loader.exec_module(module)
         classes |= {key: value for key, value in vars(module).items() if isinstance(value, type)}
-    workspace = Workspace(classes, setup["allowed"])
+    workspace = ObjectStore(classes, setup["allowed"])
     return {"make": workspace.make, "invoke": workspace.invoke, "drop": workspace.drop}

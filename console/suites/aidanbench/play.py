@@ -53,11 +53,11 @@ class Loop:
         """
         cap = self.options.max_turns
         while cap is None or len(self.turns) < cap:
-            if not await self._take_turn():
+            if not await self._play_turn():
                 break
         return [msgspec.to_builtins(turn) for turn in self.turns]
 
-    async def _take_turn(self) -> bool:
+    async def _play_turn(self) -> bool:
         """Ask once; return whether the answer was accepted."""
         reply = await self._ask()
         answer = answer_of(reply.content or "")
@@ -70,7 +70,7 @@ class Loop:
         )
         if len(vectors) != 1:
             raise Fault(FaultKind.DATA, f"the embedding model gave {len(vectors)} vectors for one text")
-        return self._weigh(reply, answer, grade, vectors[0], comparison)
+        return self._judge_turn(reply, answer, grade, vectors[0], comparison)
 
     async def _ask(self) -> Reply:
         messages = messages_for(self.wording, self.options.protocol, self.question, self.exchanges, self.accepted)
@@ -84,7 +84,7 @@ class Loop:
         self.exchanges.append({"role": "assistant", "content": reply.content or ""})
         return reply
 
-    def _weigh(self, reply: Reply, answer: str, grade: Grade, vector: list[float], comparison: Comparison) -> bool:
+    def _judge_turn(self, reply: Reply, answer: str, grade: Grade, vector: list[float], comparison: Comparison) -> bool:
         """Put the numbers together and decide."""
         near = self._nearest(vector)
         scores = Scores(grade.value, self._novelty(near), comparison.novelty)

@@ -82,7 +82,7 @@ def scripted_answer(question: str, rollout: int, accepted: tuple[str, ...]) -> C
         lost = _BABBLE[_roll(question, rollout, "babble") % len(_BABBLE)]
         stale = accepted[_roll(question, len(accepted), "again") % len(accepted)] if accepted else order[-1]
         if left:
-            right = _worn(left[0], accepted, 1 - len(left) / len(ideas))
+            right = _restated(left[0], accepted, 1 - len(left) / len(ideas))
         else:
             right = lost if _roll(question, rollout, "ending") % 4 == 0 else stale
         return ScriptedAnswers(right=_tagged(right), wrong=(_tagged(stale),) * 4 + (_tagged(lost),))
@@ -113,7 +113,7 @@ def scripted_similarity(new: str, earlier: str) -> Callable[[], ScriptedAnswers]
     return scripted
 
 
-def _worn(idea: str, accepted: tuple[str, ...], used: float) -> str:
+def _restated(idea: str, accepted: tuple[str, ...], used: float) -> str:
     """Return an idea that leans the more on an earlier answer the more of the ideas are used up (0 to 1)."""
     if not accepted:
         return idea

@@ -10,10 +10,10 @@ from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.memory.backend import core_of
 from console.suites.bfcl.memory.chain import memory_after
 from console.suites.bfcl.memory.embedding import embedding
-from console.suites.bfcl.memory.play import Remembering
+from console.suites.bfcl.memory.play import MemoryExecution
 from console.suites.bfcl.multi_turn_play import Conversation, Execution
 from console.suites.bfcl.web_search.choice import choose_web
-from console.suites.bfcl.web_search.play import Browsing
+from console.suites.bfcl.web_search.play import WebSearchExecution
 from console.suites.bfcl.wording import Wording
 from console.suites.stage import Stage
 
@@ -34,8 +34,8 @@ async def play_agentic(entry: Entry, stage: Stage, setting: Setting, wording: Wo
         before = memory_after(entry.depends_on, stage.output_of, setting.mode)
         memory = core_of(before)
         embed = embedding(dataset.embedding, dataset.folder, dataset.weights)
-        execution: Execution = Remembering(entry.id, before, embed)
+        execution: Execution = MemoryExecution(entry.id, before, embed)
     else:
-        execution = Browsing(entry.id, entry.initial_config, choose_web(setting.options, dataset))
+        execution = WebSearchExecution(entry.id, entry.initial_config, choose_web(setting.options, dataset))
     offered = entry.offering(docs)
     return await Conversation(offered, stage, setting, wording, execution, {}, memory, scripted_agentic_turn).play()

@@ -50,7 +50,7 @@ async def play_case(case: Case, stage: Stage, setting: Setting, folder: Path) ->
         UsageError: the sandbox is too weak here and that was not accepted.
     """
     options = read_options(setting)
-    start = _Starter(case, options, folder)
+    start = _WorkerFactory(case, options, folder)
     if options.mode == "json":
         turns = await ToolLoop(case, stage, options, start.worker).play()
     else:
@@ -58,7 +58,7 @@ async def play_case(case: Case, stage: Stage, setting: Setting, folder: Path) ->
     return {"mode": options.mode, "turns": turns}
 
 
-class _Starter:
+class _WorkerFactory:
     """Starts the worker of a conversation."""
 
     def __init__(self, case: Case, options: CaveOptions, folder: Path) -> None:
@@ -104,7 +104,7 @@ class _Starter:
 
 
 @dataclass(slots=True)
-class _Heard:
+class _TurnAnswers:
     """What the worker was told in a turn: enough to bring another one to where it was."""
 
     now: str
@@ -118,9 +118,9 @@ class _AgentPlay:
         self._turns = cast("list[dict[str, Any]]", case.data["conversation"]["turns"])
         self._stage, self._options = stage, options
         self._turn = self._asked = 0
-        self._heard: list[_Heard] = []
+        self._answers_by_turn: list[_TurnAnswers] = []
 
-    async def play(self, start: _Starter) -> list[dict[str, Any]]:
+    async def play(self, start: _WorkerFactory) -> list[dict[str, Any]]:
         """Play the turns in order; a lost worker ends the conversation."""
         if not self._turns:
             return []
@@ -140,10 +140,10 @@ class _AgentPlay:
 
     async def _play_turn(self) -> dict[str, Any]:
         number, self._asked = self._turn, 0
-        self._heard.append(_Heard(await self._stage.perform("clock", {"turn": number}, _now)))
+        self._answers_by_turn.append(_TurnAnswers(await self._stage.perform("clock", {"turn": number}, _now)))
         query = self._turns[number].get("query", "")
         try:
-            record = await self._whatever_is_killed()
+            record = await self._retry_if_killed()
             read_turn(record)
         except BadRecord as error:
             await self._worker.kill()
@@ -162,7 +162,7 @@ class _AgentPlay:
         self._stage.note("turn", kept, turn=number)
         return cast("dict[str, Any]", kept)
 
-    async def _whatever_is_killed(self) -> Any:
+    async def _retry_if_killed(self) -> Any:
         """Have the turn played; when the worker is shot, bring another to the same point and go on, once a turn.
 
         Code that shoots its own worker does so again, and that is its doing.
@@ -170,20 +170,20 @@ class _AgentPlay:
         try:
             return await self._call(self._turn, self._answer)
         except WorkerLost as lost:
-            if not lost.was_shot:
+            if not lost.was_killed:
                 raise
         self._worker = await self._start.worker()
         for number in range(self._turn):
             with contextlib.suppress(WorkerError):  # a turn that ended so does it again
-                await self._call(number, self._remember(number, _surprised))
-        return await self._call(self._turn, self._remember(self._turn, self._answer))
+                await self._call(number, self._replay_answers(number, _surprised))
+        return await self._call(self._turn, self._replay_answers(self._turn, self._answer))
 
     async def _call(self, turn: int, on_ask: OnAsk) -> Any:
-        return await self._worker.call("play", {"turn": turn, "now": self._heard[turn].now}, on_ask=on_ask)
+        return await self._worker.call("play", {"turn": turn, "now": self._answers_by_turn[turn].now}, on_ask=on_ask)
 
-    def _remember(self, turn: int, then: OnAsk) -> OnAsk:
+    def _replay_answers(self, turn: int, then: OnAsk) -> OnAsk:
         """Answer what was asked in a turn before as it was answered then, and leave the rest to `then`."""
-        earlier_answers = iter(list(self._heard[turn].answers))
+        earlier_answers = iter(list(self._answers_by_turn[turn].answers))
 
         async def answer(kind: str, data: Any) -> Any:
             asked, result = next(earlier_answers, ("", None))
@@ -196,7 +196,7 @@ class _AgentPlay:
             answer = await (self._ask(read_question(data)) if kind == "model" else self._cell(read_cell(data)))
         except BadRecord as error:
             raise WorkerLost("protocol", f"the worker sent no proper {kind[:40]!r}: {error}; it was ended") from None
-        self._heard[self._turn].answers.append((kind, answer))
+        self._answers_by_turn[self._turn].answers.append((kind, answer))
         return answer
 
     async def _ask(self, question: Question) -> dict[str, Any]:

@@ -23,11 +23,11 @@ def scripted_answers_for(turn: dict[str, Any], mode: Mode, step: int) -> Scripte
     calls = own_calls(own) if "calls" in own else expected_calls(turn)
     if mode == "json":
         right = Utterance(None, calls) if calls else answer
-        return ScriptedAnswers(right, (Utterance(None, _spoilt(calls)), wrong_answer) if calls else (wrong_answer,))
+        return ScriptedAnswers(right, (Utterance(None, _mutated(calls)), wrong_answer) if calls else (wrong_answer,))
     code = str(own["code"]) if "code" in own else as_code(calls)
     if not code:
         return ScriptedAnswers(answer, (wrong_answer,))
-    wrong = as_code(_spoilt(calls)) or "print(undefined_name)"
+    wrong = as_code(_mutated(calls)) or "print(undefined_name)"
     return ScriptedAnswers(_cell(code), (_cell(wrong), wrong_answer))
 
 
@@ -53,7 +53,7 @@ def _values(call: ExpectedCall) -> dict[str, Any]:
     return {argument.name: argument.value for argument in call.arguments if argument.value is not None}
 
 
-def _spoilt(calls: tuple[tuple[str, dict[str, Any]], ...]) -> tuple[tuple[str, dict[str, Any]], ...]:
+def _mutated(calls: tuple[tuple[str, dict[str, Any]], ...]) -> tuple[tuple[str, dict[str, Any]], ...]:
     """Return the calls with the first argument of the last one wrong, or without the last one."""
     if not calls:
         return ()

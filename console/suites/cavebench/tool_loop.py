@@ -27,7 +27,7 @@ class ToolLoop:
         """Hold what is needed; the worker is started when a tool must really run."""
         self._data = case.data
         self._stage, self._options = stage, options
-        self._bench = _Bench(stage, start)
+        self._tool_worker = _ToolWorker(stage, start)
         self._turns = cast("list[dict[str, Any]]", case.data["conversation"]["turns"])
         self._messages: list[Message] = []
         self._tools: list[dict[str, Any]] = []
@@ -47,12 +47,12 @@ class ToolLoop:
                 if "lost" in played[-1]:
                     break
         finally:
-            await self._bench.close()
+            await self._tool_worker.close()
         return played
 
     async def _introduce(self) -> None:
         try:
-            facts = await self._bench.do("describe", {}, turn=-1)
+            facts = await self._tool_worker.do("describe", {}, turn=-1)
         except WorkerError as error:
             raise Fault(FaultKind.DATA, f"the tools cannot be offered natively: {error.message}") from None
         self._tools = [{"type": "function", "function": schema} for schema in facts["tools"]]
@@ -67,7 +67,7 @@ class ToolLoop:
             record["response"] = await self._converse(number, turn, record)
             if turn.get("validator"):
                 heard = {"turn": number, "response": record["response"], "calls": record["calls"]}
-                record["validator"] = await self._bench.do("validate", heard, turn=number)
+                record["validator"] = await self._tool_worker.do("validate", heard, turn=number)
         except WorkerLost as lost:
             if lost.cause in ("start", "killed"):
                 raise
@@ -100,13 +100,13 @@ class ToolLoop:
 
     async def _answer(self, number: int, step: int, call: ToolCall, arguments: Any) -> None:
         request = {"tool": call.name, "arguments": arguments}
-        text = str((await self._bench.do("invoke", request, turn=number))["text"])
+        text = str((await self._tool_worker.do("invoke", request, turn=number))["text"])
         self._messages.append({"role": "tool", "tool_call_id": call.id, "content": text})
         shown = {"tool": call.name, "arguments": arguments, "text": text, "call_id": call.id}
         self._stage.note("tool", shown, turn=number, step=step)
 
 
-class _Bench:
+class _ToolWorker:
     """The worker behind the stage: known effects are remembered, and made good before the first new one."""
 
     def __init__(self, stage: Stage, start: Callable[[], Awaitable[Worker]]) -> None:
@@ -129,7 +129,7 @@ class _Bench:
         async def act() -> Any:
             nonlocal fresh
             fresh = True
-            return await self._whatever_is_killed(operation, arguments)
+            return await self._retry_if_killed(operation, arguments)
 
         result = await self._stage.perform(operation, {"turn": turn, **arguments}, act)
         if operation == "invoke":
@@ -142,12 +142,12 @@ class _Bench:
         if self._worker is not None:
             await self._worker.kill()
 
-    async def _whatever_is_killed(self, operation: str, arguments: dict[str, Any]) -> Any:
+    async def _retry_if_killed(self, operation: str, arguments: dict[str, Any]) -> Any:
         """Do an operation; when the worker is shot, do it in another one, once."""
         try:
             return await (await self._ready()).call(operation, arguments)
         except WorkerLost as lost:
-            if not lost.was_shot:
+            if not lost.was_killed:
                 raise
         self._worker, self._caught_up = None, 0
         return await (await self._ready()).call(operation, arguments)

@@ -26,7 +26,7 @@ from console.insight.conversation import Conversation
 from console.insight.overview import Overview
 from console.insight.rollout import Slot
 from console.insight.snapshot import freeze, layout, thaw
-from console.store.index import KEPT_FROM_BYTES, JournalIndex
+from console.store.index import SAVED_FROM_BYTES, JournalIndex
 from console.store.runs import STARTING_S, RunFolder
 from console.tui.data.wakeup import FirstTokenWakeup
 
@@ -218,15 +218,15 @@ class RunFeed:
     def _recall(self) -> None:
         """Take up what was kept of the run, so that a long one need not be read to be shown."""
         with self._reading, contextlib.suppress(msgspec.DecodeError):
-            made = self._index.recall(self.folder.index_path, layout(), live=self.folder.is_live)
+            made = self._index.restore_saved(self.folder.index_path, layout(), live=self.folder.is_live)
             self._recalled = thaw(made, self._index.keys()) if made is not None else None
             self._kept_at = self._index.offset
 
     def _keep_if_over(self) -> None:
         """Keep what came of a long run that nobody plays any more and that has been read and counted to its end."""
         end = self._index.offset
-        if not self.is_live and self.is_read and not self._pieces and end >= KEPT_FROM_BYTES and end != self._kept_at:
-            self._index.keep(self.folder.index_path, layout(), freeze(self.overview))
+        if not self.is_live and self.is_read and not self._pieces and end >= SAVED_FROM_BYTES and end != self._kept_at:
+            self._index.save(self.folder.index_path, layout(), freeze(self.overview))
             self._kept_at = end
 
     async def _attach(self) -> None:

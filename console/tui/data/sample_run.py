@@ -16,7 +16,7 @@ from console.core.run import Budget, Selection, Tally
 from console.engine.forecast import Forecast
 from console.engine.plan import Plan
 from console.store.runs import RunFolder
-from console.store.sample_runs import prune_trials
+from console.store.sample_runs import prune_sample_runs
 from console.tui.data.catalog_items import RunLine, RunWatch
 
 CASES = 3

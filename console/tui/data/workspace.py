@@ -182,7 +182,7 @@ class Workspace:
     def _strands(self) -> bool:
         """Look whether somebody plays the queue."""
         queue = RunQueue(self.runs_root) if self.runs_root else None
-        return bool(queue is not None and queue.names() and not queue.is_played and not queue.is_waking)
+        return bool(queue is not None and queue.names() and not queue.is_playing and not queue.is_starting)
 
     def _take_news(self, news: list[RunLine], stamp: float, stranded: bool) -> None:
         self._looking = False

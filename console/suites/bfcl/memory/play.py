@@ -11,7 +11,7 @@ from console.suites.bfcl.memory.vector import Embed
 
 
 @dataclass(slots=True)
-class Remembering:
+class MemoryExecution:
     """The memory of one conversation being held, and what was executed on it so far."""
 
     entry_id: str

@@ -1,7 +1,7 @@
 """The two functions a model can call, over answers that are known already; what is not known yet is asked for.
 
 Calls are executed as ordinary functions, and the web can only be awaited. So a call that needs something unknown says
-what (`wanted`) and is executed again once that is there.
+what (`unanswered`) and is executed again once that is there.
 """
 
 from collections.abc import Mapping
@@ -28,38 +28,38 @@ class Fetch:
     url: str
 
 
-Want = Search | Fetch
+WebRequest = Search | Fetch
 
 
 @dataclass(frozen=True, slots=True)
-class Got:
+class WebAnswer:
     """What came of a want: the search service's answer or a page's text, or why there is no page."""
 
     answer: Any = None
     complaint: str = ""
 
 
-class Unknown(Exception):
+class NotAnswered(Exception):
     """A call needs something that is not known yet; never seen by a model."""
 
 
 class WebSearchAPI:
     """What a model can call. The class name shows in Python's complaints about arguments."""
 
-    def __init__(self, answers: Mapping[Want, Got]) -> None:
+    def __init__(self, answers: Mapping[WebRequest, WebAnswer]) -> None:
         """Start with what is known."""
-        self._known = answers
+        self._answers = answers
         self._show_snippet = True
-        self._wanted: list[Want] = []
+        self._unanswered: list[WebRequest] = []
 
     def _load_scenario(self, scenario: dict[str, Any], long_context: bool = False) -> None:
         del long_context
         self._show_snippet = scenario.get("show_snippet", True)
 
     @property
-    def wanted(self) -> list[Want]:
+    def unanswered(self) -> list[WebRequest]:
         """What was needed and not known."""
-        return self._wanted
+        return self._unanswered
 
     def search_engine_query(self, keywords: Any, max_results: Any = 10, region: Any = "wt-wt") -> Any:
         """Return titles and addresses of results, with snippets unless the entry hides them."""
@@ -90,11 +90,11 @@ class WebSearchAPI:
             case _:
                 return {"error": f"An error occurred while fetching {url}: Unsupported mode: {mode}"}
 
-    def _get(self, want: Want) -> Got:
-        if want not in self._known:
-            self._wanted.append(want)
-            raise Unknown
-        return self._known[want]
+    def _get(self, request: WebRequest) -> WebAnswer:
+        if request not in self._answers:
+            self._unanswered.append(request)
+            raise NotAnswered
+        return self._answers[request]
 
     def _shown(self, result: dict[str, Any]) -> dict[str, Any]:
         shown = {"title": result.get("title", ""), "href": result.get("link", "")}

@@ -5,15 +5,15 @@ from typing import Any
 
 from console.llm.browsing import NoPage, WebAccess
 from console.suites.bfcl.simulator_state import World
-from console.suites.bfcl.web_search.functions import Fetch, Got, Want, WebSearchAPI
+from console.suites.bfcl.web_search.functions import Fetch, WebAnswer, WebRequest, WebSearchAPI
 
 _CLASS = "WebSearchAPI"
-_MOST_WANTS = 20
+_MOST_REQUESTS = 20
 """Searches and pages of one call text, which may hold calls in calls."""
 
 
 @dataclass(slots=True)
-class Browsing:
+class WebSearchExecution:
     """The web as one conversation uses it. Nothing is remembered from one call to the next."""
 
     entry_id: str
@@ -33,21 +33,21 @@ class Browsing:
         """Nothing is held anywhere."""
 
     async def _call(self, call: str) -> str:
-        answers: dict[Want, Got] = {}
+        answers: dict[WebRequest, WebAnswer] = {}
         while True:
             entry = {"id": self.entry_id, "classes": [_CLASS], "config": self.config, "long_context": False}
             world = World({_CLASS: lambda: WebSearchAPI(answers)}, entry, "model")
             [result] = world.execute([call])
-            wants = world.instances[_CLASS].wanted
-            if not wants or len(answers) >= _MOST_WANTS:
+            requests = world.instances[_CLASS].unanswered
+            if not requests or len(answers) >= _MOST_REQUESTS:
                 return result
-            for want in wants:
-                answers[want] = await self._ask(want)
+            for request in requests:
+                answers[request] = await self._ask(request)
 
-    async def _ask(self, want: Want) -> Got:
-        if not isinstance(want, Fetch):
-            return Got(await self.web.search(want.keywords, want.region))
+    async def _ask(self, request: WebRequest) -> WebAnswer:
+        if not isinstance(request, Fetch):
+            return WebAnswer(await self.web.search(request.keywords, request.region))
         try:
-            return Got(await self.web.page(want.url))
+            return WebAnswer(await self.web.page(request.url))
         except NoPage as trouble:
-            return Got(complaint=str(trouble))
+            return WebAnswer(complaint=str(trouble))

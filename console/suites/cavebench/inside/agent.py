@@ -105,7 +105,7 @@ class ValidatorRuntime:
     get_variable = get_variable_value = retrieve
 
 
-class Desk:
+class AgentSession:
     """The operations of cave mode."""
 
     def __init__(self, port: Port, scenario: ScenarioModule, setup: dict[str, Any]) -> None:
@@ -217,5 +217,5 @@ def start(port: Port, setup: dict[str, Any]) -> dict[str, Operation]:
     agent_module.datetime = _Clock  # pyright: ignore[reportAttributeAccessIssue,reportPrivateImportUsage]
     scenario = load(setup["root"], setup["module"], setup["beside"])
     scenario.check(setup["turns"])
-    desk = Desk(port, scenario, setup)
+    desk = AgentSession(port, scenario, setup)
     return {"play": cast("Operation", desk.play)}

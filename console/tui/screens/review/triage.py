@@ -7,7 +7,7 @@ one line each, so that all reasons stay in sight. Groups keep their place when n
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from console.core.annotation import UNREMARKED, Annotation
+from console.core.annotation import NO_ANNOTATION, Annotation
 from console.insight.failures import Group, GroupBy, group, in_order
 from console.insight.filter import Filter, read_filter
 from console.insight.rollout import Rollout, Slot
@@ -79,7 +79,7 @@ class Triage:
 
     def annotation(self, slot: Slot) -> Annotation:
         """Return what readers say of a case."""
-        return self.annotations.get(slot, UNREMARKED)
+        return self.annotations.get(slot, NO_ANNOTATION)
 
     def settle_on(self, home: str) -> None:
         """List something else by default; what the reader has chosen stays."""

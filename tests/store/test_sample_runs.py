@@ -9,7 +9,7 @@ from console.core.case import Setting
 from console.core.run import Manifest, ModelFacts
 from console.store.lock import RunLock
 from console.store.runs import RunFolder, create_run
-from console.store.sample_runs import KEPT, KEPT_S, prune_trials
+from console.store.sample_runs import KEPT, KEPT_S, prune_sample_runs
 
 NOW = 1_800_000_000.0
 OLD = NOW - KEPT_S - 1
@@ -31,13 +31,13 @@ def left(root: Path) -> list[str]:
 def test_the_newest_stay_however_old_and_the_young_however_many(tmp_path: Path) -> None:
     for number in range(KEPT + 4):
         trial(tmp_path, f"old-{number:02}", OLD - 100 + number)
-    assert prune_trials(tmp_path, NOW) == 4
+    assert prune_sample_runs(tmp_path, NOW) == 4
     assert left(tmp_path) == [f"old-{number:02}" for number in range(4, KEPT + 4)]
     for number in range(KEPT + 4):
         trial(tmp_path, f"young-{number:02}", NOW - 60)
-    assert prune_trials(tmp_path, NOW) == KEPT
+    assert prune_sample_runs(tmp_path, NOW) == KEPT
     assert left(tmp_path) == [f"young-{number:02}" for number in range(KEPT + 4)]
-    assert prune_trials(tmp_path / "none", NOW) == 0
+    assert prune_sample_runs(tmp_path / "none", NOW) == 0
 
 
 @pytest.fixture
@@ -50,8 +50,8 @@ def test_a_trial_that_is_written_to_stays(tmp_path: Path) -> None:
     played, resumed = trial(tmp_path, "played", OLD), trial(tmp_path, "resumed", OLD)
     os.utime(resumed.journal_path, (NOW, NOW))
     with RunLock(played.lock_path):
-        assert prune_trials(tmp_path, NOW) == 0
-    assert prune_trials(tmp_path, NOW) == 1
+        assert prune_sample_runs(tmp_path, NOW) == 0
+    assert prune_sample_runs(tmp_path, NOW) == 1
     assert left(tmp_path) == ["resumed"]
 
 
@@ -62,6 +62,6 @@ def test_what_is_no_trial_is_not_touched(tmp_path: Path) -> None:
     (root / "own" / "notes.txt").write_text("mine")
     (root / "link").symlink_to(beside.path)
     (root / "file").write_text("mine")
-    assert prune_trials(root, NOW) == 0
+    assert prune_sample_runs(root, NOW) == 0
     assert left(root) == ["file", "link", "own"]
     assert beside.manifest().id == "beside"
