@@ -1,4 +1,4 @@
-"""Playing a run in the foreground for `run`, `resume`, `retry` and `engine`, with progress on stderr."""
+"""Playing a run in the foreground of a headless command."""
 
 from collections.abc import Callable
 

@@ -23,12 +23,12 @@ class Output:
         self._color = color and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
     def say(self, text: str) -> None:
-        """Talk: a line on stderr, unless quiet."""
+        """Write a line on stderr, unless quiet."""
         if not self.quiet:
             self.warn(text)
 
     def warn(self, text: str) -> None:
-        """Talk that is shown even when quiet."""
+        """Write a line on stderr, even when quiet."""
         _write(sys.stderr, visible(text) + "\n")
 
     def rewrite(self, text: str) -> None:
@@ -36,15 +36,15 @@ class Output:
         _write(sys.stderr, text)
 
     def text(self, text: str = "", style: str = "") -> None:
-        """Write a line of readable data."""
+        """Write a line of readable text to stdout."""
         _write(sys.stdout, self._styled(visible(text), style) + "\n")
 
     def raw(self, text: str) -> None:
-        """Write a file in another form, which an exporter has made safe."""
+        """Write a file in another format, which an exporter has made safe."""
         _write(sys.stdout, text)
 
     def data(self, value: Any) -> None:
-        """Write one JSON value on one line."""
+        """Write one JSON value on one line of stdout."""
         self.many_data([value])
 
     def many_data(self, values: Iterable[Any]) -> None:

@@ -68,7 +68,7 @@ class Arguments(argparse.Namespace):
 
     @property
     def output(self) -> Output:
-        """Where to write, as asked for."""
+        """Return the output that the options ask for."""
         return Output(machine=self.json, quiet=self.quiet, color=not self.no_color)
 
 
@@ -76,7 +76,7 @@ class Parser(argparse.ArgumentParser):
     """An argparse parser that raises UsageError, naming the nearest known word."""
 
     def error(self, message: str) -> NoReturn:
-        """Turn argparse's complaint into ours."""
+        """Turn argparse's error into one of ours."""
         raise UsageError(_with_nearest(message), hint=f"See `{self.prog} --help`.")
 
 

@@ -15,7 +15,7 @@ class Progress:
     """Takes every record of a run and says how far it is."""
 
     def __init__(self, output: Output, planned: int) -> None:
-        """Say nothing yet; `planned` is the number of rollouts in all."""
+        """Show progress of a run of `planned` rollouts in all."""
         self.fold = RunFold()
         self._output, self._planned = output, planned
         self._rewrites = sys.stderr.isatty() and not output.quiet
@@ -23,7 +23,7 @@ class Progress:
         self._shown = ""
 
     def __call__(self, record: AnyRecord) -> None:
-        """Count a record, and say so when it is time."""
+        """Count a record, and show the progress line when it is time."""
         self.fold.apply(without_output(record))
         now = time.monotonic()
         if isinstance(record, Tried) and record.wait_s is None:
@@ -33,12 +33,12 @@ class Progress:
             self._show()
 
     def say(self, text: str) -> None:
-        """Say a line of its own, past the rewritten one."""
+        """Write a line above the progress line."""
         self._clear()
         self._output.say(text)
 
     def close(self) -> None:
-        """Leave the terminal with a whole line."""
+        """End the progress line."""
         self._show()
         if self._rewrites:
             self._output.rewrite("\n")

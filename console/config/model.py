@@ -22,23 +22,19 @@ class Secret:
     __slots__ = ("_value",)
 
     def __init__(self, value: str) -> None:
-        """Hide a text."""
         self._value = value
 
     def reveal(self) -> str:
-        """Return the text."""
         return self._value
 
     def __repr__(self) -> str:
-        """Show that there is something."""
+        """Show that there is a value, never the value."""
         return "Secret(…)"
 
     def __eq__(self, other: object) -> bool:
-        """Whether both hide the same."""
         return isinstance(other, Secret) and self._value == other._value
 
     def __hash__(self) -> int:
-        """Hash what is hidden."""
         return hash(self._value)
 
 
@@ -118,7 +114,7 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError("api_key and api_key_env exclude each other")
 
     def __repr__(self) -> str:
-        """Name the model; keys, headers and parameters are nobody's business."""
+        """Name the model only: keys, headers and parameters may be secret."""
         return f"ModelConfig({self.name!r}, {self.model_id!r})"
 
     @property

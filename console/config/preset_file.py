@@ -24,7 +24,7 @@ def save_preset(path: Path, name: str, preset: Preset) -> None:
     """Write a preset, in the place of an older one of that name; the file is replaced as a whole.
 
     Raises:
-        UsageError: the file cannot be read or written, or holds a mistake that must be mended first.
+        UsageError: the file cannot be read or written, or holds a mistake that must be fixed first.
     """
     lines = _read(path)
     start, end = _block_of(lines, name)
@@ -105,7 +105,7 @@ def _read(path: Path) -> list[str]:
         return list[str](_START.splitlines())
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
-            f"cannot be read: {error}", where=str(path), hint="Mend or move the file; nothing was saved."
+            f"cannot be read: {error}", where=str(path), hint="Fix or move the file; nothing was saved."
         ) from None
 
 
@@ -129,7 +129,7 @@ def _insist(path: Path, lines: list[str], text: str, name: str) -> None:
         raise UsageError(
             f"the file holds a mistake: {error}",
             where=f"{path.name}:{line}" if line else str(path),
-            hint="Mend it first; nothing was saved.",
+            hint="Fix it first; nothing was saved.",
         ) from None
     before.pop(name, None)
     if {key: value for key, value in after.items() if key != name} != before:

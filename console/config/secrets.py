@@ -92,11 +92,11 @@ class Redactor:
 
     @classmethod
     def for_models(cls, models: "Iterable[ModelConfig]") -> "Redactor":
-        """Make a redactor that knows all secrets of these models."""
+        """Return a redactor for all secrets of these models."""
         return cls(secret for model in models for secret in secrets_of(model))
 
     def __call__(self, text: str) -> str:
-        """Return the text without secrets."""
+        """Return the text with every secret replaced."""
         return _GENERIC.sub(REDACTED, self._known.sub(REDACTED, text))
 
 

@@ -21,7 +21,7 @@ _LARGEST = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """One thing that is wrong in a file, and how to mend it."""
+    """One mistake in a file, and how to fix it."""
 
     message: str
     where: str = ""
@@ -31,7 +31,6 @@ class Mistake:
     """The line with a caret below the spot; two lines of plain text."""
 
     def __str__(self) -> str:
-        """Join place, message, excerpt and hint."""
         parts = [f"{self.where}: {self.message}" if self.where else self.message, self.excerpt, self.hint]
         return "\n  ".join(part for part in parts if part)
 
@@ -49,7 +48,7 @@ class TomlFile:
     """Line and column, from 1, of every table and key; array tables are numbered from 0."""
 
     def mistake(self, message: str, line: int, column: int = 0, hint: str = "") -> None:
-        """Note a mistake at a line and column, both from 1; 0 means unknown."""
+        """Record a mistake at a line and column, both from 1; 0 means unknown."""
         where = f"{self.path.name}:{line}" if line else self.path.name
         self.mistakes.append(Mistake(message, where, hint, self._excerpt(line, column)))
 

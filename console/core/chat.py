@@ -89,7 +89,7 @@ class Utterance(msgspec.Struct, frozen=True):
 
 
 class ScriptedAnswers(msgspec.Struct, frozen=True):
-    """What a suite whispers to the simulated models: a right answer and plausible wrong ones."""
+    """Scripted answers of a suite for the simulated models: a right one and plausible wrong ones."""
 
     right: Utterance
     wrong: tuple[Utterance, ...] = ()

@@ -38,7 +38,7 @@ class Spending:
     latencies: list[float] = field(default_factory=list[float])
 
     def add(self, lines: Iterable[Line]) -> None:
-        """Take result lines into account; zeros and what is no number are dropped."""
+        """Add result lines; zeros and what is no number are dropped."""
         for line in lines:
             self.input_tokens += _numbers(line.get("input_token_count"))
             self.output_tokens += _numbers(line.get("output_token_count"))

@@ -20,7 +20,6 @@ class Recorder:
     """Writes failed entries of one model down."""
 
     def __init__(self, model: str, mode: str, dataset: Dataset, wording: Wording) -> None:
-        """Take what is the same for all entries."""
         self._model, self._mode = model, mode
         self._dataset, self._wording = dataset, wording
 

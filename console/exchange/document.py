@@ -1,4 +1,4 @@
-"""A run as writers of other forms take it: every rollout with its case, its end, what readers say of it, compared."""
+"""A run prepared for export: every rollout with its case, its end, its annotations and its comparison."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ AnnotationFields = Mapping[str, str]
 
 
 def annotation_fields(annotation: Annotation) -> AnnotationFields:
-    """Return what travels with an export; `disputed_by` says who disputes the ground truth, and when (UTC)."""
+    """Return the exported fields of an annotation; `disputed_by` says who disputes the ground truth, and when (UTC)."""
     by = ""
     if annotation.dispute:
         when = datetime.fromtimestamp(annotation.disputed_at, UTC).strftime("%Y-%m-%d %H:%M")
@@ -66,7 +66,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class RunDocument:
-    """A whole run."""
+    """A whole run, ready for export."""
 
     manifest: Manifest
     summary: Summary
@@ -80,7 +80,7 @@ class RunDocument:
         return self.manifest.simulated
 
     def annotations(self) -> dict[Slot, AnnotationFields]:
-        """Return what readers said, by rollout."""
+        """Return the annotations of readers, by rollout."""
         return {item.rollout.slot: item.annotations for item in self.items if item.annotations}
 
 

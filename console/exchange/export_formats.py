@@ -1,4 +1,4 @@
-"""Every form a run can be written in, by the name that `export` and the app know it under."""
+"""The formats that a run can be exported in, by the name that `export` and the app know them under."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from console.store.runs import RunFolder
 
 @dataclass(frozen=True, slots=True)
 class ExportFormat:
-    """One form that is a single file."""
+    """One format that is a single file."""
 
     name: str
     extension: str

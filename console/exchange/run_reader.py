@@ -37,7 +37,7 @@ class RunReader:
 
     @property
     def is_behind(self) -> bool:
-        """Whether the journal has changed since it was read."""
+        """Whether the journal has grown since it was read."""
         return self._size() != self._seen
 
     def _size(self) -> int:
@@ -47,19 +47,18 @@ class RunReader:
             return 0
 
     def follow(self) -> None:
-        """Read what was written since."""
+        """Read what was written since the last call."""
         self._seen = self._size()
         for record in self._index.iter_all():
             self.side.apply(record)
 
     @property
     def manifest(self) -> Manifest:
-        """The run's manifest."""
         return self.side.manifest
 
     @property
     def damages(self) -> int:
-        """Journal lines that could not be read."""
+        """The journal lines that could not be read."""
         return len(self._index.damages)
 
     def conversation(self, rollout: Rollout) -> Conversation:
@@ -70,7 +69,7 @@ class RunReader:
         return conversation
 
     def annotations(self) -> Mapping[Slot, Annotation]:
-        """Return what readers say of rollouts."""
+        """Return the annotations of readers, by rollout."""
         return Notes(self.folder.path).annotations()
 
 

@@ -64,7 +64,6 @@ class Conversation:
     """The transcript and state of one attempt at one rollout."""
 
     def __init__(self, key: Key) -> None:
-        """Start with nothing known."""
         self.key = key
         self.case: Case | None = None
         self.passages: list[Passage] = []
@@ -137,7 +136,7 @@ class Conversation:
             flight.parts.setdefault(delta.kind, []).append(delta.text)
 
     def act(self, activity: Activity) -> None:
-        """Take over what the engine says that the conversation is doing."""
+        """Apply what the engine says that the conversation is doing."""
         self.state, self.why = activity.state, activity.why
 
     def tail(self) -> list[Passage]:

@@ -76,7 +76,7 @@ class Round:
 
     @property
     def beside(self) -> str:
-        """What was said outside the answer tag."""
+        """The text outside the answer tag."""
         before, tag, rest = self.reply.partition(_OPEN)
         return "" if not tag or _OPEN in rest else f"{before.strip()}\n{rest.partition(_SHUT)[2].strip()}".strip()
 
@@ -85,7 +85,6 @@ class Rounds:
     """The rounds of one conversation, taken in passage by passage in journal order."""
 
     def __init__(self) -> None:
-        """Start with none."""
         self.rounds: list[Round] = []
         self._taken = 0
         self._owner: dict[int, Round] = {}

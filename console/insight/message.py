@@ -1,4 +1,4 @@
-"""Reading a chat message of a request as it was sent, whatever its form: nothing in it is taken for granted."""
+"""Chat messages in a normalized form, read from requests as they were sent: nothing in them is taken for granted."""
 
 import ast
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ _LONGEST = 500_000
 
 @dataclass(frozen=True, slots=True)
 class NormalizedMessage:
-    """One message in plain form."""
+    """One chat message, whatever form it was sent in."""
 
     role: str
     text: str

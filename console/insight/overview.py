@@ -56,7 +56,6 @@ class Overview:
     """Everything the lists and the header of a run show."""
 
     def __init__(self) -> None:
-        """Start with nothing known."""
         self.fold = RunFold()
         self.rollouts: dict[Slot, Rollout] = {}
         """In order of first start."""
@@ -89,7 +88,7 @@ class Overview:
         return changed
 
     def apply(self, record: AnyRecord) -> None:
-        """Take one record into account."""
+        """Apply one record of the journal."""
         self.fold.apply(without_output(record))
         self.pace.apply(record)
         if isinstance(record, Asked | Embedded):
@@ -115,7 +114,7 @@ class Overview:
                 pass
 
     def apply_frame(self, frame: AnyFrame) -> None:
-        """Take one live frame into account."""
+        """Apply one live frame."""
         match frame:
             case Status():
                 self._take_status(frame)
@@ -137,7 +136,7 @@ class Overview:
         return self.fold.state(live=False)
 
     def disconnect(self) -> None:
-        """Forget what only the engine could say."""
+        """Drop what only the engine could say."""
         self.status = None
         for rollout in self.running.values():
             rollout.state = rollout.why = ""

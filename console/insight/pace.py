@@ -20,7 +20,6 @@ class Pace:
     """Rates over the recent past. Record times place finished work; `clock` places streamed text."""
 
     def __init__(self, clock: Callable[[], float] = time.time) -> None:
-        """Start with nothing known."""
         self._clock = clock
         self._replies: deque[tuple[float, int]] = deque()
         self._streamed: deque[tuple[float, int]] = deque()
@@ -28,7 +27,7 @@ class Pace:
         self._opened_at = 0.0
 
     def apply(self, record: AnyRecord) -> None:
-        """Take one record into account."""
+        """Count one record."""
         match record:
             case Asked():
                 usage = record.reply.usage
@@ -48,7 +47,7 @@ class Pace:
                 pass
 
     def wrote(self, characters: int) -> None:
-        """Take streamed text into account."""
+        """Count streamed text."""
         now = self._clock()
         self._streamed.append((now, characters))
         _forget(self._streamed, now - STREAM_WINDOW_S)

@@ -87,7 +87,7 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
 
     @property
     def slot(self) -> Slot:
-        """What identifies the rollout across attempts."""
+        """The case id and rollout number, which stay the same across attempts."""
         return self.key.case, self.key.rollout
 
     @property
@@ -113,5 +113,5 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
         return self.outcome in (Outcome.FAILED, Outcome.BROKEN, Outcome.UNDECIDED)
 
     def say(self, text: str) -> None:
-        """Add words; only the end is kept."""
+        """Append streamed text; only the end is kept."""
         self.says = (self.says + text)[-SAYS_LIMIT:]

@@ -25,7 +25,7 @@ class RoleSpending(msgspec.Struct):
     """Calls whose tokens nobody reported."""
 
     def add(self, record: Asked | Embedded) -> None:
-        """Take one finished call into account."""
+        """Add one finished call."""
         self.calls += 1
         if isinstance(record, Embedded):
             self.input_tokens += record.tokens or 0

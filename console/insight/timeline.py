@@ -21,7 +21,6 @@ class Timeline:
     """Times of all records of a run, in seconds from its beginning; add them in journal order, then call `settle`."""
 
     def __init__(self) -> None:
-        """Start with nothing known."""
         self._times = array("d")
         self._epochs = array("d")
         self._starts, self._lengths = array("Q"), array("Q")
@@ -30,7 +29,6 @@ class Timeline:
         self._last_epoch = 0.0
 
     def __len__(self) -> int:
-        """How many records there are."""
         return len(self._times)
 
     @property
@@ -55,7 +53,7 @@ class Timeline:
         self._lengths.append(place[1])
 
     def settle(self) -> None:
-        """Put calls into the order in which they were sent."""
+        """Sort calls into the order in which they were sent."""
         self._sent.sort()
         self._last_of.clear()
 

@@ -28,7 +28,6 @@ class WorkerError(Exception):
     """An operation of the program raised; the worker is well and may be called again."""
 
     def __init__(self, type_name: str, message: str) -> None:
-        """Make an error from the class name and text the worker reported."""
         super().__init__(f"{type_name}: {message}" if message else type_name)
         self.type_name = type_name
         self.message = message
@@ -38,7 +37,7 @@ class Exchange:
     """One call in progress: who is told and asked, and how much time is left."""
 
     def __init__(self, on_tell: OnTell | None, on_ask: OnAsk | None, wall_s: float) -> None:
-        """Start the clock of a call."""
+        """Start the deadline of a call."""
         self._on_tell, self._on_ask = on_tell, on_ask
         self.wall_s = wall_s
         self.received = 0
@@ -46,16 +45,16 @@ class Exchange:
 
     @property
     def left_s(self) -> float:
-        """Seconds until the worker is given up."""
+        """Seconds until the worker is killed."""
         return max(0.0, self._deadline - time.monotonic())
 
     def tell(self, kind: str, data: Any) -> None:
-        """Pass on what the program told."""
+        """Pass on a message of the program that needs no answer."""
         if self._on_tell is not None:
             self._on_tell(kind, data)
 
     async def answer(self, kind: str, data: Any) -> dict[str, Any]:
-        """Answer a question of the program's; the clock starts again afterwards."""
+        """Answer a question of the program; its deadline starts again afterwards."""
         if self._on_ask is None:
             return {"refused": f"nobody answers {kind}"}
         answer = await self._on_ask(kind, data)

@@ -22,7 +22,7 @@ async def read_frame(reader: asyncio.StreamReader, limit: int) -> tuple[dict[str
     """Read the next frame and its size in bytes.
 
     Raises:
-        asyncio.IncompleteReadError: the worker let go.
+        asyncio.IncompleteReadError: the worker closed the connection.
         BadFrame: too long, or not a JSON object.
     """
     size = int.from_bytes(await reader.readexactly(4), "big")

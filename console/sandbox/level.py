@@ -27,7 +27,7 @@ class Level:
 
     @property
     def is_enough(self) -> bool:
-        """Whether code that nobody has read may run at this level."""
+        """Whether untrusted code may run at this level."""
         return self.files and self.network and self.processes
 
     @property
@@ -39,7 +39,7 @@ class Level:
 
     @property
     def text(self) -> str:
-        """One line for screens and records."""
+        """The level in one line, for screens and records."""
         parts = ("files", self.files), ("net", self.network), ("processes", self.processes), ("syscalls", self.syscalls)
         means = [f"landlock {self.landlock}"] if self.landlock else []
         means += ["namespaces"] if self.namespaces else []

@@ -28,7 +28,7 @@ class Port:
         self._lock = threading.Lock()
 
     def tell(self, kind: str, data: Any) -> None:
-        """Tell the engine something that needs no answer."""
+        """Send the engine a message that needs no answer."""
         self.send({"tell": kind, "data": data})
 
     def ask(self, kind: str, data: Any) -> Any:
@@ -40,11 +40,10 @@ class Port:
         self.send({"ask": kind, "data": data})
         answer = self.receive()
         if answer is None or "refused" in answer:
-            raise RuntimeError(str((answer or {}).get("refused", "the engine let go")))
+            raise RuntimeError(str((answer or {}).get("refused", "the engine closed the connection")))
         return answer.get("answer")
 
     def send(self, frame: dict[str, Any]) -> None:
-        """Send one frame whole."""
         data = json.dumps(frame, ensure_ascii=True, allow_nan=False, default=repr).encode("ascii")
         if len(data) > self._frame_bytes:
             raise ValueError(f"a message of {len(data)} bytes is longer than allowed")
@@ -52,7 +51,7 @@ class Port:
             self._control.sendall(len(data).to_bytes(4, "big") + data)
 
     def receive(self) -> dict[str, Any] | None:
-        """Wait for one frame; None when the engine let go."""
+        """Wait for one frame; None when the engine closed the connection."""
         head = self._exactly(4)
         body = self._exactly(int.from_bytes(head, "big")) if head else None
         return json.loads(body) if body else None

@@ -45,7 +45,7 @@ class Worker:
         scratch: str,
         limits: Limits,
     ) -> None:
-        """Hold a started process; use `Worker.start`."""
+        """Wrap a started process; use `Worker.start`."""
         self._process = process
         self._reader, self._writer = streams
         self._scratch = scratch
@@ -107,7 +107,7 @@ class Worker:
 
     @property
     def pid(self) -> int:
-        """Process id of the keeper, the one the engine started."""
+        """Process id of the supervisor, the process that the engine started."""
         return self._process.pid
 
     @property
@@ -225,12 +225,12 @@ class Worker:
             raise await self._exit_reason() from None
 
     async def _exit_reason(self) -> WorkerLost:
-        """Say how the process ended, waiting a moment for it to do so."""
+        """Return how the process ended, waiting a moment for it to do so."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(self._process.wait()), 1.0)
         code = self._process.returncode
         if code is None:
-            return WorkerLost("died", "the worker let go of its connection")
+            return WorkerLost("died", "the worker closed its connection")
         number = -code if code < 0 else code - 128
         if number <= 0:
             return WorkerLost("died", f"the worker ended itself with exit code {code}")

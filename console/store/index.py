@@ -1,4 +1,4 @@
-"""Reading single conversations out of a long journal: follow the journal once, remembering where every line is.
+"""Index of a journal by conversation: follow it once, then read single conversations out of it.
 
 Keeps three numbers for each line that belongs to a conversation and no text, so the index of a large run stays small.
 What was learnt by following can be kept beside the journal, with whatever the follower made of it, so that a finished
@@ -46,10 +46,9 @@ class _SavedIndex(msgspec.Struct, array_like=True):
 
 
 class JournalIndex(JournalReader):
-    """A journal reader that can go back to one conversation."""
+    """A journal reader with random access to conversations."""
 
     def __init__(self, path: Path) -> None:
-        """Point at a journal; it need not exist yet."""
         super().__init__(path)
         self._starts, self._lengths = array("Q"), array("I")
         """Of every line that belongs to a conversation: its first byte, and how many it has."""
@@ -87,11 +86,11 @@ class JournalIndex(JournalReader):
         return list(self._last_line)
 
     def bytes_of(self, key: Key) -> int:
-        """How many bytes of the journal belong to a conversation."""
+        """Return how many bytes of the journal belong to a conversation."""
         return sum(self._lengths[line] for line in self._lines_of(key))
 
     def count_from(self, key: Key, first_byte: int) -> int:
-        """How many records of a conversation stand at this byte or behind it."""
+        """Return how many records of a conversation start at this byte or later."""
         return sum(self._starts[line] >= first_byte for line in self._lines_of(key))
 
     def _lines_of(self, key: Key) -> list[int]:
@@ -132,7 +131,7 @@ class JournalIndex(JournalReader):
     # Keeping ---------------------------------------------------------------------------------------------------------
 
     def save(self, place: Path, layout: int, made: bytes) -> None:
-        """Keep what was learnt in the file `place`, with what was `made` of the records.
+        """Save the index to the file `place`, with what was `made` of the records.
 
         Nothing is kept unless the journal was followed to its end, nor on a disk that refuses.
         """
@@ -157,7 +156,7 @@ class JournalIndex(JournalReader):
             write_atomically(place, *(number.to_bytes(_WORD, "big") for number in sums), head, made)
 
     def restore_saved(self, place: Path, layout: int, *, live: bool) -> memoryview | None:
-        """Take up what was kept and return what was made of it; None: follow the journal from its start.
+        """Restore a saved index and return what was made of the records; None: follow the journal from its start.
 
         Args:
             place: the file.

@@ -104,7 +104,6 @@ class JournalReader:
     """Reads a journal from its start and goes on as it grows."""
 
     def __init__(self, path: Path) -> None:
-        """Point at a journal; it need not exist yet."""
         self.path = path
         self.offset = 0
         self.lines = 0

@@ -25,7 +25,6 @@ class RunLocked(Exception):
     """Another engine has the run; `holder` says which, where known."""
 
     def __init__(self, holder: Holder | None) -> None:
-        """Name the holder."""
         who = f"process {holder.pid} on {holder.host}" if holder else "another process"
         super().__init__(f"the run is already open in {who}")
         self.holder = holder
@@ -58,17 +57,14 @@ class RunLock:
             os.pwrite(self._fd, msgspec.json.encode(holder), 0)
 
     def release(self) -> None:
-        """Let go."""
         os.close(self._fd)
 
     def __enter__(self) -> "RunLock":
-        """Return the held lock."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Let go."""
         self.release()
 
 

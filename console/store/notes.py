@@ -35,7 +35,7 @@ class Notes:
     """notes.jsonl of one run, append-only."""
 
     def __init__(self, run_path: Path) -> None:
-        """Point at a run folder; the file is made with the first note."""
+        """Read and write `notes.jsonl` of a run folder; the file is made with the first note."""
         self.path = run_path / "notes.jsonl"
 
     def add(self, note: Note) -> Note:

@@ -47,7 +47,6 @@ class RunQueue:
     """The queue of one runs folder. Making this object touches no file."""
 
     def __init__(self, root: Path) -> None:
-        """Point at a runs folder."""
         self.root = root
         self._folder = root / _FOLDER
         self._path = self._folder / "queue.json"
@@ -79,19 +78,19 @@ class RunQueue:
 
     @property
     def is_playing(self) -> bool:
-        """Whether a runner is at work."""
+        """Whether a runner process is playing the queue."""
         return is_held(self._folder / "runner")
 
     @property
     def is_starting(self) -> bool:
-        """Whether a runner was started just now and is not at work yet."""
+        """Whether a runner was started just now and does not play yet."""
         try:
             return time.time() - self.log_path.stat().st_mtime < _STARTS_WITHIN_S and not self.is_playing
         except OSError:
             return False
 
     def take(self) -> RunLock:
-        """Become the one that plays the queue.
+        """Lock the queue, to be the one that plays it.
 
         Raises:
             RunLocked: another process plays it.
@@ -120,7 +119,7 @@ class RunQueue:
             self._write([*self.entries(), *entries])
 
     def remove(self, run: str) -> bool:
-        """Take a run out; say whether it was in the queue."""
+        """Remove a run; return whether it was in the queue."""
         with self._locked():
             entries = self.entries()
             kept = [entry for entry in entries if entry.run != run]

@@ -27,7 +27,6 @@ class RunFolder:
     """One run on disk. Making this object touches no file."""
 
     def __init__(self, path: Path) -> None:
-        """Point at a run folder."""
         self.path = path
         self.name = path.name
         self.journal_path = path / "journal.jsonl"

@@ -1,4 +1,4 @@
-"""Trials: runs of a few cases in a folder of their own, which is kept from growing."""
+"""Sample runs: runs of a few cases in a folder of their own, which is kept from growing."""
 
 import os
 import shutil
@@ -13,7 +13,7 @@ KEPT_S = 86_400.0
 
 
 def prune_sample_runs(folder: Path, now: float) -> int:
-    """Delete all but the newest trials when they are older than a day; return how many were deleted.
+    """Delete all but the newest sample runs when they are older than a day; return how many were deleted.
 
     Only run folders are touched, and none that an engine plays. What cannot be deleted stays for the next time.
     """

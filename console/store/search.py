@@ -30,7 +30,7 @@ _NOT_SHOWN = frozenset({"t", "role", "finish", "digest", "crc", "kind", "outcome
 
 
 def conversations_with(path: Path, texts: Iterable[str]) -> dict[tuple[str, int], set[str]]:
-    """Return which of some texts the conversations of each case id and rollout hold."""
+    """Return which of some texts occur in the conversations of each case id and rollout."""
     by_conversation: dict[tuple[str, int], set[str]] = {}
     for text in texts:
         for key in TextSearch(path, text).run():
@@ -49,7 +49,7 @@ class TextSearch:
     """One text in one journal; call `run` again when the journal has grown."""
 
     def __init__(self, path: Path, text: str) -> None:
-        """Look at nothing yet; `text` is one line."""
+        """Search a journal for one line of text; nothing is read yet."""
         self.path = path
         self.text = text
         self.offset = 0
@@ -60,7 +60,7 @@ class TextSearch:
 
     @property
     def is_behind(self) -> bool:
-        """Whether the journal holds more than was looked through."""
+        """Whether the journal has grown since it was searched."""
         try:
             return self.path.stat().st_size > self.offset
         except OSError:

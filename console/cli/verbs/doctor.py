@@ -1,4 +1,4 @@
-"""Check Python, terminal, models and keys, endpoints, data, runs folder and sandbox, and say how to mend each."""
+"""Check Python, terminal, models and keys, endpoints, data, runs folder and sandbox, and say how to fix each."""
 
 import argparse
 import dataclasses

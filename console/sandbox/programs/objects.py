@@ -37,7 +37,6 @@ class ObjectStore:
         return getattr(target, method)(*arguments.get("arguments", []), **arguments.get("keywords", {}))
 
     def drop(self, arguments: dict[str, Any]) -> None:
-        """Forget an object."""
         self._objects.pop(arguments["name"], None)
 
 

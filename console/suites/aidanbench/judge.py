@@ -40,7 +40,6 @@ class Judge:
     """The judge of one turn."""
 
     def __init__(self, stage: Stage, options: AidanOptions, wording: Wording, question: str, turn: int) -> None:
-        """Bind the judge to a turn; nothing is asked yet."""
         self._stage, self._options, self._wording = stage, options, wording
         self._question, self._turn = question, turn
 

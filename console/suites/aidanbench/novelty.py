@@ -25,11 +25,10 @@ class Earlier:
     """The vectors of the earlier answers. The length of each is computed once: vectors are long and compared often."""
 
     def __init__(self, vectors: Sequence[Vector] = ()) -> None:
-        """Start with some vectors, in order."""
         self._known = [(vector, _length(vector)) for vector in vectors]
 
     def add(self, vector: Vector) -> None:
-        """Take in the vector of the next accepted answer."""
+        """Add the vector of the next accepted answer."""
         self._known.append((vector, _length(vector)))
 
     def nearest(self, new: Vector) -> Nearest | None:

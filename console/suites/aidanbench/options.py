@@ -91,7 +91,7 @@ class AidanOptions:
 
     @property
     def strict_compat(self) -> bool:
-        """Whether the reference's numbers are wanted where it errs."""
+        """Whether the reference's numbers are wanted even where it errs."""
         return self.values["strict_compat"]
 
     @property
@@ -111,14 +111,14 @@ class AidanOptions:
 
     @property
     def model_params(self) -> dict[str, Any] | None:
-        """What is asked of the model beyond its own configuration."""
+        """Parameters of requests to the model beyond its own configuration."""
         asked = dict(ORIGINAL_SAMPLING) if self._prescribes else {}
         asked |= {name: self.values[name] for name in ORIGINAL_SAMPLING if self.values[name] is not None}
         return asked or None
 
     @property
     def judge_params(self) -> dict[str, Any] | None:
-        """What is asked of the judge beyond its own configuration."""
+        """Parameters of requests to the judge beyond its own configuration."""
         return dict(ORIGINAL_JUDGING) if self._prescribes else None
 
     @property

@@ -42,7 +42,6 @@ class Loop:
 
     @property
     def question(self) -> str:
-        """What is asked."""
         return self.case.data["question"]
 
     async def play(self) -> list[Any]:
@@ -85,7 +84,7 @@ class Loop:
         return reply
 
     def _judge_turn(self, reply: Reply, answer: str, grade: Grade, vector: list[float], comparison: Comparison) -> bool:
-        """Put the numbers together and decide."""
+        """Combine grade, novelty and comparison, and decide whether the answer is accepted."""
         near = self._nearest(vector)
         scores = Scores(grade.value, self._novelty(near), comparison.novelty)
         decision = self.options.rule.decide(scores)
@@ -121,7 +120,7 @@ class Loop:
         return None if math.isnan(value) and not self.options.strict_compat else value
 
     def _record(self, turn: Turn) -> bool:
-        """Keep a turn and show it to watchers."""
+        """Append a turn to the output and show it to watchers."""
         number, limits = len(self.turns), self.options.thresholds
         self.turns.append(turn)
         if turn.answer.strip():

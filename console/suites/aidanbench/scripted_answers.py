@@ -1,4 +1,4 @@
-"""What the simulated models are whispered: plausible answers that run out after a while, and a judge's numbers.
+"""Scripted answers for the simulated models: plausible answers that run out after a while, and a judge's numbers.
 
 Every question has its own order and number of ideas, so that loops end at different turns: most by repeating an
 earlier answer, some by losing the thread. Deterministic; read by the simulated models only.
@@ -73,7 +73,7 @@ _BABBLE_SIGNS = ("Tuesday, the question eats", "therefore forks the moon")
 
 
 def scripted_answer(question: str, rollout: int, accepted: tuple[str, ...]) -> Callable[[], ScriptedAnswers]:
-    """Return the whisper for the next answer to a question, after the accepted ones."""
+    """Return the scripted next answer to a question, after the accepted ones."""
 
     def scripted() -> ScriptedAnswers:
         order = sorted(IDEAS, key=lambda idea: _roll(question, rollout, idea))
@@ -91,7 +91,7 @@ def scripted_answer(question: str, rollout: int, accepted: tuple[str, ...]) -> C
 
 
 def scripted_coherence(answer: str) -> Callable[[], ScriptedAnswers]:
-    """Return the whisper for the coherence judge."""
+    """Return the scripted reply of the coherence judge."""
 
     def scripted() -> ScriptedAnswers:
         if any(sign in answer for sign in _BABBLE_SIGNS):
@@ -102,7 +102,7 @@ def scripted_coherence(answer: str) -> Callable[[], ScriptedAnswers]:
 
 
 def scripted_similarity(new: str, earlier: str) -> Callable[[], ScriptedAnswers]:
-    """Return the whisper for the similarity judge: the share of common words."""
+    """Return the scripted reply of the similarity judge: the share of common words."""
 
     def scripted() -> ScriptedAnswers:
         first, second = _words(new), _words(earlier)

@@ -46,7 +46,7 @@ class Execution(Protocol):
         ...
 
     async def end(self) -> None:
-        """Let go of what is held."""
+        """Release what the execution holds, such as simulators in a worker."""
         ...
 
 
@@ -77,7 +77,7 @@ class Simulation:
         raise Fault(FaultKind.SANDBOX, "the simulators were lost again and again")
 
     async def end(self) -> None:
-        """Let the worker forget the conversation."""
+        """Release the conversation's simulators in the worker."""
         if self.generation >= 0:
             with contextlib.suppress(StateGone):
                 await self.host.acall("end", {"key": self.key}, generation=self.generation)

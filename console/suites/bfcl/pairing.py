@@ -38,7 +38,6 @@ class Pairing:
     """The calls of one output laid beside the ground truth of one entry."""
 
     def __init__(self, docs: Sequence[Doc], category: str, *, underscored: bool) -> None:
-        """Take what is the same for all calls of the entry."""
         self._docs = docs
         self._language = names.language_of(category)
         self._underscored = underscored

@@ -64,7 +64,6 @@ class SimulatorHost:
     """Calls the worker program `simulators` of one dataset folder."""
 
     def __init__(self, folder: Path, simulators: Path, modules: dict[str, str]) -> None:
-        """Start nothing yet."""
         self._folder = folder
         self._setup = {"folder": str(folder), "simulators": simulators.as_posix(), "modules": modules}
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -90,7 +89,7 @@ class SimulatorHost:
         return asyncio.run_coroutine_threadsafe(calling, self._running_loop())
 
     def result(self, waiting: "Future[Any]") -> Any:
-        """Wait for a call that was begun; raises as `call`."""
+        """Wait for a call that was submitted; raises as `call`."""
         try:
             return waiting.result(_START_S + 4 * _CALL_S)
         except LateError as error:

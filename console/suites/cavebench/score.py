@@ -110,7 +110,6 @@ class Totals:
     sums: dict[str, int] = field(default_factory=lambda: dict.fromkeys(_SUMMED, 0))
 
     def add_turn(self, success: bool, metrics: Mapping[str, int], expected: int, actual: int, missing: int) -> None:
-        """Add one judged turn."""
         self.turns += 1
         self.successful += success
         self.expected_calls += expected

@@ -1,4 +1,4 @@
-"""What the simulated models are told of a turn: a right step and plausible wrong ones, in either mode.
+"""Scripted answers for the simulated models, for a turn: a right step and plausible wrong ones, in either mode.
 
 A scenario may give a turn a `cue` of its own: `code` (cave mode), `calls` (json mode, `[name, arguments]` pairs) and
 `answer`. Without one, the expected calls make the step.
@@ -14,7 +14,7 @@ _DONE = "Done."
 
 
 def scripted_answers_for(turn: dict[str, Any], mode: Mode, step: int) -> ScriptedAnswers:
-    """Return what is whispered at one step of a turn: first the work, then the answer."""
+    """Return the scripted answers at one step of a turn: first the work, then the answer."""
     own = cast("dict[str, Any]", turn.get("cue") or {})
     answer = Utterance(str(own.get("answer", _DONE)))
     wrong_answer = Utterance("I could not find out.")

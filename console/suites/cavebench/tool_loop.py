@@ -24,7 +24,7 @@ class ToolLoop:
     """Plays one conversation."""
 
     def __init__(self, case: Case, stage: Stage, options: CaveOptions, start: Callable[[], Awaitable[Worker]]) -> None:
-        """Hold what is needed; the worker is started when a tool must really run."""
+        """Prepare the loop; the worker is started when a tool must really run."""
         self._data = case.data
         self._stage, self._options = stage, options
         self._tool_worker = _ToolWorker(stage, start)
@@ -143,7 +143,7 @@ class _ToolWorker:
             await self._worker.kill()
 
     async def _retry_if_killed(self, operation: str, arguments: dict[str, Any]) -> Any:
-        """Do an operation; when the worker is shot, do it in another one, once."""
+        """Do an operation; when the worker is killed, do it in another one, once."""
         try:
             return await (await self._ready()).call(operation, arguments)
         except WorkerLost as lost:

@@ -30,7 +30,7 @@ class KeyedTexts:
     texts: dict[str, str] = field(default_factory=dict[str, str])
 
     def add(self, key: Any, value: Any) -> Answer:
-        """Put a text under a new key."""
+        """Add a text under a new key."""
         key, value = str(key), str(value)
         if len(self.texts) >= self.most:
             return {"error": self.full}
@@ -44,14 +44,13 @@ class KeyedTexts:
         return {"status": self.added}
 
     def remove(self, key: Any) -> Answer:
-        """Take a key out."""
         if key not in self.texts:
             return {"error": _NO_KEY}
         del self.texts[key]
         return {"status": "Key removed."}
 
     def replace(self, key: Any, value: Any) -> Answer:
-        """Put another text under a key that is there."""
+        """Replace the text under an existing key."""
         key, value = str(key), str(value)
         if key not in self.texts:
             return {"error": _NO_KEY}
@@ -61,7 +60,6 @@ class KeyedTexts:
         return {"status": "Key replaced."}
 
     def clear(self) -> Answer:
-        """Forget everything."""
         self.texts = {}
         return {"status": self.cleared}
 
@@ -93,7 +91,6 @@ class MemoryAPI_kv:
     """What a model can call: eight operations on the core memory, seven on the archive."""
 
     def __init__(self) -> None:
-        """Start empty."""
         self._core = KeyedTexts(
             most=7,
             longest=300,

@@ -12,7 +12,7 @@ from console.suites.bfcl.memory.vector import Embed
 
 @dataclass(slots=True)
 class MemoryExecution:
-    """The memory of one conversation being held, and what was executed on it so far."""
+    """Executes the calls of one memory conversation."""
 
     entry_id: str
     before: Snapshot
@@ -37,7 +37,7 @@ class MemoryExecution:
         return results
 
     async def end(self) -> None:
-        """Nothing is held anywhere."""
+        """Release nothing: no worker is used."""
 
 
 class _Search:

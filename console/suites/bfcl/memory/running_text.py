@@ -12,7 +12,6 @@ class MemoryAPI_rec_sum:
     """What a model can call: five operations on one text."""
 
     def __init__(self) -> None:
-        """Start empty."""
         self._text = ""
 
     def _load_scenario(self, snapshot: dict[str, Any], long_context: bool = False) -> None:
@@ -40,7 +39,6 @@ class MemoryAPI_rec_sum:
         return {"status": "Memory updated."}
 
     def memory_clear(self) -> Answer:
-        """Forget everything."""
         self._text = ""
         return {"status": "Short term memory cleared."}
 

@@ -29,7 +29,7 @@ class NumberedTexts:
     """Numbers as they were put into the index: an update puts its text in anew."""
 
     def add(self, text: Any) -> Answer:
-        """Put a text under the next number."""
+        """Add a text under the next number."""
         if len(text) > self.longest:
             return self._too_long()
         if len(self.texts) >= self.most:
@@ -41,7 +41,6 @@ class NumberedTexts:
         return {"id": number}
 
     def remove(self, number: Any) -> Answer:
-        """Take a number out."""
         if number not in self.texts:
             return _absent(number)
         del self.texts[number]
@@ -49,7 +48,7 @@ class NumberedTexts:
         return {"status": f"ID {number} removed from store."}
 
     def update(self, number: Any, text: Any) -> Answer:
-        """Put another text under a number that is there."""
+        """Replace the text under an existing number."""
         if number not in self.texts:
             return _absent(number)
         if len(text) > self.longest:
@@ -59,7 +58,7 @@ class NumberedTexts:
         return {"status": f"ID {number} updated."}
 
     def clear(self) -> Answer:
-        """Forget everything and count from 0 again."""
+        """Remove everything and count from 0 again."""
         self.texts, self.next_id, self.order = {}, 0, []
         return {"status": "Memory cleared."}
 
@@ -92,7 +91,7 @@ class NumberedTexts:
         return {"result": [{"id": number, "text": text} for number, text in self.texts.items()]}
 
     def load(self, snapshot: dict[str, Any]) -> None:
-        """Take over what a snapshot holds."""
+        """Restore a snapshot."""
         self.next_id = int(snapshot.get("next_id", 0))
         stored = cast(dict[str, str], snapshot.get("store", {}))
         self.texts = {int(number): text for number, text in stored.items()}
@@ -134,7 +133,7 @@ class MemoryAPI_vector:
     """What a model can call: six operations each on the core memory and on the archive."""
 
     def __init__(self, embed: Embed) -> None:
-        """Start empty; `embed` turns texts into vectors of length one."""
+        """Start with empty stores; `embed` turns texts into vectors of length one."""
         self._core = NumberedTexts(most=7, longest=300, embed=embed)
         self._archive = NumberedTexts(most=50, longest=2000, embed=embed)
 

@@ -33,7 +33,7 @@ WebRequest = Search | Fetch
 
 @dataclass(frozen=True, slots=True)
 class WebAnswer:
-    """What came of a want: the search service's answer or a page's text, or why there is no page."""
+    """The answer to a request: the search service's answer or a page's text, or why there is no page."""
 
     answer: Any = None
     complaint: str = ""
@@ -47,7 +47,7 @@ class WebSearchAPI:
     """What a model can call. The class name shows in Python's complaints about arguments."""
 
     def __init__(self, answers: Mapping[WebRequest, WebAnswer]) -> None:
-        """Start with what is known."""
+        """Start with the answers that are there already."""
         self._answers = answers
         self._show_snippet = True
         self._unanswered: list[WebRequest] = []
@@ -58,7 +58,7 @@ class WebSearchAPI:
 
     @property
     def unanswered(self) -> list[WebRequest]:
-        """What was needed and not known."""
+        """The requests that had no answer."""
         return self._unanswered
 
     def search_engine_query(self, keywords: Any, max_results: Any = 10, region: Any = "wt-wt") -> Any:

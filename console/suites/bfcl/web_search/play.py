@@ -30,7 +30,7 @@ class WebSearchExecution:
         return [await self._call(call) for call in calls]
 
     async def end(self) -> None:
-        """Nothing is held anywhere."""
+        """Release nothing: no worker is used."""
 
     async def _call(self, call: str) -> str:
         answers: dict[WebRequest, WebAnswer] = {}

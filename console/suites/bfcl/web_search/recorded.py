@@ -41,7 +41,7 @@ class RecordedWeb:
     """The same two questions as `console.llm.web.Web`, answered from a file."""
 
     def __init__(self, searches: dict[str, list[_Result]], pages: dict[str, str]) -> None:
-        """Take what was recorded; use `read_recorded`."""
+        """Serve recorded searches and pages; made by `read_recorded`."""
         self._searches, self._pages = searches, pages
         every = {result.link: result for results in searches.values() for result in results}
         self._every = list(every.values())

@@ -37,7 +37,6 @@ class ProxyModel(Model):
     """A model whose answers come from the engine."""
 
     def __init__(self, port: Port) -> None:
-        """Ask through a port."""
         self._port = port
         self.step = -1
 
@@ -57,11 +56,11 @@ class WatchedRuntime(PythonRuntime):
     """The agent's runtime, with cells watched and limited."""
 
     def watch(self, port: Port, tracker: CallTracker, model: ProxyModel, cell_s: float) -> None:
-        """Say who is told about cells."""
+        """Set where cells are reported."""
         self._port, self._tracker, self._model, self._cell_s = port, tracker, model, cell_s
 
     async def execute(self, code: str) -> ExecutionResult:
-        """Run one cell and return the output the engine holds for official."""
+        """Run one cell and return the output that the engine records."""
         already = len(self._tracker.calls)
         with _alarm(self._cell_s), self._tracker:
             result = await super().execute(code)
@@ -91,7 +90,6 @@ class ValidatorRuntime:
     """The runtime as validators and hooks know it, under the names it had over the versions."""
 
     def __init__(self, runtime: PythonRuntime) -> None:
-        """Look into a live runtime."""
         self._runtime = runtime
 
     def retrieve(self, name: str) -> Any:
@@ -99,7 +97,6 @@ class ValidatorRuntime:
         return self._runtime.retrieve(name)
 
     def update_variable(self, name: str, value: Any) -> None:
-        """Change a declared variable."""
         self._runtime.update_variable(name, value)
 
     get_variable = get_variable_value = retrieve
@@ -109,7 +106,6 @@ class AgentSession:
     """The operations of cave mode."""
 
     def __init__(self, port: Port, scenario: ScenarioModule, setup: dict[str, Any]) -> None:
-        """Make the agent of one conversation."""
         self._scenario, self._turns = scenario, setup["turns"]
         self._tracker = CallTracker(tool.__name__ for tool in scenario.tools)
         self._model = ProxyModel(port)

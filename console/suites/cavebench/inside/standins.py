@@ -69,7 +69,6 @@ class Type:
         include_doc: bool = True,
         **_: Any,
     ) -> None:
-        """Keep the class and how much of it is shown."""
         self.value, self.description = value, description
         self.name = getattr(value, "__name__", str(value))
         self.include_schema, self.include_doc = include_schema, include_doc
@@ -79,7 +78,6 @@ class Function:
     """A function wrapped for the runtime."""
 
     def __init__(self, func: Any, description: str | None = None, include_doc: bool = True, **_: Any) -> None:
-        """Keep the function and how much of it is shown."""
         self.func, self.description, self.include_doc = func, description, include_doc
         self.name = func.__name__
 
@@ -88,16 +86,13 @@ class PythonRuntime:
     """A holder of variables, for modules that make one of their own and for annotations."""
 
     def __init__(self, functions: Any = (), variables: Any = (), types: Any = (), **_: Any) -> None:
-        """Keep the variables by name."""
         del functions, types
         self._values = {variable.name: variable.value for variable in variables or ()}
 
     def retrieve(self, name: str) -> Any:
-        """Return a variable's value."""
         return self._values[name]
 
     def update_variable(self, name: str, value: Any) -> None:
-        """Change a variable's value."""
         self._values[name] = value
 
     get_variable = get_variable_value = retrieve

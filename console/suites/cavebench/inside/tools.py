@@ -14,7 +14,6 @@ class Toolbox:
     """The operations of JSON mode."""
 
     def __init__(self, scenario: ScenarioModule, turns: list[dict[str, Any]]) -> None:
-        """Serve the tools of a scenario."""
         self._scenario = scenario
         self._turns = turns
         self._tools = {tool.__name__: tool for tool in scenario.tools}

@@ -15,21 +15,19 @@ class CallTracker:
     """Records the calls of one turn."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        """Watch for the given tool names."""
+        """Track calls of the given tool names."""
         self._names = frozenset(names)
         self.calls: list[tuple[str, dict[str, Any]]] = []
 
     def forget(self) -> None:
-        """Begin a new turn."""
+        """Drop the calls so far: a new turn begins."""
         self.calls = []
 
     def __enter__(self) -> "CallTracker":
-        """Start watching."""
         sys.setprofile(self._entered)
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop watching."""
         sys.setprofile(None)
 
     def _entered(self, frame: FrameType, event: str, argument: Any) -> None:
