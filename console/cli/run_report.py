@@ -108,17 +108,17 @@ def _metric_row(metric: Metric, category: str = "") -> tuple[object, ...]:
     span = (
         ""
         if metric.low is None or metric.high is None
-        else f"{_shown(metric.low, metric)}-{_shown(metric.high, metric)}"
+        else f"{_format_value(metric.low, metric)}-{_format_value(metric.high, metric)}"
     )
-    return (name, _shown(metric.value, metric), span, metric.count or "", metric.note)
+    return (name, _format_value(metric.value, metric), span, metric.count or "", metric.note)
 
 
 def metric_words(metric: Metric) -> str:
     """Return a metric in words: `success rate 75.00%`."""
-    return f"{metric.name} {_shown(metric.value, metric)}"
+    return f"{metric.name} {_format_value(metric.value, metric)}"
 
 
-def _shown(value: float | None, metric: Metric) -> str:
+def _format_value(value: float | None, metric: Metric) -> str:
     if value is None:
         return "N/A"
     return f"{value:.2%}" if metric.unit == "rate" else f"{value:g}" if value == int(value) else f"{value:.4f}"

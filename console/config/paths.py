@@ -57,7 +57,7 @@ def find_models_file(explicit: Path | str | None = None) -> Path | None:
     Raises:
         UsageError: a file that was named does not exist.
     """
-    named = _named(explicit, "--models", "EVAL_CONSOLE_MODELS")
+    named = _explicit_path(explicit, "--models", "EVAL_CONSOLE_MODELS")
     if named is not None:
         return named
     root = checkout()
@@ -82,7 +82,7 @@ def find_data_roots(explicit: Path | str | None = None) -> DataRoots:
     Raises:
         UsageError: a folder that was named does not exist.
     """
-    named = _named(explicit, "--data", "EVAL_CONSOLE_DATA")
+    named = _explicit_path(explicit, "--data", "EVAL_CONSOLE_DATA")
     user = (named,) if named is not None else ()
     root = checkout()
     if root is not None:
@@ -111,7 +111,7 @@ def state_dir() -> Path:
     return _user_folder("state")
 
 
-def _named(explicit: Path | str | None, flag: str, name: str) -> Path | None:
+def _explicit_path(explicit: Path | str | None, flag: str, name: str) -> Path | None:
     path, where = (Path(explicit), flag) if explicit else (_from_environment(name), name)
     if path is None:
         return None

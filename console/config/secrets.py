@@ -71,10 +71,10 @@ def resolve_key(model: "ModelConfig") -> str | None:
 
 def mask(values: dict[str, Any]) -> dict[str, Any]:
     """Return a copy in which values under secret-sounding names are redacted, at any depth."""
-    return {name: _masked(name, value) for name, value in values.items()}
+    return {name: _mask_value(name, value) for name, value in values.items()}
 
 
-def _masked(name: str, value: Any) -> Any:
+def _mask_value(name: str, value: Any) -> Any:
     if _SECRET_NAME.search(name) and isinstance(value, str):
         return REDACTED
     if isinstance(value, dict):

@@ -12,7 +12,7 @@ from console.suites.bfcl.batch_scoring import Mark, decoded_calls, decoded_steps
 from console.suites.bfcl.checker import Refusal
 from console.suites.bfcl.dataset import Dataset
 from console.suites.bfcl.decode.reply import FAILED, WRONG_FORMAT
-from console.suites.bfcl.loaded import loaded_entry
+from console.suites.bfcl.load_entry import load_entry
 from console.suites.bfcl.wording import Wording
 
 
@@ -32,7 +32,7 @@ class Recorder:
             "test_category": entry.category,
             "valid": False,
         }
-        prompt = loaded_entry(entry, self._dataset, self._wording)
+        prompt = load_entry(entry, self._dataset, self._wording)
         if names.is_relevance(entry.judged_as):
             return head | self._relevance(mark, refusal, prompt)
         if names.is_single_turn(entry.category):

@@ -125,7 +125,7 @@ def _records(scenarios: dict[str, PeerScenario], manifest: Manifest) -> Iterator
             taken.add(case.id)
             key = Key(case.id)
             mode = mode_of(manifest.setting)
-            output = {"mode": mode, "turns": [_played(turn) for turn in conversation.turns]}
+            output = {"mode": mode, "turns": [_turn_record(turn) for turn in conversation.turns]}
             yield Started(at=manifest.at, key=key, case=case)
             verdict = _beside_official(judge(case, output, "compatible"), conversation)
             calls = sum(turn.metrics.steps for turn in conversation.turns)
@@ -155,7 +155,7 @@ def _expected(turn: PeerTurn) -> dict[str, Any]:
     }
 
 
-def _played(turn: PeerTurn) -> dict[str, Any]:
+def _turn_record(turn: PeerTurn) -> dict[str, Any]:
     failed = [text.removeprefix(_VALIDATOR) for text in turn.validation_errors if text.startswith(_VALIDATOR)]
     metrics = turn.metrics
     return {

@@ -77,7 +77,7 @@ def _outcomes(document: RunDocument) -> str:
     rows = [(_safe(name.replace("_", " ")), count) for name, count in counts.most_common()]
     disputed = sum(bool(item.annotation("dispute")) for item in document.items)
     sentence = f"<p>{disputed} disputed: a reader holds the ground truth to be wrong; the score counts them as is.</p>"
-    return _counted("Outcomes", "outcome", rows) + (sentence if disputed else "")
+    return _counts_table("Outcomes", "outcome", rows) + (sentence if disputed else "")
 
 
 def _reasons(items: Sequence[Item]) -> Iterable[str]:
@@ -86,10 +86,10 @@ def _reasons(items: Sequence[Item]) -> Iterable[str]:
         reason_words(item.rollout.reason, item.rollout.outcome) for item in items if item.rollout.outcome in graded
     )
     if counts:
-        yield _counted("Why", "reason", [(_safe(name), count) for name, count in counts.most_common(30)])
+        yield _counts_table("Why", "reason", [(_safe(name), count) for name, count in counts.most_common(30)])
 
 
-def _counted(title: str, heading: str, rows: Sequence[tuple[str, int]]) -> str:
+def _counts_table(title: str, heading: str, rows: Sequence[tuple[str, int]]) -> str:
     """Return a table of counts with bars; names are escaped already."""
     most = max((count for _, count in rows), default=1) or 1
     body = "".join(

@@ -52,7 +52,7 @@ def measures_of(rules: LeaderboardRules, folders: Sequence[RunFolder]) -> dict[s
         return {}
     journals = [folder.journal_path for folder in folders]
     try:
-        return rules.combine([_measured(rules, journal, journal.stat().st_size) for journal in journals])
+        return rules.combine([_measure(rules, journal, journal.stat().st_size) for journal in journals])
     except OSError:
         raise
     except Exception:  # a suite of another package may fail in any way; its columns stay empty
@@ -60,7 +60,7 @@ def measures_of(rules: LeaderboardRules, folders: Sequence[RunFolder]) -> dict[s
 
 
 @lru_cache(maxsize=_JOURNALS_KEPT)
-def _measured(rules: MeasuresJournals, journal: Path, size: int) -> Any:
+def _measure(rules: MeasuresJournals, journal: Path, size: int) -> Any:
     """Read a journal once for as long as it does not grow."""
     del size
     return rules.measure(JournalIndex(journal).iter_all())

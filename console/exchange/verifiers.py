@@ -43,7 +43,7 @@ Row = dict[str, Any]
 
 
 @dataclass(slots=True)
-class _Played:
+class _PlayedRollout:
     """What a journal says of one attempt."""
 
     case: Case
@@ -85,28 +85,28 @@ def model_folder(manifest: Manifest) -> str:
     return name.replace("\0", "").lstrip(".") or "model"
 
 
-def _read(run: RunFolder) -> tuple[list[Finished], dict[str, _Played]]:
+def _read(run: RunFolder) -> tuple[list[Finished], dict[str, _PlayedRollout]]:
     """Return the latest end of every rollout by case and rollout, and what was said in each attempt."""
-    played: dict[str, _Played] = {}
+    played: dict[str, _PlayedRollout] = {}
     reader, fold = JournalReader(run.journal_path), RunFold()
     order: dict[str, int] = {}
     for record in reader.iter_all():
         fold.apply(record)
         if isinstance(record, Started):
             order.setdefault(record.key.case, len(order))
-            played.setdefault(str(record.key), _Played(record.case))
+            played.setdefault(str(record.key), _PlayedRollout(record.case))
         elif isinstance(record, Asked) and record.role == "model" and str(record.key) in played:
             _follow(played[str(record.key)], record)
     ended = sorted(fold.latest.values(), key=lambda record: (order.get(record.key.case, 0), record.key.rollout))
     return [record for record in ended if str(record.key) in played], played
 
 
-def _follow(played: _Played, asked: Asked) -> None:
+def _follow(played: _PlayedRollout, asked: Asked) -> None:
     messages = played.thread.expand(asked).messages
     played.messages += [*messages[-1:], cast(Message, asked.reply.message())]
 
 
-def _row(record: Finished, played: _Played, number: int) -> Row:
+def _row(record: Finished, played: _PlayedRollout, number: int) -> Row:
     scores = record.verdict.scores
     turns = cast(list[dict[str, Any]], record.output) if isinstance(record.output, list) else []
     accepted = [turn for turn in turns if turn.get("accepted")]
@@ -183,7 +183,7 @@ def read_results(path: Path) -> tuple[Mapping[str, Any], list[Row]]:
         raise UsageError(f"is damaged: {error}", where=str(folder), hint=_HINT) from error
     if not isinstance(metadata, dict):
         raise UsageError("must hold one object", where=str(folder / METADATA))
-    rows = [_parsed(line, f"{folder / RESULTS}:{number}") for number, line in enumerate(lines, 1) if line.strip()]
+    rows = [_parse_row(line, f"{folder / RESULTS}:{number}") for number, line in enumerate(lines, 1) if line.strip()]
     if not rows:
         raise UsageError("holds no result", where=str(folder / RESULTS))
     return cast(Mapping[str, Any], metadata), rows
@@ -206,7 +206,7 @@ def _results_folder(path: Path) -> Path:
 _HINT = f"Name a folder that holds {RESULTS} and {METADATA}."
 
 
-def _parsed(line: str, where: str) -> Row:
+def _parse_row(line: str, where: str) -> Row:
     try:
         row = json.loads(line)
     except ValueError as error:

@@ -14,7 +14,7 @@ from console.core.live import Activity, Began, Delta
 from console.core.outcome import Verdict
 from console.core.record import AnyRecord, Asked, Embedded, Finished, Noted, Performed, Scored, Started, Tried
 from console.core.request import Thread
-from console.insight.executed_code import CELL, HIDDEN_PASSAGES, is_echo, is_returned, unquoted_code
+from console.insight.executed_code import CELL, HIDDEN_PASSAGES, code_missing_from_reply, is_echo, is_returned
 from console.insight.message import NormalizedMessage, listed_results, normalized_reply, said
 from console.insight.passage import Passage, PassageKind, call_passage, show_json_lines
 
@@ -87,7 +87,7 @@ class Conversation:
         self._shown: set[int] = set()
         self._called: dict[str, str] = {}
         """Functions by id of the call."""
-        self._told: set[tuple[str, NormalizedMessage]] = set()
+        self._sent_messages: set[tuple[str, NormalizedMessage]] = set()
         self._own_words: set[tuple[str, tuple[tuple[str, str], ...]]] = set()
 
     def apply(self, record: AnyRecord) -> None:
@@ -112,7 +112,7 @@ class Conversation:
                 self._note(record)
             case Performed():
                 if record.kind not in HIDDEN_PASSAGES:
-                    self._add(PassageKind.NOTE, _performed(record), head=record.kind, n=record.n)
+                    self._add(PassageKind.NOTE, _effect_text(record), head=record.kind, n=record.n)
             case Embedded():
                 self._add(PassageKind.NOTE, head=EMBEDDED, role=record.role, n=record.n)
             case Finished():
@@ -161,9 +161,9 @@ class Conversation:
             if message.role == "assistant" and message.words in self._own_words:
                 continue
             is_old = place < max(replies, default=0) or (message.role == "system" and len(self._answered) > 0)
-            if is_old and (role, message) in self._told:
+            if is_old and (role, message) in self._sent_messages:
                 continue
-            self._told.add((role, message))
+            self._sent_messages.add((role, message))
             for passage in _passages(message, self._called.get(message.answers, ""), role, turn, step, n):
                 if not is_returned(passage, self.passages):
                     self._append(replace(passage, repeats=is_echo(passage, self.passages)))
@@ -193,7 +193,7 @@ class Conversation:
     def _note(self, record: Noted) -> None:
         text = record.data if isinstance(record.data, str) else show_json_lines(record.data)
         if record.kind == CELL:
-            text = unquoted_code(record.data, self.passages)
+            text = code_missing_from_reply(record.data, self.passages)
         self._add(PassageKind.NOTE, text, head=record.kind, turn=record.turn, step=record.step, data=record.data)
 
     def _finish(self, record: Finished) -> None:
@@ -232,7 +232,7 @@ def _passages(message: NormalizedMessage, called: str, role: str, turn: int, ste
     return passages + [call_passage(call, role=role, turn=turn, step=step, n=n) for call in message.calls]
 
 
-def _performed(record: Performed) -> str:
+def _effect_text(record: Performed) -> str:
     parts = [
         item if isinstance(item, str) else show_json_lines(item) for item in (record.request, record.result) if item
     ]

@@ -118,7 +118,7 @@ def is_code(passages: Iterable[Passage]) -> bool:
     return any(passage.kind is PassageKind.NOTE and passage.head in (CELL, SANDBOX, TURN) for passage in passages)
 
 
-def unquoted_code(data: Any, passages: Sequence[Passage]) -> str:
+def code_missing_from_reply(data: Any, passages: Sequence[Passage]) -> str:
     """Return the code of a cell, or nothing when the model's message just above shows it."""
     code = read_cell(data).code
     for passage in reversed(passages[-_NEAR:]):

@@ -172,10 +172,10 @@ def _outcome_test(values: Sequence[str]) -> Test:
         raise _refusal(
             "is", f"no outcome is called {value!r}", (f"Did you mean {close}? " if close else "") + ", ".join(words)
         )
-    return lambda subject: _ending(subject.rollout) in chosen or not chosen.isdisjoint(_words(subject.annotation))
+    return lambda subject: _outcome_name(subject.rollout) in chosen or not chosen.isdisjoint(_words(subject.annotation))
 
 
-def _ending(rollout: Rollout) -> str:
+def _outcome_name(rollout: Rollout) -> str:
     if rollout.is_prepared:
         return PREPARED
     return rollout.outcome.value if rollout.outcome else "running"

@@ -200,26 +200,26 @@ def _fill(target: Round, passage: Passage) -> None:
             pass
 
 
-def _judged(target: Round, kind: str, data: Mapping[str, Any]) -> None:
+def _read_judge_note(target: Round, kind: str, data: Mapping[str, Any]) -> None:
     replies = data.get("replies")
     if isinstance(replies, list) and not target.judged:
         target.judged = [str(reply) for reply in cast(list[Any], replies)]
 
 
-def _nearest(target: Round, kind: str, data: Mapping[str, Any]) -> None:
+def _read_nearest_note(target: Round, kind: str, data: Mapping[str, Any]) -> None:
     turn, similarity = data.get("turn"), data.get("similarity")
     target.nearest = turn if isinstance(turn, int) else None
     target.similarity = float(similarity) if isinstance(similarity, int | float) else None
     target.nearest_answer = str(data.get("answer", ""))
 
 
-def _decided(target: Round, kind: str, data: Mapping[str, Any]) -> None:
+def _read_decision_note(target: Round, kind: str, data: Mapping[str, Any]) -> None:
     target.is_decided, target.accepted, target.reason = True, _ENDINGS[kind], str(data.get("reason") or "")
     answer = data.get("answer")
     target.final = answer if isinstance(answer, str) else None
 
 
-_NOTES = {"judged": _judged, "nearest": _nearest, **dict.fromkeys(_ENDINGS, _decided)}
+_NOTES = {"judged": _read_judge_note, "nearest": _read_nearest_note, **dict.fromkeys(_ENDINGS, _read_decision_note)}
 
 
 def _without_beginning_of(tag: str, text: str) -> str:

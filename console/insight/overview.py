@@ -262,7 +262,9 @@ def _conclude(rollout: Rollout, record: Finished) -> None:
         rollout.key = record.key
     rollout.outcome, rollout.reason, rollout.subject = verdict.outcome, intern(verdict.reason or ""), verdict.subject
     rollout.message = verdict.messages[0][:MESSAGE_LIMIT] if verdict.messages else ""
-    rollout.function = intern(rollout.function or _called(verdict.detail) or _called({"decoded": record.output}))
+    rollout.function = intern(
+        rollout.function or _first_function(verdict.detail) or _first_function({"decoded": record.output})
+    )
     rollout.scores = verdict.scores or NO_SCORES
     rollout.state = rollout.why = ""
     rollout.ended_at, rollout.seconds = record.at, record.seconds
@@ -270,7 +272,7 @@ def _conclude(rollout: Rollout, record: Finished) -> None:
     rollout.cost_usd, rollout.calls, rollout.cut = record.cost_usd, record.calls, record.cut
 
 
-def _called(detail: dict[str, Any]) -> str:
+def _first_function(detail: dict[str, Any]) -> str:
     """Return the function a verdict or an output names: as such, or as the first of the calls it was read as."""
     if named := detail.get("function"):
         return str(named)

@@ -87,7 +87,7 @@ class MiniLM:
             + self._weights["embeddings.position_embeddings.weight"][: len(ids)]
             + self._weights["embeddings.token_type_embeddings.weight"][0]
         )
-        state = self._normalised(state, "embeddings.LayerNorm")
+        state = self._layer_norm(state, "embeddings.LayerNorm")
         for number in range(_LAYERS):
             state = self._layer(state, f"encoder.layer.{number}")
         mean = state.mean(axis=0, dtype=np.float64)
@@ -95,9 +95,9 @@ class MiniLM:
 
     def _layer(self, state: "Array", name: str) -> "Array":
         attended = self._dense(self._attention(state, f"{name}.attention.self"), f"{name}.attention.output.dense")
-        state = self._normalised(state + attended, f"{name}.attention.output.LayerNorm")
+        state = self._layer_norm(state + attended, f"{name}.attention.output.LayerNorm")
         inner = _gelu(self._dense(state, f"{name}.intermediate.dense"))
-        return self._normalised(state + self._dense(inner, f"{name}.output.dense"), f"{name}.output.LayerNorm")
+        return self._layer_norm(state + self._dense(inner, f"{name}.output.dense"), f"{name}.output.LayerNorm")
 
     def _attention(self, state: "Array", name: str) -> "Array":
         import numpy as np
@@ -115,7 +115,7 @@ class MiniLM:
     def _dense(self, state: "Array", name: str) -> "Array":
         return state @ self._weights[f"{name}.weight"].T + self._weights[f"{name}.bias"]
 
-    def _normalised(self, state: "Array", name: str) -> "Array":
+    def _layer_norm(self, state: "Array", name: str) -> "Array":
         centred = state - state.mean(axis=-1, keepdims=True)
         spread = (centred * centred).mean(axis=-1, keepdims=True)
         return centred / (spread + _EPSILON) ** 0.5 * self._weights[f"{name}.weight"] + self._weights[f"{name}.bias"]

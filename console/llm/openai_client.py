@@ -67,7 +67,7 @@ class OpenAIEndpoint:
         await self._wire.aclose()
 
     async def _with_retries(self, try_once: Callable[[int], Awaitable[AnswerT]], watch: Watch) -> tuple[AnswerT, int]:
-        async def tried(number: int) -> AnswerT:
+        async def attempt(number: int) -> AnswerT:
             try:
                 return await try_once(number)
             except Fault as fault:
@@ -77,7 +77,7 @@ class OpenAIEndpoint:
                 text = self._redact(f"{type(error).__name__}: {error}")
                 raise Fault(FaultKind.INTERNAL, text[:400]) from None
 
-        return await ask_until_answered(tried, self._limiter, self._model.limits, watch)
+        return await ask_until_answered(attempt, self._limiter, self._model.limits, watch)
 
     async def _complete_fault(self, fault: Fault) -> None:
         """Redact secrets from a fault, and add the model, the hint and what the server does serve."""

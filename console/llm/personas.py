@@ -37,25 +37,27 @@ def careful(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
     """Right about nine times in ten, and wrong in ordinary ways else."""
     del number
     right = rng.random() < 0.92
-    return _planned(request, _pick_utterance(request, rng, right=right))
+    return _plan_reply(request, _pick_utterance(request, rng, right=right))
 
 
 def hasty(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
     """Right about every second time; else wrong values and types, forgotten and invented arguments."""
     del number
     if rng.random() < 0.55:
-        return _planned(request, _pick_utterance(request, rng, right=True))
+        return _plan_reply(request, _pick_utterance(request, rng, right=True))
     answers = _scripted_answers(request, rng)
     if answers.right.calls and rng.random() < 0.75:
-        return _planned(request, Utterance(answers.right.content, mutate_calls(answers.right.calls, rng)))
-    return _planned(request, _pick_utterance(request, rng, right=False))
+        return _plan_reply(request, Utterance(answers.right.content, mutate_calls(answers.right.calls, rng)))
+    return _plan_reply(request, _pick_utterance(request, rng, right=False))
 
 
 def rambling(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
     """Thinks aloud, surrounds its answer with prose, and now and then buries it where no decoder finds it."""
     del number
     thoughts = thinking_text(rng)
-    planned = replace(_planned(request, _pick_utterance(request, rng, right=rng.random() < 0.85)), reasoning=thoughts)
+    planned = replace(
+        _plan_reply(request, _pick_utterance(request, rng, right=rng.random() < 0.85)), reasoning=thoughts
+    )
     chance = rng.random()
     if chance < 0.55:
         return planned
@@ -70,7 +72,7 @@ def rambling(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
 
 def broken(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
     """Fails as providers fail: some faults pass with the next try, some never do."""
-    planned = _planned(request, _pick_utterance(request, rng, right=rng.random() < 0.8))
+    planned = _plan_reply(request, _pick_utterance(request, rng, right=rng.random() < 0.8))
     fate = rng.random()
     if fate < 0.12:
         lasting = rng.choice((FaultKind.BAD_ANSWER, FaultKind.SERVER, FaultKind.TRUNCATED))
@@ -97,7 +99,7 @@ def judge(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
     """Grades in the tag that the prompt asks for."""
     del number
     if request.scripted is not None:
-        return _planned(request, request.scripted().right)
+        return _plan_reply(request, request.scripted().right)
     return PlannedReply(content=grade(_last_question(request), rng))
 
 
@@ -134,7 +136,7 @@ def _pick_utterance(request: ChatRequest, rng: Random, *, right: bool) -> Uttera
     return Utterance(" ".join(words[: max(1, len(words) - 1)]))
 
 
-def _planned(request: ChatRequest, utterance: Utterance) -> PlannedReply:
+def _plan_reply(request: ChatRequest, utterance: Utterance) -> PlannedReply:
     """Make calls native where tools were offered, and text in the form of Python calls where they were not."""
     if utterance.calls and not request.tools:
         text = as_text(utterance.calls)

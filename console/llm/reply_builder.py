@@ -159,7 +159,7 @@ class ReplyBuilder:
         """Return the whole reply."""
         for kind, joiner in self._joiners.items():
             self._add_rest(kind, joiner)
-        calls = self._calls.finished()
+        calls = self._calls.build()
         usage = self._usage
         if usage is not None and usage.input == 0 and usage.output == 0 and not self.is_empty:
             usage = None

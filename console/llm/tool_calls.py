@@ -46,7 +46,7 @@ class CallCollector:
         inner = fields.get("function")
         function = cast(dict[str, Any], inner) if isinstance(inner, dict) else {}
         identity, name = _text(fields.get("id")), _text(function.get("name"))
-        call, fresh = self._call_continued(fields.get("index"), identity, name)
+        call, fresh = self._find_or_begin(fields.get("index"), identity, name)
         call.id = call.id or identity
         if name and name != call.name:
             call.name += name
@@ -55,7 +55,7 @@ class CallCollector:
             call.arguments.append(piece)
         return (("\n" if len(self._calls) > 1 else "") + name + " " if fresh else "") + piece
 
-    def _call_continued(self, index: object, identity: str, name: str) -> tuple[_Call, bool]:
+    def _find_or_begin(self, index: object, identity: str, name: str) -> tuple[_Call, bool]:
         """Find the call that a delta continues, or begin one."""
         if isinstance(index, int) and not isinstance(index, bool):
             call = self._by_index.get(index)
@@ -83,7 +83,7 @@ class CallCollector:
         """Return what has arrived, for the `partial` of a fault."""
         return "\n".join(f"{call.name} {''.join(call.arguments)}" for call in self._calls)
 
-    def finished(self) -> tuple[ToolCall, ...]:
+    def build(self) -> tuple[ToolCall, ...]:
         """Return the calls; one without an id gets its number for one, because the answer to it must name it."""
         calls: list[ToolCall] = []
         for number, call in enumerate(self._calls):

@@ -148,7 +148,7 @@ class Worker:
                 await self.kill(error if isinstance(error, WorkerLost) else None)
                 raise
         if "error" in frame:
-            raise WorkerError(*_named(frame["error"]))
+            raise WorkerError(*_error_fields(frame["error"]))
         return frame.get("result")
 
     async def kill(self, why: WorkerLost | None = None) -> None:
@@ -173,7 +173,7 @@ class Worker:
         answer = await self._run_exchange(Exchange(None, None, self._limits.start_s))
         self.level = read_level(answer.get("level") or {})
         if "failed" in answer:
-            type_name, message = _named(answer["failed"])
+            type_name, message = _error_fields(answer["failed"])
             raise WorkerLost("start", f"the worker's program did not load: {type_name}: {message}")
         self.operations = tuple(str(name) for name in answer.get("ready") or ())
 
@@ -241,6 +241,6 @@ class Worker:
 _SIGNALS = {24: " (processor time used up)", 25: " (file too large)", 9: " (killed)", 11: " (crashed)"}
 
 
-def _named(error: Any) -> tuple[str, str]:
+def _error_fields(error: Any) -> tuple[str, str]:
     fields = cast("dict[str, Any]", error) if isinstance(error, dict) else {}
     return str(fields.get("type", "Error"))[:200], str(fields.get("message", ""))[:4000]

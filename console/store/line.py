@@ -54,10 +54,10 @@ def decode(line: bytes) -> AnyRecord:
     try:
         return _decode(line)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise _explained(line, error) from None
+        raise _decode_error(line, error) from None
 
 
-def _explained(line: bytes, error: Exception) -> BadLine:
+def _decode_error(line: bytes, error: Exception) -> BadLine:
     try:
         version = msgspec.json.decode(line, type=_Version).v
     except (msgspec.DecodeError, RecursionError):

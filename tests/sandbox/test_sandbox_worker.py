@@ -229,7 +229,7 @@ async def test_what_a_killed_engine_left_is_swept(tmp_path: Path, monkeypatch: p
     for folder in others:
         folder.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    scratch._sweep.cache_clear()
+    scratch._remove_stale.cache_clear()
     worker = await started()
     await worker.kill()
     assert not stale.exists()

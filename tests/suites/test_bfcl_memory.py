@@ -17,7 +17,7 @@ from console.exchange.bfcl_memory import write_snapshots
 from console.suites.bfcl import categories as names
 from console.suites.bfcl.dataset import Dataset
 from console.suites.bfcl.memory.backend import Memory, core_of
-from console.suites.bfcl.memory.chain import memory_after, unsearched
+from console.suites.bfcl.memory.chain import memory_after, no_search
 from console.suites.bfcl.memory.embedding import embedding
 from console.suites.bfcl.memory.play import MemoryExecution
 from console.suites.bfcl.suite import BfclSuite
@@ -135,7 +135,7 @@ def test_what_is_remembered_follows_from_outputs_in_order():
 
 
 async def test_a_memory_whose_first_calls_came_from_the_journal_has_them_too():
-    played = MemoryExecution("memory_kv_0-student-0", {"core_memory": {"a": "1"}, "archival_memory": {}}, unsearched)
+    played = MemoryExecution("memory_kv_0-student-0", {"core_memory": {"a": "1"}, "archival_memory": {}}, no_search)
     played.executed = [["core_memory_add(key='b', value='2')"], ["core_memory_remove(key='a')"]]
     assert await played.execute(["core_memory_retrieve_all()"]) == ['{"b": "2"}']
 

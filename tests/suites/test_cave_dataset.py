@@ -9,7 +9,7 @@ import pytest
 from console.core.case import Setting
 from console.core.fault import UsageError
 from console.core.run import Selection
-from console.suites.cavebench.inside.standins import extract_json_from_response
+from console.suites.cavebench.inside.stubs import extract_json_from_response
 from console.suites.cavebench.source import read_source
 from console.suites.cavebench.suite import CaveBenchSuite
 from console.suites.modes import find_mode

@@ -94,7 +94,7 @@ async def test_what_a_judge_says_is_not_taken_for_the_loop(opened: Any, workspac
         engine.publisher.began(_judge_call(key))
         engine.publisher.text(key, 9, "text", "<coherence_score>77")
         engine.publisher.text(key, 4, "text", "unknown call")
-        await assert_until(pilot, lambda: screen.feed.overview._asides.get(key) == {9})
+        await assert_until(pilot, lambda: screen.feed.overview._side_calls.get(key) == {9})
         await pilot.pause(0.05)
         rollout = screen.find_rollout(("q1", 0))
         assert rollout is not None

@@ -52,13 +52,13 @@ def run(args: CheckArguments) -> int:
 
 def _lines(name: str) -> Iterator[str]:
     try:
-        with _opened(name) as file:
+        with _open_lines(name) as file:
             yield from file
     except (OSError, EOFError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot be read: {error}", where=name, hint="JSON lines in UTF-8, plain or .gz.") from None
 
 
-def _opened(name: str) -> io.TextIOBase:
+def _open_lines(name: str) -> io.TextIOBase:
     if name == "-":
         return io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8")
     path = Path(name)

@@ -49,7 +49,7 @@ def run(args: ExportArguments) -> int:
     folder = find_run(find_runs_root(args.runs), args.which)
     out = None if args.out == Path("-") else args.out
     if args.form in LAYOUTS:
-        return _written(args, folder, _lay_out(args.form, folder, out or Path(_DEFAULTS[args.form])))
+        return _report_written(args, folder, _export_layout(args.form, folder, out or Path(_DEFAULTS[args.form])))
     form = export_format(args.form)
     if out is None and not form.is_text:
         out = Path(f"{folder.name}{form.extension}")
@@ -63,14 +63,14 @@ def run(args: ExportArguments) -> int:
     if out.is_dir():
         out /= f"{folder.name}{form.extension}"
     write_file(out, data)
-    return _written(args, folder, [out])
+    return _report_written(args, folder, [out])
 
 
 _DEFAULTS = {"verifiers": "outputs", "bfcl": "result", "cavebench": "results"}
 """Folders these tools look in."""
 
 
-def _lay_out(layout: str, folder: RunFolder, root: Path) -> list[Path]:
+def _export_layout(layout: str, folder: RunFolder, root: Path) -> list[Path]:
     if layout == "verifiers":
         if "aidanbench_score" not in folder.summary().scores:
             raise UsageError("holds no AidanBench loop", where=folder.name, hint="Choose another --format.")
@@ -101,7 +101,7 @@ def _as_bfcl(folder: RunFolder, root: Path) -> list[Path]:
     return sink.close()
 
 
-def _written(args: ExportArguments, folder: RunFolder, paths: list[Path]) -> int:
+def _report_written(args: ExportArguments, folder: RunFolder, paths: list[Path]) -> int:
     simulated = folder.manifest().simulated
     if args.json:
         files = [str(path) for path in paths]

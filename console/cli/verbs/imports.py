@@ -40,7 +40,7 @@ def run(args: ImportArguments) -> int:
     """
     if not args.path.exists():
         raise UsageError("does not exist", where=str(args.path))
-    folder = _made(args, args.form or _guessed(args.path))
+    folder = _import_run(args, args.form or _guess_format(args.path))
     history = read_history(folder)
     try:
         report = report_of(history, args.data)
@@ -51,7 +51,7 @@ def run(args: ImportArguments) -> int:
     return Exit.OK
 
 
-def _made(args: ImportArguments, form: str) -> RunFolder:
+def _import_run(args: ImportArguments, form: str) -> RunFolder:
     runs_root = find_runs_root(args.runs)
     if form == "verifiers":
         from console.exchange.verifiers_import import import_results as from_verifiers
@@ -69,7 +69,7 @@ def _made(args: ImportArguments, form: str) -> RunFolder:
     return from_bfcl(args.path, suite, runs_root, mode=args.mode)
 
 
-def _guessed(path: Path) -> str:
+def _guess_format(path: Path) -> str:
     """Return whose results these look like.
 
     Raises:

@@ -20,29 +20,29 @@ _Word = int | bytes | ctypes.Array[ctypes.c_char] | None
 def syscall(number: int, *arguments: _Word) -> int:
     """Call the kernel by number; integers are passed as machine words."""
     words = [ctypes.c_long(item) if isinstance(item, int) else item for item in arguments]
-    return _checked(int(_libc.syscall(ctypes.c_long(number), *words)))
+    return _check(int(_libc.syscall(ctypes.c_long(number), *words)))
 
 
 def prctl(option: int, value: int = 0) -> None:
     """Set one attribute of the calling process."""
     words = [ctypes.c_ulong(word) for word in (value, 0, 0, 0)]
-    _checked(int(_libc.prctl(ctypes.c_int(option), *words)))
+    _check(int(_libc.prctl(ctypes.c_int(option), *words)))
 
 
 def prctl_pointer(option: int, value: int, pointer: ctypes.c_void_p) -> None:
     """Set an attribute that is given by a pointer."""
-    _checked(int(_libc.prctl(ctypes.c_int(option), ctypes.c_ulong(value), pointer, 0, 0)))
+    _check(int(_libc.prctl(ctypes.c_int(option), ctypes.c_ulong(value), pointer, 0, 0)))
 
 
 def unshare(flags: int) -> None:
     """Leave the given namespaces for new ones."""
-    _checked(int(_libc.unshare(ctypes.c_int(flags))))
+    _check(int(_libc.unshare(ctypes.c_int(flags))))
 
 
 def mount(source: str, target: str, kind: str, flags: int, data: str = "") -> None:
     """Mount a file system."""
     texts = [text.encode() for text in (source, target, kind)]
-    _checked(int(_libc.mount(*texts, ctypes.c_ulong(flags), data.encode() or None)))
+    _check(int(_libc.mount(*texts, ctypes.c_ulong(flags), data.encode() or None)))
 
 
 def drop_capabilities() -> None:
@@ -51,7 +51,7 @@ def drop_capabilities() -> None:
     syscall(_CAPSET[MACHINE], header, bytes(24))
 
 
-def _checked(result: int) -> int:
+def _check(result: int) -> int:
     if result < 0:
         number = ctypes.get_errno()
         raise OSError(number, os.strerror(number))

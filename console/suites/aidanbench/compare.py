@@ -44,7 +44,7 @@ def compare(output: Any, verdict: Verdict, options: AidanOptions) -> Comparison:
     )
 
 
-def colliding(turns: Sequence[Turn]) -> tuple[int, int] | None:
+def colliding_turns(turns: Sequence[Turn]) -> tuple[int, int] | None:
     """Return the two turns (earlier, rejected) whose likeness ended the loop; None when it ended otherwise."""
     if not turns:
         return None
@@ -59,7 +59,7 @@ def colliding(turns: Sequence[Turn]) -> tuple[int, int] | None:
 
 def _pair(turns: Sequence[Turn], number: int, options: AidanOptions) -> Pair:
     turn = turns[number]
-    collision = colliding(turns)
+    collision = colliding_turns(turns)
     collides = collision is not None and collision[1] == number
     earlier = turns[collision[0]].answer if collision and collides else ""
     return Pair(

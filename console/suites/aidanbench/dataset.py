@@ -58,12 +58,12 @@ def load_questions(folder: Path, name: str, options: AidanOptions) -> QuestionSe
     """
     values = options.values
     if values["questions"] is not None:
-        question_set = _numbered("custom", list(_texts(values["questions"], "questions")))
+        question_set = _question_set("custom", list(_texts(values["questions"], "questions")))
     elif values["questions_path"] is not None:
         path = Path(values["questions_path"]).expanduser()
-        question_set = _numbered(path.name, read_list(path))
+        question_set = _question_set(path.name, read_list(path))
     elif values["dataset"] is not None:
-        question_set = _numbered(values["dataset"], read_dataset(values["dataset"], values["dataset_split"]))
+        question_set = _question_set(values["dataset"], read_dataset(values["dataset"], values["dataset_split"]))
     else:
         question_set = read_folder(folder, name)
     return QuestionSet(question_set.name, question_set.questions[: values["num_questions"]])
@@ -115,7 +115,7 @@ def _texts(value: object, where: str) -> Iterator[str]:
         yield str(item).strip()
 
 
-def _numbered(name: str, texts: list[str]) -> QuestionSet:
+def _question_set(name: str, texts: list[str]) -> QuestionSet:
     width = max(2, len(str(len(texts))))
     return QuestionSet(name, tuple(Question(f"q{number:0{width}}", text) for number, text in enumerate(texts, 1)))
 

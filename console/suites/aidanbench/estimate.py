@@ -43,13 +43,13 @@ def estimate(question: str, wording: Wording, options: AidanOptions) -> Estimate
         input_tokens=prompts,
         output_tokens=turns * (ANSWER_TOKENS + 10),
         roles={
-            "judge": _judging(question, wording, options, turns),
+            "judge": _judge_cost(question, wording, options, turns),
             "embedding": Estimate(turns, turns * ANSWER_TOKENS, 0.0),
         },
     )
 
 
-def _judging(question: str, wording: Wording, options: AidanOptions, turns: float) -> Estimate:
+def _judge_cost(question: str, wording: Wording, options: AidanOptions, turns: float) -> Estimate:
     calls = turns
     tokens = turns * (_tokens(coherence_prompt(wording, question, "")) + ANSWER_TOKENS)
     if options.use_llm_similarity:

@@ -136,7 +136,7 @@ def read_options(options: Mapping[str, Any]) -> AidanOptions:
     for name in options:
         if name not in _BY_NAME:
             raise _unknown("option", name, list(_BY_NAME))
-    values = {name: _checked(option, options.get(name)) for name, option in _BY_NAME.items()}
+    values = {name: _check_value(option, options.get(name)) for name, option in _BY_NAME.items()}
     _check_numbers(values)
     _check_sources(values)
     return AidanOptions(values, read_thresholds(values["thresholds"]), _turns(values))
@@ -161,7 +161,7 @@ def read_thresholds(thresholds: object) -> Thresholds:
     return Thresholds(**{**Thresholds()._asdict(), **numbers})
 
 
-def _checked(option: Option, value: Any) -> Any:
+def _check_value(option: Option, value: Any) -> Any:
     if value is None:
         return option.default
     kinds = _KINDS.get(option.kind)

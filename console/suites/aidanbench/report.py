@@ -51,11 +51,11 @@ def _totals(graded: Sequence[Result], unit: str, note: str) -> tuple[Metric, Met
     spread = spread_of_sum(list(rewards.values()))
     return (
         Metric("total", spread.value, spread.low, spread.high, len(graded), unit, note),
-        _divided(spread, len(rewards), len(graded)),
+        _mean_per_question(spread, len(rewards), len(graded)),
     )
 
 
-def _divided(spread: Spread, questions: int, count: int) -> Metric:
+def _mean_per_question(spread: Spread, questions: int, count: int) -> Metric:
     low = None if spread.low is None else spread.low / questions
     high = None if spread.high is None else spread.high / questions
     return Metric("mean", spread.value / questions, low, high, count, "mean", "per question")

@@ -45,11 +45,11 @@ def last_message(steps: Sequence[Any], mode: str) -> Any:
 
 def is_in(truth: Sequence[str], message: Any) -> bool:
     """Whether an acceptable answer occurs in a message, between word boundaries, after dropping punctuation."""
-    text = standardised(searched(message))
+    text = standardize(answer_text(message))
     return any(_whole_words(answer).search(text) for answer in truth)
 
 
-def searched(message: Any) -> str:
+def answer_text(message: Any) -> str:
     """Return the text of a message; of a list that of its first element."""
     if isinstance(message, list):
         message = cast(list[Any], message)[0]
@@ -58,20 +58,20 @@ def searched(message: Any) -> str:
 
 def search_details(truth: Sequence[str], message: Any) -> dict[str, Any]:
     """Return what the official score file says of a search in vain."""
-    text = searched(message)
+    text = answer_text(message)
     return {
         "model_response": text,
         "possible_answers": truth,
-        "standardized_model_response": standardised(text),
-        "standardized_possible_answers": [standardised(answer) for answer in truth],
+        "standardized_model_response": standardize(text),
+        "standardized_possible_answers": [standardize(answer) for answer in truth],
     }
 
 
-def standardised(text: str) -> str:
+def standardize(text: str) -> str:
     """Return a text without the punctuation that does not count, in lower case."""
     return _IGNORED.sub("", text).lower().replace("'", '"')
 
 
 @lru_cache(maxsize=4096)
 def _whole_words(answer: str) -> re.Pattern[str]:
-    return re.compile(rf"\b{re.escape(standardised(answer))}\b")
+    return re.compile(rf"\b{re.escape(standardize(answer))}\b")

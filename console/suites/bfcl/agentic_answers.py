@@ -20,10 +20,10 @@ def scripted_agentic_turn(entry: Entry, docs: Sequence[Doc], turn: int, step: in
     The lookup shows what there is, and the answer comes from the ground truth: simulated models do not reason.
     """
     del docs
-    return lambda: _noting(entry, turn, step) if names.is_prerequisite(entry.id) else _asking(entry, step)
+    return lambda: _writing_step(entry, turn, step) if names.is_prerequisite(entry.id) else _reading_step(entry, step)
 
 
-def _noting(entry: Entry, turn: int, step: int) -> ScriptedAnswers:
+def _writing_step(entry: Entry, turn: int, step: int) -> ScriptedAnswers:
     if step:
         return ScriptedAnswers(_NOTED)
     lines = [message for message in entry.question[turn] if message["role"] == "user"]
@@ -43,7 +43,7 @@ def _note(backend: str, key: str, text: str) -> Call:
             return "memory_append", {"text": f"{text}\n"}
 
 
-def _asking(entry: Entry, step: int) -> ScriptedAnswers:
+def _reading_step(entry: Entry, step: int) -> ScriptedAnswers:
     if step == 0:
         return ScriptedAnswers(Utterance(calls=(_look_up(entry),)), (_LOST,))
     truth = (entry.ground_truth or ["unknown"])[0]

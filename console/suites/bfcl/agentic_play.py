@@ -37,5 +37,5 @@ async def play_agentic(entry: Entry, stage: Stage, setting: Setting, wording: Wo
         execution: Execution = MemoryExecution(entry.id, before, embed)
     else:
         execution = WebSearchExecution(entry.id, entry.initial_config, choose_web(setting.options, dataset))
-    offered = entry.offering(docs)
+    offered = entry.with_functions(docs)
     return await Conversation(offered, stage, setting, wording, execution, {}, memory, scripted_agentic_turn).play()

@@ -38,7 +38,7 @@ _DOC_FILES = {
 """Simulator class to its module and its file of function documents, as in the official layout."""
 
 
-class _Asked(msgspec.Struct, frozen=True):
+class _QuestionRow(msgspec.Struct, frozen=True):
     """The parts of an entry line that must be there in every category."""
 
     id: str
@@ -50,7 +50,7 @@ class _Asked(msgspec.Struct, frozen=True):
     scenario: str = ""
 
 
-class _Answered(msgspec.Struct, frozen=True):
+class _TruthRow(msgspec.Struct, frozen=True):
     """The parts of a ground-truth line that must be there."""
 
     id: str
@@ -175,7 +175,7 @@ class Dataset:
         if category == names.FORMAT_SENSITIVITY:
             return self._read_variations()
         path = self._path(_file_of(category))
-        rows = [row for _, row in _rows(path, _Asked)]
+        rows = [row for _, row in _rows(path, _QuestionRow)]
         truths = self._truths(category)
         rename = _renamer(category)
         out: dict[str, Entry] = {}
@@ -205,7 +205,7 @@ class Dataset:
     def _truths(self, category: str) -> dict[str, list[Any]]:
         if names.is_relevance(category):
             return {}
-        return {row["id"]: row["ground_truth"] for _, row in _rows(self._truth_path(category), _Answered)}
+        return {row["id"]: row["ground_truth"] for _, row in _rows(self._truth_path(category), _TruthRow)}
 
     def _prerequisites(self, category: str) -> dict[str, Entry]:
         out: dict[str, Entry] = {}
@@ -215,7 +215,7 @@ class Dataset:
             path = self._path(f"memory_prereq_conversation/memory_{scenario}.json")
             if not path.is_file():  # a dataset need not have every scenario, only those it asks about
                 continue
-            for _, row in _rows(path, _Asked):
+            for _, row in _rows(path, _QuestionRow):
                 entry = _entry(row, category, rename, None, earlier)
                 earlier = [*earlier, entry.id]
                 out[entry.id] = entry

@@ -57,7 +57,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
         lines = [message for turn in self.question for message in turn if message["role"] == "user"]
         return " ".join((lines[0].get("content") or "").split())[:200] if lines else ""
 
-    def offering(self, docs: list[dict[str, Any]]) -> "Entry":
+    def with_functions(self, docs: list[dict[str, Any]]) -> "Entry":
         """Return the entry with other function documents."""
         return msgspec.structs.replace(self, function=docs)
 

@@ -55,7 +55,7 @@ def check_conversation(entry: Entry, output: Any, mode: str, host: SimulatorHost
     if decoded.refusal is not None:
         return decoded.refusal, {}
     findings = host.call("checks", {"items": [decoded.item], "recorded": False, "whole": True})
-    return _concluded(decoded, findings[0])
+    return _judgement(decoded, findings[0])
 
 
 def check_conversations(
@@ -72,35 +72,35 @@ def check_conversations(
     while True:
         while len(begun) < _AHEAD and (some := list(islice(rest, _BATCH))):
             decoded = [_decode(entry, output, mode) for entry, output in some]
-            begun.append(_Batch(decoded, _begin(decoded, host, recorded=recorded)))
+            begun.append(_Batch(decoded, _submit_batch(decoded, host, recorded=recorded)))
         if not begun:
             return
-        yield from _ended(begun.popleft(), host, recorded=recorded)
+        yield from _finish_batch(begun.popleft(), host, recorded=recorded)
 
 
-def _begin(decoded: list[_Decoded], host: SimulatorHost, *, recorded: bool) -> "Future[Any] | None":
+def _submit_batch(decoded: list[_Decoded], host: SimulatorHost, *, recorded: bool) -> "Future[Any] | None":
     items = [conversation.item for conversation in decoded if conversation.refusal is None]
     return host.submit("checks", {"items": items, "recorded": recorded, "whole": False}) if items else None
 
 
-def _ended(batch: _Batch, host: SimulatorHost, *, recorded: bool) -> Iterator[Judgement]:
+def _finish_batch(batch: _Batch, host: SimulatorHost, *, recorded: bool) -> Iterator[Judgement]:
     try:
         findings = iter(host.result(batch.waiting) if batch.waiting is not None else ())
         judged = [
-            _refusal(conversation) if conversation.refusal else _concluded(conversation, next(findings))
+            _refusal(conversation) if conversation.refusal else _judgement(conversation, next(findings))
             for conversation in batch.decoded
         ]
     except Fault:
         host.call("spent", {})  # can the simulators be started at all?
-        judged = [_alone(conversation, host, recorded=recorded) for conversation in batch.decoded]
+        judged = [_check_alone(conversation, host, recorded=recorded) for conversation in batch.decoded]
     yield from judged
 
 
-def _alone(conversation: _Decoded, host: SimulatorHost, *, recorded: bool) -> Judgement:
+def _check_alone(conversation: _Decoded, host: SimulatorHost, *, recorded: bool) -> Judgement:
     if conversation.refusal is not None:
         return _refusal(conversation)
     try:
-        return _concluded(
+        return _judgement(
             conversation, host.call("checks", {"items": [conversation.item], "recorded": recorded, "whole": False})[0]
         )
     except Fault as fault:
@@ -129,7 +129,7 @@ def _refused(error_type: str, message: str) -> _Decoded:
     return _Decoded(Refusal(error_type, message), {}, [])
 
 
-def _concluded(decoded: _Decoded, finding: Finding) -> Judgement:
+def _judgement(decoded: _Decoded, finding: Finding) -> Judgement:
     finding["decoded"] = decoded.calls
     if finding["error_type"] is None:
         return None, finding

@@ -17,7 +17,7 @@ from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.execution import executable_calls
 from console.suites.bfcl.multi_turn import worker_entry
 from console.suites.bfcl.play import output_of
-from console.suites.bfcl.prompts import added_functions, first_turn, hinted, system_prompt
+from console.suites.bfcl.prompts import added_functions, first_turn, system_prompt, with_hints
 from console.suites.bfcl.rendering import Doc
 from console.suites.bfcl.simulator_host import SimulatorHost, StateGone
 from console.suites.bfcl.tools import native_tools
@@ -129,7 +129,7 @@ class Conversation:
 
     def _open_turn(self, number: int) -> None:
         if number == 0:
-            self.docs = hinted(self.entry.function, self.entry, self.wording)
+            self.docs = with_hints(self.entry.function, self.entry, self.wording)
             native = self.setting.mode == "fc"
             prompt = "" if native else system_prompt(self.docs, "", self.wording)
             self.messages = first_turn(self.entry, self.wording, prompt=prompt, memory=self.memory)

@@ -10,7 +10,7 @@ from console.suites.bfcl.checker import Call, Refusal, check_argument, check_cal
 from console.suites.bfcl.rendering import Doc
 from console.suites.bfcl.source_text import alternatives, call_text, literal
 from console.suites.bfcl.tools import wire_name
-from console.suites.bfcl.value_rule import standardised
+from console.suites.bfcl.value_rule import standardize
 
 _KINDS = {
     "value_error:string": "not among the allowed values, case and punctuation aside",
@@ -172,8 +172,8 @@ def _type_words(schema: Doc) -> str:
 
 def _looks_equal(value: Any, allowed: Any) -> bool:
     """Whether a value of the wrong type would read the same as an allowed one."""
-    shown = standardised(literal(value).strip("'\"[]()"))
-    return any(shown == standardised(literal(other).strip("'\"[]()")) for other in allowed if other != "")
+    shown = standardize(literal(value).strip("'\"[]()"))
+    return any(shown == standardize(literal(other).strip("'\"[]()")) for other in allowed if other != "")
 
 
 def as_text(call: Call) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 from console.core.case import Setting
 from console.core.chat import Message, Reply
 from console.suites.bfcl.entry import Entry
-from console.suites.bfcl.prompts import first_turn, hinted, system_prompt
+from console.suites.bfcl.prompts import first_turn, system_prompt, with_hints
 from console.suites.bfcl.rendering import Doc
 from console.suites.bfcl.scripted_answers import scripted_answers_for
 from console.suites.bfcl.tools import native_tools
@@ -15,7 +15,7 @@ from console.suites.stage import Stage
 
 def question_of(entry: Entry, wording: Wording, mode: str) -> tuple[list[Message], list[Doc]]:
     """Return the messages and the tools of a single-turn entry; tools are empty in prompting mode."""
-    docs = hinted(entry.function, entry, wording)
+    docs = with_hints(entry.function, entry, wording)
     if mode == "fc":
         return first_turn(entry, wording), native_tools(docs)
     return first_turn(entry, wording, prompt=system_prompt(docs, entry.config, wording)), []

@@ -20,7 +20,7 @@ from console.suites.bfcl.wording import Wording, fill
 _LISTS = {"java": ("Array", "ArrayList"), "javascript": ("array",), "python": ()}
 
 
-def hinted(docs: Sequence[Doc], entry: Entry, wording: Wording) -> list[Doc]:
+def with_hints(docs: Sequence[Doc], entry: Entry, wording: Wording) -> list[Doc]:
     """Return copies of the documents as the model sees them: with the language's hints."""
     out = [_hinted(doc, names.language_of(entry.judged_as), wording) for doc in docs]
     if entry.config:

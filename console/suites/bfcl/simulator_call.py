@@ -29,15 +29,15 @@ def execute(text: str, instances: Mapping[str, Any], owners: Mapping[str, str]) 
         owners: public method name to the variable name of its instance.
     """
     try:
-        rewritten = _CALLED.sub(lambda match: _owned(match[1], owners), text)
+        rewritten = _CALLED.sub(lambda match: _qualified_name(match[1], owners), text)
         _refuse_forbidden(rewritten)
-        result = _Evaluation(instances).value(_parsed(rewritten))
-        return _shown(result)
+        result = _Evaluation(instances).value(_parse_call(rewritten))
+        return _result_text(result)
     except Exception as error:  # the conversation goes on with the error's text
         return f"{_ERROR}{error}"
 
 
-def _owned(name: str, owners: Mapping[str, str]) -> str:
+def _qualified_name(name: str, owners: Mapping[str, str]) -> str:
     return f"{owners[name]}.{name}" if name in owners else name
 
 
@@ -48,11 +48,11 @@ def _refuse_forbidden(text: str) -> None:
         raise PermissionError(f"Function call {name} is not allowed.")
 
 
-def _parsed(text: str) -> ast.expr:
+def _parse_call(text: str) -> ast.expr:
     return ast.parse(text.lstrip(" \t"), filename="<string>", mode="eval").body
 
 
-def _shown(result: Any) -> str:
+def _result_text(result: Any) -> str:
     if isinstance(result, str):
         return result
     if type(result) is dict:

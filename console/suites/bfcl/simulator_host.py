@@ -131,7 +131,7 @@ class SimulatorHost:
 
     async def _begin(self, key: str, entry: dict[str, Any]) -> int:
         async with self._turn:
-            await self._asked(await self._ready(), "begin", {"key": key, "entry": entry}, _CALL_S)
+            await self._ask_worker(await self._ready(), "begin", {"key": key, "entry": entry}, _CALL_S)
             return self.generation
 
     async def _call(self, operation: str, arguments: dict[str, Any], wall_s: float, generation: int | None) -> Any:
@@ -140,15 +140,15 @@ class SimulatorHost:
             if generation is not None and generation != self.generation:
                 raise StateGone
             try:
-                return await self._asked(worker, operation, arguments, wall_s)
+                return await self._ask_worker(worker, operation, arguments, wall_s)
             except WorkerLost as error:
                 if error.cause != "died":
                     raise
                 if generation is not None:  # worn out by what came before, perhaps; played again it will show
                     raise StateGone from error
-                return await self._asked(await self._ready(), operation, arguments, wall_s)
+                return await self._ask_worker(await self._ready(), operation, arguments, wall_s)
 
-    async def _asked(self, worker: Worker, operation: str, arguments: dict[str, Any], wall_s: float) -> Any:
+    async def _ask_worker(self, worker: Worker, operation: str, arguments: dict[str, Any], wall_s: float) -> Any:
         try:
             return await worker.call(operation, arguments, wall_s=wall_s)
         except WorkerError as error:

@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Protocol
 
-from console.suites.bfcl.simulator_state import STATELESS, World, public_state, stored_state
+from console.suites.bfcl.simulator_state import STATELESS, Simulators, public_state, stored_state
 from console.suites.bfcl.turn_check import check_turns
 
 Operation = Callable[[dict[str, Any]], Any]
@@ -48,40 +48,40 @@ class _Port(Protocol):
     """The door to the engine; not used here."""
 
 
-class Stand:
+class SimulatorServer:
     """The conversations and checks of one worker."""
 
     def __init__(self, classes: Mapping[str, Callable[[], Any]]) -> None:
         """Start without conversations."""
         self._classes = classes
-        self._worlds: dict[str, World] = {}
+        self._by_conversation: dict[str, Simulators] = {}
 
     def begin(self, arguments: dict[str, Any]) -> None:
         """Make fresh instances under a key."""
-        self._worlds[arguments["key"]] = World(self._classes, arguments["entry"], "model")
+        self._by_conversation[arguments["key"]] = Simulators(self._classes, arguments["entry"], "model")
 
     def execute(self, arguments: dict[str, Any]) -> list[str]:
         """Execute calls of a conversation."""
-        return self._worlds[arguments["key"]].execute(arguments["calls"])
+        return self._by_conversation[arguments["key"]].execute(arguments["calls"])
 
     def state(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return the public state of a conversation's instances, by class."""
-        instances = self._worlds[arguments["key"]].instances
+        instances = self._by_conversation[arguments["key"]].instances
         return {name: public_state(instance) for name, instance in instances.items()}
 
     def trace(self, arguments: dict[str, Any]) -> list[dict[str, Any]]:
         """Play a conversation and return the states it goes through, as result files store them."""
-        world = World(self._classes, arguments["entry"], "model")
-        states = [_stored(world)]
+        simulators = Simulators(self._classes, arguments["entry"], "model")
+        states = [_stored(simulators)]
         for steps in arguments["turns"]:
             for calls in steps:
-                world.execute(calls)
-            states.append(_stored(world))
+                simulators.execute(calls)
+            states.append(_stored(simulators))
         return states
 
     def end(self, arguments: dict[str, Any]) -> None:
         """Forget a conversation."""
-        self._worlds.pop(arguments["key"], None)
+        self._by_conversation.pop(arguments["key"], None)
 
     def checks(self, arguments: dict[str, Any]) -> list[dict[str, Any]]:
         """Check whole conversations against their ground truth; of right ones say only that they are, unless asked."""
@@ -92,8 +92,8 @@ class Stand:
         return finding if finding["error_type"] or asked["whole"] else {"error_type": None}
 
 
-def _stored(world: World) -> dict[str, Any]:
-    return {name: stored_state(instance) for name, instance in world.instances.items() if name not in STATELESS}
+def _stored(simulators: Simulators) -> dict[str, Any]:
+    return {name: stored_state(instance) for name, instance in simulators.instances.items() if name not in STATELESS}
 
 
 def start(port: _Port, setup: dict[str, Any]) -> dict[str, Operation]:
@@ -101,7 +101,7 @@ def start(port: _Port, setup: dict[str, Any]) -> dict[str, Operation]:
     del port
     sys.path.append(setup["folder"])
     package = setup["simulators"].strip("/").replace("/", ".")
-    stand = Stand(_Classes(package, setup["modules"]))
+    stand = SimulatorServer(_Classes(package, setup["modules"]))
     return {
         "begin": stand.begin,
         "execute": stand.execute,

@@ -18,7 +18,7 @@ _DEEPEST = 20
 Classes = Mapping[str, Callable[[], Any]]
 
 
-class World:
+class Simulators:
     """Instances of the involved classes, loaded with the entry's scenario."""
 
     def __init__(self, classes: Classes, entry: Mapping[str, Any], side: str) -> None:

@@ -140,7 +140,7 @@ class BfclSuite:
             return await play_agentic(entry, stage, setting, self.wording, self.dataset)
         docs, withheld = self.dataset.functions(entry)
         simulation = Simulation(entry, host_of(self.dataset), f"{stage.key}/{id(stage)}")
-        return await Conversation(entry.offering(docs), stage, setting, self.wording, simulation, withheld).play()
+        return await Conversation(entry.with_functions(docs), stage, setting, self.wording, simulation, withheld).play()
 
     def scores_slowly(self, case: Case) -> bool:
         """Conversations with simulators are played again by their worker to be judged."""
@@ -220,4 +220,4 @@ class BfclSuite:
 
     def _with_functions(self, entry: Entry) -> Entry:
         docs, _ = self.dataset.functions(entry)
-        return entry.offering(docs)
+        return entry.with_functions(docs)

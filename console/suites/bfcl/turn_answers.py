@@ -28,10 +28,10 @@ def expected_calls(entry: Entry, docs: Sequence[Doc], turn: int) -> list[Call]:
     """Return the expected calls of a turn with named arguments; positional ones get their names from the documents."""
     texts = cast(list[list[str]], entry.ground_truth or [])[turn]
     by_name = {doc["name"]: doc for doc in docs}
-    return [_named(text, by_name) for text in texts]
+    return [_call_by_name(text, by_name) for text in texts]
 
 
-def _named(text: str, docs: dict[str, Doc]) -> Call:
+def _call_by_name(text: str, docs: dict[str, Doc]) -> Call:
     node = ast.parse(text.strip(), mode="eval").body
     assert isinstance(node, ast.Call)
     name = ast.unparse(node.func)

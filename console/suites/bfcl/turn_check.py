@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any, cast
 
-from console.suites.bfcl.simulator_state import Classes, World, plain, storable, stored_state
+from console.suites.bfcl.simulator_state import Classes, Simulators, plain, storable, stored_state
 
 EMPTY_TURN = "multi_turn:empty_turn_model_response"
 STATE = "multi_turn:instance_state_mismatch"
@@ -36,7 +36,7 @@ def check_turns(
 
     Args:
         classes: simulator classes by name.
-        entry: as `World` takes it.
+        entry: as `Simulators` takes it.
         turns: the model's calls.
         truth: the expected calls of each turn.
         recorded: whether to add `record`, what the official score file keeps besides message and type.
@@ -46,7 +46,7 @@ def check_turns(
         what differs: `differences` (`path` from the class down, `expected`, `actual`; None: not there) or `missing`
         (results that never came).
     """
-    model, expected = World(classes, entry, "model_eval"), World(classes, entry, "model_ground_truth_eval")
+    model, expected = Simulators(classes, entry, "model_eval"), Simulators(classes, entry, "model_ground_truth_eval")
     seen: list[str] = []
     played: list[dict[str, Any]] = []
     for number, (steps, calls) in enumerate(zip(turns, truth, strict=True)):
@@ -62,8 +62,8 @@ def check_turns(
 
 
 def _judge_turn(
-    model: World,
-    expected: World,
+    model: Simulators,
+    expected: Simulators,
     steps: Steps,
     calls: Sequence[str],
     seen: Sequence[str],
@@ -146,7 +146,7 @@ def _cut(value: Any) -> str | None:
 
 
 def _record(
-    finding: Mapping[str, Any], model: World, expected: World, played: list[dict[str, Any]], seen: list[str]
+    finding: Mapping[str, Any], model: Simulators, expected: Simulators, played: list[dict[str, Any]], seen: list[str]
 ) -> dict[str, Any]:
     """Return the further fields of the error in the official score file."""
     results = [{"model": turn["model"], "ground_truth": turn["truth"]} for turn in played]

@@ -23,7 +23,7 @@ _IGNORED = re.compile(r"[ ,./\-_*^]")
 
 
 @lru_cache(maxsize=65536)
-def standardised(text: str) -> str:
+def standardize(text: str) -> str:
     """Return a text as it is compared: without blanks and `,./-_*^`, in lower case, with double quotes."""
     return _IGNORED.sub("", text).lower().replace("'", '"')
 
@@ -44,13 +44,13 @@ def check_value(value: Any, allowed: list[Any], expected: type, item: type | Non
         if expected is list:
             return _check_dicts(value, allowed) if item is dict else _check_list(value, allowed)
         if expected is str:
-            accepted = [standardised(other) for other in allowed if type(other) is str]
-            return None if standardised(value) in accepted else "value_error:string"
+            accepted = [standardize(other) for other in allowed if type(other) is str]
+            return None if standardize(value) in accepted else "value_error:string"
     return None if value in allowed else "value_error:others"
 
 
 def _standard(value: Any) -> Any:
-    return standardised(value) if type(value) is str else value
+    return standardize(value) if type(value) is str else value
 
 
 def _check_list(value: list[Any], allowed: list[Any]) -> str | None:

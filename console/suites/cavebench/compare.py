@@ -63,7 +63,7 @@ def _call_pairs(number: int, turn: JudgedTurn, rule: TypeRule) -> list[Pair]:
     for index, call in enumerate(turn.record.calls):
         if index not in taken:
             note = "no expectation left for it" if call.function in named else "not expected; extra calls never fail"
-            pairs.append(Pair(Mark.EXTRA, actual=_shown(call), note=note, turn=number))
+            pairs.append(Pair(Mark.EXTRA, actual=_actual_text(call), note=note, turn=number))
     return pairs
 
 
@@ -76,15 +76,15 @@ def _expected_pair(number: int, turn: JudgedTurn, index: int, match: Match | Non
             note = "an earlier expectation took the call that was left"
         elif match is None and any(call.function == expected.name for call in turn.record.calls):
             note = "called too seldom; its arguments are not looked at"
-        return Pair(mark, expected=_wanted(expected), note=note, turn=number)
+        return Pair(mark, expected=_expected_text(expected), note=note, turn=number)
     actual = turn.record.calls[match.actual_index]
     rows = tuple(_rows(expected, actual, rule))
     wrong = any(row.mark in (Mark.DIFFERS, Mark.MISSING, Mark.WRONG_TYPE) or row.decisive for row in rows)
     note = f"expectation {index + 1} took call {match.actual_index + 1}, the nearest unused (cost {match.cost:.2f})"
     return Pair(
         Mark.DIFFERS if wrong else Mark.SAME,
-        expected=_wanted(expected),
-        actual=_shown(actual),
+        expected=_expected_text(expected),
+        actual=_actual_text(actual),
         rows=rows,
         note=note if match.cost else "",
         turn=number,
@@ -169,12 +169,12 @@ def _hint(turns: list[JudgedTurn]) -> str:
     return f"failed turns: {listed} of {len(turns)}; the conversation passes when none fails"
 
 
-def _wanted(call: ExpectedCall) -> str:
+def _expected_text(call: ExpectedCall) -> str:
     parts = [f"{item.name}={'…' if item.value is None else repr(item.value)}" for item in call.arguments]
     return f"{call.name}({', '.join(parts)})"
 
 
-def _shown(call: ActualCall) -> str:
+def _actual_text(call: ActualCall) -> str:
     if not isinstance(call.arguments, dict):
         return f"{call.function}({call.arguments!r})"
     arguments = cast("dict[str, Any]", call.arguments)

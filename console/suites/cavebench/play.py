@@ -175,7 +175,7 @@ class _AgentPlay:
         self._worker = await self._start.worker()
         for number in range(self._turn):
             with contextlib.suppress(WorkerError):  # a turn that ended so does it again
-                await self._call(number, self._replay_answers(number, _surprised))
+                await self._call(number, self._replay_answers(number, _unexpected_question))
         return await self._call(self._turn, self._replay_answers(self._turn, self._answer))
 
     async def _call(self, turn: int, on_ask: OnAsk) -> Any:
@@ -237,7 +237,7 @@ def _messages(question: Question) -> list[Message]:
     return messages
 
 
-async def _surprised(kind: str, data: Any) -> Any:
+async def _unexpected_question(kind: str, data: Any) -> Any:
     raise WorkerLost("protocol", "a worker that was rebuilt went another way than the one before; it was ended")
 
 

@@ -100,7 +100,7 @@ def _value(node: ast.expr) -> Any:
         case ast.Constant():
             return node.value
         case ast.Name() | ast.Attribute():
-            return _named(_dotted(node))
+            return _value_of_name(_dotted(node))
         case ast.Tuple() | ast.List() | ast.Set():
             items = [_value(item) for item in node.elts]
             return items if isinstance(node, ast.List) else tuple(items) if isinstance(node, ast.Tuple) else set(items)
@@ -109,7 +109,7 @@ def _value(node: ast.expr) -> Any:
         case ast.UnaryOp() | ast.BinOp():
             return _number(node)
         case ast.Call():
-            return _made(node)
+            return _construct(node)
         case _:
             raise ValueError("not in the list of readable values")
 
@@ -141,7 +141,7 @@ def _repeated(left: Any, right: int) -> Any:
     return cast("Any", left) * right
 
 
-def _made(node: ast.Call) -> Any:
+def _construct(node: ast.Call) -> Any:
     name = _dotted(node.func)
     if any(isinstance(argument, ast.Starred) for argument in node.args) or any(not word.arg for word in node.keywords):
         raise ValueError("unpacking is not readable")
@@ -151,7 +151,7 @@ def _made(node: ast.Call) -> Any:
     return make(*map(_value, node.args), **{str(word.arg): _value(word.value) for word in node.keywords})
 
 
-def _named(name: str) -> Any:
+def _value_of_name(name: str) -> Any:
     if name in _NAMES:
         return _NAMES[name]
     if name in ("np.nan", "np.inf"):

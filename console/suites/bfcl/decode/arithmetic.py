@@ -14,7 +14,9 @@ from typing import Any, cast
 from console.suites.bfcl.decode.bounds import (
     Refused,
     bound,
-    dumped,
+    bounded_range,
+    bounded_round,
+    bounded_sum,
     guard_format,
     guard_method,
     guard_power,
@@ -22,10 +24,8 @@ from console.suites.bfcl.decode.bounds import (
     guard_shift,
     guard_sum,
     guard_widths,
+    json_text,
     power,
-    ranged,
-    rounded,
-    summed,
     text_of,
     weight,
 )
@@ -129,7 +129,7 @@ class _Folding:
             case ast.Name(id=name) if name in _FUNCTIONS and name not in self._made:
                 return _FUNCTIONS[name](*arguments, **keywords)
             case ast.Attribute(value=ast.Name(id="json"), attr="dumps") if not keywords:
-                return dumped(*arguments)
+                return json_text(*arguments)
             case ast.Attribute(value=owner, attr=method):
                 value = self.value(owner)
                 if method in _METHODS.get(type(value).__name__, ()):
@@ -281,10 +281,10 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
     },
     "map": _mapped_by,
     "pow": power,
-    "range": ranged,
-    "round": rounded,
+    "range": bounded_range,
+    "round": bounded_round,
     "str": text_of,
-    "sum": summed,
+    "sum": bounded_sum,
 }
 _METHODS: dict[str, frozenset[str]] = {
     "str": frozenset(

@@ -111,13 +111,13 @@ def power(base: Any, exponent: Any, modulus: Any = None) -> Any:
     return cast(Any, pow(base, exponent, modulus))
 
 
-def rounded(number: Any, places: Any = None) -> Any:
+def bounded_round(number: Any, places: Any = None) -> Any:
     """Return `round`, bounded."""
     bound(abs(places) if isinstance(places, int) else 0, _DIGITS)
     return round(number, places)
 
 
-def summed(items: Iterable[Any], start: Any = 0) -> Any:
+def bounded_sum(items: Iterable[Any], start: Any = 0) -> Any:
     """Return `sum`, bounded: lists are joined pair by pair."""
     listed = list(items)
     if not isinstance(start, int | float):
@@ -125,7 +125,7 @@ def summed(items: Iterable[Any], start: Any = 0) -> Any:
     return cast(Any, sum(listed, start))
 
 
-def ranged(*numbers: Any) -> range:
+def bounded_range(*numbers: Any) -> range:
     """Return `range`, bounded."""
     made = range(*numbers)
     bound(max((made[-1] - made[0]) // made.step, 0) if made else 0)
@@ -137,7 +137,7 @@ def text_of(value: Any = "") -> str:
     return str(value)
 
 
-def dumped(value: Any) -> str:
+def json_text(value: Any) -> str:
     """Return `json.dumps`."""
     return json.dumps(value)
 

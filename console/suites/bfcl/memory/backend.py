@@ -9,7 +9,7 @@ from console.suites.bfcl import categories as names
 from console.suites.bfcl.memory.key_value import MemoryAPI_kv
 from console.suites.bfcl.memory.running_text import MemoryAPI_rec_sum
 from console.suites.bfcl.memory.vector import Embed, MemoryAPI_vector
-from console.suites.bfcl.simulator_state import World
+from console.suites.bfcl.simulator_state import Simulators
 
 Snapshot = dict[str, Any]
 """A memory in the official form of its backend; empty: nothing is remembered."""
@@ -33,12 +33,12 @@ class Memory:
             "MemoryAPI_vector": partial(MemoryAPI_vector, embed),
         }
         entry = {"id": entry_id, "classes": [name], "config": {name: before}, "long_context": False}
-        self._world = World(classes, entry, "model")
-        self._backend = self._world.instances[name]
+        self._simulators = Simulators(classes, entry, "model")
+        self._backend = self._simulators.instances[name]
 
     def execute(self, calls: Sequence[str]) -> list[str]:
         """Execute calls and return their results as models see them; never raises for a bad call."""
-        return self._world.execute(calls)
+        return self._simulators.execute(calls)
 
     @property
     def snapshot(self) -> Snapshot:

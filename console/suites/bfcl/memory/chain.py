@@ -40,11 +40,11 @@ def calls_in(output: Any, mode: str) -> list[str]:
 
 @lru_cache(maxsize=512)
 def _after(entry_id: str, before: str, calls: tuple[str, ...]) -> str:
-    memory = Memory(entry_id, json.loads(before), unsearched)
+    memory = Memory(entry_id, json.loads(before), no_search)
     memory.execute(calls)
     return json.dumps(memory.snapshot)
 
 
-def unsearched(texts: Sequence[str]) -> list[list[float]]:
+def no_search(texts: Sequence[str]) -> list[list[float]]:
     """Embed nothing: what a search finds does not change what is remembered."""
     return [[0.0] for _ in texts]

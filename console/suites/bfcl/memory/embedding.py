@@ -29,8 +29,8 @@ def embedding(name: str, dataset: Path, data: Path) -> Embed:
         UsageError: unknown name.
     """
     _check_name(name, dataset)
-    embed_text = partial(_by_meaning, data) if name == "minilm" else vector_of
-    return lambda texts: _each(embed_text, texts)
+    embed_text = partial(_minilm_vector, data) if name == "minilm" else vector_of
+    return lambda texts: _vectors(embed_text, texts)
 
 
 def check_embedding(name: str, dataset: Path, data: Path) -> None:
@@ -53,20 +53,20 @@ def _check_name(name: str, dataset: Path) -> None:
         raise UsageError(f"no embedding is called {name!r}", where=str(dataset), hint=f"Known: {names}.")
 
 
-def _each(embed_text: Callable[[str], list[float]], texts: Sequence[str]) -> list[list[float]]:
+def _vectors(embed_text: Callable[[str], list[float]], texts: Sequence[str]) -> list[list[float]]:
     return [embed_text(text) for text in texts]
 
 
-def _by_meaning(data: Path, text: str) -> list[float]:
+def _minilm_vector(data: Path, text: str) -> list[float]:
     """Embed a text, one at a time: conversations that run side by side search among the same texts.
 
     Raises:
         Fault: the weights are not here; kind `data`.
     """
     with _ONE_AT_A_TIME:
-        return _embedded(data, text)
+        return _cached_minilm_vector(data, text)
 
 
 @lru_cache(maxsize=4096)
-def _embedded(data: Path, text: str) -> list[float]:
+def _cached_minilm_vector(data: Path, text: str) -> list[float]:
     return minilm.embed([text], data)[0]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from console.core.fault import Fault
 from console.suites.bfcl.memory.backend import Memory, Snapshot
-from console.suites.bfcl.memory.chain import unsearched
+from console.suites.bfcl.memory.chain import no_search
 from console.suites.bfcl.memory.vector import Embed
 
 
@@ -26,7 +26,7 @@ class MemoryExecution:
         Raises:
             Fault: the embedding failed; kind `data` when its weights are not here.
         """
-        earlier = Memory(self.entry_id, self.before, unsearched)
+        earlier = Memory(self.entry_id, self.before, no_search)
         for step in self.executed:
             earlier.execute(step)
         search = _Search(self.embed)

@@ -20,7 +20,7 @@ OPTION = Option(
 _WHERE = f"--option {OPTION.name}"
 
 
-def settled(options: dict[str, Any], dataset: Dataset) -> dict[str, Any]:
+def with_absolute_path(options: dict[str, Any], dataset: Dataset) -> dict[str, Any]:
     """Return the options with the file's whole path, so that a run resumed elsewhere finds it again.
 
     Raises:

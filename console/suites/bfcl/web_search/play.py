@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from console.llm.browsing import NoPage, WebAccess
-from console.suites.bfcl.simulator_state import World
+from console.suites.bfcl.simulator_state import Simulators
 from console.suites.bfcl.web_search.functions import Fetch, WebAnswer, WebRequest, WebSearchAPI
 
 _CLASS = "WebSearchAPI"
@@ -36,9 +36,9 @@ class WebSearchExecution:
         answers: dict[WebRequest, WebAnswer] = {}
         while True:
             entry = {"id": self.entry_id, "classes": [_CLASS], "config": self.config, "long_context": False}
-            world = World({_CLASS: lambda: WebSearchAPI(answers)}, entry, "model")
-            [result] = world.execute([call])
-            requests = world.instances[_CLASS].unanswered
+            simulators = Simulators({_CLASS: lambda: WebSearchAPI(answers)}, entry, "model")
+            [result] = simulators.execute([call])
+            requests = simulators.instances[_CLASS].unanswered
             if not requests or len(answers) >= _MOST_REQUESTS:
                 return result
             for request in requests:

@@ -20,7 +20,7 @@ from cave_agent.runtime.executor import ExecutionResult
 
 from console.sandbox.serve import Operation, Port
 from console.suites.cavebench.access import access_of
-from console.suites.cavebench.inside import standins
+from console.suites.cavebench.inside import stubs
 from console.suites.cavebench.inside.scenario import ScenarioModule, coded_calls, load
 from console.suites.cavebench.inside.tracker import CallTracker
 from console.suites.cavebench.wire import sendable
@@ -128,7 +128,7 @@ class AgentSession:
     async def play(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Play one turn: hook, agent, validator. Returns what is recorded of it."""
         turn = self._turns[arguments["turn"]]
-        query, trouble = self._hooked(turn)
+        query, trouble = self._run_hook(turn)
         if trouble:
             return {"query": sendable(turn.get("query", "")), "trouble": trouble}
         self._tracker.forget()
@@ -148,13 +148,13 @@ class AgentSession:
             "validator": self._scenario.validate(turn, response.content, ValidatorRuntime(self._runtime), calls),
         }
 
-    def _hooked(self, turn: dict[str, Any]) -> tuple[str, str]:
+    def _run_hook(self, turn: dict[str, Any]) -> tuple[str, str]:
         """Return the query after the turn's hook, and what the hook raised."""
         query, hook = turn.get("query", ""), turn.get("pre_turn_hook")
         if not hook:
             return query, ""
         try:
-            changed = self._scenario.hooks[hook](ValidatorRuntime(self._runtime), standins.Turn(**turn))
+            changed = self._scenario.hooks[hook](ValidatorRuntime(self._runtime), stubs.Turn(**turn))
         except BaseException as error:
             return query, f"hook {hook} raised {type(error).__name__}: {error}"
         return query if changed is None else str(changed), ""
@@ -197,7 +197,7 @@ def _instructions(setup: dict[str, Any], scenario: ScenarioModule) -> str:
 
 
 def _function(tool: Any) -> Function:
-    if isinstance(tool, standins.Function):
+    if isinstance(tool, stubs.Function):
         return Function(tool.func, tool.description, tool.include_doc)
     return Function(tool)
 

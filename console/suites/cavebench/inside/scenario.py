@@ -9,7 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
-from console.suites.cavebench.inside import standins
+from console.suites.cavebench.inside import stubs
 from console.suites.cavebench.wire import encode
 
 
@@ -46,9 +46,9 @@ class ScenarioModule:
         name = turn.get("validator")
         if not name:
             return None
-        made = [standins.ToolCall(function, arguments, call_id) for function, arguments, call_id in calls]
+        made = [stubs.ToolCall(function, arguments, call_id) for function, arguments, call_id in calls]
         try:
-            result = self.validators[name](response, runtime, standins.Turn(**turn), made)
+            result = self.validators[name](response, runtime, stubs.Turn(**turn), made)
             return {"success": bool(result.success), "message": str(result.message), "trouble": ""}
         except BaseException as error:
             text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
@@ -61,7 +61,7 @@ def load(root: str, module: str, beside: str) -> ScenarioModule:
     Raises:
         Exception: whatever the module raises on import.
     """
-    standins.install()
+    stubs.install()
     sys.path.insert(0, root)
     os.chdir(root)
     try:

@@ -8,7 +8,7 @@ from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.wording import Wording
 
 
-def loaded_entry(entry: Entry, dataset: Dataset, wording: Wording) -> dict[str, Any]:
+def load_entry(entry: Entry, dataset: Dataset, wording: Wording) -> dict[str, Any]:
     """Return the fields of an entry, as officially: conversations without function documents, variations with hints.
 
     Args:
