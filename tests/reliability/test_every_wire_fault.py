@@ -25,7 +25,7 @@ MENDED = {"no_stream", "no_stream_options", "max_completion_tokens"}
 PASSING = {"r429", "r429_ms", "r429_after1", "s_err429", "err200", "r429_date"}
 """Rate limits, which are waited out; the server plays each of them once."""
 APART = {"r429_hour"}
-"""Holds the whole run: test_provider_away.py."""
+"""Holds the whole run: test_provider_outage.py."""
 
 
 @pytest.mark.timeout(400)
