@@ -95,9 +95,9 @@ class BfclSuite:
         del roles
         if not options:
             return options
-        from console.suites.bfcl.web_search.choice import settled
+        from console.suites.bfcl.web_search.choice import with_absolute_path
 
-        return settled(options, self.dataset)
+        return with_absolute_path(options, self.dataset)
 
     def check_needs(self, cases: Sequence[Case], setting: Setting) -> None:
         """Look for the weights of the vector memory, and for what web search needs, where such cases are chosen.

@@ -61,7 +61,7 @@ class CaveBenchSuite:
         if not checked.trusted:
             from console.sandbox.probe import reached_level
 
-            reached_level().insist()
+            reached_level().require_enough()
         return options
 
     def notices(self, setting: Setting) -> list[str]:

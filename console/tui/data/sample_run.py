@@ -57,7 +57,7 @@ def start_sample_runs(plans: Sequence[Plan]) -> list[SampleRun]:
     """
     sample_runs = [_start(plan) for plan in plans]
     for folder in {sample_run.folder.path.parent for sample_run in sample_runs}:
-        prune_trials(folder, time.time())
+        prune_sample_runs(folder, time.time())
     return sample_runs
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from console.core.outcome import Outcome
-from console.exchange.reading import RunReader
+from console.exchange.run_reader import RunReader
 from console.insight.grid import Grid, GridRow, grid
 from console.store.runs import RunFolder
 from console.tui.render.rollout_rows import row_key

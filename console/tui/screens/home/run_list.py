@@ -7,7 +7,7 @@ from textual import events
 from textual.content import Content
 from textual.widgets import Static
 
-from console.core.annotation import remark_counts
+from console.core.annotation import annotation_counts
 from console.insight import number_format
 from console.store.notes import Notes
 from console.tui.data.catalog_items import RunLine
@@ -104,6 +104,6 @@ class RunDetails(Static):
             self.update(Content.styled("No run is under the cursor.", "$muted"))
             return
         text = row_cells.about_run(line, max(self.size.width, 40))
-        if remarks := remark_counts(Notes(line.folder.path).annotations().values()):
+        if remarks := annotation_counts(Notes(line.folder.path).annotations().values()):
             text.append(Content.styled(remarks, "$undecided"))
         self.update(Content("\n").join(text))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from enum import Flag, auto
 from typing import Any
 
-from console.core.annotation import UNREMARKED, Annotation
+from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.fault import UsageError
 from console.insight.failures import Group, GroupBy
 from console.insight.filter import Filter, read_filter
@@ -174,7 +174,7 @@ class ReviewController:
     @property
     def annotation(self) -> Annotation:
         """What readers say of the current case."""
-        return self.triage.annotation(self.current) if self.current is not None else UNREMARKED
+        return self.triage.annotation(self.current) if self.current is not None else NO_ANNOTATION
 
     @property
     def current_group(self) -> Group | None:
