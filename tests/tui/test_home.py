@@ -113,7 +113,7 @@ async def test_enter_on_a_finished_run_opens_review_and_1_comes_back(opened: Any
 async def test_resume_refuses_with_the_cure_when_the_suite_is_gone(opened: Any, workspace: Any, settle: Any) -> None:
     workspace.run("2025-01-17T1320-a", suite="gone", passed=1, planned=3, reason="stopped")
     async with opened() as (app, pilot):
-        assert app.screen.controller.start_offer.resumable.name == "2025-01-17T1320-a"
+        assert app.screen.controller.next_steps.resumable.name == "2025-01-17T1320-a"
         await pilot.press("r")
         await settle(app, pilot)
         assert "gone" in app.services.messages[-1].plain

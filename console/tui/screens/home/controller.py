@@ -22,7 +22,7 @@ _ORDERS: tuple[tuple[str, _SortKey, bool], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class StartOffer:
+class NextSteps:
     """What a newcomer and a returning reader most likely want next, as far as it makes sense now."""
 
     queued: Sequence[RunLine] = ()
@@ -58,9 +58,9 @@ class HomeController:
         self.words = ""
         """Only runs with these words are listed."""
         self._order = 0
+        self.next_steps = NextSteps()
+        """What makes sense to do now."""
         self._runs: Sequence[RunLine] = ()
-        self._reviewed: Path | None = None
-        self._is_stranded = False
         self._marked: list[Path] = []
 
     def take_runs(self, runs: Sequence[RunLine], *, reviewed: Path | None, is_stranded: bool) -> None:
@@ -71,7 +71,16 @@ class HomeController:
             reviewed: the run that the key of Review opens.
             is_stranded: whether nobody plays the runs that wait.
         """
-        self._runs, self._reviewed, self._is_stranded = runs, reviewed, is_stranded
+        self._runs = runs
+        failed = [line for line in runs if line.tally.failed + line.tally.broken and not line.is_live]
+        failed_and_reviewed = next((line for line in failed if line.folder.path == reviewed), None)
+        self.next_steps = NextSteps(
+            sorted((line for line in runs if line.is_queued), key=lambda line: line.place),
+            is_stranded,
+            next((line for line in runs if line.can_resume), None),
+            failed_and_reviewed or next(iter(failed), None),
+            failed_and_reviewed is not None,
+        )
 
     # Listing ---------------------------------------------------------------------------------------------------------
 
@@ -111,30 +120,7 @@ class HomeController:
         """Take all marks away."""
         self._marked.clear()
 
-    # Offering --------------------------------------------------------------------------------------------------------
-
-    @property
-    def start_offer(self) -> StartOffer:
-        """What makes sense to do now."""
-        failed = [line for line in self._runs if line.tally.failed + line.tally.broken and not line.is_live]
-        reviewed = next((line for line in failed if line.folder.path == self._reviewed), None)
-        return StartOffer(
-            sorted((line for line in self._runs if line.is_queued), key=lambda line: line.place),
-            self._is_stranded,
-            next((line for line in self._runs if line.can_resume), None),
-            reviewed or next(iter(failed), None),
-            reviewed is not None,
-        )
-
-    @property
-    def resumable(self) -> RunLine | None:
-        """The newest run that can be resumed."""
-        return self.start_offer.resumable
-
-    @property
-    def is_stranded(self) -> bool:
-        """Whether runs wait that nobody plays."""
-        return self._is_stranded
+    # What keys can do ------------------------------------------------------------------------------------------------
 
     def why_not(self, action: str, line: RunLine | None, to_resume: RunLine | None) -> str:
         """Return why an action cannot act now, or nothing.
@@ -148,7 +134,7 @@ class HomeController:
             case "queue.earlier" | "queue.later":
                 return "" if line is not None and line.is_queued else "this run does not wait in the queue"
             case "queue.go":
-                return "" if self.is_stranded else "the queue is empty, or is being played"
+                return "" if self.next_steps.is_stranded else "the queue is empty, or is being played"
             case "run.failed":
                 return "" if line is not None and line.tally.failed else "this run has no failed case"
             case "run.delete":

@@ -24,7 +24,7 @@ class QueueActions:
         line_under_cursor: Callable[[], RunLine | None],
         *,
         why_not: Callable[[str], str],
-        start: Callable[[Awaitable[None]], object],
+        run_dialog: Callable[[Awaitable[None]], object],
     ) -> None:
         """Act on the runs of the workspace.
 
@@ -32,12 +32,12 @@ class QueueActions:
             services: what the app does for screens.
             line_under_cursor: the run that is meant.
             why_not: why an action, by its id, cannot act on that run; empty if it can.
-            start: runs what asks the reader something.
+            run_dialog: runs what asks the reader something.
         """
         self._services = services
         self._line_under_cursor = line_under_cursor
         self._why_not = why_not
-        self._start = start
+        self._run_dialog = run_dialog
 
     @property
     def _queue(self) -> RunQueue | None:
@@ -85,7 +85,7 @@ class QueueActions:
         if reason := self._why_not("run.delete"):
             self._services.notify(Content(reason))
         elif line is not None and queue is not None:
-            self._start(self._ask_and_delete(line, queue))
+            self._run_dialog(self._ask_and_delete(line, queue))
 
     async def _ask_and_delete(self, line: RunLine, queue: RunQueue) -> None:
         delete = "Delete it? It goes to .trash of the runs folder."

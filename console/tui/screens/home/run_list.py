@@ -52,7 +52,7 @@ class RunList(RowList):
             self._is_roomy = is_roomy
             self.set_columns(row_cells.RUNS_WIDE if is_roomy else row_cells.RUNS_NARROW)
 
-    def offer(self, listing: RunListing, *, is_complete: bool, mistake: str) -> None:
+    def set_listing(self, listing: RunListing, *, is_complete: bool, mistake: str) -> None:
         """Show runs.
 
         Args:
@@ -98,7 +98,7 @@ class RunDetails(Static):
         super().__init__(id="about")
         self.border_title = Content("This run")
 
-    def offer(self, line: RunLine | None) -> None:
+    def describe(self, line: RunLine | None) -> None:
         """Describe a run; None where there is none under the cursor."""
         if line is None:
             self.update(Content.styled("No run is under the cursor.", "$muted"))

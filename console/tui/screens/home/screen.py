@@ -16,12 +16,13 @@ from console.tui.sanitize import literal
 from console.tui.screens.base import WIDE, BaseScreen
 from console.tui.screens.home.controller import HomeController
 from console.tui.screens.home.engine_actions import EngineActions
-from console.tui.screens.home.lists import ModelList, SuiteList
+from console.tui.screens.home.model_list import ModelList
 from console.tui.screens.home.models_editor import ModelsEditor
 from console.tui.screens.home.queue_actions import QueueActions
 from console.tui.screens.home.run_actions import RunActions
 from console.tui.screens.home.run_list import RunDetails, RunList
 from console.tui.screens.home.start_list import StartList
+from console.tui.screens.home.suite_list import SuiteList
 from console.tui.services import Services
 from console.tui.widgets.row_list import RowList
 
@@ -70,7 +71,7 @@ class HomeScreen(BaseScreen):
             services,
             self._line_under_cursor,
             why_not=self._why_not,
-            start=partial(self.run_worker, exclusive=True, group="ask"),
+            run_dialog=partial(self.run_worker, exclusive=True, group="ask"),
         )
         self._models_editor = ModelsEditor(services)
 
@@ -119,19 +120,19 @@ class HomeScreen(BaseScreen):
             reviewed = self.services.navigator.next_review
             self.controller.take_runs(workspace.runs or [], reviewed=reviewed, is_stranded=workspace.is_stranded)
             has_room = self.size.width >= WIDE and self.size.height >= _ROOM_FOR_DEMO
-            self._start_list.offer(self.controller.start_offer, wide=has_room)
-            self._run_list.offer(
+            self._start_list.set_steps(self.controller.next_steps, wide=has_room)
+            self._run_list.set_listing(
                 self.controller.listing, is_complete=workspace.runs_complete, mistake=workspace.runs_mistake
             )
             self._show_details()
         if part in ("", "models"):
-            self._model_list.offer(workspace.models)
+            self._model_list.set_models(workspace.models)
         if part in ("", "suites"):
-            self._suite_list.offer(workspace.suites)
+            self._suite_list.set_suites(workspace.suites)
 
     @on(RowList.RowHighlighted, "#runs")
     def _show_details(self) -> None:
-        self._run_details.offer(self._run_list.line)
+        self._run_details.describe(self._run_list.line)
         self.refresh_keys()
 
     # What keys mean --------------------------------------------------------------------------------------------------
@@ -140,7 +141,7 @@ class HomeScreen(BaseScreen):
         return self._run_list.line
 
     def _line_to_resume(self) -> RunLine | None:
-        return self._run_list.line if self.focused is self._run_list else self.controller.start_offer.resumable
+        return self._run_list.line if self.focused is self._run_list else self.controller.next_steps.resumable
 
     @property
     def run_under_cursor(self) -> RunFolder | None:
@@ -163,18 +164,18 @@ class HomeScreen(BaseScreen):
 
     @on(RowList.RowChosen, "#start")
     def _start_chosen(self, event: RowList.RowChosen) -> None:
-        offer = self.controller.start_offer
+        steps = self.controller.next_steps
         match event.key:
             case "demo":
                 self._engines.start_demo()
             case "resume":
-                self._engines.resume(offer.resumable)
-            case "failures" if offer.failed is not None:
-                self.services.navigator.open_review(offer.failed.folder)
-            case "queue" if offer.is_stranded:
+                self._engines.resume(steps.resumable)
+            case "failures" if steps.failed is not None:
+                self.services.navigator.open_review(steps.failed.folder)
+            case "queue" if steps.is_stranded:
                 self._queue.action_queue_go()
-            case "queue" if offer.queued:
-                self._run_list.move_to(str(offer.queued[0].folder.path))
+            case "queue" if steps.queued:
+                self._run_list.move_to(str(steps.queued[0].folder.path))
                 self._run_list.focus()
             case _:
                 self.services.navigator.open_form_for_cursor()
@@ -189,14 +190,14 @@ class HomeScreen(BaseScreen):
         if note := self._model_list.note_of(event.key):
             self.services.notify(literal(note, 600), severity="warning")
         else:
-            self.services.navigator.open_form(model=event.key[2:])
+            self.services.navigator.open_form(model=self._model_list.name_of(event.key))
 
     @on(RowList.RowChosen, "#suites")
     def _suite_chosen(self, event: RowList.RowChosen) -> None:
         if note := self._suite_list.note_of(event.key):
             self.services.notify(literal(note, 600), severity="warning")
         else:
-            self.services.navigator.open_form(suite=event.key[2:])
+            self.services.navigator.open_form(suite=self._suite_list.name_of(event.key))
 
     # The list of runs ------------------------------------------------------------------------------------------------
 

@@ -8,7 +8,7 @@ from console.insight import number_format
 from console.tui.data.catalog_items import RunLine
 from console.tui.render.run_states import state_word
 from console.tui.sanitize import one_line
-from console.tui.screens.home.controller import StartOffer
+from console.tui.screens.home.controller import NextSteps
 from console.tui.widgets.list_title import ListTitle
 from console.tui.widgets.row_list import Column, Face, RowList
 
@@ -24,16 +24,16 @@ class StartList(RowList):
     def __init__(self) -> None:
         super().__init__(_COLUMNS, draw=self._cells, quiet=True, id="start", classes="pane")
         self.title_line = ListTitle(self)
-        self._offer = StartOffer()
+        self._steps = NextSteps()
         self._is_starting = False
 
-    def offer(self, offer: StartOffer, *, wide: bool) -> None:
+    def set_steps(self, steps: NextSteps, *, wide: bool) -> None:
         """Show what can be done; `wide` where there is room for a second line about the demo."""
-        self._offer = offer
+        self._steps = steps
         self.title_line.show("Start")
         keys = ["demo", "more", "gap", "new"] if wide else ["demo", "new"]
-        keys += ["queue"] * bool(offer.queued or offer.is_stranded)
-        keys += ["resume"] * (offer.resumable is not None) + ["failures"] * (offer.failed is not None)
+        keys += ["queue"] * bool(steps.queued or steps.is_stranded)
+        keys += ["resume"] * (steps.resumable is not None) + ["failures"] * (steps.failed is not None)
         self.show(keys, fixed=self.FIXED)
 
     def set_starting(self, starting: bool) -> None:
@@ -55,15 +55,15 @@ class StartList(RowList):
             case "queue":
                 return Content("Queue"), self._queue_words(), Content.empty()
             case "resume":
-                return Content("Resume a run"), _muted(_resume_words(self._offer.resumable)), _key("r")
+                return Content("Resume a run"), _muted(_resume_words(self._steps.resumable)), _key("r")
             case _:
-                key_of_review = "3" if self._offer.is_failed_reviewed else ""
-                return Content("Last failures"), _muted(_failure_words(self._offer.failed)), _key(key_of_review)
+                key_of_review = "3" if self._steps.is_failed_reviewed else ""
+                return Content("Last failures"), _muted(_failure_words(self._steps.failed)), _key(key_of_review)
 
     def _queue_words(self) -> Content:
-        queued = self._offer.queued
+        queued = self._steps.queued
         waits = f"{number_format.plural(len(queued), 'run')} {'waits' if len(queued) == 1 else 'wait'}"
-        if self._offer.is_stranded:
+        if self._steps.is_stranded:
             return Content.styled(f"{waits}, nobody plays them: enter goes on", "$fail")
         return _muted(Content.assemble(f"{waits}, next: ", _who(queued[0])) if queued else Content(waits))
 

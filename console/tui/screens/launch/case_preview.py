@@ -30,7 +30,7 @@ class CasePreview(Transcript):
             return False
         return bool(suite)
 
-    def offer(self, suite: str, category: str, case: Case | str) -> None:
+    def set_case(self, suite: str, category: str, case: Case | str) -> None:
         """Take the first case of a suite or category, or why there is none. Foreign text."""
         self._cases[suite, category] = case
         if (suite, category) == self._pointed_at and self.is_mounted:

@@ -6,6 +6,7 @@ from textual import events
 from textual.content import Content
 from textual.message import Message
 
+from console.tui.render.symbols import SYMBOLS
 from console.tui.widgets.list_title import ListTitle
 from console.tui.widgets.row_list import Column, Face, RowList
 
@@ -31,3 +32,10 @@ class ChoiceList(RowList):
         if 0 <= index < len(self.keys) and self.move_to(self.keys[index]):
             self.focus()
             self.post_message(self.RowClicked())
+
+
+def tick_box(chosen: bool, *, possible: bool) -> Content:
+    """Return the box of something that can be chosen, ticked if it is; a stroke where it cannot be."""
+    if not possible:
+        return Content.styled(" - ", "$muted")
+    return Content.styled(f"[{SYMBOLS.chosen}]", "bold $live") if chosen else Content.styled("[ ]", "$muted")

@@ -59,7 +59,7 @@ class FieldList(ChoiceList):
         """The field under the cursor."""
         return self._fields.get(self.cursor or "")
 
-    def offer(self, fields: Sequence[Field]) -> None:
+    def set_fields(self, fields: Sequence[Field]) -> None:
         """Show these fields."""
         self._fields = {field.id: field for field in fields}
         if self._editor is not None and self._editor.id not in self._fields:

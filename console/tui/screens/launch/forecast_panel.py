@@ -15,7 +15,7 @@ class ForecastPanel(Static):
         super().__init__(id="forecast")
         self.border_title = Content("Before it starts")
 
-    def offer(self, preflight: Preflight, field: Field | None, *, screen_width: int, wide: bool) -> None:
+    def set_preflight(self, preflight: Preflight, field: Field | None, *, screen_width: int, wide: bool) -> None:
         """Show what is known.
 
         Args:
@@ -44,7 +44,7 @@ class FieldHelp(Static):
         super().__init__(id="about-field")
         self.border_title = Content("This setting")
 
-    def offer(self, field: Field) -> None:
+    def describe(self, field: Field) -> None:
         """Describe a field."""
         default = Content.assemble(("default  ", "$muted"), one_line(field.default or "empty", 60))
         names = ", ".join(choice or "empty" for choice in field.choices)

@@ -22,7 +22,7 @@ class PresetActions:
         services: Services,
         controller: LaunchController,
         *,
-        start: Callable[[Awaitable[None]], object],
+        run_dialog: Callable[[Awaitable[None]], object],
         filled_in: Callable[[list[str]], None],
     ) -> None:
         """Act on a form.
@@ -30,12 +30,12 @@ class PresetActions:
         Args:
             services: what the app does for screens.
             controller: the form.
-            start: runs what asks the reader something.
+            run_dialog: runs what asks the reader something.
             filled_in: called when the form was filled in, with why chosen suites cannot be opened.
         """
         self._services = services
         self._controller = controller
-        self._start = start
+        self._run_dialog = run_dialog
         self._filled_in = filled_in
 
     def action_preset_save(self) -> None:
@@ -43,7 +43,7 @@ class PresetActions:
         if mistakes := self._controller.mistakes:
             self._services.notify(one_line(mistakes[0], 200), severity="warning")
         else:
-            self._start(self._ask_and_save())
+            self._run_dialog(self._ask_and_save())
 
     async def _ask_and_save(self) -> None:
         presets = load_presets(presets_files())
@@ -62,7 +62,7 @@ class PresetActions:
 
     def action_preset_load(self) -> None:
         """List the presets and fill the form in from the chosen one."""
-        self._start(self._ask_and_load())
+        self._run_dialog(self._ask_and_load())
 
     async def _ask_and_load(self) -> None:
         presets = load_presets(presets_files())

@@ -22,7 +22,7 @@ class SampleRunActions:
         services: Services,
         controller: LaunchController,
         *,
-        start: Callable[[Awaitable[None]], object],
+        run_dialog: Callable[[Awaitable[None]], object],
         changed: Callable[[], None],
         leave: Callable[[], object],
     ) -> None:
@@ -31,13 +31,13 @@ class SampleRunActions:
         Args:
             services: what the app does for screens.
             controller: the form.
-            start: runs what asks the reader something.
+            run_dialog: runs what asks the reader something.
             changed: called whenever the sample runs have come further.
             leave: closes the form.
         """
         self._services = services
         self._controller = controller
-        self._start = start
+        self._run_dialog = run_dialog
         self._changed = changed
         self._leave = leave
         self._following: asyncio.Task[None] | None = None
@@ -48,7 +48,7 @@ class SampleRunActions:
         if reason := self._controller.why_not_start():
             self._services.notify(one_line(reason, 300), severity="warning")
         elif not self._controller.is_sampling:
-            self._start(self._ask_and_sample())
+            self._run_dialog(self._ask_and_sample())
 
     async def _ask_and_sample(self) -> None:
         if cost := self._controller.sample_cost_at_stake:

@@ -15,14 +15,15 @@ from console.tui.sanitize import literal, one_line
 from console.tui.screens.base import WIDE, BaseScreen
 from console.tui.screens.launch.case_preview import CasePreview, read_first_case
 from console.tui.screens.launch.choice_list import ChoiceList
-from console.tui.screens.launch.choice_lists import ModelChoices, SuiteChoices
 from console.tui.screens.launch.controller import LaunchController
 from console.tui.screens.launch.field_list import FieldList
 from console.tui.screens.launch.forecast_panel import FieldHelp, ForecastPanel
 from console.tui.screens.launch.forecast_worker import ForecastWorker
+from console.tui.screens.launch.model_choices import ModelChoices
 from console.tui.screens.launch.preset_actions import PresetActions
 from console.tui.screens.launch.sample_run_actions import SampleRunActions
 from console.tui.screens.launch.start_actions import StartActions
+from console.tui.screens.launch.suite_choices import SuiteChoices
 from console.tui.services import Services
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.rule import Rule
@@ -71,12 +72,14 @@ class LaunchScreen(BaseScreen):
         self._forecast_worker = ForecastWorker(
             services, self.controller, forecast_came=self._forecast_came, roles_checked=self._show_forecast
         )
-        ask, leave = partial(self.run_worker, exclusive=True, group="ask"), partial(self.dismiss, None)
-        self._start = StartActions(services, self.controller, start=ask, changed=self._show_forecast, leave=leave)
-        self._sample_runs = SampleRunActions(
-            services, self.controller, start=ask, changed=self._show_progress, leave=leave
+        run_dialog, leave = partial(self.run_worker, exclusive=True, group="ask"), partial(self.dismiss, None)
+        self._start = StartActions(
+            services, self.controller, run_dialog=run_dialog, changed=self._show_forecast, leave=leave
         )
-        self._presets = PresetActions(services, self.controller, start=ask, filled_in=self._show_change)
+        self._sample_runs = SampleRunActions(
+            services, self.controller, run_dialog=run_dialog, changed=self._show_progress, leave=leave
+        )
+        self._presets = PresetActions(services, self.controller, run_dialog=run_dialog, filled_in=self._show_change)
 
     @property
     def responders(self) -> Sequence[object]:
@@ -185,20 +188,20 @@ class LaunchScreen(BaseScreen):
             self.services.notify(literal(problem, 600), severity="error")
         self._sample_runs.stop_following()
         self._show_choices()
-        self._fields.offer(self.controller.fields)
+        self._fields.set_fields(self.controller.fields)
         self._show_forecast()
         self._forecast_worker.form_changed()
         self.refresh_keys()
 
     def _show_choices(self) -> None:
         workspace, form = self.services.workspace, self.controller.form
-        self._models.offer(workspace.models, form.models, self._words)
-        self._suites.offer(workspace.suites, form.suites, self._words)
+        self._models.set_models(workspace.models, form.models, self._words)
+        self._suites.set_suites(workspace.suites, form.suites, self._words)
 
     def _show_forecast(self) -> None:
         if self._forecast_panel.is_attached:
             width, field = self.size.width, self._fields.field if self.focused is self._fields else None
-            self._forecast_panel.offer(self.controller.preflight, field, screen_width=width, wide=width >= WIDE)
+            self._forecast_panel.set_preflight(self.controller.preflight, field, screen_width=width, wide=width >= WIDE)
 
     def _show_progress(self) -> None:
         self._show_forecast()
@@ -207,7 +210,7 @@ class LaunchScreen(BaseScreen):
     @on(RowList.RowHighlighted, "#launch-fields")
     def _show_meaning(self) -> None:
         if (field := self._fields.field) is not None:
-            self._field_help.offer(field)
+            self._field_help.describe(field)
         self._show_forecast()
 
     @on(RowList.RowHighlighted, "#launch-suites")
@@ -217,7 +220,7 @@ class LaunchScreen(BaseScreen):
         if self.size.width >= WIDE and suites is not None and self._preview.point_at(suite, category):
 
             def read() -> None:
-                workspace.hand_over(self._preview.offer, suite, category, read_first_case(suites, suite, category))
+                workspace.hand_over(self._preview.set_case, suite, category, read_first_case(suites, suite, category))
 
             workspace.in_thread(read)
 
@@ -227,7 +230,7 @@ class LaunchScreen(BaseScreen):
         self._show_meaning()
 
     def _forecast_came(self) -> None:
-        self._fields.offer(self.controller.fields)
+        self._fields.set_fields(self.controller.fields)
         self._show_progress()
         if self.controller.take_awaited_start():
             self._start.action_launch_start()

@@ -24,7 +24,7 @@ class StartActions:
         services: Services,
         controller: LaunchController,
         *,
-        start: Callable[[Awaitable[None]], object],
+        run_dialog: Callable[[Awaitable[None]], object],
         changed: Callable[[], None],
         leave: Callable[[], object],
     ) -> None:
@@ -33,13 +33,13 @@ class StartActions:
         Args:
             services: what the app does for screens.
             controller: the form.
-            start: runs what asks the reader something.
+            run_dialog: runs what asks the reader something.
             changed: called when starting has begun, and when it came to nothing.
             leave: closes the form.
         """
         self._services = services
         self._controller = controller
-        self._start = start
+        self._run_dialog = run_dialog
         self._changed = changed
         self._leave = leave
 
@@ -47,7 +47,7 @@ class StartActions:
         """Start one run for each model and suite, after asking if much money is at stake."""
         start = self._controller.request_start()
         if start == "now":
-            self._start(self._ask_and_start(self._controller.preset))
+            self._run_dialog(self._ask_and_start(self._controller.preset))
         elif start == "refused":
             severity = "warning" if self._controller.mistakes else "error"
             self._services.notify(literal(self._controller.why_not_start(), 600), severity=severity)

@@ -2,8 +2,12 @@
 
 from textual.content import Content
 
-from console.core.case import Case
+from console.core.case import Case, Setting
+from console.core.fault import UsageError
+from console.core.run import Selection
 from console.insight import number_format
+from console.suites.selection import select_cases
+from console.tui.data.catalog_items import Suites
 from console.tui.sanitize import literal, one_line
 from console.tui.widgets.list_title import ListTitle
 from console.tui.widgets.row_list import Column, Face, RowList
@@ -37,7 +41,7 @@ class CaseList(RowList):
         self._all, self._is_read = [], False
         self._show_matching()
 
-    def offer(self, cases: list[Case], mistake: str) -> None:
+    def set_cases(self, cases: list[Case], mistake: str) -> None:
         """Show the cases, or why they cannot be read."""
         self._all, self._mistake, self._is_read = cases, mistake, True
         self._show_matching()
@@ -72,3 +76,13 @@ class CaseList(RowList):
     def _cells(self, key: str) -> Face:
         case = self._by_key[key]
         return one_line(case.id, 100, "" if case.graded else "$muted"), one_line(case.title, 300, "$muted")
+
+
+def read_cases(suites: Suites, suite: str, category: str) -> tuple[list[Case], str]:
+    """Read the cases of a category, and why they cannot be read, if so; for a thread. Foreign text."""
+    if suites.catalog is None:
+        return [], ""
+    try:
+        return select_cases(suites.catalog.open(suite), Selection((category,)), Setting()), ""
+    except UsageError as error:
+        return [], str(error)

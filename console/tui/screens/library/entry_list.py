@@ -34,7 +34,7 @@ class EntryList(RowList):
         """What is under the cursor."""
         return self._entries.get(self.cursor or "", NOTHING)
 
-    def offer(
+    def set_entries(
         self,
         entries: Sequence[Entry],
         suites: Suites | None,

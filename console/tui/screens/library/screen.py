@@ -7,10 +7,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 
-from console.core.case import Case, Setting
-from console.core.fault import UsageError
-from console.core.run import Selection
-from console.suites.selection import select_cases
+from console.core.case import Case
 from console.tui.actions import Action
 from console.tui.data.catalog_items import Suites
 from console.tui.data.suite_checksum import Checksum, read_checksum
@@ -18,12 +15,12 @@ from console.tui.keymap import bindings_for
 from console.tui.render import catalog_details
 from console.tui.screens.base import BaseScreen
 from console.tui.screens.home.models_editor import ModelsEditor
-from console.tui.screens.library.case_list import CaseList
+from console.tui.screens.library.case_list import CaseList, read_cases
 from console.tui.screens.library.controller import Entry, LibraryController
 from console.tui.screens.library.entry_actions import EntryActions
+from console.tui.screens.library.entry_details import entry_blocks
 from console.tui.screens.library.entry_list import EntryList
 from console.tui.services import Services
-from console.tui.widgets.block import Block
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.rule import Rule
 from console.tui.widgets.transcript import Transcript
@@ -126,7 +123,7 @@ class LibraryScreen(BaseScreen):
             return
         workspace, controller = self.services.workspace, self.controller
         controller.suites, controller.models = workspace.suites, workspace.models
-        self._entry_list.offer(
+        self._entry_list.set_entries(
             controller.entries,
             controller.suites,
             controller.models,
@@ -145,24 +142,12 @@ class LibraryScreen(BaseScreen):
         self.refresh_keys()
 
     def _show_details(self, *, keep_place: bool) -> None:
-        self._details.show(self._detail_blocks(), keep_place=keep_place)
-
-    def _detail_blocks(self) -> list[Block]:
-        controller, entry = self.controller, self._entry_list.entry
-        if controller.opened is not None:
-            case = self._case_list.case
-            return catalog_details.case_blocks(case, self._case_list.suite) if case else []
-        if (suite := controller.suite(entry.name)) is not None and entry.kind == "suite":
-            return catalog_details.suite_blocks(suite, controller.checksums.get(entry.name))
-        if suite is not None and entry.kind == "category":
-            return catalog_details.category_blocks(suite, entry.category)
-        if (model := controller.model(entry.name)) is not None and entry.kind == "model":
-            ping, is_pinging = controller.pings.get(model.name), model.name in controller.pinging
-            runs = self.services.workspace.runs or []
-            return catalog_details.model_blocks(model, ping, runs, pinging=is_pinging)
-        if (official := controller.official_suite(entry.name)) is not None and entry.kind == "pull":
-            return catalog_details.pull_blocks(official)
-        return catalog_details.note_blocks(entry.name) if entry.kind == "note" else []
+        case, entry, runs = self._case_list.case, self._entry_list.entry, self.services.workspace.runs or []
+        if self.controller.opened is None:
+            blocks = entry_blocks(entry, self.controller, runs)
+        else:
+            blocks = catalog_details.case_blocks(case, self._case_list.suite) if case else []
+        self._details.show(blocks, keep_place=keep_place)
 
     def _read_checksums(self, suites: Suites) -> None:
         workspace = self.services.workspace
@@ -210,24 +195,16 @@ class LibraryScreen(BaseScreen):
         self.add_class("-inside")
         self._case_list.focus()
         self._show_details(keep_place=False)
-        suites, workspace = self.services.workspace.suites, self.services.workspace
+        suites, workspace = self.services.workspace.suites or Suites(), self.services.workspace
 
         def read() -> None:
-            cases: list[Case] = []
-            mistake = ""
-            try:
-                if suites is not None and suites.catalog is not None:
-                    suite = suites.catalog.open(category.name)
-                    cases = select_cases(suite, Selection((category.category,)), Setting())
-            except UsageError as error:
-                mistake = str(error)
-            workspace.hand_over(self._take_cases, category, cases, mistake)
+            workspace.hand_over(self._take_cases, category, *read_cases(suites, category.name, category.category))
 
         workspace.in_thread(read)
 
     def _take_cases(self, category: Entry, cases: list[Case], mistake: str) -> None:
         if self.controller.opened == category:
-            self._case_list.offer(cases, mistake)
+            self._case_list.set_cases(cases, mistake)
             self._show_details(keep_place=False)
             self.refresh_keys()
 

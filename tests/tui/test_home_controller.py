@@ -1,0 +1,139 @@
+"""The rules of Home, without an app."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from console.core.run import Summary, Tally
+from console.store.runs import RunFolder
+from console.suites.suite import DemoRun, SuiteEntry
+from console.tui.data.catalog_items import RunLine, SuiteLine, Suites
+from console.tui.screens.home.controller import HomeController, demo_runs
+
+
+def run_line(name: str, state: str = "completed", *, place: int = 0, at: float = 0.0, **more: Any) -> RunLine:
+    tally = Tally(**{key: value for key, value in more.items() if key in ("passed", "failed", "broken", "cost_usd")})
+    summary = Summary(
+        id=name, at=at, suite=more.get("suite", "s"), model=more.get("model", "m"), state=state, tally=tally,
+        planned=10, simulated=more.get("simulated", False),
+    )  # fmt: skip
+    return RunLine(RunFolder(Path("/runs") / name), summary, place=place)
+
+
+def home(*lines: RunLine, reviewed: Path | None = None, is_stranded: bool = False) -> HomeController:
+    controller = HomeController()
+    controller.take_runs(lines, reviewed=reviewed, is_stranded=is_stranded)
+    return controller
+
+
+def names(controller: HomeController) -> list[str]:
+    return [line.name for line in controller.listing.lines]
+
+
+def test_runs_are_narrowed_by_all_words() -> None:
+    controller = home(run_line("a", model="sim/hasty", simulated=True), run_line("b", model="gpt"), run_line("c"))
+    controller.words = "SIM hasty"
+    assert names(controller) == ["a"]
+    assert controller.listing.total == 3
+    controller.words = "completed"
+    assert names(controller) == ["a", "b", "c"]
+
+
+def test_orders_go_round_and_are_remembered_by_their_words() -> None:
+    lines = run_line("a", at=1.0, passed=9, failed=1), run_line("b", at=2.0, failed=3, cost_usd=1.0), run_line("c")
+    controller = home(*lines)
+    shown = []
+    for _ in range(5):
+        shown.append((controller.order, "".join(names(controller))))
+        controller.next_order()
+    assert shown == [
+        ("newest first", "bac"),
+        ("by suite", "abc"),
+        ("by model", "abc"),
+        ("worst score first", "bac"),
+        ("most expensive first", "bac"),
+    ]
+    assert controller.order == "newest first"
+    controller.order = "by model"
+    assert controller.order == "by model"
+    controller.order = "by the moon"
+    assert controller.order == "newest first"
+
+
+def test_two_marks_are_kept_in_the_order_of_marking() -> None:
+    first, second = run_line("a"), run_line("b")
+    controller = home(first, second, RunLine(RunFolder(Path("/runs/torn")), mistake="torn"))
+    assert controller.toggle_mark(second) == [second]
+    assert controller.toggle_mark(first) == [second, first]
+    assert controller.toggle_mark(second) == [first]
+    assert controller.toggle_mark(controller.listing.lines[-1]) == [first], "a damaged run is not compared"
+    assert controller.toggle_mark(None) == [first]
+    controller.unmark_all()
+    assert controller.listing.marked == frozenset()
+
+
+def test_next_steps_are_the_newest_of_each_kind() -> None:
+    stopped, queued = run_line("d", "stopped"), run_line("c", "queued", place=2)
+    lines = run_line("e", "running", failed=2), stopped, queued, run_line("b", "queued", place=1), run_line("a")
+    steps = home(*lines).next_steps
+    assert steps.resumable is stopped
+    assert [line.name for line in steps.queued] == ["b", "c"]
+    assert steps.failed is None, "failures of a live run are not its last ones"
+    assert home().next_steps.resumable is None
+
+
+def test_last_failures_are_those_that_review_shows() -> None:
+    newer, older = run_line("b", failed=1), run_line("a", broken=1)
+    steps = home(newer, older).next_steps
+    assert (steps.failed, steps.is_failed_reviewed) == (newer, False)
+    steps = home(newer, older, reviewed=older.folder.path).next_steps
+    assert (steps.failed, steps.is_failed_reviewed) == (older, True)
+
+
+@pytest.mark.parametrize(
+    ("action", "line", "reason"),
+    [
+        ("queue.earlier", run_line("a", "queued", place=1), ""),
+        ("queue.earlier", run_line("a"), "this run does not wait in the queue"),
+        ("run.failed", run_line("a", failed=1), ""),
+        ("run.failed", run_line("a"), "this run has no failed case"),
+        ("run.delete", run_line("a", "running"), "it is being played; ctrl+x in Live stops it"),
+        ("run.delete", run_line("a"), ""),
+        ("run.delete", None, "there is no run"),
+        ("run.resume", run_line("a", "stopped"), ""),
+        ("run.resume", run_line("a"), "this run has nothing to resume"),
+        ("copy.id", None, "there is no run"),
+        ("models.edit", None, ""),
+    ],
+)
+def test_what_cannot_act_says_why(action: str, line: RunLine | None, reason: str) -> None:
+    assert home().why_not(action, line, line) == reason
+
+
+def test_a_queue_goes_on_only_where_nobody_plays_it() -> None:
+    assert home().why_not("queue.go", None, None)
+    assert home(is_stranded=True).why_not("queue.go", None, None) == ""
+
+
+def test_the_key_line_names_what_acts_on_the_run() -> None:
+    controller = home()
+    assert controller.key_words(None) == {"queue.earlier": "", "run.failed": "", "run.delete": ""}
+    assert controller.key_words(run_line("a", "queued", place=1)) == {"run.failed": "", "run.delete": "take out"}
+    assert controller.key_words(run_line("a", failed=1)) == {"queue.earlier": "", "run.delete": "delete"}
+
+
+def test_demo_runs_come_from_the_suites_in_their_order() -> None:
+    entry = SuiteEntry("a", "own", Path("/x"), "A")
+    suites = Suites([
+        SuiteLine(replace_demo(entry, "a", DemoRun(3, "sim/careful", 3))),
+        SuiteLine(replace_demo(entry, "b", DemoRun(2, "sim/broken", 2), DemoRun(1, "sim/hasty", 1))),
+        SuiteLine(replace_demo(entry, "torn", DemoRun(0, "sim/hasty", 1)), mistake="torn"),
+    ])  # fmt: skip
+    assert [(suite, run.order) for suite, run in demo_runs(suites)] == [("b", 1), ("b", 2), ("a", 3)]
+
+
+def replace_demo(entry: SuiteEntry, name: str, *runs: DemoRun) -> SuiteEntry:
+    import msgspec
+
+    return msgspec.structs.replace(entry, name=name, demo=runs)
