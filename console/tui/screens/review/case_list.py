@@ -80,7 +80,8 @@ class CaseListPane(Vertical):
     @on(RowList.RowHighlighted)
     def _enter_row(self, event: RowList.RowHighlighted) -> None:
         event.stop()
-        self.post_message(self.RowEntered(event.key))
+        if not isinstance(event, RowList.RowChosen):
+            self.post_message(self.RowEntered(event.key))
 
     @on(RowList.RowChosen)
     def _open_case(self, event: RowList.RowChosen) -> None:

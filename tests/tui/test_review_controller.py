@@ -1,0 +1,345 @@
+"""The rules of Review, without a screen and without an event loop."""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from console.core.case import Case, Key, Setting
+from console.core.comparison import Comparison
+from console.core.fault import UsageError
+from console.core.outcome import Outcome, Verdict
+from console.core.record import Finished, Opened, Started
+from console.core.run import Manifest, ModelFacts
+from console.insight.conversation import Conversation
+from console.insight.failures import GroupBy
+from console.insight.overview import Overview
+from console.store.notes import Note, Notes
+from console.suites.suite import Report
+from console.tui.screens.review.case_loader import CaseLoader, OpenedSuite
+from console.tui.screens.review.case_rows import empty_text, end_of_list_text, list_title, status_text
+from console.tui.screens.review.controller import ReviewController, Stale
+
+
+class RunDouble:
+    """A run of which some cases have ended, without a journal."""
+
+    def __init__(self, *, is_read: bool = True) -> None:
+        """Begin a run of four cases."""
+        self.manifest = Manifest("r", 0.0, "weather", ModelFacts("m"), Setting(), cases=4)
+        self.overview = Overview()
+        self.overview.apply(Opened(1.0, pid=1))
+        self.is_read = is_read
+        self.conversations: dict[Key, Conversation] = {}
+
+    def end(self, case_id: str, outcome: Outcome = Outcome.FAILED, reason: str = "value_error:string") -> None:
+        """End a case; all have the same subject."""
+        key, case = Key(case_id), Case(case_id, "simple", {})
+        verdict = Verdict(outcome, reason, "unit", ("wrong unit",))
+        conversation = self.conversations.setdefault(key, Conversation(key))
+        for record in (Started(1.0, key, case), Finished(2.0, key, output={}, verdict=verdict)):
+            self.overview.apply(record)
+            conversation.apply(record)
+
+    def conversation(self, key: Key) -> Conversation:
+        """Return a conversation, as a feed does."""
+        return self.conversations[key]
+
+    def prefetch(self, keys: Sequence[Key]) -> None:
+        """Everything is at hand."""
+
+    def is_kept(self, key: Key) -> bool:
+        """Everything is at hand."""
+        return True
+
+
+class SuiteDouble:
+    """Compares when it is let."""
+
+    def __init__(self) -> None:
+        """Compare at once."""
+        self.may_go_on = threading.Event()
+        self.may_go_on.set()
+        self.threads: set[str] = set()
+
+    def compare(self, *arguments: Any) -> Comparison:
+        """Note the thread, and compare."""
+        self.threads.add(threading.current_thread().name)
+        self.may_go_on.wait(10)
+        return Comparison(sentence="wrong value: unit")
+
+    def report(self, *arguments: Any) -> Report:
+        """Note the thread, and sum up."""
+        self.threads.add(threading.current_thread().name)
+        self.may_go_on.wait(10)
+        return Report(())
+
+
+class Loop:
+    """Collects what threads want done, as the interface's loop does."""
+
+    def __init__(self) -> None:
+        """Do nothing until `turn`."""
+        self.callbacks: list[Callable[[], None]] = []
+        self.changes = 0
+
+    def take(self, callback: Callable[[], None]) -> None:
+        """Take a call from any thread."""
+        self.callbacks.append(callback)
+
+    def note_change(self) -> None:
+        """Count what comes late."""
+        self.changes += 1
+
+    def turn(self) -> None:
+        """Wait for a call, and do it."""
+        until = time.monotonic() + 10
+        while not self.callbacks and time.monotonic() < until:
+            time.sleep(0.001)
+        self.callbacks.pop(0)()
+
+
+def make(
+    tmp_path: Path, run: RunDouble, case: str = "", suite: Any = None
+) -> tuple[ReviewController, CaseLoader, Loop]:
+    loop = Loop()
+    loader = CaseLoader(loop.take, loop.note_change)
+    controller = ReviewController(Notes(tmp_path), loader, case)
+    controller.open(run)
+    if suite is not None:
+        loader.take_suite(OpenedSuite(suite))
+        controller.take_suite()
+    controller.relist()
+    controller.take_read()
+    return controller, loader, loop
+
+
+@pytest.fixture
+def run() -> RunDouble:
+    """Three failures for two reasons, and a pass."""
+    run = RunDouble()
+    run.end("a", reason="value_error:string")
+    run.end("b", reason="ast_decoder:decoder_failed")
+    run.end("c", reason="value_error:string")
+    run.end("d", Outcome.PASSED, "")
+    return run
+
+
+def current(controller: ReviewController) -> str:
+    return controller.current[0] if controller.current else ""
+
+
+def listed(controller: ReviewController) -> list[str]:
+    return [rollout.key.case for rollout in controller.triage.order]
+
+
+def test_it_opens_on_the_first_failure_of_the_largest_group(tmp_path: Path, run: RunDouble) -> None:
+    controller, _, _ = make(tmp_path, run)
+    assert listed(controller) == ["a", "c", "b"]
+    assert current(controller) == "a"
+    assert controller.take_stale() == Stale.LIST | Stale.CASE | Stale.FIGURES
+    assert controller.take_stale() is Stale.NOTHING
+    assert controller.list_label() == "failures · by reason"
+
+
+def test_a_case_that_was_asked_for_is_gone_to_even_if_it_passed(tmp_path: Path, run: RunDouble) -> None:
+    controller, _, _ = make(tmp_path, run, "d")
+    assert current(controller) == "d"
+    assert listed(controller) == ["a", "c", "b", "d"]
+
+
+def test_steps_stop_at_both_ends(tmp_path: Path, run: RunDouble) -> None:
+    controller, _, _ = make(tmp_path, run)
+    assert not controller.step(-1)
+    assert [(controller.step(1), current(controller)) for _ in range(3)] == [(True, "c"), (True, "b"), (False, "b")]
+    assert end_of_list_text(controller, 1).plain == "That was the last one; 3 of 3 not reviewed yet."
+
+
+def test_groups_are_stepped_through_and_unfold_one_at_a_time(tmp_path: Path, run: RunDouble) -> None:
+    controller, _, _ = make(tmp_path, run)
+    keys, fixed = controller.triage.rows()
+    assert sum(key in controller.triage.heads for key in keys) == 2
+    assert len(keys) == 4  # two groups, the first of them open
+    controller.step_group(1)
+    assert current(controller) == "b"
+    controller.step_group(1)
+    assert current(controller) == "b"
+    keys, fixed = controller.triage.rows()
+    folded = next(key for key in keys if key in controller.triage.heads and key not in fixed)
+    controller.enter_row(folded)
+    assert current(controller) == "c"  # from below: the last of the group
+
+
+def test_what_arrives_moves_the_cursor_only_until_the_run_is_read(tmp_path: Path, run: RunDouble) -> None:
+    run.is_read = False
+    controller, _, _ = make(tmp_path, run)
+    Notes(tmp_path).add(Note(Key("a"), "tag", "model"))
+    controller.read_notes()
+    controller.relist()
+    assert current(controller) == "c"  # the first that nobody has tagged
+    run.is_read = True
+    controller.take_read()
+    run.end("e", reason="ast_decoder:decoder_failed")
+    run.end("f", reason="ast_decoder:decoder_failed")
+    controller.relist()
+    assert current(controller) == "c"
+    assert listed(controller) == ["a", "c", "b", "e", "f"]  # groups keep their place
+
+
+def test_filters_narrow_and_are_cleared(tmp_path: Path, run: RunDouble) -> None:
+    controller, _, _ = make(tmp_path, run)
+    controller.set_scope("")
+    assert controller.list_label() == "everything · by reason"
+    assert listed(controller) == ["a", "c", "b", "d"]
+    controller.add_to_filter('error:"value_error:string"', 'subject:"unit"')
+    assert listed(controller) == ["a", "c"]
+    controller.clear_filter()
+    assert listed(controller) == ["a", "c", "b"]
+    controller.regroup(GroupBy.NONE)
+    assert listed(controller) == ["a", "b", "c"]
+    assert controller.list_label() == "failures"
+
+
+def test_a_filter_that_cannot_be_read_filters_nothing_and_says_why(tmp_path: Path, run: RunDouble) -> None:
+    controller, _, _ = make(tmp_path, run)
+    assert "reason" in controller.narrow("reson:unit", done=False)
+    controller.relist()
+    assert len(listed(controller)) == 3
+    title = list_title(controller, run.manifest, is_searching=False).plain
+    assert "Did you mean reason?" in title
+    controller.narrow("reson:unit", done=True)
+    assert controller.filter_mistake == ""
+    assert controller.narrow("reason:unit", done=True) == ""
+
+
+def test_words_found_in_conversations_count_as_matches(tmp_path: Path, run: RunDouble) -> None:
+    controller, _, _ = make(tmp_path, run)
+    controller.triage.matches = {("b", 0): {"zebra"}}
+    controller.narrow("zebra", done=True)
+    controller.relist()
+    assert listed(controller) == ["b"]
+    assert current(controller) == "b"
+
+
+def test_why_nothing_is_listed(tmp_path: Path, run: RunDouble) -> None:
+    empty = RunDouble()
+    controller, _, _ = make(tmp_path, empty)
+    assert empty_text(controller).plain == "Nothing has been graded yet. 2 watches the run."
+    assert current(controller) == ""
+    empty.is_read = False
+    assert empty_text(controller).plain == "reading 4 rollouts, 0 so far"
+    empty.is_read = True
+    empty.end("a", Outcome.PASSED, "")
+    controller.relist()
+    assert empty_text(controller).plain == "No failures. 1 of 1 passed; f then a shows the passes."
+    controller, _, _ = make(tmp_path, run)
+    controller.narrow("nowhere", done=True)
+    controller.relist()
+    assert empty_text(controller).plain == "Nothing matches nowhere. F clears the filter."
+    controller.clear_filter()
+    controller.add_to_filter("!is:reviewed")
+    for _ in range(3):
+        controller.annotate_and_go_on("reviewed", "yes")
+    assert empty_text(controller).plain == "Everything has been reviewed. F lists it again, E exports it."
+
+
+def test_a_note_goes_on_to_the_next_case_and_undo_goes_back(tmp_path: Path, run: RunDouble) -> None:
+    controller, _, _ = make(tmp_path, run)
+    controller.annotate_and_go_on("tag", "model")
+    controller.annotate_and_go_on("tag", "grader")
+    assert current(controller) == "b"
+    assert controller.triage.seen == 2
+    assert status_text(controller, run.overview, run.manifest, 80).plain.endswith("3 of 3  2 reviewed")
+    (note,) = controller.undo()
+    assert (note.key.case, note.value) == ("c", "")
+    assert current(controller) == "c"
+    assert {case: annotation.tag for (case, _), annotation in Notes(tmp_path).annotations().items()} == {"a": "model"}
+    controller.annotate([run.overview.rollouts["a", 0]], "tag", "data")
+    controller.undo()
+    assert controller.triage.annotation(("a", 0)).tag == "model"
+    controller.undo()
+    assert not Notes(tmp_path).annotations()
+    assert controller.undo() == ()
+
+
+def test_a_note_that_cannot_be_kept_changes_nothing(
+    tmp_path: Path, run: RunDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(self: Notes, note: Note) -> Note:
+        raise UsageError("the note cannot be kept: read-only")
+
+    controller, _, _ = make(tmp_path, run)
+    monkeypatch.setattr(Notes, "add", refuse)
+    with pytest.raises(UsageError, match="cannot be kept"):
+        controller.annotate_and_go_on("tag", "model")
+    assert current(controller) == "a"
+    assert controller.undo() == ()
+
+
+def test_views_follow_each_other_and_the_same_key_goes_back(tmp_path: Path, run: RunDouble) -> None:
+    controller, _, _ = make(tmp_path, run)
+    assert [view.name for view in controller.views] == ["Diff", "Talk", "Truth", "Tools", "Scores", "Raw"]
+    controller.step_view(-1)
+    assert controller.view.name == "Raw"
+    controller.step_view(1)
+    assert controller.view.name == "Diff"
+    controller.toggle_view("talk")
+    assert controller.view.name == "Talk"
+    controller.toggle_view("talk")
+    assert controller.view.name == "Diff"
+    controller.toggle_view("attempts")  # which the case does not have
+    assert controller.view.name == "Diff"
+
+
+def test_a_suite_runs_in_its_own_thread_and_quick_answers_are_there_at_once(tmp_path: Path, run: RunDouble) -> None:
+    suite = SuiteDouble()
+    controller, loader, loop = make(tmp_path, run, suite=suite)
+    shown = controller.shown_case()
+    assert shown is not None
+    assert shown.case.comparison == Comparison(sentence="wrong value: unit")
+    assert isinstance(shown.report(), Report)
+    assert suite.threads == {"suite"}
+    assert loop.changes == 0
+    loader.close()
+
+
+def test_a_slow_suite_is_waited_for_only_for_a_moment(tmp_path: Path, run: RunDouble) -> None:
+    suite = SuiteDouble()
+    controller, loader, loop = make(tmp_path, run, suite=suite)
+    suite.may_go_on.clear()
+    begun = time.monotonic()
+    shown = controller.shown_case()
+    assert shown is not None
+    assert shown.case.comparison is None
+    assert shown.case.why == "expected and actual are being compared"
+    assert shown.report() == "the run is being summed up"
+    assert time.monotonic() - begun < 5
+    suite.may_go_on.set()
+    loop.turn()
+    loop.turn()
+    assert loop.changes == 2
+    shown = controller.shown_case()
+    assert shown is not None
+    assert shown.case.comparison is not None
+    assert isinstance(shown.report(), Report)
+    loader.close()
+
+
+def test_what_was_only_prefetched_draws_nothing(tmp_path: Path, run: RunDouble) -> None:
+    controller, loader, loop = make(tmp_path, run, suite=SuiteDouble())
+    controller.prefetch()
+    loop.turn()
+    assert loop.changes == 0
+    loader.close()
+
+
+def test_without_a_suite_the_case_says_why(tmp_path: Path, run: RunDouble) -> None:
+    controller, loader, _ = make(tmp_path, run)
+    loader.take_suite(OpenedSuite(None, "the suite cannot be opened: it is not here"))
+    shown = controller.shown_case()
+    assert shown is not None
+    assert shown.case.why == "the suite cannot be opened: it is not here"
+    assert shown.report() == "the suite cannot be opened: it is not here"
