@@ -10,7 +10,7 @@ from textual.pilot import Pilot
 
 from console.tui.app import ConsoleApp
 from console.tui.data.workspace import THREAD
-from console.tui.screens.live.conversation_grid import ConversationGrid
+from console.tui.screens.live.screen import LiveScreen
 
 PATIENCE_S = 60.0
 
@@ -60,5 +60,5 @@ async def settle(app: ConsoleApp, pilot: Pilot[int]) -> None:
         await pilot.pause()
 
 
-def tile_cases(wall: ConversationGrid) -> list[str]:
-    return [tile.slot[0] if tile.slot else "" for tile in wall.tiles]
+def tile_cases(screen: LiveScreen) -> list[str]:
+    return [tile.slot[0] if tile.slot else "" for tile in screen.controller.watched.tiles]

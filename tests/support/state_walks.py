@@ -30,7 +30,7 @@ from console.store.run_queue import Queued, RunQueue
 from console.tui.app import ConsoleApp
 from console.tui.data.catalog_items import WorkspacePaths
 from console.tui.data.sample_run import SampleRun
-from console.tui.screens.compare.screen import CompareScreen
+from console.tui.screens.compare import run_pair
 from console.tui.screens.launch import sample_run_actions
 from console.tui.screens.review import case_loader
 
@@ -257,14 +257,15 @@ async def live_cases(stage: Stage) -> AsyncGenerator[str, None]:
             await see("frozen", "space")
             yield "live-frozen"
             await see("following", "space")
-            wall = app.screen.wall
             await see(
-                lambda: len(tile_cases(wall)) == 4 and all(f"word {n}" in text_of(app) for n in range(4)), "w", "w"
+                lambda: len(tile_cases(app.screen)) == 4 and all(f"word {n}" in text_of(app) for n in range(4)),
+                "w",
+                "w",
             )
             yield "live-wall"
             await see("pinned", "m")
             yield "live-pinned"
-            await see(lambda: len(tile_cases(wall)) == 1 and app.screen.running_list.has_focus, "escape")
+            await see(lambda: len(tile_cases(app.screen)) == 1 and app.screen.conversations.has_focus, "escape")
             await see("Problems", "i")
             yield "live-problems"
             await see(lambda: not app.screen.has_class("-problems"), "escape")
@@ -320,10 +321,11 @@ async def live_ended(stage: Stage) -> AsyncGenerator[str, None]:
             yield name
         app.navigator.open_live(replayed)
         await see("p replay")
-        await see(lambda: app.screen.replay is not None and app.screen.replay.is_read, "p", "p")
-        app.screen.replay.seek(5.0)  # within the first conversation: what is listed does not depend on what was before
+        controls = app.screen.replay_controls
+        await see(lambda: controls.replay is not None and controls.replay.is_read, "p", "p")
+        controls.replay.seek(5.0)  # within the first conversation: what is listed does not depend on what was before
         app.screen.pump.wake()
-        await see(lambda: app.screen.replay.time_s == 5.0 and "5.0 s of" in text_of(app))
+        await see(lambda: controls.replay.time_s == 5.0 and "5.0 s of" in text_of(app))
         yield "live-replay"
 
 
@@ -400,7 +402,7 @@ async def review_others(stage: Stage) -> AsyncGenerator[str, None]:
 
 async def compare(stage: Stage) -> AsyncGenerator[str, None]:
     """Two and three runs side by side, runs without anything in common, and what models have come to."""
-    stage.monkeypatch.setattr(CompareScreen, "find_suite", lambda self, manifest: CallSuite())
+    stage.monkeypatch.setattr(run_pair, "find_suite", lambda manifest, data: CallSuite())
     stage.monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: CallSuite())
     root = stage.workspace.root / "runs"
     two = call_run(root, "0116-0904", "gpt-w", 0), call_run(root, "0117-1420", "gpt-x", 1)
@@ -431,7 +433,7 @@ async def compare(stage: Stage) -> AsyncGenerator[str, None]:
         await see("4 of 9 differ")
         yield "compare-grid"
         app.navigator.open_compare(*aidan)
-        await see(lambda: stage.at("compare")() and app.screen.pair is not None)
+        await see(lambda: stage.at("compare")() and app.screen.controller.pair is not None)
         yield "compare-loops"
         app.navigator.open_compare(two[0], aidan[0])
         await see("no case in common")

@@ -15,6 +15,7 @@ from console.tui.render.progress import watched_words
 from console.tui.screens.review.case_header import two_lines
 from console.tui.screens.review.turn_view import turn_title
 from console.tui.suite_views.bfcl import BfclView
+from console.tui.suite_views.loop_live import LoopLiveView
 
 PATH = "workspace.document.drafts.a_report_with_a_long_name.pdf"
 
@@ -107,4 +108,4 @@ def test_the_watched_conversation_says_turn_and_step() -> None:
     rollout = Rollout(Key("multi_turn_base_1"), 0, turn=1, step=2, state="asking")
     assert "turn 2, step 3" in watched_words(rollout).plain
     assert "turn" not in watched_words(Rollout(Key("simple_python_1"), 0)).plain.replace("multi_turn", "")
-    assert "round 2" in watched_words(rollout, loops=True).plain
+    assert "round 2" in LoopLiveView().watched_words(rollout).plain

@@ -15,7 +15,7 @@ from console.engine import launch
 from console.engine.plan import Plan
 from console.store.notes import Note, Notes
 from console.store.runs import RunFolder
-from console.tui.screens.compare import pairing
+from console.tui.screens.compare import controller, run_pair
 from console.tui.screens.compare.screen import CompareScreen
 from console.tui.screens.grid.screen import GridScreen
 from console.tui.screens.review import case_loader
@@ -28,9 +28,9 @@ SIZES = [(80, 24), (160, 45)]
 @pytest.fixture(autouse=True)
 def calls(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lay recorded calls side by side, and look for growth often."""
-    monkeypatch.setattr(CompareScreen, "find_suite", lambda self, manifest: CallSuite())
+    monkeypatch.setattr(run_pair, "find_suite", lambda manifest, data: CallSuite())
     monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: CallSuite())
-    monkeypatch.setattr(pairing, "LOOK_EVERY_S", 0.05)
+    monkeypatch.setattr(controller, "LOOK_EVERY_S", 0.05)
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def two(workspace: Any) -> tuple[RunFolder, RunFolder]:
 
 
 async def read(app: Any, pilot: Any) -> CompareScreen:
-    await assert_until(pilot, lambda: isinstance(app.screen, CompareScreen) and app.screen.pair is not None)
+    await assert_until(pilot, lambda: isinstance(app.screen, CompareScreen) and app.screen.controller.pair is not None)
     await wait_until_unchanged(app, pilot)
     return app.screen
 
@@ -71,13 +71,15 @@ async def test_a_run_that_grows_is_followed(opened: Any, workspace: Any, two: An
         key = growing.start("live_multiple_131-52", "live_multiple", QUESTION)
         growing.ask(key, QUESTION, call_reply("get_current_weather", "{}"))
         growing.finish(key, Outcome.FAILED, "value_error:string", "unit", output={"unit": "'kelvin'"})
-        await assert_until(pilot, lambda: len(screen.pair.comparison.pairs) == 1 and "kelvin" in text_of(app))
+        await assert_until(
+            pilot, lambda: len(screen.controller.pair.comparison.pairs) == 1 and "kelvin" in text_of(app)
+        )
         growing.close()
         await assert_until(pilot, lambda: "● B live" not in text_of(app))
 
 
 async def test_a_folder_that_vanishes_meanwhile_is_said(opened: Any, two: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pairing, "LOOK_EVERY_S", 60.0)  # it is the reader who finds out
+    monkeypatch.setattr(controller, "LOOK_EVERY_S", 60.0)  # it is the reader who finds out
     async with opened() as (app, pilot):
         app.navigator.open_compare(*two)
         await read(app, pilot)
@@ -121,8 +123,8 @@ async def test_three_runs_are_a_grid_that_leads_to_pairs(size: Any, opened: Any,
         await assert_until(pilot, lambda: "live_simple_90-45-0" in text_of(app))
         await pilot.press("f", "enter")
         screen = await read(app, pilot)
-        assert screen.pair.folders[0].path == two[0].path
-        assert screen.current.slot[0] == "live_multiple_131-52"
+        assert screen.controller.pair.folders[0].path == two[0].path
+        assert screen.controller.current.slot[0] == "live_multiple_131-52"
 
 
 async def test_a_third_run_is_added_from_compare(opened: Any, workspace: Any, two: Any) -> None:
@@ -152,4 +154,4 @@ async def test_trends_follow_a_model_and_lead_to_its_runs(
         await assert_until(pilot, lambda: app.screen.query_one("#points", RowList).has_focus)
         await pilot.press("m", "j", "m")
         screen = await read(app, pilot)
-        assert {it.name for it in screen.pair.folders} == {"2025-01-15T0900-a", "2025-01-16T0900-b"}
+        assert {it.name for it in screen.controller.pair.folders} == {"2025-01-15T0900-a", "2025-01-16T0900-b"}

@@ -13,6 +13,7 @@ from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
 from console.tui.data.catalog_items import read_run
 from console.tui.navigation import newest_two
+from console.tui.screens.compare import run_pair
 from console.tui.screens.compare.screen import CompareScreen
 from console.tui.screens.leaderboard.screen import LeaderboardScreen
 
@@ -22,7 +23,7 @@ SIZES = [(80, 24), (160, 45)]
 @pytest.fixture
 def two(workspace: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[RunFolder, RunFolder]:
     """Two runs of the same cases."""
-    monkeypatch.setattr(CompareScreen, "find_suite", lambda self, manifest: CallSuite())
+    monkeypatch.setattr(run_pair, "find_suite", lambda manifest, data: CallSuite())
     root = workspace.root / "runs"
     return call_run(root, "0116-0904", "gpt-w", 0), call_run(root, "0117-1420", "gpt-x", 1)
 
@@ -46,7 +47,7 @@ def compared(opened: Any, two: Any, settle: Any) -> Callable[..., Any]:
 def where(app: ConsoleApp) -> str:
     screen = app.screen
     assert isinstance(screen, CompareScreen)
-    return screen.current.slot[0] if screen.current else ""
+    return screen.controller.current.slot[0] if screen.controller.current else ""
 
 
 # Compare -------------------------------------------------------------------------------------------------------------
@@ -81,28 +82,28 @@ async def test_the_filter_lists_other_pairs(compared: Any) -> None:
         ):
             await pilot.press("f", letter)
             await pilot.pause()
-            assert [pair.slot[0] for pair in app.screen.changes.pairs.values()] == ids
+            assert [pair.slot[0] for pair in app.screen.controller.pairs.values()] == ids
         await pilot.press("f", "a")
         await pilot.pause()
-        assert len(app.screen.changes.pairs) == len(CASES)
+        assert len(app.screen.controller.pairs) == len(CASES)
         await pilot.press("slash", *"lang", "enter")
         await pilot.pause()
-        assert [pair.slot[0] for pair in app.screen.changes.pairs.values()] == [
+        assert [pair.slot[0] for pair in app.screen.controller.pairs.values()] == [
             "live_simple_77-40-0", "live_simple_81-43-0",
         ]  # fmt: skip
         await pilot.press("F")
         await pilot.pause()
-        assert len(app.screen.changes.pairs) == 4
+        assert len(app.screen.controller.pairs) == 4
 
 
 async def test_swapping_keeps_the_case(compared: Any, frame: Any) -> None:
     async with compared() as (app, pilot):
         await pilot.press("n", "n")
         assert where(app) == "live_simple_77-40-0"
-        before = app.screen.pair.comparison.counts
+        before = app.screen.controller.pair.comparison.counts
         await pilot.press("b")
         await pilot.pause()
-        after = app.screen.pair.comparison.counts
+        after = app.screen.controller.pair.comparison.counts
         assert (after.lost, after.gained) == (before.gained, before.lost)
         assert where(app) == "live_simple_77-40-0"
         assert "A gpt-x" in frame(app)
@@ -150,7 +151,7 @@ async def test_another_run_can_be_picked(compared: Any, workspace: Any, settle: 
         assert "Compare 0116-0904 with" in frame(app)
         await pilot.press("j", "enter")
         await settle(app, pilot)
-        assert {folder.name for folder in app.screen.pair.folders} <= {"0116-0904", "0117-1420", "0118-0001"}
+        assert {folder.name for folder in app.screen.controller.pair.folders} <= {"0116-0904", "0117-1420", "0118-0001"}
         assert app.screen.where == "compare"
 
 
@@ -244,9 +245,9 @@ async def test_two_marks_at_home_open_it(opened: Any, workspace: Any, settle: An
         await pilot.press("j", "m")
         await settle(app, pilot)
         assert isinstance(app.screen, CompareScreen)
-        assert app.screen.pair.folders[0].name == "2025-01-17T1320-a"
+        assert app.screen.controller.pair.folders[0].name == "2025-01-17T1320-a"
         await pilot.press("1")
-        assert app.screen.query_one("#runs")._marked == []
+        assert app.screen.query_one("#runs")._listing.marked == frozenset()
 
 
 async def test_the_same_run_marked_twice_is_unmarked(opened: Any, workspace: Any) -> None:
@@ -254,7 +255,7 @@ async def test_the_same_run_marked_twice_is_unmarked(opened: Any, workspace: Any
     async with opened() as (app, pilot):
         await pilot.press("tab", "m", "m")
         assert app.screen.where == "home"
-        assert app.screen.query_one("#runs")._marked == []
+        assert app.screen.query_one("#runs")._listing.marked == frozenset()
 
 
 async def test_four_compares_the_newest_two_of_a_suite(opened: Any, workspace: Any, settle: Any) -> None:
@@ -270,7 +271,7 @@ async def test_four_compares_the_newest_two_of_a_suite(opened: Any, workspace: A
     async with opened() as (app, pilot):
         await pilot.press("4")
         await settle(app, pilot)
-        assert [folder.name for folder in app.screen.pair.folders] == ["2025-01-15T1-a", "2025-01-17T1-c"]
+        assert [folder.name for folder in app.screen.controller.pair.folders] == ["2025-01-15T1-a", "2025-01-17T1-c"]
 
 
 async def test_a_run_is_exported_from_home(opened: Any, workspace: Any, settle: Any) -> None:
@@ -320,7 +321,7 @@ async def test_the_leaderboard_leads_on(opened: Any, field: Any, settle: Any) ->
         await pilot.press("[", "m", "j", "m")
         await settle(app, pilot)
         assert isinstance(app.screen, CompareScreen)
-        assert {folder.name for folder in app.screen.pair.folders} == {"0116-0904", "0117-1420"}
+        assert {folder.name for folder in app.screen.controller.pair.folders} == {"0116-0904", "0117-1420"}
         await pilot.press("B", "enter")
         await settle(app, pilot)
         assert app.screen.where == "review"

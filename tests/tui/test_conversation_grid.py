@@ -1,4 +1,4 @@
-"""The wall, the list of runs and the replay: more on one screen, and the same screen for what is over."""
+"""The grid, the list of runs and the replay: more on one screen, and the same screen for what is over."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -33,7 +33,7 @@ async def talking(root: Path, count: int) -> AsyncIterator[tuple[FakeEngine, lis
         yield engine, keys
 
 
-# The wall ------------------------------------------------------------------------------------------------------------
+# The grid ------------------------------------------------------------------------------------------------------------
 
 
 def test_as_many_tiles_as_the_terminal_has_room_for() -> None:
@@ -45,14 +45,14 @@ def test_as_many_tiles_as_the_terminal_has_room_for() -> None:
 
 
 @pytest.mark.parametrize("size", SIZES)
-async def test_the_wall_shows_several_conversations_and_w_goes_round(
+async def test_the_grid_shows_several_conversations_and_w_goes_round(
     size: tuple[int, int], opened: Any, workspace: Any
 ) -> None:
     async with talking(workspace.root / "runs", 12) as (engine, keys), opened(size) as (app, pilot):
         screen = await watch(app, pilot, engine.recorder.folder)
         for _ in range(2):
             await pilot.press("w")
-        await assert_until(pilot, lambda: tile_cases(screen.wall) == ["case-0", "case-1", "case-2", "case-3"])
+        await assert_until(pilot, lambda: tile_cases(screen) == ["case-0", "case-1", "case-2", "case-3"])
         await assert_until(pilot, lambda: all(f"word {n}" in text_of(app) for n in range(4)))
         engine.publisher.text(keys[3], 1, "text", " and more")
         await assert_until(pilot, lambda: "word 3 and more" in text_of(app))
@@ -60,29 +60,29 @@ async def test_the_wall_shows_several_conversations_and_w_goes_round(
             await pilot.press("w")
             await assert_until(pilot, lambda: "word 8" in text_of(app))
         await pilot.press("escape")
-        await assert_until(pilot, lambda: len(screen.wall.tiles) == 1 and screen.running_list.has_focus)
+        await assert_until(pilot, lambda: len(screen.grid.tiles) == 1 and screen.conversations.has_focus)
 
 
 async def test_what_ends_gives_its_tile_to_the_next_but_a_pinned_one_stays(opened: Any, workspace: Any) -> None:
     async with talking(workspace.root / "runs", 3) as (engine, keys), opened((160, 45)) as (app, pilot):
         screen = await watch(app, pilot, engine.recorder.folder)
         await pilot.press("m", "w")
-        await assert_until(pilot, lambda: tile_cases(screen.wall) == ["case-0", "case-1"])
+        await assert_until(pilot, lambda: tile_cases(screen) == ["case-0", "case-1"])
         assert "pinned" in text_of(app)
         for key in keys[:2]:
             engine.recorder.finish(key, Outcome.PASSED)
-        await assert_until(pilot, lambda: tile_cases(screen.wall) == ["case-0", "case-2"])
+        await assert_until(pilot, lambda: tile_cases(screen) == ["case-0", "case-2"])
         await pilot.press("j")
-        await assert_until(pilot, lambda: screen.running_list.cursor is not None)
-        assert tile_cases(screen.wall)[0] == "case-0"
+        await assert_until(pilot, lambda: screen.conversations.cursor is not None)
+        assert tile_cases(screen)[0] == "case-0"
 
 
 async def test_keys_act_on_the_tile_that_has_the_focus(opened: Any, workspace: Any) -> None:
     async with talking(workspace.root / "runs", 4) as (engine, keys), opened((160, 45)) as (app, pilot):
         screen = await watch(app, pilot, engine.recorder.folder)
         await pilot.press("w", "w")
-        await assert_until(pilot, lambda: tile_cases(screen.wall) == [f"case-{n}" for n in range(4)])
-        screen.wall.tiles[2].transcript.focus()
+        await assert_until(pilot, lambda: tile_cases(screen) == [f"case-{n}" for n in range(4)])
+        screen.grid.tiles[2].transcript.focus()
         await pilot.press("ctrl+k")
         await assert_until(pilot, lambda: bool(engine.heard))
         assert engine.heard[0].key == keys[2]
@@ -125,7 +125,7 @@ async def test_runs_beside_are_listed_with_what_holds_them_up(opened: Any, works
         assert ".500 ±" in text_of(app)
         await assert_until(pilot, lambda: len(engines[1].publisher._watchers) == 1)
         await assert_until(pilot, lambda: not engines[1].publisher._readers)
-        app.screen._take_runs("runs")
+        app.services.workspace.read_runs()
         await assert_until(pilot, lambda: "rate limit" in text_of(app))
 
 
@@ -134,10 +134,10 @@ async def test_brackets_and_enter_go_to_another_run(size: tuple[int, int], opene
     async with three_runs(workspace.root / "runs") as engines, opened(size) as (app, pilot):
         await watch(app, pilot, engines[0].recorder.folder)
         app.services.workspace.read_runs()
-        await assert_until(pilot, lambda: app.screen.has_class("-among"))
+        await assert_until(pilot, lambda: app.screen.has_class("-several-runs"))
         await pilot.press("]")
         await assert_until(pilot, lambda: app.screen.run_folder.name == "b-run" and "case-1-open" in text_of(app))
-        await assert_until(pilot, lambda: app.screen.has_class("-among"))
+        await assert_until(pilot, lambda: app.screen.has_class("-several-runs"))
         beside = app.screen.query_one("#beside", RowList)
         beside.focus()
         await pilot.press("G", "enter")
@@ -150,12 +150,14 @@ async def test_coming_back_to_a_run_keeps_the_place(opened: Any, workspace: Any)
     async with opened() as (app, pilot):
         screen = await watch(app, pilot, folder)
         await pilot.press("o", "j", "j")
-        await assert_until(pilot, lambda: screen.running_list.cursor == "0/live_simple_2-0-0")
-        kept = screen.running_list.cursor
+        await assert_until(pilot, lambda: screen.conversations.cursor == "0/live_simple_2-0-0")
+        kept = screen.conversations.cursor
         await watch(app, pilot, other)
         back = await watch(app, pilot, folder)
         assert back is not screen
-        await assert_until(pilot, lambda: back.running_list.cursor == kept and back.order is screen.order)
+        await assert_until(
+            pilot, lambda: back.conversations.cursor == kept and back.controller.order is screen.controller.order
+        )
         watched = back.watched_rollout()
         assert watched is not None
         assert str(watched.key.case) in (kept or "")
@@ -165,7 +167,7 @@ async def test_a_run_alone_has_no_list_of_runs(opened: Any, workspace: Any) -> N
     folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         await watch(app, pilot, folder)
-        assert not app.screen.has_class("-among")
+        assert not app.screen.has_class("-several-runs")
         await pilot.press("]")
         await assert_until(pilot, lambda: any("No other run is live" in text.plain for text in app.services.messages))
 
@@ -180,8 +182,10 @@ async def test_a_finished_run_is_replayed_with_a_clock(size: tuple[int, int], op
         screen = await watch(app, pilot, folder)
         assert "p replay" in text_of(app)
         await pilot.press("p", "p")
-        await assert_until(pilot, lambda: screen.replay is not None and screen.replay.is_read)
-        replay = screen.replay
+        await assert_until(
+            pilot, lambda: screen.replay_controls.replay is not None and screen.replay_controls.replay.is_read
+        )
+        replay = screen.replay_controls.replay
         assert replay is not None
         await assert_until(pilot, lambda: "REPLAY  ■ paused ×1" in text_of(app))
         replay.seek(16.0)
@@ -200,7 +204,7 @@ async def test_a_finished_run_is_replayed_with_a_clock(size: tuple[int, int], op
         await pilot.press("+", "+", "+", "p")
         await assert_until(pilot, lambda: "max" in text_of(app) and replay.is_at_end)
         await pilot.press("escape")
-        await assert_until(pilot, lambda: screen.replay is None and "REPLAY" not in text_of(app))
+        await assert_until(pilot, lambda: screen.replay_controls.replay is None and "REPLAY" not in text_of(app))
         assert "case-2" in text_of(app)
 
 
@@ -209,7 +213,9 @@ async def test_a_replay_cannot_be_steered(opened: Any, workspace: Any) -> None:
     async with opened() as (app, pilot):
         screen = await watch(app, pilot, folder)
         await pilot.press("p")
-        await assert_until(pilot, lambda: screen.replay is not None and screen.replay.is_read)
+        await assert_until(
+            pilot, lambda: screen.replay_controls.replay is not None and screen.replay_controls.replay.is_read
+        )
         await pilot.press("ctrl+x")
         await assert_until(
             pilot, lambda: any("No engine plays this run" in text.plain for text in app.services.messages)
@@ -226,8 +232,10 @@ async def test_hostile_text_in_a_replay(opened: Any, workspace: Any, all_hostile
     async with opened((120, 40)) as (app, pilot):
         screen = await watch(app, pilot, recorder.close())
         await pilot.press("p", "p")
-        await assert_until(pilot, lambda: screen.replay is not None and screen.replay.is_read)
-        replay = screen.replay
+        await assert_until(
+            pilot, lambda: screen.replay_controls.replay is not None and screen.replay_controls.replay.is_read
+        )
+        replay = screen.replay_controls.replay
         assert replay is not None
         for part in range(1, 6):
             replay.seek(replay.timeline.length_s * part / 6)

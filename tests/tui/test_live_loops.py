@@ -74,7 +74,7 @@ async def test_sixty_four_loops(size: tuple[int, int], playing: FakeEngine, open
         await pilot.press("o")
         await assert_until(pilot, lambda: "closest to stopping" in text_of(app))
         await wait_until_unchanged(app, pilot)
-        assert app.screen.running_list.cursor == app.screen.running_list.keys[0]
+        assert app.screen.conversations.cursor == app.screen.conversations.keys[0]
         assert_frame(app, f"live-loops-64-{size[0]}x{size[1]}")
 
 

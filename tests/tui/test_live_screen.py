@@ -18,7 +18,6 @@ from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
 from console.tui.render.rollout_rows import row_key, slot_of
 from console.tui.screens.live.screen import LiveScreen
-from console.tui.screens.live.stable_rows import StableRows
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.transcript import Transcript
 
@@ -114,19 +113,6 @@ async def test_enter_on_a_failure_opens_review_on_it(opened: Any, workspace: Any
         await pilot.press("j", "j", "enter")
         await assert_until(pilot, lambda: app.screen is not screen and getattr(app.screen, "rollout", None) is not None)
         assert app.screen.controller.rollout.key.case == "live_parallel_4-1"  # type: ignore[attr-defined]
-
-
-def test_lanes_stay_where_they_are():
-    lanes = StableRows()
-    a, b, c, d = ((letter, 0) for letter in "abcd")
-    assert lanes.update([a, b, c])
-    assert not lanes.update([a, b, c])
-    lanes.update([a, c, d])
-    assert lanes.slots == [a, d, c]
-    lanes.update([c], held=a, spare=0)
-    assert lanes.slots == [a, c]
-    lanes.update([], held=None, spare=1)
-    assert lanes.slots == [a]
 
 
 def test_row_keys_come_back():

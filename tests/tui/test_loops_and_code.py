@@ -96,7 +96,7 @@ async def test_what_a_judge_says_is_not_taken_for_the_loop(opened: Any, workspac
         engine.publisher.text(key, 4, "text", "unknown call")
         await assert_until(pilot, lambda: screen.feed.overview._side_calls.get(key) == {9})
         await pilot.pause(0.05)
-        rollout = screen.find_rollout(("q1", 0))
+        rollout = screen.controller.rollout(("q1", 0))
         assert rollout is not None
         assert "coherence_score" not in rollout.says
 

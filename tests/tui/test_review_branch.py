@@ -12,6 +12,7 @@ from console.engine import launch
 from console.engine.plan import Plan
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
+from console.tui.screens.compare import run_pair
 from console.tui.screens.compare.screen import CompareScreen
 from console.tui.screens.review import case_loader
 
@@ -27,7 +28,7 @@ def planned(monkeypatch: pytest.MonkeyPatch, workspace: Any) -> list[Plan]:
 
     monkeypatch.setattr(launch, "spawn", spawn)
     monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: WeatherSuite())
-    monkeypatch.setattr(CompareScreen, "find_suite", lambda self, manifest: WeatherSuite())
+    monkeypatch.setattr(run_pair, "find_suite", lambda manifest, data: WeatherSuite())
     monkeypatch.setattr(ConsoleApp, "suspend", lambda self: contextlib.nullcontext())
     return plans
 
@@ -51,12 +52,14 @@ async def test_an_edited_prompt_is_asked_as_a_branch_and_compared(
         await pilot.press("e")
         await assert_until(pilot, lambda: "about $0.00" in text_of(app))
         await pilot.press("y")
-        await assert_until(pilot, lambda: isinstance(app.screen, CompareScreen) and app.screen.pair is not None)
+        await assert_until(
+            pilot, lambda: isinstance(app.screen, CompareScreen) and app.screen.controller.pair is not None
+        )
         (plan,) = planned
         assert (plan.parent, plan.selection.ids, plan.model) == (folder.name, ("live_multiple_118-41",), "gpt-x")
         assert plan.edit is not None
         assert plan.edit.before[-1]["content"] + "\nIn Kelvin, please." == plan.edit.after[-1]["content"]
-        assert app.screen.pair.folders[0].path == folder.path
+        assert app.screen.controller.pair.folders[0].path == folder.path
 
 
 async def test_a_prompt_left_as_it_was_asks_nothing(
@@ -107,5 +110,7 @@ async def test_two_marks_open_compare(opened: Any, workspace: Any, planned: list
         assert "Marked as A" in app.services.messages[-1].plain
         await review(app, pilot, second)
         await pilot.press("m")
-        await assert_until(pilot, lambda: isinstance(app.screen, CompareScreen) and app.screen.pair is not None)
-        assert [it.path for it in app.screen.pair.folders] == [first.path, second.path]
+        await assert_until(
+            pilot, lambda: isinstance(app.screen, CompareScreen) and app.screen.controller.pair is not None
+        )
+        assert [it.path for it in app.screen.controller.pair.folders] == [first.path, second.path]

@@ -1,7 +1,7 @@
 """`Replay`: the feed of a run that is over, played again from its journal by a clock of its own.
 
 It gives what the feed of a live run gives, so the same screen shows it: facts come at the times they were journaled,
-and the text of a reply is spread over the seconds it took, which is an approximation. Nothing can be steered.
+and the text of a reply is spread over the seconds it took, which is an approximation. There is no engine to control.
 """
 
 import itertools
@@ -27,16 +27,17 @@ _SESSION_BYTES = 1 << 20
 
 @dataclass(slots=True)
 class Call:
-    """A call in flight: its answer is known already, and told bit by bit."""
+    """A call in flight: its answer is known already, and streamed bit by bit."""
 
     asked: Asked
     sent_s: float
     ends_s: float
-    told: int = 0
+    streamed: int = 0
+    """Characters that were streamed."""
 
     @property
     def parts(self) -> tuple[tuple[str, str], ...]:
-        """What is told, by kind, in the order of the transcript."""
+        """The streamed text, by kind, in the order of the transcript."""
         reply = self.asked.reply
         calls = "".join(f"{call.name}({call.arguments})" for call in reply.tool_calls)
         return ("reasoning", reply.reasoning), ("text", reply.content or ""), ("tool", calls)
@@ -46,29 +47,29 @@ class Call:
         waited = self.asked.reply.first_token_s
         return self.sent_s + (waited if waited is not None else FIRST_TOKEN * (self.ends_s - self.sent_s))
 
-    def tell(self, now_s: float) -> list[Delta]:
-        """Return what has come since the last time."""
+    def stream(self, now_s: float) -> list[Delta]:
+        """Return the text that has come since the last time."""
         first = self.first_token_s()
         share = (now_s - first) / max(self.ends_s - first, 1e-6)
         if share <= 0:
             return []
         due = int(min(share, 1.0) * sum(len(text) for _, text in self.parts))
-        found: list[Delta] = []
+        deltas: list[Delta] = []
         before = 0
         for kind, text in self.parts:
-            fresh = text[max(self.told - before, 0) : max(due - before, 0)]
+            fresh = text[max(self.streamed - before, 0) : max(due - before, 0)]
             if fresh:
-                found.append(Delta(self.asked.key, self.asked.n, fresh, kind))
+                deltas.append(Delta(self.asked.key, self.asked.n, fresh, kind))
             before += len(text)
-        self.told = max(due, self.told)
-        return found
+        self.streamed = max(due, self.streamed)
+        return deltas
 
 
 class Replay(RunFeed):
-    """Plays a run again; see the module."""
+    """Plays a run again."""
 
     def __init__(self, folder: RunFolder) -> None:
-        """Read nothing yet.
+        """Replay the run of a folder; nothing is read before `start`.
 
         Raises:
             UsageError: the folder is not a run.
@@ -135,7 +136,7 @@ class Replay(RunFeed):
         return self.timeline.epoch_at(self.time_s)
 
     def send(self, command: Command) -> bool:
-        """Refuse: what has happened cannot be steered."""
+        """Refuse: no engine plays what has happened."""
         return False
 
     # Time ------------------------------------------------------------------------------------------------------------
@@ -216,7 +217,7 @@ class Replay(RunFeed):
         for sent, number in self.timeline.sent_between(before if before else -1.0, self.time_s):
             if number >= self._next:
                 self._send_call(sent, number, changes)
-        deltas = [delta for call in self._calls.values() for delta in call.tell(self.time_s)]
+        deltas = [delta for call in self._calls.values() for delta in call.stream(self.time_s)]
         if deltas:
             self._show(Deltas(deltas), changes)
         if self.time_s != before:
@@ -264,7 +265,7 @@ class Replay(RunFeed):
     def _show_status(self, changes: Changes) -> None:
         activities: list[Activity] = []
         for call in self._calls.values():
-            word = {"judge": "judging"}.get(call.asked.role, "streaming" if call.told else "asking")
+            word = {"judge": "judging"}.get(call.asked.role, "streaming" if call.streamed else "asking")
             activities.append(Activity(call.asked.key, word, self.timeline.epoch_at(call.sent_s)))
         if self._next < len(self.timeline):
             state = "paused" if self._paused else "running"

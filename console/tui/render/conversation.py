@@ -1,17 +1,11 @@
-"""A conversation as blocks of a `Transcript`: who spoke, tool calls as trees, scores as bars, everything else folded.
+"""A conversation as blocks: who spoke, tool calls as trees, scores as bars, everything else folded."""
 
-`passage_block` draws one passage. `ConversationBlocks` keeps a transcript in step with a conversation and changes
-only what changed.
-"""
-
-from collections.abc import Callable, Mapping
-from typing import Any, cast
+from collections.abc import Callable
 
 from textual.content import Content
 
 from console.core.outcome import Outcome
 from console.insight import number_format
-from console.insight.conversation import Conversation
 from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import reason_words
 from console.insight.rollout import PREPARED
@@ -20,7 +14,6 @@ from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
 from console.tui.sanitize import one_line
 from console.tui.suite_views.registry import find_note_block
 from console.tui.widgets.block import Block
-from console.tui.widgets.transcript import Transcript
 
 MUTED = "$muted"
 LONG_LINES = 6
@@ -113,40 +106,10 @@ def _note(passage: Passage, key: str, gap: bool) -> Block:
     draw = find_note_block(passage.head)
     if draw is not None and isinstance(passage.data, dict):
         return draw(passage, key, gap)
-    known = _NOTES.get(passage.head)
-    if known is not None and isinstance(passage.data, dict):
-        return Block(key, known(cast(dict[str, Any], passage.data)), gap=gap and passage.head != "nearest")
     word = _NOTE_WORDS.get(passage.head) or passage.head.replace("_", " ")
     block = Block(key, one_line(word, 200, MUTED), text=passage.text, style=MUTED, gap=gap)
     block.folded = passage.text.count("\n") >= LONG_LINES or len(passage.text) > 600
     return block
-
-
-def _nearest(data: Mapping[str, Any]) -> Content:
-    similarity = data.get("similarity")
-    alike = f", {number_format.number(similarity)} alike" if isinstance(similarity, int | float) else ""
-    words = f"nearest earlier answer: turn {_number(data.get('turn')) + 1}{alike}  "
-    return Content.assemble((words, MUTED), one_line(str(data.get("answer", "")), 300, f"italic {MUTED}"))
-
-
-def _number(value: Any) -> int:
-    return value if isinstance(value, int) else 0
-
-
-def _accepted(data: Mapping[str, Any]) -> Content:
-    return Content.styled("accepted, goes on", "$pass")
-
-
-def _rejected(data: Mapping[str, Any]) -> Content:
-    return Content.assemble(("rejected: ", "$fail"), one_line(reason_words(str(data.get("reason", ""))), 200))
-
-
-_NOTES: dict[str, Callable[[Mapping[str, Any]], Content]] = {
-    "nearest": _nearest,
-    "accepted": _accepted,
-    "rejected": _rejected,
-}
-"""Notes of known kinds that fit on one line; all others are shown as they were recorded."""
 
 
 def _try(passage: Passage, key: str, gap: bool) -> Block:
@@ -193,67 +156,3 @@ def outcome_word(outcome: Outcome, *, graded: bool = True) -> Content:
     if outcome.is_graded and not graded:
         return Content.styled(f"{SYMBOLS.prepared} {PREPARED}", MUTED)
     return Content.styled(f"{SYMBOLS.of(outcome)} {outcome.value.replace('_', ' ')}", OUTCOME_STYLES[outcome])
-
-
-class ConversationBlocks:
-    """Keeps a transcript in step with one conversation."""
-
-    def __init__(self, transcript: Transcript, *, compact: bool = False) -> None:
-        """Show nothing yet; `compact` leaves out the empty lines between blocks."""
-        self.transcript = transcript
-        self.compact = compact
-        self._conversation: Conversation | None = None
-        self._settled: list[Block] = []
-        self._revision = -1
-        self._live: dict[str, int] = {}
-
-    @property
-    def conversation(self) -> Conversation | None:
-        """What is shown."""
-        return self._conversation
-
-    def show(self, conversation: Conversation | None, *, follow: bool) -> None:
-        """Show a conversation from its top, or from its end when following."""
-        self._conversation = conversation
-        self._settled, self._revision = [], -1
-        if conversation is None:
-            self._live = {}
-            self.transcript.show([], follow=False)
-            return
-        self._settle(conversation)
-        self.transcript.show([*self._settled, *self._tail(conversation)], follow=follow)
-
-    def update(self) -> None:
-        """Take over what is new in the conversation."""
-        conversation = self._conversation
-        if conversation is None:
-            return
-        if conversation.revision != self._revision:
-            self._settle(conversation)
-            self.transcript.show([*self._settled, *self._tail(conversation)], keep_place=True)
-            return
-        for passage in conversation.tail():
-            key = _live_key(passage)
-            length = self._live.get(key)
-            if length is None:
-                self.transcript.add(self._block(passage, key))
-            elif len(passage.text) > length:
-                self.transcript.append(key, passage.text[length:])
-            self._live[key] = len(passage.text)
-
-    def _settle(self, conversation: Conversation) -> None:
-        for place in range(len(self._settled), len(conversation.passages)):
-            self._settled.append(self._block(conversation.passages[place], str(place)))
-        self._revision = conversation.revision
-
-    def _tail(self, conversation: Conversation) -> list[Block]:
-        tail = conversation.tail()
-        self._live = {_live_key(passage): len(passage.text) for passage in tail}
-        return [self._block(passage, _live_key(passage)) for passage in tail]
-
-    def _block(self, passage: Passage, key: str) -> Block:
-        return passage_block(passage, key, gap=not self.compact)
-
-
-def _live_key(passage: Passage) -> str:
-    return f"live {passage.n} {passage.kind.value}"

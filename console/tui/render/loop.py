@@ -1,6 +1,6 @@
 """A loop as blocks of a `Transcript`: round by round its scores, the answer as it is written, and the verdict.
 
-`LoopBlocks` keeps a transcript in step with the conversation of a loop, as `ConversationBlocks` does with any other.
+`LoopBlocks` keeps a transcript in step with the conversation of a loop, as `PassageDrawer` does with any other.
 Prompts, which repeat all earlier answers, and the judge's words are one line each until they are unfolded.
 """
 

@@ -1,4 +1,4 @@
-"""The figures of a run: one line for every screen, and a few more lines where there is room. Pure."""
+"""The figures of a run: one line for every screen, and a few more lines where there is room."""
 
 import time
 
@@ -9,11 +9,9 @@ from console.core.run import Manifest, Tally
 from console.insight import number_format
 from console.insight.executed_code import Confinement
 from console.insight.overview import Overview
-from console.insight.reasons import reason_words
 from console.insight.rollout import Rollout
 from console.store.runs import STARTING_S
 from console.tui.render.lines import stacked
-from console.tui.render.loop_trend import outlook_words
 from console.tui.render.run_states import state_word
 from console.tui.render.spending import cost_words, short_cost, token_words
 from console.tui.render.symbols import SYMBOLS
@@ -42,8 +40,16 @@ def rollouts_left(overview: Overview, manifest: Manifest) -> int:
     return max(manifest.cases - tally.finished - tally.not_run, 0)
 
 
-def progress_line(overview: Overview, manifest: Manifest, *, live: bool, width: int, loops: bool = False) -> Content:
-    """Return the progress line, leaving out from the right what does not fit; a rate says nothing about loops."""
+def progress_line(overview: Overview, manifest: Manifest, *, live: bool, width: int, average: Content) -> Content:
+    """Return the progress line, leaving out from the right what does not fit.
+
+    Args:
+        overview: the run.
+        manifest: what was to be played.
+        live: whether it is being played.
+        width: cells of the line.
+        average: the number the run is about, such as its pass rate.
+    """
     tally, left = overview.fold.tally, rollouts_left(overview, manifest)
     parts = [outcome_counts(tally)]
     if left:
@@ -52,9 +58,7 @@ def progress_line(overview: Overview, manifest: Manifest, *, live: bool, width: 
         parts.append(waits)
     if overview.confinement is not None and overview.confinement.missing:
         parts.append(confinement_words(overview.confinement))
-    parts.append(
-        _loop_mean(overview) if loops else Content.styled(number_format.score(tally.passed, tally.graded), "bold")
-    )
+    parts.append(average)
     if live:
         pace = overview.pace.tokens_per_s()
         running = max(left, 0)
@@ -78,11 +82,6 @@ def confinement_words(level: Confinement) -> Content:
     if level.missing:
         return one_line(f"sandbox open: {', '.join(level.missing)}", 60, "bold $undecided")
     return Content.styled(f"sandbox {SYMBOLS.passed}", MUTED)
-
-
-def _loop_mean(overview: Overview) -> Content:
-    lengths = [len(it.tracks["novelty"].values) for it in overview.rollouts.values() if "novelty" in it.tracks]
-    return Content.styled(f"mean {number_format.number(sum(lengths) / len(lengths))} turns" if lengths else "", "bold")
 
 
 def _at_once(overview: Overview) -> Content:
@@ -183,25 +182,20 @@ def _endpoint(state: EndpointState) -> Content:
     return line.append("  ").append(one_line(state.why, 100, "$undecided")) if state.why else line
 
 
-def _where(rollout: Rollout, *, loops: bool) -> str:
-    """Return `round 3`, or `turn 2, step 3`; nothing at the first step of the first turn, which may be all there is."""
-    if loops or not rollout.is_running:
-        return f"{'round' if loops else 'turn'} {rollout.turn + 1}" if rollout.turn else ""
+def _where(rollout: Rollout) -> str:
+    """Return `turn 2, step 3`; nothing at the first step of the first turn, which may be all there is."""
+    if not rollout.is_running:
+        return f"turn {rollout.turn + 1}" if rollout.turn else ""
     return f"turn {rollout.turn + 1}, step {rollout.step + 1}" if rollout.turn or rollout.step else ""
 
 
-def watched_words(rollout: Rollout | None, *, loops: bool = False) -> Content:
-    """Return what the watched conversation is and does, for its caption; a loop is called by its question."""
+def watched_words(rollout: Rollout | None) -> Content:
+    """Return what the watched conversation is and does, for its title."""
     if rollout is None:
         return Content("")
     name = one_line(str(rollout.key), 80, "bold")
-    if loops:
-        again = f" #{rollout.key.rollout + 1}" if rollout.key.rollout else ""
-        name = one_line(f"{rollout.order + 1}  {rollout.title or rollout.key}", 40, "bold").append(again)
-    where = Content.styled(_where(rollout, loops=loops), MUTED)
+    where = Content.styled(_where(rollout), MUTED)
     if rollout.outcome is not None:
         spent = number_format.duration(rollout.seconds) if rollout.seconds else ""
-        word = reason_words(rollout.reason) if loops and rollout.reason else rollout.ending
-        return stacked([name, where, one_line(word, 60, MUTED), Content(spent)])
-    outlook = outlook_words(rollout) if loops else Content.empty()
-    return stacked([name, where, one_line(rollout.why or rollout.state, 60, MUTED), outlook])
+        return stacked([name, where, one_line(rollout.ending, 60, MUTED), Content(spent)])
+    return stacked([name, where, one_line(rollout.why or rollout.state, 60, MUTED)])

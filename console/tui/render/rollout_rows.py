@@ -1,4 +1,4 @@
-"""How running conversations, loops, failures and problems look as rows. Foreign text goes through `safe`. Pure."""
+"""How conversations, failures and problems look as rows. Foreign text goes through `sanitize`."""
 
 import time
 
@@ -6,23 +6,17 @@ from textual.content import Content
 
 from console.core.case import Key
 from console.insight import number_format
-from console.insight.loops import answer_so_far, rounds_left
 from console.insight.overview import Problem
 from console.insight.reasons import reason_words, sentence
-from console.insight.rollout import Rollout, Slot, Track
-from console.tui.render.bars import is_ascii, spark
+from console.insight.rollout import Rollout, Slot
+from console.tui.render.columns import Column
 from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
 from console.tui.sanitize import one_line
-from console.tui.widgets.row_list import Column
 
 MUTED = "$muted"
-SOON_ROUNDS = 3
-"""A score that at its pace meets its threshold in fewer rounds is marked as falling."""
 TAIL = 34
 """Characters of what is being said that a row shows, which is what its column has room for."""
 _QUIET = frozenset({"", "queued"})
-SPARK_WIDTH = 13
-_LOOP_WORDS = {"judging": "judging", "embedding": "embedding"}
 
 CASES = (
     Column("", 1),
@@ -30,16 +24,6 @@ CASES = (
     Column("turn", 4, right=True, from_width=100),
     Column("state", 11),
     Column("says now", 20, 5),
-)
-LOOPS = (
-    Column("", 1),
-    Column("#", 3, right=True),
-    Column("question", 20, 4),
-    Column("round", 5, right=True),
-    Column("coh", 4, right=True),
-    Column("nov", 4, right=True),
-    Column("novelty", SPARK_WIDTH),
-    Column("says now", 10, 4),
 )
 FAILURES = (Column("", 1), Column("case", 20, 2), Column("why", 24, 4), Column("", 7, right=True, from_width=70))
 PROBLEMS = (Column("at", 8), Column("case", 14, 2), Column("what", 30, 6))
@@ -70,37 +54,7 @@ def case_cells(rollout: Rollout, now: float, *, live: bool = True) -> tuple[Cont
         one_line(str(rollout.key), 120, MUTED if done else ""),
         Content.styled("" if done else turn, MUTED),
         _state_word(rollout, live),
-        _says(rollout, now),
-    )
-
-
-def loop_cells(rollout: Rollout, now: float, *, live: bool = True) -> tuple[Content, ...]:
-    """Return the cells of LOOPS as they are at a time."""
-    novelty = rollout.tracks.get("novelty", Track())
-    return (
-        state_mark(rollout, live=live),
-        Content.styled(str(rollout.order + 1), MUTED),
-        one_line(rollout.title or str(rollout.key), 200),
-        Content(str(len(novelty.values)) if novelty.values else ""),
-        _last(rollout.tracks.get("coherence")),
-        _last(novelty, falls=live and rollout.is_running),
-        Content.styled(spark(novelty.values, SPARK_WIDTH, 1.0), "$live"),
-        _loop_says(rollout, now, live),
-    )
-
-
-def _last(track: Track | None, *, falls: bool = False) -> Content:
-    """Return the last value; marked when it is too low, and if `falls` matters, when it will soon be."""
-    if track is None or not track.values:
-        return Content("")
-    if track.last is None:
-        return Content.styled("?", "$undecided")
-    low = track.threshold is not None and track.last <= track.threshold
-    left = rounds_left(track.values, track.threshold) if falls and not low else None
-    if left is not None and left < SOON_ROUNDS:
-        return Content.styled(f"{'v' if is_ascii() else '▾'}{number_format.number(track.last)}", "bold $undecided")
-    return Content.styled(
-        f"{SYMBOLS.failed if low else ''}{number_format.number(track.last)}", "bold $fail" if low else ""
+        spoken_cell(rollout, now),
     )
 
 
@@ -128,7 +82,7 @@ def _state_word(rollout: Rollout, live: bool) -> Content:
     return one_line(word, 20, "$undecided" if rollout.state == "waiting" else "")
 
 
-def _says(rollout: Rollout, now: float) -> Content:
+def spoken_cell(rollout: Rollout, now: float) -> Content:
     """Return why it waits, why it ended, or the end of what it says."""
     if rollout.why:
         return one_line(rollout.why, 200, "$undecided")
@@ -136,28 +90,17 @@ def _says(rollout: Rollout, now: float) -> Content:
         return one_line(sentence(rollout.reason, rollout.subject, rollout.outcome), 200)
     if rollout.outcome is not None:
         return one_line(reason_words(rollout.reason, rollout.outcome) if rollout.reason else "", 200, MUTED)
-    said = _tail(rollout.says)
-    if not said and rollout.since:
+    words = last_words(rollout.says)
+    if not words and rollout.since:
         return Content.styled(f"{number_format.duration(max(now - rollout.since, 0))}", MUTED)
-    return one_line(said, 200)
+    return one_line(words, 200)
 
 
-def _tail(said: str) -> str:
-    """Return the end of what is said, from a word on."""
-    if len(said) <= TAIL:
-        return said.replace("\n", " ").strip()
-    return f"{SYMBOLS.cut} {said[-TAIL:].replace(chr(10), ' ').partition(' ')[2].strip()}"
-
-
-def _loop_says(rollout: Rollout, now: float, live: bool) -> Content:
-    """Return what a loop does in words, else its own words; once it has ended, why."""
-    if live and rollout.is_running and not rollout.why:
-        word = _LOOP_WORDS.get(rollout.state)
-        if word or not rollout.says:
-            spent = number_format.duration(max(now - rollout.since, 0)) if rollout.since and not word else ""
-            return one_line(f"{word or rollout.state or 'begun'} {spent or f'round {rollout.turn + 1}'}", 60, MUTED)
-        return one_line(_tail(answer_so_far(rollout.says)), 200)
-    return _says(rollout, now)
+def last_words(text: str) -> str:
+    """Return the end of a text that is being written, from a word on."""
+    if len(text) <= TAIL:
+        return text.replace("\n", " ").strip()
+    return f"{SYMBOLS.cut} {text[-TAIL:].replace(chr(10), ' ').partition(' ')[2].strip()}"
 
 
 def failure_cells(rollout: Rollout) -> tuple[Content, ...]:
@@ -175,6 +118,6 @@ def problem_cells(problem: Problem) -> tuple[Content, ...]:
     """Return the cells of PROBLEMS."""
     then = "" if problem.wait_s is None else f", again in {problem.wait_s:.0f} s"
     words = one_line(reason_words(problem.kind), 60, "$broken" if problem.grave else "$undecided")
-    who = key_name(problem.key) if problem.key is not None else Content("run")
-    what = words.append(one_line(f"{then}  {problem.message}", 300, MUTED))
-    return Content.styled(time.strftime("%H:%M:%S", time.localtime(problem.at)), MUTED), who, what
+    case = key_name(problem.key) if problem.key is not None else Content("run")
+    happened_at = Content.styled(time.strftime("%H:%M:%S", time.localtime(problem.at)), MUTED)
+    return happened_at, case, words.append(one_line(f"{then}  {problem.message}", 300, MUTED))

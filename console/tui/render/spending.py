@@ -1,4 +1,4 @@
-"""What a run has used so far, in words: it moves with every answer; what is simulated is said of its role. Pure."""
+"""What a run has used so far, in words: it moves with every answer; which roles are simulated is named."""
 
 from collections.abc import Iterable
 
@@ -12,9 +12,9 @@ Used = tuple[ModelFacts, RoleSpending]
 
 def token_words(overview: Overview) -> str:
     """Return `1.91 M in  184 k out`, of all roles."""
-    tally, more = overview.fold.tally, _unsettled(overview)
-    sent = tally.input_tokens + sum(one.input_tokens for _, one in more)
-    written = tally.output_tokens + sum(one.output_tokens for _, one in more)
+    tally, unsettled = overview.fold.tally, _unsettled(overview)
+    sent = tally.input_tokens + sum(spending.input_tokens for _, spending in unsettled)
+    written = tally.output_tokens + sum(spending.output_tokens for _, spending in unsettled)
     return f"{number_format.count(sent)} in  {number_format.count(written)} out"
 
 
@@ -30,10 +30,10 @@ def cost_words(overview: Overview, manifest: Manifest) -> str:
 def short_cost(overview: Overview, manifest: Manifest) -> str:
     """Return what the run cost, and which roles are simulated: `$1.15, embedding simulated`; or just `simulated`."""
     roles = _roles(manifest)
-    made_up = [role for role, facts in roles.items() if facts.simulated]
-    if len(made_up) == len(roles):
+    simulated = [role for role, facts in roles.items() if facts.simulated]
+    if len(simulated) == len(roles):
         return "simulated"
-    return ", ".join([_sum(overview, manifest), *([f"{' and '.join(made_up)} simulated"] if made_up else [])])
+    return ", ".join([_sum(overview, manifest), *([f"{' and '.join(simulated)} simulated"] if simulated else [])])
 
 
 def _roles(manifest: Manifest) -> dict[str, ModelFacts]:
@@ -47,8 +47,8 @@ def _unsettled(overview: Overview) -> list[tuple[str, RoleSpending]]:
 def _sum(overview: Overview, manifest: Manifest) -> str:
     """Return what finished conversations cost and what the others have used; a lower bound when some is unknown."""
     tally, roles = overview.fold.tally, _roles(manifest)
-    more = [(roles[role], used) for role, used in _unsettled(overview) if role in roles]
-    return _money(more, tally.cost_usd, partial=tally.cost_unknown > 0)
+    unsettled = [(roles[role], spending) for role, spending in _unsettled(overview) if role in roles]
+    return _money(unsettled, tally.cost_usd, partial=tally.cost_unknown > 0)
 
 
 def _of_role(role: str, facts: ModelFacts, used: RoleSpending | None) -> str:
@@ -63,8 +63,8 @@ def _of_role(role: str, facts: ModelFacts, used: RoleSpending | None) -> str:
 _UNKNOWN = "cost unknown"
 
 
-def _money(used: Iterable[Used], known: float = 0.0, *, partial: bool = False) -> str:
-    for facts, one in used:
-        known += one.cost_usd(facts) or 0.0
-        partial |= one.is_partial(facts)
-    return _UNKNOWN if partial and not known else number_format.money(known, at_least=partial)
+def _money(used: Iterable[Used], cost_usd: float = 0.0, *, partial: bool = False) -> str:
+    for facts, spending in used:
+        cost_usd += spending.cost_usd(facts) or 0.0
+        partial |= spending.is_partial(facts)
+    return _UNKNOWN if partial and not cost_usd else number_format.money(cost_usd, at_least=partial)

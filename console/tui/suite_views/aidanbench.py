@@ -1,6 +1,6 @@
 """What only AidanBench shows: loops of answers, read round by round, called by their questions, without a pass rate."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from console.core.outcome import Outcome
@@ -13,8 +13,9 @@ from console.tui.render.broken_case import broken_blocks
 from console.tui.render.loop_facts import accepted
 from console.tui.suite_views.loop_case import loop_blocks
 from console.tui.suite_views.loop_live import LoopLiveView
+from console.tui.suite_views.loop_notes import LOOP_NOTES
 from console.tui.suite_views.loop_summary import run_blocks
-from console.tui.suite_views.suite_view import CaseView, DrawContext, LiveView, ReviewedCase, SuiteView
+from console.tui.suite_views.suite_view import CaseView, DrawContext, LiveView, NoteBlock, ReviewedCase, SuiteView
 from console.tui.widgets.block import Block
 
 _ABSENT = ("truth", "tools")
@@ -29,6 +30,7 @@ class AidanBenchView(SuiteView):
     has_pass_rate: bool = False
     has_conversation_pane: bool = False
     live: LiveView | None = LoopLiveView()
+    note_blocks: Mapping[str, NoteBlock] = LOOP_NOTES
 
     def recognizes(self, manifest: Manifest, score_names: Collection[str]) -> bool:
         """Know a run by its scores, and before there are any, by the model that embeds answers."""

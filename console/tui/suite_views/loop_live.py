@@ -9,14 +9,15 @@ from console.insight.loops import NOVELTY
 from console.insight.overview import Overview
 from console.insight.reasons import reason_words
 from console.insight.rollout import Rollout
+from console.insight.sort_orders import SortOrder
 from console.tui.render.columns import Column
 from console.tui.render.lines import stacked
 from console.tui.render.loop import LoopBlocks
 from console.tui.render.loop_facts import ending_lines, length_lines
 from console.tui.render.loop_trend import outlook_words, trend_lines
-from console.tui.render.rollout_rows import LOOPS, loop_cells
 from console.tui.sanitize import one_line
-from console.tui.suite_views.suite_view import ConversationDrawer, SortOrder
+from console.tui.suite_views.loop_rows import LOOP_COLUMNS, loop_cells
+from console.tui.suite_views.suite_view import ConversationDrawer
 from console.tui.widgets.transcript import Transcript
 
 MUTED = "$muted"
@@ -28,7 +29,7 @@ class LoopLiveView:
     """Rows, conversations and figures of a run of loops."""
 
     rows_title: str = "Loops"
-    columns: tuple[Column, ...] = LOOPS
+    columns: tuple[Column, ...] = LOOP_COLUMNS
 
     def __init__(self) -> None:
         """Sort by how near a loop is to its end, besides the usual orders."""

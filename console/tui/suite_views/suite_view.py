@@ -8,7 +8,7 @@ arguments that returns a `SuiteView`.
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Protocol
 
 from textual.content import Content
 
@@ -19,6 +19,7 @@ from console.insight.conversation import Conversation
 from console.insight.overview import Overview
 from console.insight.passage import Passage
 from console.insight.rollout import Rollout
+from console.insight.sort_orders import SortOrder
 from console.suites.suite import Report
 from console.tui.render import diff
 from console.tui.render.columns import Column
@@ -78,16 +79,6 @@ class CaseView:
     exists_for: Callable[[Rollout], bool] = _always
     folds_same: Callable[[ReviewedCase], bool] = _never
     """Whether `x` folds what agrees, as `DrawContext.style` says, instead of the block at the top."""
-
-
-@dataclass(frozen=True, slots=True)
-class SortOrder:
-    """An order of Live's list that a suite adds."""
-
-    name: str
-    key: Callable[[Rollout], Any]
-    goes_to_first: bool = False
-    """Whether the cursor goes to the first row when the reader chooses it."""
 
 
 class ConversationDrawer(Protocol):

@@ -16,22 +16,23 @@ class PaneTitle(Widget):
     """
 
     def __init__(self, pane: str, *, id: str | None = None, classes: str | None = None) -> None:
-        """Name the pane with the DOM id `pane`, a sibling or any other widget of the screen."""
+        """Name the pane with the DOM id `pane`, which stands beside the title; empty: the title stands for itself."""
         super().__init__(id=id, classes=f"pane-title {classes or ''}")
         self.pane = pane
         self._left = Content.empty()
         self._right = Content.empty()
 
     def tell(self, left: Content, right: Content | None = None) -> None:
-        """Change name and word; foreign parts must come through `safe`."""
+        """Change name and word; foreign parts must come through `sanitize`."""
         right = right or Content.empty()
         if same(left, self._left) and same(right, self._right):
             return
         self._left, self._right = left, right
         self.refresh()
-        for pane in self.screen.query(f"#{self.pane}").results(Widget) if self.pane else ():
-            pane.border_title = left or None
-            pane.border_subtitle = right or None
+        for pane in self.siblings if self.pane else ():
+            if pane.id == self.pane:
+                pane.border_title = left or None
+                pane.border_subtitle = right or None
 
     def render(self) -> Content:
         """Draw the line."""
@@ -67,6 +68,6 @@ def _longest(content: Content) -> int:
     return max(line.cell_length for line in content.split("\n"))
 
 
-def same(one: Content, other: Content) -> bool:
+def same(content: Content, other: Content) -> bool:
     """Whether two contents look the same; `==` compares their text only."""
-    return one.plain == other.plain and one.spans == other.spans
+    return content.plain == other.plain and content.spans == other.spans

@@ -1,84 +1,64 @@
-"""The list of Compare: which pairs are shown, in which order, and where the reader is. Draws nothing but its rows."""
+"""`ChangeList`: the pairs that Compare lists, with how A and B ended and why that changed."""
+
+from collections.abc import Mapping
 
 from textual.content import Content
 
 from console.core.outcome import Outcome
 from console.exchange.comparison_table import change_words
-from console.insight.comparison import PairOutcome, RolloutPair, RunComparison
-from console.tui.render.rollout_rows import row_key
+from console.insight.comparison import RolloutPair, RunComparison
+from console.insight.rollout import Rollout
+from console.tui.render.dot_plot import dots
 from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
-from console.tui.sanitize import one_line
-from console.tui.screens.compare.dot_plot import dots
-from console.tui.widgets.row_list import Column
+from console.tui.sanitize import literal, one_line
+from console.tui.widgets.row_list import Column, RowList
 
 MUTED = "$muted"
-DOTS = 9
+PLOT_WIDTH = 9
 """Cells of the line of dots in a row."""
 COLUMNS = (Column("case", 22, 3), Column("A", 3), Column("B", 3), Column("why", 16, 4))
-SCOPES: dict[str, tuple[PairOutcome, ...]] = {
-    "changed": (PairOutcome.LOST, PairOutcome.GAINED),
-    "lost": (PairOutcome.LOST,),
-    "gained": (PairOutcome.GAINED,),
-    "both fail": (PairOutcome.NEITHER,),
-    "left out": (PairOutcome.LEFT_OUT,),
-    "all": tuple(PairOutcome),
-}
-"""What can be listed, by the word for it."""
 
 
-class Changes:
-    """What is listed."""
+class ChangeList(RowList):
+    """One row for each pair; the cursor stays on its case whatever is listed."""
 
     def __init__(self) -> None:
-        """List nothing yet."""
-        self.scope = "changed"
-        self.words = ""
-        """Only pairs with these words in id, category or reason are listed."""
-        self.pairs: dict[str, RolloutPair] = {}
-        """What is listed, by row key, in order."""
+        """Say that both runs are being read."""
+        super().__init__(COLUMNS, id="changes", classes="pane", names=True, empty=Content("reading both runs …"))
+        self._pairs: Mapping[str, RolloutPair] = {}
         self._headline = ""
-        self._most = 0.0
-        """The highest score of either run."""
+        self._highest_score = 0.0
 
-    def take(self, found: RunComparison) -> None:
-        """List the pairs of the scope: what was lost first, then what was gained, then the others."""
-        wanted = SCOPES[self.scope]
-        changed = [pair for pair in found.changes() if pair.outcome in wanted]
-        others = [pair for pair in found.pairs if pair.outcome in wanted and not pair.is_change]
-        self._headline = found.headline
-        scores = (side.scores.get(found.headline, 0.0) for pair in found.pairs for side in (pair.a, pair.b))
-        self._most = max(scores, default=0.0)
-        self.pairs = {row_key(pair.slot): pair for pair in (*changed, *others) if self._keeps(pair)}
+    def show_pairs(
+        self, pairs: Mapping[str, RolloutPair], comparison: RunComparison, scope: str, empty_words: str
+    ) -> None:
+        """List pairs by row key, or say why there are none."""
+        self._pairs, self._headline = pairs, comparison.headline
+        scores = (rollout.scores.get(self._headline, 0.0) for pair in comparison.pairs for rollout in (pair.a, pair.b))
+        self._highest_score = max(scores, default=0.0)
+        self.border_title = Content.assemble(scope.capitalize(), (f"  {len(pairs)}", MUTED))
+        self.border_subtitle = Content.styled("f filter", MUTED)
+        self.show(list(pairs), draw=self._cells, empty=Content(empty_words))
 
-    def _keeps(self, pair: RolloutPair) -> bool:
-        text = " ".join((str(pair.a.key), pair.a.category, pair.a.title, *change_words(pair))).casefold()
-        return all(word in text for word in self.words.casefold().split())
+    def refuse(self, why: str) -> None:
+        """Say why the runs cannot be shown. Foreign text."""
+        self.show([], empty=literal(why, 400, "$broken"))
 
-    def step(self, key: str | None, by: int) -> str | None:
-        """Return the key of the next (or previous) pair; None at the end."""
-        keys = list(self.pairs)
-        if key not in self.pairs:
-            return (keys[0] if by > 0 else keys[-1]) if keys else None
-        place = keys.index(key) + by
-        return keys[place] if 0 <= place < len(keys) else None
-
-    def draw(self, key: str) -> tuple[Content, ...]:
-        """Return the cells of a row."""
-        pair = self.pairs[key]
+    def _cells(self, key: str) -> tuple[Content, ...]:
+        pair = self._pairs[key]
         why = one_line(change_words(pair)[1], 200, MUTED)
         if pair.is_scored:
-            a, b = (side.scores[self._headline] for side in (pair.a, pair.b))
-            why = Content.assemble(dots(a, b, self._most, DOTS), " ", why)
-        return (one_line(self._name(pair), 120), *(self._mark(pair, side) for side in "ab"), why)
+            a, b = (rollout.scores[self._headline] for rollout in (pair.a, pair.b))
+            why = Content.assemble(dots(a, b, self._highest_score, PLOT_WIDTH), " ", why)
+        return (one_line(self._case_name(pair), 120), self._outcome_mark(pair.a), self._outcome_mark(pair.b), why)
 
-    def _name(self, pair: RolloutPair) -> str:
+    def _case_name(self, pair: RolloutPair) -> str:
         """A loop is called by its question, as everywhere; other cases by their id."""
         if not self._headline or not pair.a.title:
             return str(pair.a.key)
         return pair.a.title + (f" #{pair.a.key.rollout + 1}" if pair.a.key.rollout else "")
 
-    def _mark(self, pair: RolloutPair, side: str) -> Content:
-        rollout = pair.a if side == "a" else pair.b
+    def _outcome_mark(self, rollout: Rollout) -> Content:
         if self._headline and self._headline in rollout.scores:
             return Content.styled(f"{rollout.scores[self._headline]:g}"[:3].rjust(3), "bold")
         outcome = rollout.outcome

@@ -1,17 +1,15 @@
-"""The wall: one, two, four or nine conversations beside each other, as many as the terminal has room for.
+"""The grid: one, two, four or nine conversations beside each other, as many as the terminal has room for."""
 
-A tile keeps its conversation until that has ended, and a pinned one for good, so nothing moves under the reader.
-"""
-
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
+from textual.content import Content
 
+from console.core.case import Key
 from console.insight.conversation import Conversation
-from console.insight.rollout import Slot
-from console.tui.render.conversation import ConversationBlocks
-from console.tui.render.loop import LoopBlocks
+from console.insight.rollout import Rollout
+from console.tui.suite_views.suite_view import ConversationDrawer, LiveView
 from console.tui.widgets.pane_title import PaneTitle
 from console.tui.widgets.transcript import Transcript
 
@@ -19,6 +17,8 @@ Shape = tuple[int, int]
 """Columns and rows of tiles."""
 LEAST_TILE = (38, 7)
 """Columns and lines below which a tile says too little."""
+ROOMY_TILES = 2
+"""Tiles up to which there is room for empty lines between the parts of a conversation."""
 
 
 def shapes_for(width: int, height: int, *, beside: tuple[int, int]) -> list[tuple[Shape, bool]]:
@@ -29,59 +29,84 @@ def shapes_for(width: int, height: int, *, beside: tuple[int, int]) -> list[tupl
         height: lines of it.
         beside: columns and lines that are left for tiles beside (or below) the list.
     """
-    found: list[tuple[Shape, bool]] = [((1, 1), True)]
+    shapes: list[tuple[Shape, bool]] = [((1, 1), True)]
     if _fits((1, 2), *beside) and beside[1] >= 4 * LEAST_TILE[1]:
-        found.append(((1, 2), True))
+        shapes.append(((1, 2), True))
     elif (pair := (2, 1) if width >= 3 * LEAST_TILE[0] else (1, 2)) and _fits(pair, width, height):
-        found.append((pair, False))
-    found += [(shape, False) for shape in ((2, 2), (3, 3)) if _fits(shape, width, height)]
-    return found
+        shapes.append((pair, False))
+    return [*shapes, *[(shape, False) for shape in ((2, 2), (3, 3)) if _fits(shape, width, height)]]
 
 
 def _fits(shape: Shape, width: int, height: int) -> bool:
     return width // shape[0] >= LEAST_TILE[0] and height // shape[1] >= LEAST_TILE[1]
 
 
-class Tile(Vertical):
-    """One conversation of the wall, with its name."""
+class ConversationTile(Vertical):
+    """One conversation with its title, drawn as the suite's view says."""
 
     DEFAULT_CSS = """
-    Tile { width: 1fr; height: 1fr; }
-    Tile.-spare { display: none; }
+    ConversationTile { width: 1fr; height: 1fr; }
+    ConversationTile.-spare { display: none; }
     """
 
     def __init__(self, number: int) -> None:
-        """Make tile `number` of the wall, counted from 0; the first one is `#watched`."""
+        """Make tile `number` of the grid, counted from 0; the first one is `#watched`."""
         name = f"watched-{number}" if number else "watched"
         super().__init__(id=f"tile-{number}")
         self.transcript = Transcript(id=name, classes="pane", follow=True)
-        self.caption = PaneTitle(name, id=f"{name}-caption")
-        self.slot: Slot | None = None
-        """Whose conversation is shown."""
-        self.talk: ConversationBlocks | LoopBlocks | None = None
-        self.is_pinned = False
-        """Whether it keeps its conversation whatever ends or begins."""
+        self.pane_title = PaneTitle(name, id=f"{name}-caption")
+        self._drawer: ConversationDrawer | None = None
+        self._view: LiveView | None = None
 
     def compose(self) -> ComposeResult:
-        """Lay out name and text."""
-        yield self.caption
+        """Lay out title and text."""
+        yield self.pane_title
         yield self.transcript
 
     @property
     def conversation(self) -> Conversation | None:
         """What is drawn."""
-        return self.talk.conversation if self.talk else None
+        return self._drawer.conversation if self._drawer else None
 
-    def show(self, conversation: Conversation, *, loops: bool, compact: bool) -> None:
+    def draws(self, key: Key, view: LiveView) -> bool:
+        """Whether a conversation is drawn already, and in this way."""
+        return self._view is view and self.conversation is not None and self.conversation.key == key
+
+    def show(self, conversation: Conversation, view: LiveView, *, compact: bool) -> None:
         """Draw a conversation from its end."""
-        if self.talk is None or isinstance(self.talk, LoopBlocks) != loops:
-            self.talk = LoopBlocks(self.transcript) if loops else ConversationBlocks(self.transcript)
-        self.talk.compact = compact
-        self.talk.show(conversation, follow=True)
+        if self._drawer is None or self._view is not view:
+            self._drawer, self._view = view.conversation_drawer(self.transcript), view
+        self._drawer.compact = compact
+        self._drawer.show(conversation, follow=True)
+
+    def update(self) -> None:
+        """Draw what is new in the conversation."""
+        if self._drawer is not None:
+            self._drawer.update()
+
+    def clear(self) -> None:
+        """Draw nothing."""
+        if self._drawer is not None:
+            self._drawer.show(None, follow=True)
+        self.forget()
+
+    def forget(self) -> None:
+        """Draw the conversation from the beginning the next time."""
+        self._drawer = None
+
+    def toggle_fold(self) -> None:
+        """Unfold or fold what stands at the top of the text."""
+        if self._drawer is not None:
+            self._drawer.toggle()
+
+    def draw_title(self, name: Content, state: str, *, pinned: bool) -> None:
+        """Say which conversation it is, and whether it is followed or pinned."""
+        if self.is_mounted:
+            self.pane_title.tell(name, Content.styled(state, "$live" if pinned else "$muted"))
 
 
 class ConversationGrid(Container):
-    """All tiles; see the module."""
+    """All tiles, row by row."""
 
     DEFAULT_CSS = """
     ConversationGrid { layout: grid; grid-size: 1 1; width: 1fr; height: 1fr; }
@@ -90,8 +115,8 @@ class ConversationGrid(Container):
 
     def __init__(self) -> None:
         """Start with one tile."""
-        super().__init__(id="wall")
-        self._made = [Tile(0)]
+        super().__init__(id="conversation-grid")
+        self._made = [ConversationTile(0)]
         self.shape: Shape = (1, 1)
 
     def compose(self) -> ComposeResult:
@@ -99,51 +124,60 @@ class ConversationGrid(Container):
         yield self._made[0]
 
     @property
-    def tiles(self) -> Sequence[Tile]:
+    def tiles(self) -> Sequence[ConversationTile]:
         """The tiles that are shown, row by row."""
         return self._made[: self.shape[0] * self.shape[1]]
 
     async def lay_out(self, shape: Shape) -> None:
-        """Show so many columns and rows of tiles."""
+        """Show so many columns and rows of tiles, each drawn anew."""
         count = shape[0] * shape[1]
-        fresh = [Tile(number) for number in range(len(self._made), count)]
-        if fresh:
-            await self.mount_all(fresh)
-        self._made += fresh
+        new_tiles = [ConversationTile(number) for number in range(len(self._made), count)]
+        if new_tiles:
+            await self.mount_all(new_tiles)
+        self._made += new_tiles
         self.shape = shape
         for number, tile in enumerate(self._made):
             tile.set_class(number >= count, "-spare")
-            if number >= count:
-                tile.slot, tile.is_pinned = None, False
+            tile.forget()
         self.styles.grid_size_columns, self.styles.grid_size_rows = shape
 
-    def tile_of(self, transcript: object) -> Tile | None:
-        """Return the tile that holds this transcript."""
-        return next((tile for tile in self.tiles if tile.transcript is transcript), None)
+    def place_of(self, transcript: object) -> int | None:
+        """Return which tile holds this transcript; None when none does."""
+        return next((place for place, tile in enumerate(self.tiles) if tile.transcript is transcript), None)
 
-    @property
-    def lead(self) -> Tile:
-        """The tile that follows the cursor of the list: the first that is not pinned, else the first."""
-        return next((tile for tile in self.tiles if not tile.is_pinned), self.tiles[0])
-
-    def fill(self, running: Collection[Slot], others: Iterable[Slot], *, lingering: Collection[Slot]) -> None:
-        """Give tiles that are free the next conversations that no tile shows.
+    def draw(
+        self,
+        rollouts: Sequence[Rollout | None],
+        view: LiveView,
+        *,
+        open_conversation: Callable[[Key], Conversation | None],
+        changed: Collection[Key] = (),
+        rewound: bool = False,
+        compact: bool = False,
+    ) -> bool:
+        """Draw what is new of the conversations.
 
         Args:
-            running: what runs, in order of start.
-            others: what else could be shown, such as what has ended, in the order of the list.
-            lingering: what has ended a moment ago, and stays where it is.
+            rollouts: what each tile shows.
+            view: how a conversation is drawn.
+            open_conversation: returns a conversation; None when it cannot be read.
+            changed: conversations with new text or facts.
+            rewound: whether what was drawn does not hold any more.
+            compact: whether there is little room.
+
+        Returns:
+            Whether a tile draws another conversation than before.
         """
-        lead = self.lead
-        shown = {tile.slot for tile in self.tiles}
-        fresh = iter([slot for slot in running if slot not in shown])
-        rest = iter([slot for slot in others if slot not in shown and slot not in running])
-        for tile in self.tiles:
-            if tile is lead or tile.is_pinned or (tile.slot is not None and tile.slot in running):
-                continue
-            if tile.slot is not None and tile.slot in lingering:
-                continue
-            following = next(fresh, None)
-            if following is None and tile.slot is None:
-                following = next(rest, None)
-            tile.slot = following or tile.slot
+        has_begun = False
+        for tile, rollout in zip(self.tiles, rollouts, strict=True):
+            if rollout is None:
+                if rewound:
+                    tile.clear()
+            elif rewound or not tile.draws(rollout.key, view):
+                conversation = open_conversation(rollout.key)
+                if conversation is not None:
+                    tile.show(conversation, view, compact=compact or len(self.tiles) > ROOMY_TILES)
+                    has_begun = True
+            elif rollout.key in changed:
+                tile.update()
+        return has_begun

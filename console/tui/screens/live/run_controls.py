@@ -1,54 +1,71 @@
-"""What a watcher may ask of a running engine, as action methods of the Live screen."""
+"""`RunControls`: what a reader may ask of the engine that plays the watched run."""
 
 import time
+from collections.abc import Callable, Coroutine
 
-from textual import work
 from textual.content import Content
 
 from console.core.live import Command
 from console.insight.rollout import Rollout
 from console.tui.actions import Action
+from console.tui.data.run_feed import RunFeed
 from console.tui.dialogs.question import Answer, Question
 from console.tui.sanitize import one_line
-from console.tui.screens.run_screen import RunScreen
+from console.tui.services import Services
 
-AIM_S = 2.0
+ASKED_FOR_S = 2.0
 """How long the last number asked for counts as the present one, though the engine has not said so yet."""
+NO_ENGINE = Content("No engine plays this run; r at Home resumes it.")
 _NEEDS_ENGINE = frozenset({"run.pause", "run.faster", "run.slower", "run.stop", "case.stop", "case.retry"})
 
 
-class RunControls(RunScreen):
-    """The steering actions; a screen says which rollout is watched."""
+class RunControls:
+    """Pause, concurrency, stop and retry, sent over the feed's connection to the engine."""
 
-    _aim = (0, -AIM_S)
-    """How many conversations at once were asked for last, and when."""
+    def __init__(
+        self,
+        services: Services,
+        *,
+        feed: Callable[[], RunFeed | None],
+        rollout: Callable[[], Rollout | None],
+        in_worker: Callable[[Coroutine[None, None, None]], object],
+    ) -> None:
+        """Control a run.
 
-    def watched_rollout(self) -> Rollout | None:
-        """Return the rollout that the reader watches."""
-        return None
+        Args:
+            services: what the app does for screens.
+            feed: returns what is shown now.
+            rollout: returns the rollout whose conversation keys act on.
+            in_worker: runs what waits for an answer of the reader.
+        """
+        self._services = services
+        self._feed = feed
+        self._rollout = rollout
+        self._in_worker = in_worker
+        self._concurrency_asked, self._asked_at = 0, -ASKED_FOR_S
 
-    def why_not_steer(self, action: Action) -> str:
-        """Return why a steering action cannot act now, or an empty text."""
-        if action.id in _NEEDS_ENGINE and (self.feed is None or not self.feed.is_attached):
+    def key_words(self) -> dict[str, str]:
+        """Name the keys by what they do now; hide those that need an engine."""
+        feed = self._feed()
+        words = {"run.pause": "go on" if self._is_paused(feed) else "pause"}
+        if feed is None or not feed.is_live:
+            words |= dict.fromkeys(("run.stop", "case.stop", "case.retry"), "")
+        return words
+
+    def why_not(self, action: Action) -> str | None:
+        """Return why an action cannot act now; None when nothing is known that speaks against it."""
+        feed, rollout = self._feed(), self._rollout()
+        if action.id in _NEEDS_ENGINE and (feed is None or not feed.is_attached):
             return "no engine plays this run"
-        rollout = self.watched_rollout()
         if action.id == "case.stop" and (rollout is None or not rollout.is_running):
             return "this conversation has ended"
         if action.id == "case.retry" and (rollout is None or rollout.is_running):
             return "this conversation has not ended"
-        return ""
-
-    def _send(self, command: Command, words: str = "") -> None:
-        if self.feed is None or not self.feed.send(command):
-            self.services.notify(Content("No engine plays this run; r at Home resumes it."))
-        elif words:
-            self.services.notify(Content(words))
+        return None
 
     def action_run_pause(self) -> None:
         """Start nothing new, or go on."""
-        status = self.feed.overview.status if self.feed else None
-        paused = status is not None and status.state in ("pausing", "paused")
-        self._send(Command("resume" if paused else "pause"))
+        self._send(Command("resume" if self._is_paused(self._feed()) else "pause"))
 
     def action_run_faster(self) -> None:
         """Allow one more conversation at once."""
@@ -58,37 +75,53 @@ class RunControls(RunScreen):
         """Allow one conversation fewer at once."""
         self._change_concurrency(-1)
 
-    def _change_concurrency(self, by: int) -> None:
-        status = self.feed.overview.status if self.feed else None
-        asked, at = self._aim
-        now = asked if time.monotonic() - at < AIM_S else status.concurrency if status else 0
-        self._aim = max(1, now + by), time.monotonic()
-        self._send(Command("concurrency", value=self._aim[0]))
+    def action_run_stop(self) -> None:
+        """Stop the run, after asking how."""
+        feed = self._feed()
+        if feed is None or not feed.is_attached:
+            self._services.notify(NO_ENGINE)
+        else:
+            self._in_worker(self._ask_how_to_stop(feed))
 
     def action_case_stop(self) -> None:
         """Stop the watched conversation."""
-        rollout = self.watched_rollout()
+        rollout = self._rollout()
         if rollout is not None and rollout.is_running:
             self._send(Command("stop_case", key=rollout.key))
 
     def action_case_retry(self) -> None:
         """Ask the watched conversation again, as a new attempt."""
-        rollout = self.watched_rollout()
+        rollout = self._rollout()
         if rollout is not None and not rollout.is_running:
             self._send(Command("retry_case", key=rollout.key), "It will be asked again as a new attempt.")
 
-    @work(exclusive=True, group="steer")
-    async def action_run_stop(self) -> None:
-        """Stop the run, after asking how."""
-        if self.feed is None or not self.feed.is_attached:
-            self._send(Command("stop"))
-            return
-        running = len(self.feed.overview.running)
-        text = Content.assemble("Stop ", one_line(self.run_folder.name, 50, "bold"), "? It can be resumed later.")
+    async def _ask_how_to_stop(self, feed: RunFeed) -> None:
+        running = len(feed.overview.running)
+        text = Content.assemble("Stop ", one_line(feed.folder.name, 50, "bold"), "? It can be resumed later.")
         answers = [
             Answer("f", f"finish the {running} that are running, start nothing new"),
             Answer("s", "stop now, give up what is in flight"),
         ]
-        answer = await self.services.ask(Question(text, answers))
+        answer = await self._services.ask(Question(text, answers))
         if answer:
             self._send(Command("stop" if answer == "f" else "kill"))
+
+    def _change_concurrency(self, by: int) -> None:
+        feed, now = self._feed(), time.monotonic()
+        status = feed.overview.status if feed else None
+        present = status.concurrency if status else 0
+        if now - self._asked_at < ASKED_FOR_S:
+            present = self._concurrency_asked
+        self._concurrency_asked, self._asked_at = max(1, present + by), now
+        self._send(Command("concurrency", value=self._concurrency_asked))
+
+    def _send(self, command: Command, words: str = "") -> None:
+        feed = self._feed()
+        if feed is None or not feed.send(command):
+            self._services.notify(NO_ENGINE)
+        elif words:
+            self._services.notify(Content(words))
+
+    def _is_paused(self, feed: RunFeed | None) -> bool:
+        status = feed.overview.status if feed else None
+        return status is not None and status.state in ("pausing", "paused")

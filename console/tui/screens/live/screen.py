@@ -1,11 +1,12 @@
-"""Live: is the run healthy, and what are they saying? The same screen shows a run from disk.
+"""`LiveScreen`: is the run healthy, and what are they saying? The same screen shows a run from disk.
 
-Two shapes, chosen by what the run records: *cases* (running conversations, last failures) and *loops* (one row per
-loop, with its scores against their thresholds). The detail follows the cursor; nothing that arrives moves the cursor.
+A list of what runs (or, where the suite's own view says so, of all loops), the last failures and problems, and the
+watched conversations, one of which follows the cursor. What a reader does with them is done by the action groups
+among `responders`; what is listed, watched and drawn when is decided by `LiveController`.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from textual import on
@@ -13,49 +14,41 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
-from textual.widgets import Static
 
-from console.insight import number_format
-from console.insight.loops import NOVELTY
-from console.insight.rollout import Slot
+from console.core.case import Key
+from console.core.fault import UsageError
+from console.insight.conversation import Conversation
+from console.insight.rollout import Rollout
 from console.store.runs import RunFolder
 from console.tui.actions import Action
 from console.tui.data.run_feed import Changes, RunFeed
 from console.tui.keymap import bindings_for
-from console.tui.render.loop_facts import ending_lines, length_lines
-from console.tui.render.progress import facts_lines, is_starting, notice_words, progress_line, state_words, title_words
-from console.tui.render.rollout_rows import (
-    CASES,
-    FAILURES,
-    LOOPS,
-    PROBLEMS,
-    case_cells,
-    failure_cells,
-    loop_cells,
-    problem_cells,
-    row_key,
-    slot_of,
-)
+from console.tui.render.progress import state_words, title_words
+from console.tui.render.rollout_rows import row_key, slot_of
 from console.tui.sanitize import literal
-from console.tui.screens.live.conversation_grid import ConversationGrid
-from console.tui.screens.live.live_runs_panel import LiveRunList, LiveRuns
-from console.tui.screens.live.sort_orders import SORT, Order
-from console.tui.screens.live.stable_rows import StableRows
+from console.tui.screens.live.controller import RUNNING, LiveController
+from console.tui.screens.live.conversation_grid import ConversationGrid, Shape, shapes_for
+from console.tui.screens.live.conversation_list import ConversationList
+from console.tui.screens.live.failure_list import FailureList
+from console.tui.screens.live.live_runs import LiveRuns
+from console.tui.screens.live.live_runs_panel import LiveRunsPanel
+from console.tui.screens.live.problem_list import ProblemList
+from console.tui.screens.live.progress_pane import FactsPane, ProgressPane, TrendPane
+from console.tui.screens.live.replay_controls import ReplayControls
+from console.tui.screens.live.run_controls import RunControls
+from console.tui.screens.live.standard_view import STANDARD
+from console.tui.screens.live.watched_actions import WatchedActions
+from console.tui.screens.run_screen import RunScreen
 from console.tui.services import Services
-from console.tui.widgets.pane_title import PaneTitle, same, tell
+from console.tui.suite_views.registry import find_view
+from console.tui.suite_views.suite_view import LiveView
+from console.tui.widgets.pane_title import same
 from console.tui.widgets.row_list import RowList
-
-SHOWN_FAILURES = 200
-LOADING_LIST_S = 0.3
-"""While a large run is read, its growing list is drawn this often."""
-ROWS_EVERY_S = 0.18
-"""Rows tell where things stand, the watched text flows: rows are drawn half as often, which halves the bytes."""
-FIGURES_EVERY_S = 0.45
-"""Figures that change all the time are drawn about twice a second, not with every token."""
+from console.tui.widgets.transcript import Transcript
 
 
-class LiveScreen(LiveRuns):
-    """Watches one run; see the module."""
+class LiveScreen(RunScreen):
+    """Watches one run, live or from disk, or replays it."""
 
     where: ClassVar[str] = "live"
     heading: ClassVar[str] = "Live"
@@ -65,32 +58,30 @@ class LiveScreen(LiveRuns):
     LiveScreen {
         #live { height: 1fr; layout: vertical; }
         #left, #right { width: 1fr; }
-        #progress, #replay { height: 1; }
-        #replay { display: none; }
-        &.-replay #replay { display: block; }
-        #notice { height: auto; max-height: 3; padding: 0 1; display: none; }
         #left { height: 11fr; } #right { height: 7fr; }
         #running { height: 7fr; } #failures { height: 3fr; } #problems { height: 5fr; display: none; }
         #problems-caption, #beside-caption, #beside { display: none; }
         #beside { max-height: 5; }
-        &.-among #beside, &.-among.-narrow #beside-caption { display: block; }
+        &.-several-runs #beside, &.-several-runs.-narrow #beside-caption { display: block; }
         &.-tall #beside { max-height: 12; }
         #facts { display: none; height: auto; max-height: 9; }
         #trend { display: none; height: auto; max-height: 5; text-wrap: nowrap; text-overflow: ellipsis; }
-        &.-loops #facts { max-height: 16; }
-        &.-loops.-wide #trend { display: block; }
+        &.-suite-view #facts { max-height: 16; }
+        &.-suite-view.-wide #trend { display: block; }
         &.-problems { #problems { display: block; } #failures, #failures-caption { display: none; } }
         &.-problems.-narrow #problems-caption { display: block; }
-        &.-loops { #failures, #failures-caption { display: none; } #left { height: 16fr; } #right { height: 4fr; } }
+        &.-suite-view #failures, &.-suite-view #failures-caption { display: none; }
+        &.-suite-view #left { height: 16fr; }
+        &.-suite-view #right { height: 4fr; }
         &.-wide {
             #live { layout: horizontal; }
             #left { width: 10fr; height: 1fr; } #right { width: 9fr; height: 1fr; }
             #failures { height: 8; } #running { height: 1fr; } #problems { height: 8; }
             &.-problems #failures { display: block; }
-            &.-loops #failures { display: none; }
+            &.-suite-view #failures { display: none; }
         }
         &.-wide.-tall #facts { display: block; }
-        &.-wall { #left { display: none; } #right { width: 1fr; height: 1fr; } #trend { display: none; } }
+        &.-only-grid { #left { display: none; } #right { width: 1fr; height: 1fr; } #trend { display: none; } }
         &.-wide.-tall #failures { height: 12; }
     }
     """
@@ -98,79 +89,93 @@ class LiveScreen(LiveRuns):
     def __init__(self, services: Services, run: RunFolder) -> None:
         """Watch a run."""
         super().__init__(services, run)
-        self._lanes = StableRows()
-        self._shown_failures: list[Slot] = []
-        self._was_live = False
-        self._figures_at = 0.0
+        self.controller = LiveController()
+        self.view: LiveView = STANDARD
+        """How rollouts are drawn: the suite's own way, once it is known that there is one."""
+        self.progress = ProgressPane()
+        self.live_runs_panel = LiveRunsPanel()
+        self.conversations = ConversationList(STANDARD)
+        self.facts, self.trend = FactsPane(), TrendPane()
+        self.failures, self.problems = FailureList(), ProblemList()
+        self.grid = ConversationGrid()
+        self.live_runs = LiveRuns(services, run)
+        self.run_controls = RunControls(
+            services,
+            feed=lambda: self.feed,
+            rollout=self.watched_rollout,
+            in_worker=lambda question: self.run_worker(question, exclusive=True, group="stop"),
+        )
+        self.replay_controls = ReplayControls(
+            services,
+            run,
+            run_feed=lambda: self.pump.whole_feed,
+            show_feed=self._show_feed,
+            clock_changed=self._draw_replay,
+            moved=lambda: self.pump.wake(),
+        )
+        self.watched_actions = WatchedActions(
+            services, self.controller, self.grid, active_tile=self._active_tile, redraw=self._redraw_watched
+        )
         self._status = Content.empty()
-        self._rows_at = self._listed_at = 0.0
-        self._stale: set[Slot] = set()
-        self._second = 0
-
-    # Composition -----------------------------------------------------------------------------------------------------
+        self._was_live = self._is_restored = False
 
     def compose_body(self) -> ComposeResult:
-        """Lay out progress, lists and the watched conversation."""
-        yield Static(id="replay")
-        yield Static(id="progress")
-        yield Static(id="notice")
+        """Lay out progress, lists and the watched conversations."""
+        yield self.progress
         with Container(id="live"):
             with Vertical(id="left"):
-                yield PaneTitle("beside", id="beside-caption")
-                yield LiveRunList()
-                yield PaneTitle("running", id="running-caption")
-                yield RowList(CASES, id="running", classes="pane", empty=Content("reading the run …"))
-                yield Static(id="facts", classes="pane")
-                yield PaneTitle("failures", id="failures-caption")
-                yield RowList(
-                    FAILURES,
-                    id="failures",
-                    classes="pane",
-                    quiet=True,
-                    newest_first=True,
-                    empty=Content("No failure so far."),
-                )
-                yield PaneTitle("problems", id="problems-caption")
-                yield RowList(
-                    PROBLEMS,
-                    id="problems",
-                    classes="pane",
-                    quiet=True,
-                    newest_first=True,
-                    empty=Content("No waits, retries or errors."),
-                )
+                for pane in (self.live_runs_panel, self.conversations):
+                    yield pane.pane_title
+                    yield pane
+                yield self.facts
+                for pane in (self.failures, self.problems):
+                    yield pane.pane_title
+                    yield pane
             with Vertical(id="right"):
-                yield ConversationGrid()
-                yield Static(id="trend", classes="pane")
+                yield self.grid
+                yield self.trend
 
     def on_mount(self) -> None:
-        """Show where one is before anything is read."""
+        """Show which run it is before anything is read, and follow the runs that the app knows of."""
         self.top_line.tell(title=literal(self.run_folder.name))
-        for facts in self.query("#facts"):
-            facts.border_title = Content("This run")
-        for trend in self.query("#trend"):
-            trend.border_title = Content("Against the thresholds")
+        self.services.workspace.changed.subscribe(self, self._draw_live_runs)
+
+    def on_unmount(self) -> None:
+        """End the replay, and ask no other engine any more."""
+        self.replay_controls.close()
+        self.live_runs.pause()
+
+    def on_screen_resume(self) -> None:
+        """List the runs that began and ended meanwhile."""
+        self._draw_live_runs("runs")
+
+    def on_screen_suspend(self) -> None:
+        """Remember the place in the list, and ask the other engines nothing while nobody looks."""
+        self.live_runs.pause()
+        if self._is_restored and self.conversations.cursor is not None:
+            self.services.feeds.places[self.run_folder.path] = self.controller.order.name, self.conversations.cursor
 
     # What is new -----------------------------------------------------------------------------------------------------
 
+    def awaits(self, key: Key) -> bool:
+        """Wait for what is watched whatever the line costs."""
+        return super().awaits(key) or (self.is_current and self.controller.is_watched(key))
+
     def fed(self, changes: Changes) -> None:
         """Draw what changed, and only that."""
-        super().fed(changes)
-        feed = self.feed
+        feed = self.controller.run = self.feed
         if feed is None:
-            self.running_list.show([], empty=self.problem)
+            self.conversations.show([], empty=self.problem)
             return
         if changes.rewound:
-            self._lanes, self._shown_failures = StableRows(), []
-            self.query_one("#failures", RowList).show([])
-            self.running_list.touch()
-        self._choose_shape(feed)
-        now = time.monotonic()
-        if feed.is_read or now - self._listed_at > LOADING_LIST_S:
-            self._listed_at = now
+            self.controller.restart()
+            self.conversations.touch()
+        self._choose_view(feed)
+        if self.controller.is_list_due(time.monotonic()):
             self._draw_lists(feed, changes)
-        self.draw_watched(feed, changes)
-        if not feed.is_live or (self.replay is not None and not self.replay.is_playing):
+        self._draw_watched(feed, changes)
+        replay = self.replay_controls.replay
+        if not feed.is_live or (replay is not None and not replay.is_playing):
             self._draw_figures(feed)
         if changes.status or changes.settled or self._was_live != feed.is_live:
             self._was_live = feed.is_live
@@ -178,215 +183,254 @@ class LiveScreen(LiveRuns):
 
     def ticked(self) -> None:
         """Draw the figures of a live run, which change with time too."""
-        self.draw_replay()
-        now = time.monotonic()
-        if self._stale and now - self._rows_at > ROWS_EVERY_S:
-            self._rows_at = now
-            self.running_list.touch(*map(row_key, self._stale))
-            self._stale.clear()
-        if self.feed is not None and self.feed.is_live and now - self._figures_at > FIGURES_EVERY_S:
-            self._figures_at = now
-            self._draw_figures(self.feed)
-            if int(now) != self._second:
-                self._second = int(now)
-                waiting = (it.slot for it in self.feed.overview.running.values() if not it.says or it.why)
-                self.running_list.touch(*map(row_key, waiting))
-                self.draw_watched(self.feed, Changes())  # what has ended gives way after a while, news or none
+        now, feed = time.monotonic(), self.feed
+        self.progress.show_replay(self.replay_controls.replay, self.size.width)
+        self.conversations.touch_rollouts(self.controller.stale_rows(now))
+        if feed is None or not self.controller.are_figures_due(now):
+            return
+        self._draw_figures(feed)
+        rows_with_clock = self.controller.rows_with_clock(now)
+        if rows_with_clock is not None:
+            self.conversations.touch_rollouts(rows_with_clock)
+            self._draw_watched(feed, Changes())  # what has ended gives way after a while, news or none
 
-    def _choose_shape(self, feed: RunFeed) -> None:
-        loops = NOVELTY in feed.overview.track_names or "embedding" in feed.manifest.roles
-        if loops and not self.loops:
-            self.loops = True
-            self.add_class("-loops")
-            self.running_list.set_columns(LOOPS, names=True)
+    def _choose_view(self, feed: RunFeed) -> None:
+        """Take the suite's own view once it is known that there is one."""
+        if self.view is not STANDARD:
+            return
+        view = find_view(feed.manifest, feed.overview.track_names, feed.manifest.format).live
+        if view is not None:
+            self.view, self.controller.view_orders = view, view.sort_orders
+            self.add_class("-suite-view")
+            self.conversations.take_view(view)
+
+    def _show_feed(self, replay: RunFeed | None) -> None:
+        """Show a replay, or the run as it is again."""
+        self.pump.release()
+        self.controller.order = RUNNING if replay is not None else self.controller.order
+        feed = replay or self.pump.whole_feed
+        if feed is not None:
+            self.pump.follow(feed)
+        self._draw_replay()
+
+    # Drawing ---------------------------------------------------------------------------------------------------------
 
     def _draw_lists(self, feed: RunFeed, changes: Changes) -> None:
-        running = self.running_list
-        before = list(running.keys)
-        keys = self._listed(feed, running)
-        if keys != before or not keys:
-            running.show(keys, draw=self._draw_row, empty=self._empty_words(feed))
-        self._stale |= changes.slots
-        if changes.begun and feed.is_live:
-            self.running_list.touch(*map(row_key, changes.begun))
-            self._stale -= changes.begun
-        if not self.loops and (changes.records or changes.settled):
-            self._draw_failures(feed)
+        self.conversations.show_rollouts(feed, self.controller.list_rollouts(self.conversations.slot))
+        self.conversations.touch_rollouts(self.controller.rows_to_draw_at_once(changes.slots, changes.begun))
+        if self.view is STANDARD and (changes.records or changes.settled or changes.rewound):
+            self.failures.show_failures(feed.overview)
         if self.has_class("-problems") and (changes.records or changes.status):
-            self._draw_problems(feed)
+            self.problems.show_problems(feed.overview)
 
-    def _orders(self) -> list[Order]:
-        """Return the orders that make sense now, the usual one first."""
-        if self.loops:
-            return [Order.RUN, Order.CLOSEST, Order.WORST]
-        live = self.feed is not None and self.feed.is_live
-        return [Order.RUNNING, Order.RUN, Order.WORST] if live else [Order.RUN, Order.WORST]
+    def _draw_watched(self, feed: RunFeed, changes: Changes) -> None:
+        if feed.is_read and not self._is_restored:
+            self._is_restored = True
+            self._restore_place()
+        next_slot = self.controller.advance(self.conversations.slot)
+        self._draw_grid(feed, changes)
+        if next_slot is not None:
+            self.conversations.move_to(row_key(next_slot))
 
-    def _listed(self, feed: RunFeed, running: RowList) -> list[str]:
-        overview = feed.overview
-        orders = self._orders()
-        self.order = self.order if self.order in orders else orders[0]
-        if self.order is Order.RUNNING:
-            held = slot_of(running.cursor) if running.cursor else None
-            status = overview.status
-            spare = max((status.concurrency if status else 0) - len(overview.running), 0)
-            self._lanes.update(overview.running, held=held, spare=spare)
-            return [row_key(slot) for slot in self._lanes.slots if slot in overview.rollouts]
-        return [row_key(it.slot) for it in sorted(overview.rollouts.values(), key=SORT[self.order])]
+    def _draw_grid(self, feed: RunFeed, changes: Changes) -> None:
+        has_begun = self.grid.draw(
+            [self.controller.rollout(tile.slot) for tile in self.controller.watched.tiles],
+            self.view,
+            open_conversation=lambda key: self._open_conversation(feed, key),
+            changed=changes.keys,
+            rewound=changes.rewound,
+            compact=self.has_class("-narrow"),
+        )
+        if has_begun:
+            self._draw_titles()
 
-    def _draw_row(self, key: str) -> tuple[Content, ...]:
-        rollout = self.find_rollout(slot_of(key))
-        if rollout is None:
-            return ()
-        live = self.feed is not None and self.feed.is_live
-        now = self.feed.now() if self.feed is not None else 0.0
-        return loop_cells(rollout, now, live=live) if self.loops else case_cells(rollout, now, live=live)
+    def _redraw_watched(self) -> None:
+        if self.feed is not None:
+            self._draw_watched(self.feed, Changes())
+        self._draw_titles()
 
-    def _draw_failures(self, feed: RunFeed) -> None:
-        latest = [rollout for rollout in reversed(feed.overview.failures) if rollout.is_failure]
-        shown = list(dict.fromkeys(rollout.slot for rollout in latest))[:SHOWN_FAILURES]
-        if shown != self._shown_failures:
-            self._shown_failures = shown
-            self.query_one("#failures", RowList).show([row_key(slot) for slot in shown], draw=self._draw_failure)
+    def _open_conversation(self, feed: RunFeed, key: Key) -> Conversation | None:
+        try:
+            return feed.conversation(key)
+        except UsageError as error:
+            self.services.notify(literal(str(error)), severity="error")
+            return None
 
-    def _draw_failure(self, key: str) -> tuple[Content, ...]:
-        rollout = self.find_rollout(slot_of(key))
-        return failure_cells(rollout) if rollout is not None and rollout.outcome is not None else ()
-
-    def _draw_problems(self, feed: RunFeed) -> None:
-        problems = list(feed.overview.problems)
-        first = feed.overview.problem_count - len(problems)
-        keys = [str(first + place) for place in range(len(problems))][::-1]
-        self.query_one("#problems", RowList).show(keys, draw=lambda key: problem_cells(problems[int(key) - first]))
-
-    def _empty_words(self, feed: RunFeed) -> Content:
-        if not feed.is_read:
-            cases, read = number_format.plural(feed.manifest.cases, "rollout"), len(feed.overview.rollouts)
-            return Content(f"reading {cases}, {number_format.count(read)} so far")
-        if not feed.is_live and is_starting(feed.overview, feed.manifest):
-            return Content("The engine is starting …")
-        return Content("Nothing has begun yet." if feed.is_live else "Nothing was played in this run.")
-
-    @on(RowList.RowChosen, "#failures")
-    def _failure_chosen(self, event: RowList.RowChosen) -> None:
-        self.services.navigator.open_review(self.run_folder, slot_of(event.key)[0])
-
-    # Figures ---------------------------------------------------------------------------------------------------------
+    def _draw_titles(self) -> None:
+        """Say of each tile what is watched, and whether it is followed; and of the active one, where it stands."""
+        for place, (tile, watched) in enumerate(zip(self.grid.tiles, self.controller.watched.tiles, strict=True)):
+            state = self.controller.following_words(place, follows=tile.transcript.follow)
+            name = self.view.watched_words(self.controller.rollout(watched.slot))
+            tile.draw_title(name, state, pinned=watched.is_pinned)
+        rollout = self.watched_rollout()
+        is_live = self.controller.is_live and rollout is not None and rollout.is_running
+        self.trend.show_rollout(rollout, self.view, live=is_live)
 
     def _draw_figures(self, feed: RunFeed) -> None:
-        width = self.size.width
-        line = progress_line(feed.overview, feed.manifest, live=feed.is_live, width=width, loops=self.loops)
-        if feed.damages:
-            line = line.append_text(f"   {number_format.plural(feed.damages, 'unreadable line')}", "$broken")
-        tell(self.query_one("#progress", Static), line)
-        self._draw_notice(notice_words(feed.overview, live=feed.is_live))
-        status = state_words(feed.overview, feed.manifest, live=feed.is_live, now=feed.now())
-        if self.replay is not None:
+        width, overview, controller = self.size.width, feed.overview, self.controller
+        self.progress.show_run(feed, self.view, width)
+        status = state_words(overview, feed.manifest, live=feed.is_live, now=feed.now())
+        if self.replay_controls.replay is not None:
             status = Content.styled("  replay", "bold $undecided").append(status)
         if not same(status, self._status):
             self._status = status
-            self.top_line.tell(title=title_words(feed.manifest, self.size.width), status=status)
-        self._draw_captions(feed)
-        facts = self.query_one("#facts", Static)
-        if facts.display:
-            shown = facts_lines(feed.overview, feed.manifest, live=feed.is_live)
-            if self.loops:
-                rollouts = list(feed.overview.rollouts.values())
-                endings = ending_lines(rollouts, facts.size.width or self.size.width)
-                shown = [*endings[:5], *length_lines(rollouts), *shown[:7]]
-            tell(facts, Content("\n").join(shown))
+            self.top_line.tell(title=title_words(feed.manifest, width), status=status)
+        self.conversations.draw_title(feed, order=controller.order.name, only_running=controller.order is RUNNING)
+        self.failures.draw_title(overview)
+        self.problems.draw_title(overview)
+        self._draw_titles()
+        self.facts.show_run(feed, self.view, width)
 
-    def _draw_notice(self, words: Content) -> None:
-        """Say why the run stands still, where there is a reason."""
-        notice = self.query_one("#notice", Static)
-        if bool(words) != notice.display:
-            notice.display = bool(words)
-        tell(notice, words)
+    def _draw_replay(self) -> None:
+        self.progress.show_replay(self.replay_controls.replay, self.size.width)
+        self.refresh_keys()
 
-    def _draw_captions(self, feed: RunFeed) -> None:
-        overview = feed.overview
-        names = "Loops" if self.loops else "Running" if self.order is Order.RUNNING else "Rollouts"
-        count = len(overview.running) if names == "Running" else len(overview.rollouts)
-        running = f"{number_format.count(count)}" + (f", {len(overview.running)} running" if names != "Running" else "")
-        self.query_one("#running-caption", PaneTitle).tell(
-            Content.assemble(names, (f"  {running}", "$muted")), Content.styled(f"o {self.order.value}", "$muted")
-        )
-        tally = overview.fold.tally
-        failed = tally.failed + tally.broken + tally.undecided
-        self.query_one("#failures-caption", PaneTitle).tell(
-            Content.assemble("Failures", (f"  {number_format.count(failed)}, latest first", "$muted")),
-            Content.styled("enter reviews" if failed else "", "$muted"),
-        )
-        self.query_one("#problems-caption", PaneTitle).tell(
-            Content.assemble("Problems", (f"  {number_format.count(overview.problem_count)}", "$muted")),
-            Content.styled("i hides", "$muted"),
-        )
-        self.draw_caption()
+    def _draw_live_runs(self, topic: str) -> None:
+        """List the runs beside this one when the workspace has read them anew."""
+        if topic != "runs" or not self.is_mounted or not self.is_current:
+            return
+        self.live_runs.update()
+        lines = self.live_runs.lines
+        if self.has_class("-several-runs") is not bool(lines):
+            self.set_class(bool(lines), "-several-runs")
+            self.refresh_keys()
+        if lines:
+            self.live_runs_panel.styles.height = len(lines) + 1 + 2 * self.has_class("-wide")
+            self.live_runs_panel.show_runs(lines, self.live_runs.statuses, watched=self.run_folder.path)
+
+    # Watching --------------------------------------------------------------------------------------------------------
+
+    def watched_rollout(self) -> Rollout | None:
+        """Return the rollout whose conversation keys act on."""
+        return self.controller.rollout(self.controller.watched.tiles[self._active_tile()].slot)
+
+    def _active_tile(self) -> int:
+        """Return which tile keys act on: the one with the focus, else the one that follows the cursor."""
+        place = self.grid.place_of(self.focused)
+        return self.controller.watched.cursor_place if place is None else place
+
+    def _restore_place(self) -> None:
+        """Go to the place in the list where the reader left this run."""
+        order, cursor = self.services.feeds.places.get(self.run_folder.path, ("", ""))
+        if cursor:
+            self.controller.restore_order(order)
+            self.fed(Changes())
+            self.conversations.move_to(cursor)
+
+    @on(RowList.RowHighlighted, "#running, #failures")
+    def _watch_highlighted(self, event: RowList.RowHighlighted) -> None:
+        """Follow the cursor of the list that has the focus."""
+        follows = event.rows.has_focus or event.rows is self.conversations
+        if follows and self.controller.move_cursor(slot_of(event.key)):
+            if self.feed is not None:
+                self._draw_grid(self.feed, Changes())
+            self.refresh_keys()
+
+    @on(RowList.RowChosen, "#running")
+    def _watch_chosen(self) -> None:
+        self.controller.is_chosen = True
+        self.grid.tiles[self.controller.watched.cursor_place].transcript.focus()
+        self._draw_titles()
+
+    @on(RowList.RowChosen, "#failures")
+    def _review_failure(self, event: RowList.RowChosen) -> None:
+        self.services.navigator.open_review(self.run_folder, slot_of(event.key)[0])
+
+    @on(LiveRunsPanel.RunChosen)
+    def _watch_run(self, event: LiveRunsPanel.RunChosen) -> None:
+        self.live_runs.open(event.line)
+
+    @on(Transcript.FollowChanged)
+    def _follow_changed(self) -> None:
+        self._draw_titles()
 
     # Keys ------------------------------------------------------------------------------------------------------------
 
+    @property
+    def responders(self) -> Sequence[object]:
+        """The action groups; where there is something to replay, the keys of the engine act on the replay."""
+        controls = (self.run_controls, self.replay_controls)
+        return (
+            *(reversed(controls) if self.replay_controls.takes_over else controls),
+            self.live_runs,
+            self.watched_actions,
+        )
+
     def key_words(self) -> Mapping[str, str]:
         """Name keys by what they do at this moment."""
-        status = self.feed.overview.status if self.feed else None
-        paused = status is not None and status.state in ("pausing", "paused")
-        failures = self.focused is not None and self.focused.id == "failures"
-        words = {"open": "review" if failures else "watch", "run.pause": "go on" if paused else "pause"}
-        if self.feed is None or not self.feed.is_live:
+        words = {"open": "review" if self.focused is self.failures else "watch"}
+        if not self.controller.is_live:
             words["follow"] = ""
-        if self.feed is None or not self.feed.is_live or self.replay is not None:
-            words |= dict.fromkeys(("run.stop", "case.stop", "case.retry"), "") | self.replay_words()
-        else:
-            words |= dict.fromkeys(("replay.back", "replay.first"), "")
-        return words | self.run_words()
+        return words | self.run_controls.key_words() | self.replay_controls.key_words() | self.live_runs.key_words()
 
     def why_not(self, action: Action) -> str:
         """Say why a key cannot act now."""
-        return self.why_not_steer(action)
+        groups = (self.live_runs, self.replay_controls, self.run_controls)
+        return next((reason for group in groups if (reason := group.why_not(action)) is not None), "")
+
+    def find_changed(self, text: str, *, done: bool) -> None:
+        """Find in the watched conversation."""
+        self.grid.tiles[self._active_tile()].transcript.find(text)
+
+    def go_back(self) -> bool:
+        """Leave the replay, then the problems, then the grid of several conversations, then the conversation."""
+        if super().go_back() or self.replay_controls.leave():
+            return True
+        if self.has_class("-problems"):
+            self.action_problems()
+        elif self.has_class("-only-grid"):
+            self.run_worker(self._lay_out_grid(0))
+        elif self.grid.place_of(self.focused) is not None:
+            self.conversations.focus()
+        else:
+            return False
+        return True
 
     def action_order(self) -> None:
-        """Change to the next order of the list; nothing moves without being asked.
-
-        Who asks which loop is closest to stopping wants to watch that one: the cursor goes there.
-        """
-        orders = self._orders()
-        place = orders.index(self.order) if self.order in orders else -1
-        self.order = orders[(place + 1) % len(orders)]
+        """Change to the next order of the list; nothing moves without being asked."""
+        order = self.controller.next_order()
         self.fed(Changes())
-        if self.order is Order.CLOSEST:
-            self.running_list.move_to_first()
+        if order.goes_to_first:
+            self.conversations.move_to_first()
 
     def action_problems(self) -> None:
         """Show or hide waits, retries and errors."""
         self.toggle_class("-problems")
         if self.feed is not None and self.has_class("-problems"):
-            self._draw_problems(self.feed)
-            self.query_one("#problems", RowList).focus()
+            self.problems.show_problems(self.feed.overview)
+            self.problems.focus()
         elif self.focused is None or not self.focused.display:
-            self.running_list.focus()
+            self.conversations.focus()
 
     def action_run_review(self) -> None:
         """Look at the failures so far."""
         self.services.navigator.open_review(self.run_folder)
 
-    def go_back(self) -> bool:
-        """Close the problems first."""
-        if super().go_back():
-            return True
-        if self.has_class("-problems"):
-            self.action_problems()
-            return True
-        if self.has_class("-wall"):
-            self.run_worker(self.set_wall(0))
-            return True
-        if self.wall.tile_of(self.focused) is not None:
-            self.running_list.focus()
-            return True
-        return False
-
-    def find_changed(self, text: str, *, done: bool) -> None:
-        """Find in the watched conversation."""
-        self.transcript.find(text)
-
     def action_copy_command(self) -> None:
         """Copy the shell command that watches this run."""
         self.services.copy(f"eval-console watch {self.run_folder.name}", "the command")
+
+    async def action_wall(self) -> None:
+        """Show more conversations at once: two, four, nine, as many as fit, then one again."""
+        shapes = [shape for shape, _ in self._grid_shapes()]
+        await self._lay_out_grid((shapes.index(self.grid.shape) + 1) % len(shapes) if self.grid.shape in shapes else 0)
+
+    def _grid_shapes(self) -> list[tuple[Shape, bool]]:
+        """Return the shapes of the grid that fit this terminal, and whether the list stays beside each."""
+        body = self.query_one("#live", Container).size
+        beside = (body.width * 9 // 19, body.height) if self.has_class("-wide") else (body.width, body.height * 7 // 18)
+        return shapes_for(body.width, body.height, beside=beside)
+
+    async def _lay_out_grid(self, place: int) -> None:
+        """Take one of the shapes that fit."""
+        shapes = self._grid_shapes()
+        shape, with_list = shapes[min(place, len(shapes) - 1)]
+        was_alone = self.has_class("-only-grid")
+        await self.grid.lay_out(shape)
+        self.controller.watched.resize(len(self.grid.tiles))
+        self.set_class(not with_list, "-only-grid")
+        if was_alone is with_list:
+            lead = self.grid.tiles[self.controller.watched.cursor_place].transcript
+            (self.conversations if with_list else lead).focus()
+        self._redraw_watched()
+        self.refresh_keys()

@@ -1,52 +1,44 @@
-"""Rows of running conversations that stay where they are: each lane shows one, and is given to the next when it ends.
+"""Rows of running conversations that stay where they are: a row is given to the next conversation when its own ends.
 
-Nothing moves under the reader: a finished conversation keeps its lane, with its outcome, until a new one needs it, and
-the lane the cursor is on is given away last.
+Nothing moves under the reader: a finished conversation keeps its row, with its outcome, until a new one needs it, and
+the row the cursor is on is given away last.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from console.insight.rollout import Slot
 
 
 class StableRows:
-    """An ordered set of slots; see the module."""
+    """The rollout of each row, from the top."""
 
     def __init__(self) -> None:
-        """Start without lanes."""
-        self._lanes: list[Slot] = []
+        """Start without rows."""
+        self._rows: list[Slot] = []
 
     @property
     def slots(self) -> list[Slot]:
-        """What the lanes show, from the top."""
-        return list(self._lanes)
+        """The rollouts of all rows, from the top."""
+        return list(self._rows)
 
-    def update(self, running: Collection[Slot], *, held: Slot | None = None, spare: int = 0) -> bool:
-        """Give lanes to what runs now.
+    def update(self, running: Collection[Slot], *, kept: Slot | None = None, spare: int = 0) -> bool:
+        """Give rows to what runs now.
 
         Args:
             running: what runs, in order of start.
-            held: the slot under the cursor, which keeps its lane even when it has ended.
-            spare: lanes of ended conversations to keep besides.
+            kept: the rollout under the cursor, which keeps its row even when it has ended.
+            spare: rows of ended conversations to keep besides.
 
         Returns:
-            Whether any lane changed.
+            Whether any row changed.
         """
-        shown = set(self._lanes)
-        fresh = [slot for slot in running if slot not in shown]
-        free = [place for place, slot in enumerate(self._lanes) if slot not in running and slot != held]
-        for place, slot in zip(free, fresh, strict=False):
-            self._lanes[place] = slot
-        self._lanes += fresh[len(free) :]
-        dropped = self._surplus(free[len(fresh) :], spare)
-        for place in reversed(dropped):
-            del self._lanes[place]
-        return bool(fresh or dropped)
-
-    def _surplus(self, ended: list[int], spare: int) -> list[int]:
-        """Return the places of ended conversations beyond those that may stay, the lowest ones first to go."""
-        return ended[spare:]
-
-    def show(self, slots: Iterable[Slot]) -> None:
-        """Show exactly these, in this order."""
-        self._lanes = list(slots)
+        shown = set(self._rows)
+        begun = [slot for slot in running if slot not in shown]
+        free = [row for row, slot in enumerate(self._rows) if slot not in running and slot != kept]
+        for row, slot in zip(free, begun, strict=False):
+            self._rows[row] = slot
+        self._rows += begun[len(free) :]
+        surplus = free[len(begun) :][spare:]
+        for row in reversed(surplus):
+            del self._rows[row]
+        return bool(begun or surplus)

@@ -10,13 +10,13 @@ from textual.content import Content
 
 from console.core.comparison import Comparison, Mark, Pair, Row
 from console.insight import number_format
+from console.insight.case_in_both import CaseInBoth, CaseInRun
 from console.insight.reasons import sentence
 from console.insight.rollout import Rollout
 from console.tui.render import lines
 from console.tui.render.diff import VALUE_LIMIT
 from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
 from console.tui.sanitize import one_line
-from console.tui.screens.compare.run_pair import Both, Half
 
 MUTED = "$muted"
 _GAP = 2
@@ -34,23 +34,24 @@ class _Widths:
     b: int
 
 
-def beside_lines(both: Both, width: int) -> list[Content]:
+def side_by_side_lines(case: CaseInBoth, width: int) -> list[Content]:
     """Return the lines of one case, each at most `width` cells; values that do not fit are cut."""
-    widths = _widths(both, width)
-    found = [_line(widths, "", *(Content.styled(it, f"bold {MUTED}") for it in ("EXPECTED", "A", "B")))]
-    calls = list(_calls(both.a.comparison, both.b.comparison))
-    for name, one, two in calls:
-        found += _call_lines(name, one, two, widths)
+    widths = _widths(case, width)
+    headings = [Content.styled(heading, f"bold {MUTED}") for heading in ("EXPECTED", "A", "B")]
+    case_lines = [_line(widths, "", *headings)]
+    calls = list(_calls(case.a.comparison, case.b.comparison))
+    for name, call_a, call_b in calls:
+        case_lines += _call_lines(name, call_a, call_b, widths)
     if not calls:
-        found += _answers(both, widths)
-    found += _facts(both, widths)
-    return found
+        case_lines += _answers(case, widths)
+    case_lines += _facts(case, widths)
+    return case_lines
 
 
-def _widths(both: Both, width: int) -> _Widths:
-    names = [row.name for half in (both.a, both.b) for pair in _pairs(half.comparison) for row in pair.rows]
+def _widths(case: CaseInBoth, width: int) -> _Widths:
+    names = [row.name for side in (case.a, case.b) for pair in _pairs(side.comparison) for row in pair.rows]
     longest = max([0, *(one_line(text, 60).cell_length + 2 for text in names)])
-    longest = max([longest, *(one_line(text, 60).cell_length for text in both.pairing.a.scores)])
+    longest = max([longest, *(one_line(text, 60).cell_length for text in case.pair.a.scores)])
     name = min(max(10, longest), 22 if width >= 90 else 16)
     room = max(width - name - 3 * _GAP, 30)
     expected = room // 3
@@ -73,10 +74,10 @@ def _pairs(comparison: Comparison | None) -> Sequence[Pair]:
 
 def _calls(a: Comparison | None, b: Comparison | None) -> Iterator[tuple[str, Pair | None, Pair | None]]:
     """Yield what to call it, and the calls of both sides together: turn by turn, the expected ones first."""
-    turns = sorted({pair.turn for it in (a, b) for pair in _pairs(it)})
+    turns = sorted({pair.turn for side in (a, b) for pair in _pairs(side)})
     for turn in turns:
-        one, two = ([pair for pair in _pairs(it) if pair.turn == turn] for it in (a, b))
-        matched = [(one[0], two[0])] if len(one) == len(two) == 1 else _matched(one, two)
+        calls_a, calls_b = ([pair for pair in _pairs(side) if pair.turn == turn] for side in (a, b))
+        matched = [(calls_a[0], calls_b[0])] if len(calls_a) == len(calls_b) == 1 else _matched(calls_a, calls_b)
         for place, (left, right) in enumerate(matched, 1):
             call = f"call {place}" if len(matched) > 1 else "call"
             yield f"turn {turn + 1}" if len(turns) > 1 and place == 1 else call, left, right
@@ -90,12 +91,12 @@ def _matched(a: Sequence[Pair], b: Sequence[Pair]) -> list[tuple[Pair | None, Pa
 def _keyed(pairs: Sequence[Pair]) -> dict[tuple[bool, int], Pair]:
     """Return calls by whether they were not expected, and their place among such."""
     counts = {True: 0, False: 0}
-    found: dict[tuple[bool, int], Pair] = {}
+    keyed: dict[tuple[bool, int], Pair] = {}
     for pair in pairs:
         extra = not pair.expected
         counts[extra] += 1
-        found[extra, counts[extra]] = pair
-    return found
+        keyed[extra, counts[extra]] = pair
+    return keyed
 
 
 def _call_lines(name: str, a: Pair | None, b: Pair | None, widths: _Widths) -> Iterator[Content]:
@@ -113,23 +114,23 @@ def _call_lines(name: str, a: Pair | None, b: Pair | None, widths: _Widths) -> I
 
 
 def _row_line(name: str, a: Row | None, b: Row | None, widths: _Widths) -> Content:
-    known = a or b
-    assert known is not None
-    decisive = any(row is not None and row.decisive for row in (a, b))
-    if known.expected:
-        wanted = Content.styled(" | ", MUTED).join([one_line(it, VALUE_LIMIT, "$expected") for it in known.expected])
-        if all(row is None or row.mark in _QUIET for row in (a, b)):
-            wanted = one_line(" | ".join(known.expected), VALUE_LIMIT)
+    row = a or b
+    assert row is not None
+    decisive = any(side is not None and side.decisive for side in (a, b))
+    if row.expected:
+        values = [one_line(value, VALUE_LIMIT, "$expected") for value in row.expected]
+        expected = Content.styled(" | ", MUTED).join(values)
+        if all(side is None or side.mark in _QUIET for side in (a, b)):
+            expected = one_line(" | ".join(row.expected), VALUE_LIMIT)
     else:
-        wanted = Content.styled("may be left out" if known.optional or known.mark is Mark.OMITTED else "", MUTED)
+        expected = Content.styled("may be left out" if row.optional or row.mark is Mark.OMITTED else "", MUTED)
     label = Content("  ").append(one_line(name, 60, "bold" if decisive else MUTED))
-    return _line(widths, label, wanted, _cell(a, known), _cell(b, known))
+    first_expected = row.expected[0] if row.expected else ""
+    return _line(widths, label, expected, _cell(a, first_expected), _cell(b, first_expected))
 
 
-def _cell(row: Row | None, known: Row) -> Content:
-    if row is None:
-        return Content.empty()
-    return _side(row.mark, row.actual, known.expected[0] if known.expected else "")
+def _cell(row: Row | None, expected: str) -> Content:
+    return Content.empty() if row is None else _side(row.mark, row.actual, expected)
 
 
 def _side(mark: Mark | None, actual: str | None, expected: str) -> Content:
@@ -144,45 +145,46 @@ def _side(mark: Mark | None, actual: str | None, expected: str) -> Content:
     return shown.append(one_line(actual, VALUE_LIMIT, "" if quiet else "$actual"))
 
 
-def _answers(both: Both, widths: _Widths) -> Iterator[Content]:
+def _answers(case: CaseInBoth, widths: _Widths) -> Iterator[Content]:
     """Without calls to compare: what was read from each answer, or what each grader said."""
-    texts = [_answer(half) for half in (both.a, both.b)]
+    texts = [_answer(side) for side in (case.a, case.b)]
     yield _line(widths, "answer", Content.empty(), *(one_line(text, VALUE_LIMIT) for text in texts))
 
 
-def _answer(half: Half) -> str:
-    if half.comparison and half.comparison.raw:
-        return half.comparison.raw
-    output = half.conversation.output
+def _answer(side: CaseInRun) -> str:
+    if side.comparison and side.comparison.raw:
+        return side.comparison.raw
+    output = side.conversation.output
     if isinstance(output, str):
         return output
-    return half.rollout.message or half.rollout.says or ("" if output is None else str(output))
+    return side.rollout.message or side.rollout.says or ("" if output is None else str(output))
 
 
 # Facts ---------------------------------------------------------------------------------------------------------------
 
 
-def _facts(both: Both, widths: _Widths) -> Iterator[Content]:
-    a, b = both.pairing.a, both.pairing.b
+def _facts(case: CaseInBoth, widths: _Widths) -> Iterator[Content]:
+    a, b = case.pair.a, case.pair.b
     yield Content.empty()
-    yield _line(widths, "grade", Content.empty(), _grade(both.a), _grade(both.b))
+    yield _line(widths, "grade", Content.empty(), _grade(case.a), _grade(case.b))
     for name in [name for name in a.scores if name in b.scores][:8]:
-        values = (Content(number_format.number(it.scores[name])) for it in (a, b))
+        values = (Content(number_format.number(rollout.scores[name])) for rollout in (a, b))
         yield _line(widths, one_line(name, widths.name, MUTED), Content.empty(), *values)
     shown: list[tuple[str, Callable[[Rollout], str]]] = [
-        ("latency", lambda it: number_format.duration(it.seconds)),
-        (
-            "tokens",
-            lambda it: f"{number_format.count(it.input_tokens)} in  {number_format.count(it.output_tokens)} out",
-        ),
-        ("cost", lambda it: number_format.money(it.cost_usd)),
+        ("latency", lambda rollout: number_format.duration(rollout.seconds)),
+        ("tokens", _tokens),
+        ("cost", lambda rollout: number_format.money(rollout.cost_usd)),
     ]
     for name, show in shown:
         yield _line(widths, name, Content.empty(), Content.styled(show(a), MUTED), Content.styled(show(b), MUTED))
 
 
-def _grade(half: Half) -> Content:
-    rollout = half.rollout
+def _tokens(rollout: Rollout) -> str:
+    return f"{number_format.count(rollout.input_tokens)} in  {number_format.count(rollout.output_tokens)} out"
+
+
+def _grade(side: CaseInRun) -> Content:
+    rollout = side.rollout
     if rollout.outcome is None:
         return Content.styled("not finished", MUTED)
     style = OUTCOME_STYLES[rollout.outcome]

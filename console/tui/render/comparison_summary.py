@@ -17,30 +17,30 @@ from console.tui.sanitize import one_line
 MUTED = "$muted"
 
 
-def title(found: RunComparison, *, wide: bool) -> Content:
+def title(comparison: RunComparison, *, wide: bool) -> Content:
     """Return what is compared: suite, and its category when there is only one."""
-    names, plain = list(found.categories), not found.simulated and found.prompts.verdict is not False
-    suite = found.b.manifest.suite
+    names, plain = list(comparison.categories), not comparison.simulated and comparison.prompts.verdict is not False
+    suite = comparison.b.manifest.suite
     label = f"{suite}/{names[0]}" if len(names) == 1 and names[0] else suite
     return one_line(label, 40, "bold").append(
-        f", {number_format.plural(found.counts.compared, 'case')}{' in both' if wide or plain else ''}"
+        f", {number_format.plural(comparison.counts.compared, 'case')}{' in both' if wide or plain else ''}"
     )
 
 
-def checks(found: RunComparison, *, wide: bool, live: tuple[bool, bool] = (False, False)) -> Content:
+def checks(comparison: RunComparison, *, wide: bool, live: tuple[bool, bool] = (False, False)) -> Content:
     """Return whether data and prompts are the same, and which of A and B is being played."""
     origins = [
         Content.styled(f"{name} {'edited prompt' if side.manifest.setting.edit else 'branch'}", "$undecided")
-        for name, side in (("A", found.a), ("B", found.b))
+        for name, side in (("A", comparison.a), ("B", comparison.b))
         if side.manifest.setting.edit or side.manifest.parent
     ]
-    other_prompts = found.prompts.verdict is False
-    parts = [_check("data", found.data)]
-    if not wide and other_prompts and found.data.verdict:
+    other_prompts = comparison.prompts.verdict is False
+    parts = [_check("data", comparison.data)]
+    if not wide and other_prompts and comparison.data.verdict:
         parts = [Content.styled(f"data {SYMBOLS.passed}", "$pass")]
     if wide or (other_prompts and not origins):
-        parts.append(_check("prompts", found.prompts))
-    if found.simulated:
+        parts.append(_check("prompts", comparison.prompts))
+    if comparison.simulated:
         parts.insert(0, Content.styled("simulated", "$undecided"))
     if playing := " ".join(name for name, on in zip("AB", live, strict=True) if on):
         parts.insert(0, Content.styled(f"{SYMBOLS.live} {playing} live", "bold $live"))
@@ -48,61 +48,65 @@ def checks(found: RunComparison, *, wide: bool, live: tuple[bool, bool] = (False
     return Content("   " if wide else "  ").join(parts)
 
 
-def _check(name: str, it: Agreement) -> Content:
-    if it.verdict is None:
+def _check(name: str, agreement: Agreement) -> Content:
+    if agreement.verdict is None:
         return Content.styled(f"{name} not known", MUTED)
-    if it.verdict:
+    if agreement.verdict:
         return Content.styled(f"same {name} {SYMBOLS.passed}", "$pass")
-    return Content.styled(f"{it.other} other {name} {SYMBOLS.broken}", "$broken")
+    return Content.styled(f"{agreement.other} other {name} {SYMBOLS.broken}", "$broken")
 
 
-def head_lines(found: RunComparison, width: int) -> list[Content]:
+def head_lines(comparison: RunComparison, width: int) -> list[Content]:
     """Return two lines for narrow screens: both runs with their scores, and the difference."""
     half = (width - 2) // 2
-    a, b = _run(found, "A", found.a), _run(found, "B", found.b)
+    a, b = _run(comparison, "A", comparison.a), _run(comparison, "B", comparison.b)
     runs = Content.assemble(" ", lines.fit(a, half - 2), "  ", lines.fit(b, half))
-    return [runs, Content(" ").append(lines.fit(difference(found), width - 1))]
+    return [runs, Content(" ").append(lines.fit(difference(comparison), width - 1))]
 
 
-def _run(found: RunComparison, name: str, side: ComparisonSide) -> Content:
-    return Content.assemble((f"{name} ", "bold $focus"), one_line(side.model, 20, "bold"), "  ", score_of(found, name),
-                            "  ", one_line(side.name, 40, MUTED))  # fmt: skip
+def _run(comparison: RunComparison, name: str, side: ComparisonSide) -> Content:
+    model, run = one_line(side.model, 20, "bold"), one_line(side.name, 40, MUTED)
+    return Content.assemble((f"{name} ", "bold $focus"), model, "  ", score_of(comparison, name), "  ", run)
 
 
-def score_of(found: RunComparison, name: str) -> str:
+def score_of(comparison: RunComparison, name: str) -> str:
     """Return the score of A or B over the compared cases, with half of its interval where it is a rate."""
-    if found.headline:
-        it = next((score for score in found.scores if score.name == found.headline), None)
-        return "—" if it is None else number_format.number(it.a if name == "A" else it.b)
-    passed = found.counts.passed_a if name == "A" else found.counts.passed_b
-    return number_format.score(passed, found.counts.compared)
+    if comparison.headline:
+        means = next((score for score in comparison.scores if score.name == comparison.headline), None)
+        return "—" if means is None else number_format.number(means.a if name == "A" else means.b)
+    passed = comparison.counts.passed_a if name == "A" else comparison.counts.passed_b
+    return number_format.score(passed, comparison.counts.compared)
 
 
-def difference(found: RunComparison) -> Content:
+def difference(comparison: RunComparison) -> Content:
     """Return B minus A with interval, p and what may be concluded."""
-    it, show = found.counts.difference, number_format.number if found.headline else number_format.rate
-    if it.p is None:
+    change, show = comparison.counts.difference, number_format.number if comparison.headline else number_format.rate
+    if change.p is None:
         return Content.styled("no case is graded in both runs", "$broken")
     span = ""
-    if it.low is not None and it.high is not None:
-        span = f"   95% {signed(it.low, show)} … {signed(it.high, show)}"
-    style = MUTED if it.p >= 0.05 else "$pass" if it.value > 0 else "$fail"
+    if change.low is not None and change.high is not None:
+        span = f"   95% {signed(change.low, show)} … {signed(change.high, show)}"
+    style = MUTED if change.p >= 0.05 else "$pass" if change.value > 0 else "$fail"
     return Content.assemble(
-        ("B − A  ", MUTED), (signed(it.value, show), f"bold {style}"), (span, MUTED),
-        (f"   p = {p_words(it.p)}".replace("= <", "<"), MUTED), (f"  {it.words}", style),
+        ("B − A  ", MUTED), (signed(change.value, show), f"bold {style}"), (span, MUTED),
+        (f"   p = {p_words(change.p)}".replace("= <", "<"), MUTED), (f"  {change.words}", style),
     )  # fmt: skip
 
 
-def square_lines(found: RunComparison) -> list[Content]:
+def outcome_square_lines(comparison: RunComparison) -> list[Content]:
     """Return the table of both, lost, gained and neither in three lines; of scores, how many went up and down."""
-    part = found.counts
+    part = comparison.counts
     left = f", {part.left_out} left out" if part.left_out else ""
-    if found.headline:
-        it = Content.assemble(
+    if comparison.headline:
+        changes = Content.assemble(
             (f"  {part.gained} more", "$pass"), (f"   {part.lost} fewer", "$fail"), f"   {part.both} the same{left}"
         )
-        return [Content.styled(f"  {found.headline} of B against A, case by case", MUTED), it, Content.empty()]
-    same, other = _both_fail(found)
+        return [
+            Content.styled(f"  {comparison.headline} of B against A, case by case", MUTED),
+            changes,
+            Content.empty(),
+        ]
+    same, other = _both_fail(comparison)
     notes = (
         f"both fail {part.neither}: same reason {same}, another {other}" if part.neither else "",
         f"{part.left_out} left out without two grades" if left else "",
@@ -117,26 +121,31 @@ def square_lines(found: RunComparison) -> list[Content]:
 
 
 def _square_row(name: str, cells: list[tuple[str, str]], note: str) -> Content:
-    made = [Content.styled(f"{name:>9}  ", "bold"), *(lines.fit(Content.styled(it, style), 12) for it, style in cells)]
+    made = [
+        Content.styled(f"{name:>9}  ", "bold"),
+        *(lines.fit(Content.styled(text, style), 12) for text, style in cells),
+    ]
     return Content("  ").join(made).append_text(f"  {note}" if note else "", MUTED)
 
 
-def _both_fail(found: RunComparison) -> tuple[int, int]:
-    pairs = found.with_outcome(PairOutcome.NEITHER)
+def _both_fail(comparison: RunComparison) -> tuple[int, int]:
+    pairs = comparison.with_outcome(PairOutcome.NEITHER)
     same = sum((pair.a.reason, pair.a.subject) == (pair.b.reason, pair.b.subject) for pair in pairs)
     return same, len(pairs) - same
 
 
-def table_lines(found: RunComparison, width: int, most: int) -> list[Content]:
+def number_lines(comparison: RunComparison, width: int, most: int) -> list[Content]:
     """Return the wide table of numbers on both sides, and reasons whose counts changed most."""
-    square = square_lines(found)
-    rows: list[tuple[str, ...]] = [*summary_rows(found)]
-    known = {row[0] for row in rows}
-    changed = [(name, str(a), str(b), f"{b - a:+}".replace("-", "−")) for name, a, b in found.reasons if a != b]
-    rows[1:1] = [row for row in changed if row[0] not in known][: max(most - len(rows), 0)]
+    square = outcome_square_lines(comparison)
+    rows: list[tuple[str, ...]] = [*summary_rows(comparison)]
+    names = {row[0] for row in rows}
+    changed = [(name, str(a), str(b), f"{b - a:+}".replace("-", "−")) for name, a, b in comparison.reasons if a != b]
+    rows[1:1] = [row for row in changed if row[0] not in names][: max(most - len(rows), 0)]
     room = min(max(width - 90, 44), 64)
     made = [_row(("", "A", "B", "B − A"), room, f"bold {MUTED}"), *(_row(row, room, "") for row in rows)]
-    made[1] = made[1].append("   ").append(_interval(found)) if len(made) > 1 and not found.headline else made[1]
+    made[1] = (
+        made[1].append("   ").append(_interval(comparison)) if len(made) > 1 and not comparison.headline else made[1]
+    )
     for place, line in enumerate(square):
         if place + 2 < len(made):
             made[place + 2] = lines.fit(made[place + 2], room).append("     ").append(line)
@@ -149,8 +158,8 @@ def _row(cells: tuple[str, ...], room: int, style: str) -> Content:
     return label.append_text(f"{a:>12} {b:>12} {change:>12}", style)
 
 
-def _interval(found: RunComparison) -> Content:
-    part = found.counts
+def _interval(comparison: RunComparison) -> Content:
+    part = comparison.counts
     spans = [wilson(passed, part.compared) for passed in (part.passed_a, part.passed_b)]
     words = "   ".join(
         f"{name} {number_format.rate(low)}–{number_format.rate(high)}"
@@ -159,14 +168,14 @@ def _interval(found: RunComparison) -> Content:
     return Content.styled(words, MUTED)
 
 
-def reason_lines(found: RunComparison, width: int, most: int) -> list[Content]:
+def reason_lines(comparison: RunComparison, width: int, most: int) -> list[Content]:
     """Return what was lost by reason, with bars; empty when nothing was."""
-    lost = found.with_outcome(PairOutcome.LOST)
+    lost = comparison.with_outcome(PairOutcome.LOST)
     counts = Counter(sentence(pair.b.reason, pair.b.subject, pair.b.outcome) for pair in lost)
     if not counts:
         return []
     largest, room = max(counts.values()), max(width - 18, 12)
-    made = [Content.styled(f"{'fewer' if found.headline else 'lost'}, by reason", f"bold {MUTED}")]
+    made = [Content.styled(f"{'fewer' if comparison.headline else 'lost'}, by reason", f"bold {MUTED}")]
     for name, count in counts.most_common(most):
         bar = number_format.bar(count / largest, 9)
         bar = bar if SYMBOLS.bar == "█" else SYMBOLS.bar * max(len(bar), 1)

@@ -1,0 +1,237 @@
+"""`CompareController`: the rules of Compare: which pairs are listed in which order, the current one, when to read.
+
+Knows no widgets and no event loop. Cases are read by the suites' code in a thread (`case`), as that may be slow.
+"""
+
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+from console.exchange.comparison_table import change_words
+from console.insight.case_in_both import CaseInBoth
+from console.insight.comparison import PairOutcome, RolloutPair, RunComparison
+from console.store.runs import RunFolder, slug
+from console.tui.data.suite_thread import SuiteThread
+from console.tui.render.rollout_rows import row_key
+from console.tui.screens.compare.run_pair import RunPair, read_pair
+
+LOOK_EVERY_S = 1.0
+"""Time between two looks at a run that grows; longer when comparing takes long."""
+WAIT_S = 0.1
+"""Longest time that drawing waits for a case."""
+SCOPES: dict[str, tuple[PairOutcome, ...]] = {
+    "changed": (PairOutcome.LOST, PairOutcome.GAINED),
+    "lost": (PairOutcome.LOST,),
+    "gained": (PairOutcome.GAINED,),
+    "both fail": (PairOutcome.NEITHER,),
+    "left out": (PairOutcome.LEFT_OUT,),
+    "all": tuple(PairOutcome),
+}
+"""What can be listed, by the word for it."""
+SIDE_BY_SIDE, TALK_A, TALK_B, NUMBERS = VIEWS = ("Beside", "Talk A", "Talk B", "Numbers")
+"""How a case is shown, by the word on the screen."""
+
+
+class CompareController:
+    """Two runs, what is listed of them and what is shown of the current pair."""
+
+    def __init__(
+        self,
+        a: RunFolder,
+        b: RunFolder,
+        case: str = "",
+        *,
+        in_loop: Callable[[Callable[[], None]], object],
+        case_arrived: Callable[[], None],
+    ) -> None:
+        """Compare two runs; nothing is read yet.
+
+        Args:
+            a: the first run.
+            b: the second one.
+            case: where to begin, if it is listed.
+            in_loop: has a function called in the interface's loop; may be called from any thread.
+            case_arrived: told, in that loop, that a case is there that drawing did not wait for.
+        """
+        self.folders: tuple[RunFolder, RunFolder] = (a, b)
+        self.pair: RunPair | None = None
+        """Both runs, once they are read."""
+        self.scope = "changed"
+        self.words = ""
+        """Only pairs with these words in id, category or reason are listed."""
+        self.view = SIDE_BY_SIDE
+        self.pairs: dict[str, RolloutPair] = {}
+        """What is listed, by row key, in order."""
+        self.current_key = ""
+        """Row key of the pair that is looked at."""
+        self._first_case = case
+        self._in_loop, self._case_arrived = in_loop, case_arrived
+        self._suite_thread = SuiteThread()
+        self._being_read: set[str] = set()
+
+    # The two runs ----------------------------------------------------------------------------------------------------
+
+    @property
+    def comparison(self) -> RunComparison | None:
+        """What is said of the two runs; None until they are read."""
+        return self.pair.comparison if self.pair is not None else None
+
+    def read(self, data: Path | None) -> RunPair:
+        """Read both runs to their present ends; call it in a thread and give `take` the result.
+
+        Raises:
+            UsageError: one of them is not a run.
+            OSError: a journal cannot be read.
+        """
+        return read_pair(*self.folders, data)
+
+    def take(self, pair: RunPair) -> None:
+        """Show both runs as they were read; all pairs where none has changed."""
+        self.pair = pair
+        if self.scope == "changed" and not pair.comparison.changes():
+            self.scope = "all"
+        self._list()
+
+    def swap(self) -> None:
+        """Make A of B and B of A."""
+        if self.pair is not None:
+            self.folders = self.folders[1], self.folders[0]
+            self.take(self.pair.swapped())
+
+    @property
+    def look_every_s(self) -> float:
+        """Seconds until the next look whether a run has grown."""
+        return max(LOOK_EVERY_S, 4 * self.pair.read_s if self.pair is not None else 0.0)
+
+    @property
+    def has_grown(self) -> bool:
+        """Whether the runs must be read again."""
+        return self.pair is not None and self.pair.has_grown
+
+    @property
+    def lost_cases(self) -> tuple[str, ...]:
+        """Ids of the cases that A passed and B did not."""
+        lost = self.comparison.with_outcome(PairOutcome.LOST) if self.comparison is not None else ()
+        return tuple(dict.fromkeys(pair.slot[0] for pair in lost))
+
+    @property
+    def disputed(self) -> list[int]:
+        """How many cases of A and of B have a disputed ground truth."""
+        if self.pair is None:
+            return [0, 0]
+        return [sum(bool(note.dispute) for note in annotations.values()) for annotations in self.pair.annotations]
+
+    @property
+    def command(self) -> str:
+        """The shell command that compares the same runs."""
+        return shlex.join(["eval-console", "compare", *(folder.name for folder in self.folders)])
+
+    def export_path(self, extension: str) -> Path:
+        """Return the file that the comparison is written to."""
+        a, b = (slug(folder.name, 60) for folder in self.folders)
+        return Path(f"compare-{a}-{b}{extension}")
+
+    # What is listed --------------------------------------------------------------------------------------------------
+
+    def list_scope(self, scope: str) -> None:
+        """List other pairs, by a word of `SCOPES`."""
+        assert scope in SCOPES
+        self.scope = scope
+        self._list()
+
+    def find(self, words: str) -> None:
+        """List only pairs with these words."""
+        self.words = words
+        self._list()
+
+    def _list(self) -> None:
+        """List the pairs of the scope: what was lost first, then what was gained, then the others."""
+        if self.comparison is None:
+            return
+        outcomes = SCOPES[self.scope]
+        changed = [pair for pair in self.comparison.changes() if pair.outcome in outcomes]
+        others = [pair for pair in self.comparison.pairs if pair.outcome in outcomes and not pair.is_change]
+        self.pairs = {row_key(pair.slot): pair for pair in (*changed, *others) if self._has_words(pair)}
+
+    def _has_words(self, pair: RolloutPair) -> bool:
+        text = " ".join((str(pair.a.key), pair.a.category, pair.a.title, *change_words(pair))).casefold()
+        return all(word in text for word in self.words.casefold().split())
+
+    @property
+    def empty_words(self) -> str:
+        """What is said when no pair is listed."""
+        if self.comparison is not None and not self.comparison.pairs:
+            return "The two runs have no case in common. p picks another run."
+        if self.words:
+            return "Nothing matches. F clears the filter."
+        return f"No case is {self.scope}. f chooses others."
+
+    # The current pair ------------------------------------------------------------------------------------------------
+
+    @property
+    def current(self) -> RolloutPair | None:
+        """The pair that is looked at."""
+        return self.pairs.get(self.current_key)
+
+    def take_first_case(self) -> str:
+        """Return the row key of the case to begin with, once; empty: there is none, or it is not listed."""
+        case, self._first_case = self._first_case, ""
+        return next((key for key, pair in self.pairs.items() if case and pair.slot[0] == case), "")
+
+    def step(self, by: int) -> str | None:
+        """Return the row key of the next (or previous) pair; None at the end."""
+        keys = list(self.pairs)
+        if self.current_key not in self.pairs:
+            return (keys[0] if by > 0 else keys[-1]) if keys else None
+        index = keys.index(self.current_key) + by
+        return keys[index] if 0 <= index < len(keys) else None
+
+    @property
+    def position_words(self) -> str:
+        """Where the current pair is among those that are listed."""
+        return f"{list(self.pairs).index(self.current_key) + 1} of {len(self.pairs)} {self.scope}"
+
+    def show_next_view(self) -> None:
+        """Show the current pair in the next way."""
+        self.view = VIEWS[(VIEWS.index(self.view) + 1) % len(VIEWS)]
+
+    def toggle_numbers(self) -> None:
+        """Show every category and error type, or the case again."""
+        self.view = SIDE_BY_SIDE if self.view == NUMBERS else NUMBERS
+
+    def case(self) -> CaseInBoth | None:
+        """Return the current case, read and compared by the suites in their thread.
+
+        None: it takes long, and `case_arrived` will be called.
+
+        Raises:
+            UsageError: a run folder is not there any more.
+        """
+        pair, current, key = self.pair, self.current, self.current_key
+        assert pair is not None
+        assert current is not None
+        if (case := pair.kept_case(current)) is not None:
+            return case
+        if key in self._being_read:
+            return None
+        self._being_read.add(key)
+        future = self._suite_thread.start(lambda: pair.read_case(current))
+        try:
+            case = future.result(WAIT_S)
+        except TimeoutError:
+            future.add_done_callback(lambda _: self._in_loop(lambda: self._arrive(key)))
+            return None
+        except BaseException:
+            self._being_read.discard(key)
+            raise
+        self._being_read.discard(key)
+        return case
+
+    def _arrive(self, key: str) -> None:
+        self._being_read.discard(key)
+        if key == self.current_key:
+            self._case_arrived()
+
+    def close(self) -> None:
+        """Read no more cases."""
+        self._suite_thread.close()

@@ -1,0 +1,113 @@
+"""`OtherRuns`: chooses another run for B, or a third one, or asks B's model again what was lost."""
+
+import time
+from collections.abc import Callable, Coroutine, Sequence
+
+from textual.content import Content
+
+from console.core.fault import UsageError
+from console.store.runs import RunFolder
+from console.tui.data.catalog_items import RunLine
+from console.tui.dialogs.question import Answer, Question
+from console.tui.render import row_cells
+from console.tui.sanitize import literal, one_line
+from console.tui.screens.compare.controller import CompareController
+from console.tui.services import Services
+
+
+class OtherRuns:
+    """Leads from the two runs that are compared to others."""
+
+    def __init__(
+        self,
+        services: Services,
+        controller: CompareController,
+        *,
+        in_worker: Callable[[Coroutine[None, None, None]], object],
+        in_thread: Callable[[Callable[[], None]], object],
+    ) -> None:
+        """Begin at the runs of a controller.
+
+        Args:
+            services: what the app does for screens.
+            controller: the two runs.
+            in_worker: runs what waits for an answer of the reader.
+            in_thread: runs in a thread what takes long; quitting waits for it.
+        """
+        self._services, self._controller = services, controller
+        self._in_worker, self._in_thread = in_worker, in_thread
+
+    def action_compare_pick(self) -> None:
+        """Choose another run for B."""
+        self._in_worker(self._choose_b())
+
+    def action_compare_add(self) -> None:
+        """Show a third run with the two."""
+        self._in_worker(self._choose_third())
+
+    def action_lost_again(self) -> None:
+        """Ask B's model again what was lost, as a run of its own; the cost comes first."""
+        if self._controller.pair is not None:
+            self._in_worker(self._ask_lost_again())
+
+    async def _choose_b(self) -> None:
+        a = self._controller.folders[0]
+        if (chosen := await self._choose("Compare ", [a])) is not None:
+            self._services.navigator.open_compare(a, chosen)
+
+    async def _choose_third(self) -> None:
+        folders = self._controller.folders
+        if (chosen := await self._choose("Lay beside A and B of ", folders)) is not None:
+            self._services.navigator.open_grid([*folders, chosen])
+
+    async def _choose(self, words: str, shown: Sequence[RunFolder]) -> RunFolder | None:
+        from console.tui.dialogs.chooser import Chooser
+
+        candidates = {str(line.folder.path): line for line in self._candidates(shown)}
+        now = time.time()
+        title = Content.assemble(words, one_line(shown[0].name, 60, "bold"), " with …")
+        cells = {path: row_cells.run_narrow(line, now) for path, line in candidates.items()}
+        chosen = await self._services.ask(Chooser(title, row_cells.RUNS_NARROW, cells, "There is no other run of it."))
+        return candidates[chosen].folder if chosen is not None else None
+
+    def _candidates(self, shown: Sequence[RunFolder]) -> list[RunLine]:
+        """Return the runs that are not shown yet, those of the same suite first."""
+        workspace, paths = self._services.workspace, [folder.path for folder in shown]
+        lines = [line for line in workspace.runs or () if line.summary and line.folder.path not in paths]
+        first = workspace.find(paths[0])
+        if first is not None and first.summary is not None:
+            suite = first.summary.suite
+            lines.sort(key=lambda line: line.summary is None or line.summary.suite != suite)
+        return lines
+
+    async def _ask_lost_again(self) -> None:
+        lost, comparison = self._controller.lost_cases, self._controller.comparison
+        if comparison is None or not lost:
+            self._services.notify(Content("Nothing was lost."))
+            return
+        text = Content.assemble(
+            "Ask ", one_line(comparison.b.model, 40, "bold"), f" the {len(lost)} lost again?",
+            "\nThey become a run of their own, compared with B.",
+        )  # fmt: skip
+        if await self._services.ask(Question(text, [Answer("y", "ask again")])):
+            b = self._controller.folders[1]
+            self._in_thread(lambda: self._ask_again(b, lost))
+
+    def _ask_again(self, b: RunFolder, cases: tuple[str, ...]) -> None:
+        """Start a run of these cases in an engine of its own."""
+        from console.engine.branch import branch_plan
+        from console.engine.launch import spawn
+
+        services = self._services
+        try:
+            plan = branch_plan(b.name, b.manifest(), cases, models_path=services.paths.models,
+                               data_path=services.paths.data, runs_path=b.path.parent)  # fmt: skip
+            branch = spawn(plan)
+        except UsageError as error:
+            services.from_thread(services.notify, literal(str(error), 600), severity="error")
+            return
+        services.from_thread(self._show_branch, b, branch)
+
+    def _show_branch(self, b: RunFolder, branch: RunFolder) -> None:
+        self._services.navigator.take_launched([branch])
+        self._services.navigator.open_compare(b, branch)

@@ -1,0 +1,234 @@
+"""`LiveController`: which rollouts Live lists and in which order, which conversations it shows, and when it draws.
+
+The screen says what the reader did and what the feed brought, and draws what the controller answers. Nothing that
+arrives moves the cursor: rows of running conversations keep their place, and a conversation the reader has chosen
+stays in view. Until the reader chooses one, the first tile follows the run from conversation to conversation.
+"""
+
+from collections.abc import Collection, Sequence
+
+from console.core.case import Key
+from console.insight.rollout import Rollout, Slot
+from console.insight.sort_orders import RUN_ORDER, WORST_FIRST, SortOrder
+from console.tui.screens.live.stable_rows import StableRows
+from console.tui.screens.live.watched_conversations import WatchedConversations
+from console.tui.screens.live.watched_run import WatchedRun
+
+LINGER_S = 1.5
+"""How long an ended conversation stays in view before the next one is watched."""
+LOADING_LIST_S = 0.3
+"""While a large run is read, its growing list is drawn this often."""
+ROWS_EVERY_S = 0.18
+"""Rows tell where things stand, the watched text flows: rows are drawn half as often, which halves the bytes."""
+FIGURES_EVERY_S = 0.45
+"""Figures that change all the time are drawn about twice a second, not with every token."""
+MOST_TILES = 9
+RUNNING = SortOrder("running now", lambda rollout: rollout.order)
+"""Only what runs, in rows that stay where they are."""
+
+
+class LiveController:
+    """The rules of the Live screen. Times are seconds of a clock that never goes back."""
+
+    def __init__(self) -> None:
+        """Watch no run yet."""
+        self.run: WatchedRun | None = None
+        self.order = RUNNING
+        self.view_orders: Sequence[SortOrder] | None = None
+        """Orders that a suite's own view adds; where there is one, all rollouts are listed, running or not."""
+        self.listed: list[Slot] = []
+        """The rollouts of the list, from the top."""
+        self.watched = WatchedConversations()
+        self.is_chosen = False
+        """Whether the reader has chosen what the first tile shows, so that it does not follow the run."""
+        self._rows = StableRows()
+        self._stale_rows: set[Slot] = set()
+        self._rows_at = self._figures_at = self._listed_at = 0.0
+        self._second = 0
+
+    @property
+    def is_live(self) -> bool:
+        """Whether the run is being played."""
+        return self.run is not None and self.run.is_live
+
+    def rollout(self, slot: Slot | None) -> Rollout | None:
+        """Return a rollout of the run."""
+        return self.run.overview.rollouts.get(slot) if self.run is not None and slot is not None else None
+
+    def restart(self) -> None:
+        """Forget the order of the rows: the run is read, or replayed, from its beginning again."""
+        self._rows = StableRows()
+
+    # The list --------------------------------------------------------------------------------------------------------
+
+    @property
+    def orders(self) -> tuple[SortOrder, ...]:
+        """The orders that make sense now, the usual one first."""
+        if self.view_orders is not None:
+            return RUN_ORDER, *self.view_orders, WORST_FIRST
+        return (RUNNING, RUN_ORDER, WORST_FIRST) if self.is_live else (RUN_ORDER, WORST_FIRST)
+
+    def next_order(self) -> SortOrder:
+        """Change to the next order."""
+        orders = self.orders
+        place = orders.index(self.order) if self.order in orders else -1
+        self.order = orders[(place + 1) % len(orders)]
+        return self.order
+
+    def restore_order(self, name: str) -> None:
+        """Take the order of that name, if there is one."""
+        self.order = next((order for order in self.orders if order.name == name), self.order)
+
+    def list_rollouts(self, cursor: Slot | None) -> list[Slot]:
+        """Return the rollouts of the list in their order; the one under the cursor keeps its row."""
+        if self.run is None:
+            self.listed = []
+            return self.listed
+        overview = self.run.overview
+        if self.order not in self.orders:
+            self.order = self.orders[0]
+        if self.order is RUNNING:
+            concurrency = overview.status.concurrency if overview.status else 0
+            self._rows.update(overview.running, kept=cursor, spare=max(concurrency - len(overview.running), 0))
+            self.listed = [slot for slot in self._rows.slots if slot in overview.rollouts]
+        else:
+            self.listed = [rollout.slot for rollout in sorted(overview.rollouts.values(), key=self.order.key)]
+        return self.listed
+
+    # Watched conversations -------------------------------------------------------------------------------------------
+
+    def move_cursor(self, slot: Slot) -> bool:
+        """Show the conversation under the cursor; say whether it is another one than before."""
+        tile = self.watched.cursor_tile
+        if slot == tile.slot:
+            return False
+        self.is_chosen = tile.slot is not None
+        tile.slot = slot
+        return True
+
+    def toggle_follow(self, tile: int, *, follows: bool) -> bool:
+        """Freeze the text of a tile or follow its end; say which. An ended conversation gives way to the others.
+
+        Args:
+            tile: the tile.
+            follows: whether the text follows its end now.
+        """
+        rollout = self.rollout(self.watched.tiles[tile].slot)
+        if follows and self.is_chosen and rollout is not None and not rollout.is_running:
+            self.is_chosen = False
+            return True
+        self.is_chosen = follows
+        return not follows
+
+    def toggle_pin(self, tile: int) -> bool:
+        """Keep the conversation of a tile shown, or not any more; say whether it is kept."""
+        pinned = self.watched.tiles[tile]
+        pinned.is_pinned = pinned.slot is not None and not pinned.is_pinned
+        return pinned.is_pinned
+
+    def advance(self, cursor: Slot | None) -> Slot | None:
+        """Give the tiles their conversations, and once the followed one has ended, go on to another.
+
+        Args:
+            cursor: the rollout under the cursor of the list.
+
+        Returns:
+            The conversation that was gone on to, which the cursor has to follow; None when it may stay.
+        """
+        if self.run is None:
+            return None
+        tile = self.watched.cursor_tile
+        if self.rollout(tile.slot) is None:
+            tile.slot = self._first_to_watch(self.run, cursor)
+        if len(self.watched.tiles) > 1:
+            self._fill(self.run, cursor)
+        rollout = self.rollout(tile.slot)
+        if rollout is None or self.is_chosen or self.order is not RUNNING or not self.run.is_live:
+            return None
+        if not self._has_lingered(self.run, rollout):
+            return None
+        shown, running = self.watched.slots, self.run.overview.running.values()
+        following = next((other.slot for other in running if other.says and other.slot not in shown), None)
+        tile.slot = following or tile.slot
+        return following
+
+    def _first_to_watch(self, run: WatchedRun, cursor: Slot | None) -> Slot | None:
+        """Return what the cursor is on, or where that is shown already, what else runs."""
+        candidates = [*([cursor] if cursor is not None else []), *run.overview.running]
+        shown = self.watched.slots
+        return next((slot for slot in candidates if slot not in shown), candidates[0] if candidates else None)
+
+    def _fill(self, run: WatchedRun, cursor: Slot | None) -> None:
+        """Give the other tiles what runs; in a run that is over, what follows the cursor in the list."""
+        rollouts = [self.rollout(slot) for slot in self.watched.slots]
+        lingering = {
+            rollout.slot for rollout in rollouts if rollout is not None and not self._has_lingered(run, rollout)
+        }
+        is_over = cursor is not None and not run.is_live
+        start = self.listed.index(cursor) if is_over and cursor in self.listed else 0
+        others = [*self.listed[start : start + MOST_TILES], *self.listed[:MOST_TILES]]
+        self.watched.fill(run.overview.running, others, lingering=lingering)
+
+    def _has_lingered(self, run: WatchedRun, rollout: Rollout) -> bool:
+        return bool(rollout.ended_at) and run.now() - rollout.ended_at > LINGER_S
+
+    def is_watched(self, key: Key) -> bool:
+        """Whether a tile shows the conversation."""
+        return (key.case, key.rollout) in self.watched.slots
+
+    def following_words(self, tile: int, *, follows: bool) -> str:
+        """Return whether the conversation of a tile is followed, frozen or pinned, in words for its title.
+
+        Args:
+            tile: the tile.
+            follows: whether its text follows its end.
+        """
+        shown = self.watched.tiles[tile]
+        rollout = self.rollout(shown.slot)
+        follows_run = not self.is_chosen and shown is self.watched.cursor_tile
+        goes_on = self.is_live and (follows_run or (rollout is not None and rollout.is_running))
+        words = "" if not goes_on else "frozen, space follows" if not follows else "following"
+        words += " the run" if words == "following" and follows_run else ""
+        return f"pinned  {words}".strip() if shown.is_pinned else words
+
+    # When to draw ----------------------------------------------------------------------------------------------------
+
+    def is_list_due(self, now: float) -> bool:
+        """Whether the list may be drawn: always, but while the run is read only now and then."""
+        is_due = self.run is not None and (self.run.is_read or now - self._listed_at > LOADING_LIST_S)
+        self._listed_at = now if is_due else self._listed_at
+        return is_due
+
+    def rows_to_draw_at_once(self, changed: Collection[Slot], begun: Collection[Slot]) -> Collection[Slot]:
+        """Return the rows of answers that have begun, which readers wait for; the others come with `stale_rows`.
+
+        Args:
+            changed: the rollouts that changed.
+            begun: those whose answer has begun just now.
+        """
+        self._stale_rows.update(changed)
+        if not self.is_live:
+            return ()
+        self._stale_rows.difference_update(begun)
+        return begun
+
+    def stale_rows(self, now: float) -> Collection[Slot]:
+        """Return the rows that have changed, once enough time has passed to draw them, and forget them."""
+        if not self._stale_rows or now - self._rows_at <= ROWS_EVERY_S:
+            return ()
+        self._rows_at = now
+        stale, self._stale_rows = self._stale_rows, set()
+        return stale
+
+    def are_figures_due(self, now: float) -> bool:
+        """Whether the figures of a live run, which change with time too, are to be drawn again."""
+        is_due = self.is_live and now - self._figures_at > FIGURES_EVERY_S
+        self._figures_at = now if is_due else self._figures_at
+        return is_due
+
+    def rows_with_clock(self, now: float) -> Collection[Slot] | None:
+        """Return once a second the rows that show how long something takes; None before a second has passed."""
+        if self.run is None or int(now) == self._second:
+            return None
+        self._second = int(now)
+        return [rollout.slot for rollout in self.run.overview.running.values() if not rollout.says or rollout.why]

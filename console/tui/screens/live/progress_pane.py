@@ -1,0 +1,99 @@
+"""The figures of a run: progress with notice and replay clock, facts for tall screens, and the trend of scores."""
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from console.insight import number_format
+from console.insight.rollout import Rollout
+from console.tui.data.replay_feed import Replay
+from console.tui.render.progress import facts_lines, notice_words, progress_line
+from console.tui.render.replay_line import replay_line
+from console.tui.screens.live.watched_run import WatchedRun
+from console.tui.suite_views.suite_view import LiveView
+from console.tui.widgets.pane_title import tell
+
+MOST_FACTS = 7
+"""Figures of every run that are listed below those of its suite."""
+
+
+class ProgressPane(Vertical):
+    """The lines above the lists: the clock of a replay, the progress, and a notice where there is one."""
+
+    DEFAULT_CSS = """
+    ProgressPane {
+        height: auto;
+        #progress, #replay { height: 1; }
+        #replay { display: none; }
+        #notice { height: auto; max-height: 3; padding: 0 1; display: none; }
+    }
+    """
+
+    def __init__(self) -> None:
+        """Start with empty lines."""
+        super().__init__(id="figures")
+        self._replay = Static(id="replay")
+        self._progress = Static(id="progress")
+        self._notice = Static(id="notice")
+
+    def compose(self) -> ComposeResult:
+        """Lay out the lines."""
+        yield self._replay
+        yield self._progress
+        yield self._notice
+
+    def show_run(self, run: WatchedRun, view: LiveView, width: int) -> None:
+        """Draw progress and notice for lines of a width."""
+        average = view.average(run.overview)
+        line = progress_line(run.overview, run.manifest, live=run.is_live, width=width, average=average)
+        if run.damages:
+            line = line.append_text(f"   {number_format.plural(run.damages, 'unreadable line')}", "$broken")
+        tell(self._progress, line)
+        words = notice_words(run.overview, live=run.is_live)
+        if bool(words) != self._notice.display:
+            self._notice.display = bool(words)
+        tell(self._notice, words)
+
+    def show_replay(self, replay: Replay | None, width: int) -> None:
+        """Draw where a replay is and how fast it goes; None: what is shown is no replay."""
+        if self._replay.display is (replay is None):
+            self._replay.display = replay is not None
+        if replay is not None:
+            tell(self._replay, replay_line(replay, width))
+
+
+class FactsPane(Static):
+    """Tokens, cost, endpoints and scores of a run, for tall screens."""
+
+    def __init__(self) -> None:
+        """Start without figures."""
+        super().__init__(id="facts", classes="pane")
+        self.border_title = Content("This run")
+
+    def show_run(self, run: WatchedRun, view: LiveView, width: int) -> None:
+        """Draw the figures, those of the suite's own view first.
+
+        Args:
+            run: the run.
+            view: the suite's view.
+            width: cells of the screen, which count until the pane has a width of its own.
+        """
+        if not self.display:
+            return
+        of_suite = view.facts(list(run.overview.rollouts.values()), self.size.width or width)
+        of_run = facts_lines(run.overview, run.manifest, live=run.is_live)
+        tell(self, Content("\n").join([*of_suite, *of_run[:MOST_FACTS]] if of_suite else of_run))
+
+
+class TrendPane(Static):
+    """How the scores of the watched conversation develop, where the suite's own view says so."""
+
+    def __init__(self) -> None:
+        """Start without a trend."""
+        super().__init__(id="trend", classes="pane")
+        self.border_title = Content("Against the thresholds")
+
+    def show_rollout(self, rollout: Rollout | None, view: LiveView, *, live: bool) -> None:
+        """Draw the trend of a rollout; `live` says whether it is being played."""
+        tell(self, view.trend(rollout, live=live))

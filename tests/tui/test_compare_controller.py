@@ -1,0 +1,208 @@
+"""Compare's rules without an interface: what is listed, stepping, growing runs, and suites that are slow or fail."""
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.compared_runs import CASES, CallSuite, call_run
+
+from console.core.fault import UsageError
+from console.store.runs import RunFolder
+from console.tui.data import suite_thread
+from console.tui.screens.compare import controller as module
+from console.tui.screens.compare import run_pair
+from console.tui.screens.compare.controller import NUMBERS, SIDE_BY_SIDE, CompareController
+
+LOST = ["live_multiple_131-52", "live_multiple_140-58", "live_simple_77-40-0"]
+GAINED = ["live_simple_14-3-9"]
+
+
+class Loop:
+    """Collects what threads hand over; calls it in the test's own thread."""
+
+    def __init__(self) -> None:
+        self.calls: list[Any] = []
+        self.drawn = 0
+        self.arrived = threading.Event()
+
+    def take(self, call: Any) -> None:
+        self.calls.append(call)
+        self.arrived.set()
+
+    def run(self) -> None:
+        assert self.arrived.wait(10)
+        for call in self.calls:
+            call()
+
+    def draw(self) -> None:
+        self.drawn += 1
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> tuple[RunFolder, RunFolder]:
+    return call_run(tmp_path, "0116-0904", "gpt-w", 0), call_run(tmp_path, "0117-1420", "gpt-x", 1)
+
+
+def compare_by(suite: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(run_pair, "find_suite", lambda manifest, data: suite)
+
+
+def opened(a: RunFolder, b: RunFolder, case: str = "", loop: Loop | None = None) -> CompareController:
+    """Return a controller whose runs are read, at the first pair."""
+    loop = loop or Loop()
+    controller = CompareController(a, b, case, in_loop=loop.take, case_arrived=loop.draw)
+    controller.take(controller.read(None))
+    controller.current_key = controller.take_first_case() or next(iter(controller.pairs))
+    return controller
+
+
+def listed(controller: CompareController) -> list[str]:
+    return [pair.slot[0] for pair in controller.pairs.values()]
+
+
+def test_what_was_lost_is_listed_first_and_stepping_ends_at_both_ends(two: Any) -> None:
+    controller = opened(*two)
+    assert listed(controller) == [*LOST, *GAINED]
+    assert controller.position_words == "1 of 4 changed"
+    assert controller.step(-1) is None
+    seen = []
+    while (key := controller.step(1)) is not None:
+        controller.current_key = key
+        seen.append(controller.pairs[key].slot[0])
+    assert seen == [*LOST[1:], *GAINED]
+    assert controller.lost_cases == tuple(LOST)
+
+
+def test_scopes_and_words_narrow_the_list(two: Any) -> None:
+    controller = opened(*two)
+    for scope, ids in (("lost", LOST), ("gained", GAINED), ("left out", ["live_simple_92-47-0"])):
+        controller.list_scope(scope)
+        assert listed(controller) == ids
+    controller.list_scope("all")
+    assert len(listed(controller)) == len(CASES)
+    controller.find("LANG live")
+    assert listed(controller) == ["live_simple_77-40-0", "live_simple_81-43-0"]
+    controller.find("nothing like it")
+    assert (listed(controller), controller.empty_words) == ([], "Nothing matches. F clears the filter.")
+    assert controller.current is None
+
+
+def test_it_begins_at_a_named_case_once(two: Any) -> None:
+    controller = opened(*two, case=LOST[2])
+    assert controller.current is not None
+    assert controller.current.slot[0] == LOST[2]
+    assert controller.take_first_case() == ""
+
+
+def test_runs_that_agree_list_everything(two: Any) -> None:
+    controller = opened(two[0], two[0])
+    assert controller.scope == "all"
+    assert len(listed(controller)) == len(CASES)
+
+
+def test_swapping_makes_losses_gains(two: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    compare_by(CallSuite(), monkeypatch)
+    controller = opened(*two, case=LOST[0])
+    before = controller.case()
+    controller.swap()
+    after = controller.case()
+    assert listed(controller) == [*GAINED, *LOST]
+    assert controller.folders == two[::-1]
+    assert before is not None
+    assert after is not None
+    assert (after.a.rollout, after.b.rollout) == (before.b.rollout, before.a.rollout)
+
+
+def test_views_go_round_and_the_numbers_are_a_toggle(two: Any) -> None:
+    controller = opened(*two)
+    seen = [controller.view]
+    for _ in range(4):
+        controller.show_next_view()
+        seen.append(controller.view)
+    assert seen == ["Beside", "Talk A", "Talk B", "Numbers", "Beside"]
+    controller.toggle_numbers()
+    assert controller.view == NUMBERS
+    controller.toggle_numbers()
+    assert controller.view == SIDE_BY_SIDE
+
+
+def test_a_run_that_grows_is_noticed(two: Any) -> None:
+    controller = opened(*two)
+    assert not controller.has_grown
+    with two[1].journal_path.open("a") as journal:
+        journal.write("\n")
+    assert controller.has_grown
+    assert controller.pair is not None
+    controller.pair.read_s = 3.0
+    assert controller.look_every_s == 12.0
+
+
+def test_names_of_files_and_the_command(two: Any) -> None:
+    controller = opened(*two)
+    assert controller.export_path(".md") == Path("compare-0116-0904-0117-1420.md")
+    assert controller.command == "eval-console compare 0116-0904 0117-1420"
+
+
+def test_a_suite_that_fails_costs_that_case_only(two: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Failing(CallSuite):
+        def compare(self, case: Any, *rest: Any) -> Any:
+            if case.id == LOST[0]:
+                raise SystemExit("no")
+            return super().compare(case, *rest)
+
+    compare_by(Failing(), monkeypatch)
+    controller = opened(*two)
+    case = controller.case()
+    assert case is not None
+    assert case.a.comparison is None
+    assert "SystemExit: no" in case.a.fault
+    controller.current_key = controller.step(1) or ""
+    case = controller.case()
+    assert case is not None
+    assert case.a.comparison is not None
+
+
+def test_a_slow_suite_is_not_waited_for(two: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    let_go = threading.Event()
+
+    class Slow(CallSuite):
+        def compare(self, *arguments: Any) -> Any:
+            let_go.wait(10)
+            return super().compare(*arguments)
+
+    compare_by(Slow(), monkeypatch)
+    loop = Loop()
+    controller = opened(*two, loop=loop)
+    assert controller.case() is None
+    assert controller.case() is None, "it is read once"
+    let_go.set()
+    loop.run()
+    assert loop.drawn == 1
+    assert controller.case() is not None
+
+
+def test_a_suite_that_hangs_is_left_behind(two: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    let_go = threading.Event()
+
+    class Hanging(CallSuite):
+        def compare(self, case: Any, *rest: Any) -> Any:
+            if case.id == LOST[0]:
+                let_go.wait(10)
+            return super().compare(case, *rest)
+
+    monkeypatch.setattr(suite_thread, "GIVE_UP_S", 0.05)
+    monkeypatch.setattr(module, "WAIT_S", 0.2)
+    compare_by(Hanging(), monkeypatch)
+    controller = opened(*two)
+    assert controller.case() is None
+    controller.current_key = controller.step(1) or ""
+    assert controller.case() is not None
+    let_go.set()
+
+
+def test_a_run_that_is_gone_is_said(two: Any) -> None:
+    two[1].manifest_path.unlink()
+    controller = CompareController(*two, in_loop=lambda call: None, case_arrived=lambda: None)
+    with pytest.raises(UsageError, match=r"run\.json is missing"):
+        controller.read(None)

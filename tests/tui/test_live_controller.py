@@ -1,0 +1,295 @@
+"""The rules of the Live screen, without a terminal and an event loop: rows, watched conversations, times of drawing."""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from console.core.case import Case, Key, Setting
+from console.core.live import Status
+from console.core.outcome import Outcome, Verdict
+from console.core.record import Finished, Started
+from console.core.run import Manifest, ModelFacts
+from console.insight.overview import Overview
+from console.insight.rollout import Slot
+from console.insight.sort_orders import RUN_ORDER, WORST_FIRST, SortOrder
+from console.tui.screens.live.controller import (
+    FIGURES_EVERY_S,
+    LINGER_S,
+    LOADING_LIST_S,
+    ROWS_EVERY_S,
+    RUNNING,
+    LiveController,
+)
+from console.tui.screens.live.stable_rows import StableRows
+from console.tui.screens.live.watched_conversations import WatchedConversations
+
+MANIFEST = Manifest(id="r", at=0.0, suite="s", model=ModelFacts("m"), setting=Setting(), cases=9)
+
+
+@dataclass
+class PlayedRun:
+    """A run whose conversations begin, speak and end when a test says so; its clock stands still."""
+
+    overview: Overview = field(default_factory=Overview)
+    manifest: Manifest = MANIFEST
+    is_live: bool = True
+    is_read: bool = True
+    damages: int = 0
+    seconds: float = 100.0
+
+    def now(self) -> float:
+        return self.seconds
+
+    def begin(self, *ids: str) -> None:
+        for id in ids:
+            self.overview.apply(Started(at=self.seconds, key=Key(id), case=Case(id, "", {})))
+
+    def speak(self, *ids: str) -> None:
+        for id in ids:
+            self.overview.rollouts[id, 0].say("words")
+
+    def finish(self, *ids: str, outcome: Outcome = Outcome.PASSED) -> None:
+        for id in ids:
+            verdict = Verdict(outcome, None if outcome is Outcome.PASSED else "reason")
+            self.overview.apply(Finished(at=self.seconds, key=Key(id), verdict=verdict))
+
+
+@pytest.fixture
+def run() -> PlayedRun:
+    """A run with four conversations that have all said something."""
+    played = PlayedRun()
+    played.begin(*"abcd")
+    played.speak(*"abcd")
+    return played
+
+
+@pytest.fixture
+def controller(run: PlayedRun) -> LiveController:
+    """A controller that watches the run, its cursor on the first row."""
+    live = LiveController()
+    live.run = run
+    live.list_rollouts(None)
+    live.advance(("a", 0))
+    return live
+
+
+def ids(slots: list[Slot]) -> str:
+    return "".join(case for case, _ in slots)
+
+
+def shown(controller: LiveController) -> str:
+    return "".join(tile.slot[0] if tile.slot else "-" for tile in controller.watched.tiles)
+
+
+# The list ------------------------------------------------------------------------------------------------------------
+
+
+def test_rows_stay_where_they_are() -> None:
+    rows = StableRows()
+    a, b, c, d = ((letter, 0) for letter in "abcd")
+    assert rows.update([a, b, c])
+    assert not rows.update([a, b, c])
+    rows.update([a, c, d])
+    assert rows.slots == [a, d, c]
+    rows.update([c], kept=a, spare=0)
+    assert rows.slots == [a, c]
+    rows.update([], kept=None, spare=1)
+    assert rows.slots == [a]
+
+
+def test_the_row_of_what_ended_goes_to_what_begins_but_the_cursor_keeps_its_own(
+    run: PlayedRun, controller: LiveController
+) -> None:
+    run.finish("a", "b", "c")
+    run.begin("e", "f")
+    assert ids(controller.list_rollouts(("b", 0))) == "ebfd"
+
+
+def test_as_many_ended_rows_stay_as_may_run_at_once(run: PlayedRun, controller: LiveController) -> None:
+    run.overview.apply_frame(Status("running", 3))
+    run.finish("a", "c")
+    assert ids(controller.list_rollouts(None)) == "abd", "three at once: two that run and one that has ended"
+
+
+def test_a_run_that_begins_again_has_new_rows(run: PlayedRun, controller: LiveController) -> None:
+    run.finish("a")
+    run.begin("e")
+    assert ids(controller.list_rollouts(None)) == "ebcd"
+    controller.restart()
+    assert ids(controller.list_rollouts(None)) == "bcde"
+
+
+def test_orders_of_a_run_that_is_live_and_of_one_that_is_over(run: PlayedRun, controller: LiveController) -> None:
+    run.finish("c", outcome=Outcome.FAILED)
+    run.finish("d", outcome=Outcome.BROKEN)
+    assert [controller.next_order() for _ in range(3)] == [RUN_ORDER, WORST_FIRST, RUNNING]
+    run.is_live = False
+    assert ids(controller.list_rollouts(None)) == "abcd"
+    assert controller.order is RUN_ORDER, "nothing runs that could be listed alone"
+    assert controller.next_order() is WORST_FIRST
+    assert ids(controller.list_rollouts(None)) == "dcab"
+
+
+def test_a_view_of_the_suite_lists_everything_and_brings_its_own_orders(
+    run: PlayedRun, controller: LiveController
+) -> None:
+    run.finish("b")
+    by_name = SortOrder("by name, the last first", lambda rollout: -ord(rollout.key.case))
+    controller.view_orders = [by_name]
+    assert ids(controller.list_rollouts(None)) == "abcd"
+    assert controller.order is RUN_ORDER
+    assert controller.next_order() is by_name
+    assert ids(controller.list_rollouts(None)) == "dcba"
+    assert controller.next_order() is WORST_FIRST
+
+
+def test_the_order_of_an_earlier_visit_is_taken_up_where_it_exists(controller: LiveController) -> None:
+    controller.restore_order(WORST_FIRST.name)
+    assert controller.order is WORST_FIRST
+    controller.restore_order("no such order")
+    assert controller.order is WORST_FIRST
+
+
+def test_nothing_is_listed_without_a_run() -> None:
+    controller = LiveController()
+    assert controller.list_rollouts(None) == []
+    assert controller.advance(None) is None
+    assert not controller.is_live
+
+
+# Watched conversations -----------------------------------------------------------------------------------------------
+
+
+def test_the_first_tile_follows_the_run_until_the_reader_chooses(run: PlayedRun, controller: LiveController) -> None:
+    assert shown(controller) == "a"
+    assert controller.following_words(0, follows=True) == "following the run"
+    run.finish("a")
+    assert controller.advance(("a", 0)) is None, "what has just ended stays a moment"
+    run.seconds += LINGER_S + 0.1
+    assert controller.advance(("a", 0)) == ("b", 0)
+    assert controller.move_cursor(("c", 0))
+    assert not controller.move_cursor(("c", 0))
+    assert controller.following_words(0, follows=True) == "following"
+    run.finish("c")
+    run.seconds += LINGER_S + 0.1
+    assert controller.advance(("c", 0)) is None
+    assert (shown(controller), controller.following_words(0, follows=True)) == ("c", "")
+
+
+def test_it_goes_on_only_to_what_speaks(run: PlayedRun, controller: LiveController) -> None:
+    run.begin("e")
+    run.finish("a", "b", "c", "d")
+    run.seconds += LINGER_S + 0.1
+    assert controller.advance(("a", 0)) is None
+    run.speak("e")
+    assert controller.advance(("a", 0)) == ("e", 0)
+
+
+def test_freezing_holds_a_conversation_and_following_one_that_ended_goes_on_with_the_run(
+    run: PlayedRun, controller: LiveController
+) -> None:
+    assert not controller.toggle_follow(0, follows=True)
+    assert controller.following_words(0, follows=False) == "frozen, space follows"
+    assert controller.is_chosen
+    assert controller.toggle_follow(0, follows=False)
+    assert not controller.is_chosen
+    controller.move_cursor(("b", 0))
+    run.finish("b")
+    run.seconds += LINGER_S + 0.1
+    assert controller.toggle_follow(0, follows=True)
+    assert controller.advance(("b", 0)) == ("a", 0)
+
+
+def test_a_run_that_is_over_is_not_followed(run: PlayedRun, controller: LiveController) -> None:
+    run.finish(*"abcd")
+    run.is_live = False
+    run.seconds += LINGER_S + 0.1
+    controller.list_rollouts(None)
+    assert controller.advance(("a", 0)) is None
+    assert controller.following_words(0, follows=True) == ""
+
+
+# The grid ------------------------------------------------------------------------------------------------------------
+
+
+def test_what_ends_gives_its_tile_to_the_next_but_a_pinned_one_stays(
+    run: PlayedRun, controller: LiveController
+) -> None:
+    assert controller.toggle_pin(0)
+    controller.watched.resize(2)
+    controller.advance(("a", 0))
+    assert shown(controller) == "ab"
+    assert controller.following_words(0, follows=True) == "pinned  following"
+    assert controller.watched.cursor_tile is controller.watched.tiles[1]
+    run.finish("a", "b")
+    run.seconds += LINGER_S + 0.1
+    assert controller.advance(("a", 0)) == ("c", 0)
+    assert shown(controller) == "ac"
+    assert not controller.toggle_pin(0)
+    assert not controller.following_words(0, follows=True).startswith("pinned")
+
+
+def test_a_fuller_grid_shows_what_runs_and_fewer_tiles_forget_the_rest(
+    run: PlayedRun, controller: LiveController
+) -> None:
+    controller.watched.resize(4)
+    controller.advance(("a", 0))
+    assert shown(controller) == "abcd"
+    assert controller.is_watched(Key("d"))
+    controller.watched.resize(1)
+    assert not controller.is_watched(Key("d"))
+    controller.watched.resize(2)
+    assert shown(controller) == "a-"
+
+
+def test_tiles_of_a_run_that_is_over_show_what_follows_the_cursor(run: PlayedRun, controller: LiveController) -> None:
+    run.finish(*"abcd")
+    run.is_live = False
+    run.seconds += LINGER_S + 0.1
+    controller.list_rollouts(None)
+    controller.watched.resize(3)
+    controller.move_cursor(("c", 0))
+    controller.advance(("c", 0))
+    assert shown(controller) == "cda"
+
+
+def test_an_empty_tile_cannot_be_pinned() -> None:
+    controller = LiveController()
+    assert not controller.toggle_pin(0)
+    assert not WatchedConversations().tiles[0].is_pinned
+
+
+# When to draw --------------------------------------------------------------------------------------------------------
+
+
+def test_answers_that_begin_are_drawn_at_once_and_other_rows_a_little_later(controller: LiveController) -> None:
+    a, b = ("a", 0), ("b", 0)
+    assert set(controller.rows_to_draw_at_once({a, b}, {a})) == {a}
+    assert set(controller.stale_rows(10.0)) == {b}
+    controller.rows_to_draw_at_once({a}, ())
+    assert not controller.stale_rows(10.0 + ROWS_EVERY_S / 2)
+    assert set(controller.stale_rows(10.0 + ROWS_EVERY_S * 1.1)) == {a}
+    assert not controller.stale_rows(20.0)
+
+
+def test_figures_of_a_live_run_change_with_time(run: PlayedRun, controller: LiveController) -> None:
+    assert controller.are_figures_due(10.0)
+    assert not controller.are_figures_due(10.0 + FIGURES_EVERY_S / 2)
+    assert controller.are_figures_due(10.0 + FIGURES_EVERY_S * 1.1)
+    run.is_live = False
+    assert not controller.are_figures_due(20.0)
+
+
+def test_rows_that_show_a_clock_are_drawn_once_a_second(run: PlayedRun, controller: LiveController) -> None:
+    run.begin("e")
+    assert controller.rows_with_clock(10.0) == [("e", 0)]
+    assert controller.rows_with_clock(10.9) is None
+    assert controller.rows_with_clock(11.0) == [("e", 0)]
+
+
+def test_the_list_of_a_run_that_is_being_read_is_drawn_now_and_then(run: PlayedRun, controller: LiveController) -> None:
+    run.is_read = False
+    assert controller.is_list_due(10.0)
+    assert not controller.is_list_due(10.0 + LOADING_LIST_S / 2)
+    run.is_read = True
+    assert controller.is_list_due(10.0 + LOADING_LIST_S / 2)
