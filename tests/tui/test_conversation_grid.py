@@ -158,7 +158,7 @@ async def test_coming_back_to_a_run_keeps_the_place(opened: Any, workspace: Any)
         await assert_until(
             pilot, lambda: back.conversations.cursor == kept and back.controller.order is screen.controller.order
         )
-        watched = back.watched_rollout()
+        watched = back.grid_actions.rollout
         assert watched is not None
         assert str(watched.key.case) in (kept or "")
 

@@ -9,6 +9,7 @@ from console.core.live import Status
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Finished, Started
 from console.core.run import Manifest, ModelFacts
+from console.insight.conversation import Conversation
 from console.insight.overview import Overview
 from console.insight.rollout import Slot
 from console.insight.sort_orders import RUN_ORDER, WORST_FIRST, SortOrder
@@ -39,6 +40,9 @@ class PlayedRun:
 
     def now(self) -> float:
         return self.seconds
+
+    def conversation(self, key: Key) -> Conversation:
+        return Conversation(key)
 
     def begin(self, *ids: str) -> None:
         for id in ids:
@@ -251,6 +255,16 @@ def test_tiles_of_a_run_that_is_over_show_what_follows_the_cursor(run: PlayedRun
     controller.move_cursor(("c", 0))
     controller.advance(("c", 0))
     assert shown(controller) == "cda"
+
+
+def test_titles_say_what_each_tile_shows(run: PlayedRun, controller: LiveController) -> None:
+    controller.watched.resize(2)
+    controller.advance(("a", 0))
+    controller.toggle_pin(1)
+    first, second = controller.tile_states([True, False])
+    assert (first.words, first.is_pinned) == ("following the run", False)
+    assert (second.words, second.is_pinned) == ("pinned  frozen, space follows", True)
+    assert second.rollout is run.overview.rollouts["b", 0]
 
 
 def test_an_empty_tile_cannot_be_pinned() -> None:

@@ -94,7 +94,7 @@ async def test_the_detail_follows_the_cursor_and_enter_goes_in(opened: Any, work
         screen = await watch(app, pilot, folder)
         await pilot.press("G")
         await pilot.pause()
-        watched = screen.watched_rollout()
+        watched = screen.grid_actions.rollout
         assert watched is not None
         assert watched.key.case == "live_multiple_9-4-1"
         await pilot.press("enter")
@@ -160,7 +160,7 @@ async def test_what_arrives_does_not_move_the_cursor(opened: Any, workspace: Any
         await assert_until(pilot, lambda: "0/case-8" in running.keys)
         assert running.cursor == "0/case-2"
         assert list(running.keys)[:4] == ["0/case-6", "0/case-1", "0/case-2", "0/case-3"]
-        watched = screen.watched_rollout()
+        watched = screen.grid_actions.rollout
         assert watched is not None
         assert watched.key == Key("case-2")
 

@@ -11,7 +11,7 @@ from console.core.case import Key
 from console.insight.rollout import Rollout, Slot
 from console.insight.sort_orders import RUN_ORDER, WORST_FIRST, SortOrder
 from console.tui.screens.live.stable_rows import StableRows
-from console.tui.screens.live.watched_conversations import WatchedConversations
+from console.tui.screens.live.watched_conversations import TileState, WatchedConversations
 from console.tui.screens.live.watched_run import WatchedRun
 
 LINGER_S = 1.5
@@ -175,6 +175,17 @@ class LiveController:
     def is_watched(self, key: Key) -> bool:
         """Whether a tile shows the conversation."""
         return (key.case, key.rollout) in self.watched.slots
+
+    def tile_states(self, follows: Sequence[bool]) -> list[TileState]:
+        """Return what the titles of all tiles say.
+
+        Args:
+            follows: of each tile, whether its text follows its end.
+        """
+        return [
+            TileState(self.rollout(tile.slot), self.following_words(place, follows=follows[place]), tile.is_pinned)
+            for place, tile in enumerate(self.watched.tiles)
+        ]
 
     def following_words(self, tile: int, *, follows: bool) -> str:
         """Return whether the conversation of a tile is followed, frozen or pinned, in words for its title.

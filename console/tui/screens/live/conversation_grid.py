@@ -9,6 +9,7 @@ from textual.content import Content
 from console.core.case import Key
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout
+from console.tui.screens.live.watched_conversations import TileState
 from console.tui.suite_views.suite_view import ConversationDrawer, LiveView
 from console.tui.widgets.pane_title import PaneTitle
 from console.tui.widgets.transcript import Transcript
@@ -56,7 +57,7 @@ class ConversationTile(Vertical):
         self.transcript = Transcript(id=name, classes="pane", follow=True)
         self.pane_title = PaneTitle(name, id=f"{name}-caption")
         self._drawer: ConversationDrawer | None = None
-        self._view: LiveView | None = None
+        self._drawn_by: LiveView | None = None
 
     def compose(self) -> ComposeResult:
         """Lay out title and text."""
@@ -70,12 +71,12 @@ class ConversationTile(Vertical):
 
     def draws(self, key: Key, view: LiveView) -> bool:
         """Whether a conversation is drawn already, and in this way."""
-        return self._view is view and self.conversation is not None and self.conversation.key == key
+        return self._drawn_by is view and self.conversation is not None and self.conversation.key == key
 
     def show(self, conversation: Conversation, view: LiveView, *, compact: bool) -> None:
         """Draw a conversation from its end."""
-        if self._drawer is None or self._view is not view:
-            self._drawer, self._view = view.conversation_drawer(self.transcript), view
+        if self._drawer is None or self._drawn_by is not view:
+            self._drawer, self._drawn_by = view.conversation_drawer(self.transcript), view
         self._drawer.compact = compact
         self._drawer.show(conversation, follow=True)
 
@@ -99,10 +100,10 @@ class ConversationTile(Vertical):
         if self._drawer is not None:
             self._drawer.toggle()
 
-    def draw_title(self, name: Content, state: str, *, pinned: bool) -> None:
+    def draw_title(self, name: Content, state: TileState) -> None:
         """Say which conversation it is, and whether it is followed or pinned."""
         if self.is_mounted:
-            self.pane_title.tell(name, Content.styled(state, "$live" if pinned else "$muted"))
+            self.pane_title.tell(name, Content.styled(state.words, "$live" if state.is_pinned else "$muted"))
 
 
 class ConversationGrid(Container):
@@ -113,9 +114,10 @@ class ConversationGrid(Container):
     ConversationGrid.zoom-path { layout: vertical; }
     """
 
-    def __init__(self) -> None:
-        """Start with one tile."""
+    def __init__(self, view: LiveView) -> None:
+        """Start with one tile; conversations are drawn as `view` says."""
         super().__init__(id="conversation-grid")
+        self.view = view
         self._made = [ConversationTile(0)]
         self.shape: Shape = (1, 1)
 
@@ -141,6 +143,16 @@ class ConversationGrid(Container):
             tile.forget()
         self.styles.grid_size_columns, self.styles.grid_size_rows = shape
 
+    @property
+    def follows(self) -> list[bool]:
+        """Of each tile, whether its text follows its end."""
+        return [tile.transcript.follow for tile in self.tiles]
+
+    def draw_titles(self, states: Sequence[TileState]) -> None:
+        """Say of each tile which conversation it is, and whether it is followed or pinned."""
+        for tile, state in zip(self.tiles, states, strict=True):
+            tile.draw_title(self.view.watched_words(state.rollout), state)
+
     def place_of(self, transcript: object) -> int | None:
         """Return which tile holds this transcript; None when none does."""
         return next((place for place, tile in enumerate(self.tiles) if tile.transcript is transcript), None)
@@ -148,7 +160,6 @@ class ConversationGrid(Container):
     def draw(
         self,
         rollouts: Sequence[Rollout | None],
-        view: LiveView,
         *,
         open_conversation: Callable[[Key], Conversation | None],
         changed: Collection[Key] = (),
@@ -159,7 +170,6 @@ class ConversationGrid(Container):
 
         Args:
             rollouts: what each tile shows.
-            view: how a conversation is drawn.
             open_conversation: returns a conversation; None when it cannot be read.
             changed: conversations with new text or facts.
             rewound: whether what was drawn does not hold any more.
@@ -173,10 +183,10 @@ class ConversationGrid(Container):
             if rollout is None:
                 if rewound:
                     tile.clear()
-            elif rewound or not tile.draws(rollout.key, view):
+            elif rewound or not tile.draws(rollout.key, self.view):
                 conversation = open_conversation(rollout.key)
                 if conversation is not None:
-                    tile.show(conversation, view, compact=compact or len(self.tiles) > ROOMY_TILES)
+                    tile.show(conversation, self.view, compact=compact or len(self.tiles) > ROOMY_TILES)
                     has_begun = True
             elif rollout.key in changed:
                 tile.update()

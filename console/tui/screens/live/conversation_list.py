@@ -21,7 +21,7 @@ class ConversationList(RowList):
         """Draw rows as `view` says."""
         super().__init__(view.columns, id="running", classes="pane", empty=Content("reading the run …"))
         self.pane_title = PaneTitle("running", id="running-caption")
-        self._view = view
+        self.view = view
         self._watched: WatchedRun | None = None
 
     @property
@@ -31,7 +31,7 @@ class ConversationList(RowList):
 
     def take_view(self, view: LiveView) -> None:
         """Draw rows as another view says, with the names of its columns above them."""
-        self._view = view
+        self.view = view
         self.set_columns(view.columns, names=True)
 
     def show_rollouts(self, run: WatchedRun, slots: Sequence[Slot]) -> None:
@@ -58,7 +58,7 @@ class ConversationList(RowList):
         if only_running:
             left = Content.assemble("Running", (f"  {running}", "$muted"))
         else:
-            left = Content.assemble(self._view.rows_title, (f"  {rollouts}, {running} running", "$muted"))
+            left = Content.assemble(self.view.rows_title, (f"  {rollouts}, {running} running", "$muted"))
         self.pane_title.tell(left, Content.styled(f"o {order}", "$muted"))
 
     def _draw_rollout(self, key: str) -> tuple[Content, ...]:
@@ -66,7 +66,7 @@ class ConversationList(RowList):
         rollout = run.overview.rollouts.get(slot_of(key)) if run is not None else None
         if run is None or rollout is None:
             return ()
-        return self._view.row_cells(rollout, run.now(), live=run.is_live)
+        return self.view.row_cells(rollout, run.now(), live=run.is_live)
 
 
 def _empty_words(run: WatchedRun) -> Content:

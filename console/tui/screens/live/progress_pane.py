@@ -30,9 +30,10 @@ class ProgressPane(Vertical):
     }
     """
 
-    def __init__(self) -> None:
-        """Start with empty lines."""
+    def __init__(self, view: LiveView) -> None:
+        """Start with empty lines; `view` says what the run is about."""
         super().__init__(id="figures")
+        self.view = view
         self._replay = Static(id="replay")
         self._progress = Static(id="progress")
         self._notice = Static(id="notice")
@@ -43,9 +44,9 @@ class ProgressPane(Vertical):
         yield self._progress
         yield self._notice
 
-    def show_run(self, run: WatchedRun, view: LiveView, width: int) -> None:
+    def show_run(self, run: WatchedRun, width: int) -> None:
         """Draw progress and notice for lines of a width."""
-        average = view.average(run.overview)
+        average = self.view.average(run.overview)
         line = progress_line(run.overview, run.manifest, live=run.is_live, width=width, average=average)
         if run.damages:
             line = line.append_text(f"   {number_format.plural(run.damages, 'unreadable line')}", "$broken")
@@ -66,22 +67,22 @@ class ProgressPane(Vertical):
 class FactsPane(Static):
     """Tokens, cost, endpoints and scores of a run, for tall screens."""
 
-    def __init__(self) -> None:
-        """Start without figures."""
+    def __init__(self, view: LiveView) -> None:
+        """Start without figures; `view` adds those of the suite."""
         super().__init__(id="facts", classes="pane")
+        self.view = view
         self.border_title = Content("This run")
 
-    def show_run(self, run: WatchedRun, view: LiveView, width: int) -> None:
+    def show_run(self, run: WatchedRun, width: int) -> None:
         """Draw the figures, those of the suite's own view first.
 
         Args:
             run: the run.
-            view: the suite's view.
             width: cells of the screen, which count until the pane has a width of its own.
         """
         if not self.display:
             return
-        of_suite = view.facts(list(run.overview.rollouts.values()), self.size.width or width)
+        of_suite = self.view.facts(list(run.overview.rollouts.values()), self.size.width or width)
         of_run = facts_lines(run.overview, run.manifest, live=run.is_live)
         tell(self, Content("\n").join([*of_suite, *of_run[:MOST_FACTS]] if of_suite else of_run))
 
@@ -89,11 +90,12 @@ class FactsPane(Static):
 class TrendPane(Static):
     """How the scores of the watched conversation develop, where the suite's own view says so."""
 
-    def __init__(self) -> None:
-        """Start without a trend."""
+    def __init__(self, view: LiveView) -> None:
+        """Start without a trend; `view` draws it."""
         super().__init__(id="trend", classes="pane")
+        self.view = view
         self.border_title = Content("Against the thresholds")
 
-    def show_rollout(self, rollout: Rollout | None, view: LiveView, *, live: bool) -> None:
+    def show_rollout(self, rollout: Rollout | None, *, live: bool) -> None:
         """Draw the trend of a rollout; `live` says whether it is being played."""
-        tell(self, view.trend(rollout, live=live))
+        tell(self, self.view.trend(rollout, live=live))

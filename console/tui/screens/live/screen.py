@@ -16,9 +16,6 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 
 from console.core.case import Key
-from console.core.fault import UsageError
-from console.insight.conversation import Conversation
-from console.insight.rollout import Rollout
 from console.store.runs import RunFolder
 from console.tui.actions import Action
 from console.tui.data.run_feed import Changes, RunFeed
@@ -27,9 +24,10 @@ from console.tui.render.progress import state_words, title_words
 from console.tui.render.rollout_rows import row_key, slot_of
 from console.tui.sanitize import literal
 from console.tui.screens.live.controller import RUNNING, LiveController
-from console.tui.screens.live.conversation_grid import ConversationGrid, Shape, shapes_for
+from console.tui.screens.live.conversation_grid import ConversationGrid
 from console.tui.screens.live.conversation_list import ConversationList
 from console.tui.screens.live.failure_list import FailureList
+from console.tui.screens.live.grid_actions import GridActions, GridRoom
 from console.tui.screens.live.live_runs import LiveRuns
 from console.tui.screens.live.live_runs_panel import LiveRunsPanel
 from console.tui.screens.live.problem_list import ProblemList
@@ -37,11 +35,9 @@ from console.tui.screens.live.progress_pane import FactsPane, ProgressPane, Tren
 from console.tui.screens.live.replay_controls import ReplayControls
 from console.tui.screens.live.run_controls import RunControls
 from console.tui.screens.live.standard_view import STANDARD
-from console.tui.screens.live.watched_actions import WatchedActions
 from console.tui.screens.run_screen import RunScreen
 from console.tui.services import Services
 from console.tui.suite_views.registry import find_view
-from console.tui.suite_views.suite_view import LiveView
 from console.tui.widgets.pane_title import same
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.transcript import Transcript
@@ -90,19 +86,17 @@ class LiveScreen(RunScreen):
         """Watch a run."""
         super().__init__(services, run)
         self.controller = LiveController()
-        self.view: LiveView = STANDARD
-        """How rollouts are drawn: the suite's own way, once it is known that there is one."""
-        self.progress = ProgressPane()
+        self.progress = ProgressPane(STANDARD)
         self.live_runs_panel = LiveRunsPanel()
         self.conversations = ConversationList(STANDARD)
-        self.facts, self.trend = FactsPane(), TrendPane()
+        self.facts, self.trend = FactsPane(STANDARD), TrendPane(STANDARD)
         self.failures, self.problems = FailureList(), ProblemList()
-        self.grid = ConversationGrid()
+        self.grid = ConversationGrid(STANDARD)
         self.live_runs = LiveRuns(services, run)
         self.run_controls = RunControls(
             services,
             feed=lambda: self.feed,
-            rollout=self.watched_rollout,
+            rollout=lambda: self.grid_actions.rollout,
             in_worker=lambda question: self.run_worker(question, exclusive=True, group="stop"),
         )
         self.replay_controls = ReplayControls(
@@ -113,8 +107,15 @@ class LiveScreen(RunScreen):
             clock_changed=self._draw_replay,
             moved=lambda: self.pump.wake(),
         )
-        self.watched_actions = WatchedActions(
-            services, self.controller, self.grid, active_tile=self._active_tile, redraw=self._redraw_watched
+        self.grid_actions = GridActions(
+            services,
+            self.controller,
+            self.grid,
+            self.trend,
+            focused=lambda: self.focused,
+            room=self._grid_room,
+            laid_out=self._set_list_shown,
+            redraw=self._redraw_watched,
         )
         self._status = Content.empty()
         self._was_live = self._is_restored = False
@@ -196,13 +197,20 @@ class LiveScreen(RunScreen):
 
     def _choose_view(self, feed: RunFeed) -> None:
         """Take the suite's own view once it is known that there is one."""
-        if self.view is not STANDARD:
+        if self.has_own_view:
             return
         view = find_view(feed.manifest, feed.overview.track_names, feed.manifest.format).live
         if view is not None:
-            self.view, self.controller.view_orders = view, view.sort_orders
             self.add_class("-suite-view")
+            self.controller.view_orders = view.sort_orders
             self.conversations.take_view(view)
+            for pane in (self.progress, self.facts, self.grid, self.trend):
+                pane.view = view
+
+    @property
+    def has_own_view(self) -> bool:
+        """Whether the suite of the run has its own shape of Live."""
+        return self.controller.view_orders is not None
 
     def _show_feed(self, replay: RunFeed | None) -> None:
         """Show a replay, or the run as it is again."""
@@ -218,7 +226,7 @@ class LiveScreen(RunScreen):
     def _draw_lists(self, feed: RunFeed, changes: Changes) -> None:
         self.conversations.show_rollouts(feed, self.controller.list_rollouts(self.conversations.slot))
         self.conversations.touch_rollouts(self.controller.rows_to_draw_at_once(changes.slots, changes.begun))
-        if self.view is STANDARD and (changes.records or changes.settled or changes.rewound):
+        if not self.has_own_view and (changes.records or changes.settled or changes.rewound):
             self.failures.show_failures(feed.overview)
         if self.has_class("-problems") and (changes.records or changes.status):
             self.problems.show_problems(feed.overview)
@@ -228,47 +236,18 @@ class LiveScreen(RunScreen):
             self._is_restored = True
             self._restore_place()
         next_slot = self.controller.advance(self.conversations.slot)
-        self._draw_grid(feed, changes)
+        self.grid_actions.draw(changes.keys, rewound=changes.rewound)
         if next_slot is not None:
             self.conversations.move_to(row_key(next_slot))
-
-    def _draw_grid(self, feed: RunFeed, changes: Changes) -> None:
-        has_begun = self.grid.draw(
-            [self.controller.rollout(tile.slot) for tile in self.controller.watched.tiles],
-            self.view,
-            open_conversation=lambda key: self._open_conversation(feed, key),
-            changed=changes.keys,
-            rewound=changes.rewound,
-            compact=self.has_class("-narrow"),
-        )
-        if has_begun:
-            self._draw_titles()
 
     def _redraw_watched(self) -> None:
         if self.feed is not None:
             self._draw_watched(self.feed, Changes())
-        self._draw_titles()
-
-    def _open_conversation(self, feed: RunFeed, key: Key) -> Conversation | None:
-        try:
-            return feed.conversation(key)
-        except UsageError as error:
-            self.services.notify(literal(str(error)), severity="error")
-            return None
-
-    def _draw_titles(self) -> None:
-        """Say of each tile what is watched, and whether it is followed; and of the active one, where it stands."""
-        for place, (tile, watched) in enumerate(zip(self.grid.tiles, self.controller.watched.tiles, strict=True)):
-            state = self.controller.following_words(place, follows=tile.transcript.follow)
-            name = self.view.watched_words(self.controller.rollout(watched.slot))
-            tile.draw_title(name, state, pinned=watched.is_pinned)
-        rollout = self.watched_rollout()
-        is_live = self.controller.is_live and rollout is not None and rollout.is_running
-        self.trend.show_rollout(rollout, self.view, live=is_live)
+        self.grid_actions.draw_titles()
 
     def _draw_figures(self, feed: RunFeed) -> None:
         width, overview, controller = self.size.width, feed.overview, self.controller
-        self.progress.show_run(feed, self.view, width)
+        self.progress.show_run(feed, width)
         status = state_words(overview, feed.manifest, live=feed.is_live, now=feed.now())
         if self.replay_controls.replay is not None:
             status = Content.styled("  replay", "bold $undecided").append(status)
@@ -278,8 +257,8 @@ class LiveScreen(RunScreen):
         self.conversations.draw_title(feed, order=controller.order.name, only_running=controller.order is RUNNING)
         self.failures.draw_title(overview)
         self.problems.draw_title(overview)
-        self._draw_titles()
-        self.facts.show_run(feed, self.view, width)
+        self.grid_actions.draw_titles()
+        self.facts.show_run(feed, width)
 
     def _draw_replay(self) -> None:
         self.progress.show_replay(self.replay_controls.replay, self.size.width)
@@ -300,15 +279,6 @@ class LiveScreen(RunScreen):
 
     # Watching --------------------------------------------------------------------------------------------------------
 
-    def watched_rollout(self) -> Rollout | None:
-        """Return the rollout whose conversation keys act on."""
-        return self.controller.rollout(self.controller.watched.tiles[self._active_tile()].slot)
-
-    def _active_tile(self) -> int:
-        """Return which tile keys act on: the one with the focus, else the one that follows the cursor."""
-        place = self.grid.place_of(self.focused)
-        return self.controller.watched.cursor_place if place is None else place
-
     def _restore_place(self) -> None:
         """Go to the place in the list where the reader left this run."""
         order, cursor = self.services.feeds.places.get(self.run_folder.path, ("", ""))
@@ -322,15 +292,14 @@ class LiveScreen(RunScreen):
         """Follow the cursor of the list that has the focus."""
         follows = event.rows.has_focus or event.rows is self.conversations
         if follows and self.controller.move_cursor(slot_of(event.key)):
-            if self.feed is not None:
-                self._draw_grid(self.feed, Changes())
+            self.grid_actions.draw()
             self.refresh_keys()
 
     @on(RowList.RowChosen, "#running")
     def _watch_chosen(self) -> None:
         self.controller.is_chosen = True
-        self.grid.tiles[self.controller.watched.cursor_place].transcript.focus()
-        self._draw_titles()
+        self.grid_actions.focus()
+        self.grid_actions.draw_titles()
 
     @on(RowList.RowChosen, "#failures")
     def _review_failure(self, event: RowList.RowChosen) -> None:
@@ -342,7 +311,7 @@ class LiveScreen(RunScreen):
 
     @on(Transcript.FollowChanged)
     def _follow_changed(self) -> None:
-        self._draw_titles()
+        self.grid_actions.draw_titles()
 
     # Keys ------------------------------------------------------------------------------------------------------------
 
@@ -353,7 +322,7 @@ class LiveScreen(RunScreen):
         return (
             *(reversed(controls) if self.replay_controls.takes_over else controls),
             self.live_runs,
-            self.watched_actions,
+            self.grid_actions,
         )
 
     def key_words(self) -> Mapping[str, str]:
@@ -370,7 +339,7 @@ class LiveScreen(RunScreen):
 
     def find_changed(self, text: str, *, done: bool) -> None:
         """Find in the watched conversation."""
-        self.grid.tiles[self._active_tile()].transcript.find(text)
+        self.grid_actions.find(text)
 
     def go_back(self) -> bool:
         """Leave the replay, then the problems, then the grid of several conversations, then the conversation."""
@@ -379,7 +348,7 @@ class LiveScreen(RunScreen):
         if self.has_class("-problems"):
             self.action_problems()
         elif self.has_class("-only-grid"):
-            self.run_worker(self._lay_out_grid(0))
+            self.run_worker(self.grid_actions.lay_out(0))
         elif self.grid.place_of(self.focused) is not None:
             self.conversations.focus()
         else:
@@ -410,27 +379,14 @@ class LiveScreen(RunScreen):
         """Copy the shell command that watches this run."""
         self.services.copy(f"eval-console watch {self.run_folder.name}", "the command")
 
-    async def action_wall(self) -> None:
-        """Show more conversations at once: two, four, nine, as many as fit, then one again."""
-        shapes = [shape for shape, _ in self._grid_shapes()]
-        await self._lay_out_grid((shapes.index(self.grid.shape) + 1) % len(shapes) if self.grid.shape in shapes else 0)
+    # Room ------------------------------------------------------------------------------------------------------------
 
-    def _grid_shapes(self) -> list[tuple[Shape, bool]]:
-        """Return the shapes of the grid that fit this terminal, and whether the list stays beside each."""
-        body = self.query_one("#live", Container).size
-        beside = (body.width * 9 // 19, body.height) if self.has_class("-wide") else (body.width, body.height * 7 // 18)
-        return shapes_for(body.width, body.height, beside=beside)
+    def _grid_room(self) -> GridRoom:
+        width, height = self.query_one("#live", Container).size
+        return GridRoom(width, height, is_wide=self.has_class("-wide"))
 
-    async def _lay_out_grid(self, place: int) -> None:
-        """Take one of the shapes that fit."""
-        shapes = self._grid_shapes()
-        shape, with_list = shapes[min(place, len(shapes) - 1)]
-        was_alone = self.has_class("-only-grid")
-        await self.grid.lay_out(shape)
-        self.controller.watched.resize(len(self.grid.tiles))
-        self.set_class(not with_list, "-only-grid")
-        if was_alone is with_list:
-            lead = self.grid.tiles[self.controller.watched.cursor_place].transcript
-            (self.conversations if with_list else lead).focus()
-        self._redraw_watched()
-        self.refresh_keys()
+    def _set_list_shown(self, shown: bool) -> None:
+        """Show the list beside the grid or not, and give the focus to what stays."""
+        if shown is self.has_class("-only-grid"):
+            self.set_class(not shown, "-only-grid")
+            (self.conversations if shown else self.grid_actions).focus()

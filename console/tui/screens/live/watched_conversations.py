@@ -6,7 +6,7 @@ A tile keeps its conversation until that has ended, and a pinned one for good, s
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from console.insight.rollout import Slot
+from console.insight.rollout import Rollout, Slot
 
 
 @dataclass(slots=True, eq=False)
@@ -16,6 +16,16 @@ class WatchedTile:
     slot: Slot | None = None
     is_pinned: bool = False
     """Whether it keeps its conversation whatever ends or begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class TileState:
+    """What the title of a tile says."""
+
+    rollout: Rollout | None
+    words: str
+    """Whether it is followed, frozen or pinned."""
+    is_pinned: bool
 
 
 class WatchedConversations:

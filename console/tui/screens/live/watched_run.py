@@ -2,7 +2,9 @@
 
 from typing import Protocol
 
+from console.core.case import Key
 from console.core.run import Manifest
+from console.insight.conversation import Conversation
 from console.insight.overview import Overview
 
 
@@ -32,6 +34,14 @@ class WatchedRun(Protocol):
     @property
     def damages(self) -> int:
         """Journal lines that could not be read."""
+        ...
+
+    def conversation(self, key: Key) -> Conversation:
+        """Return a conversation as far as it is known.
+
+        Raises:
+            UsageError: the journal is gone.
+        """
         ...
 
     def now(self) -> float:
