@@ -1,0 +1,112 @@
+"""Panes of Live, each mounted alone: they draw what they are given and post what the reader did."""
+
+from typing import Any
+
+from support.recorded_runs import plain_run
+from support.screen_text import text_of
+from textual.app import App, ComposeResult
+from textual.widget import Widget
+
+from console.core.case import Case, Key
+from console.core.outcome import Outcome, Verdict
+from console.core.record import Finished, Started, Tried
+from console.insight.conversation import Conversation
+from console.insight.overview import Overview
+from console.tui import themes
+from console.tui.data.catalog_items import RunLine, read_run
+from console.tui.screens.live.conversation_grid import ConversationGrid
+from console.tui.screens.live.failure_list import FailureList
+from console.tui.screens.live.live_runs_panel import LiveRunsPanel
+from console.tui.screens.live.problem_list import ProblemList
+from console.tui.screens.live.standard_view import STANDARD
+from console.tui.screens.live.watched_conversations import TileState
+
+
+class PaneApp(App[None]):
+    """Holds nothing but a pane and its title, and keeps the messages that it posts."""
+
+    def __init__(self, *widgets: Widget) -> None:
+        super().__init__()
+        for theme in themes.themes():
+            self.register_theme(theme)
+        self.theme = themes.DARK
+        self.widgets = widgets
+        self.chosen: list[RunLine] = []
+
+    def compose(self) -> ComposeResult:
+        yield from self.widgets
+
+    def on_live_runs_panel_run_chosen(self, event: LiveRunsPanel.RunChosen) -> None:
+        self.chosen.append(event.line)
+
+
+def failed_overview(*ids: str) -> Overview:
+    overview = Overview()
+    for number, id in enumerate(ids):
+        key = Key(id)
+        overview.apply(Started(at=1.0 + number, key=key, case=Case(id, "", {})))
+        overview.apply(Tried(at=1.5 + number, key=key, n=1, kind="rate_limit", message="slow down", wait_s=7))
+        verdict = Verdict(Outcome.FAILED, "value_error:string", "unit")
+        overview.apply(Finished(at=2.0 + number, key=key, verdict=verdict))
+    return overview
+
+
+async def test_failures_are_listed_with_the_latest_first() -> None:
+    failures = FailureList()
+    async with PaneApp(failures.pane_title, failures).run_test(size=(80, 24)) as pilot:
+        overview = failed_overview("first", "second")
+        failures.show_failures(overview)
+        failures.draw_title(overview)
+        await pilot.pause()
+        assert list(failures.keys) == ["0/second", "0/first"]
+        text = text_of(pilot.app)
+        assert "Failures  2, latest first" in text
+        assert "wrong value" in text
+
+
+async def test_problems_keep_their_numbers_while_new_ones_come() -> None:
+    problems = ProblemList()
+    async with PaneApp(problems).run_test(size=(80, 24)) as pilot:
+        problems.show_problems(failed_overview("first"))
+        before = list(problems.keys)
+        problems.show_problems(failed_overview("first", "second"))
+        await pilot.pause()
+        assert list(problems.keys)[-len(before) :] == before
+        assert "rate limited, again in 7 s" in text_of(pilot.app)
+
+
+async def test_the_grid_draws_what_its_tiles_are_given_and_says_when_that_is_new() -> None:
+    grid = ConversationGrid(STANDARD)
+    overview = failed_overview("first", "second")
+    opened: list[Key] = []
+
+    def open_conversation(key: Key) -> Conversation:
+        opened.append(key)
+        return Conversation(key)
+
+    async with PaneApp(grid).run_test(size=(120, 40)) as pilot:
+        await grid.lay_out((2, 1))
+        rollouts: list[Any] = [overview.rollouts["first", 0], None]
+        assert grid.draw(rollouts, open_conversation=open_conversation)
+        assert not grid.draw(rollouts, open_conversation=open_conversation)
+        grid.draw_titles([TileState(rollouts[0], "following", False), TileState(None, "", False)])
+        await pilot.pause()
+        assert opened == [Key("first")]
+        assert grid.place_of(grid.tiles[1].transcript) == 1
+        assert "first" in text_of(pilot.app)
+        assert "following" in text_of(pilot.app)
+
+
+async def test_the_run_under_the_cursor_is_posted_when_it_is_chosen(tmp_path: Any) -> None:
+    folders = [plain_run(tmp_path, name=name).folder for name in ("a-run", "b-run")]
+    lines = [read_run(folder) for folder in folders]
+    panel = LiveRunsPanel()
+    app = PaneApp(panel.pane_title, panel)
+    async with app.run_test(size=(120, 24)) as pilot:
+        panel.show_runs(lines, {}, watched=folders[1].path)
+        assert panel.cursor == str(folders[1].path)
+        panel.focus()
+        await pilot.press("k", "enter")
+        await pilot.pause()
+        assert [line.name for line in app.chosen] == ["a-run"]
+        assert "2 ended" in text_of(app)
