@@ -102,5 +102,5 @@ async def test_a_provider_that_limits(
     endpoint = EndpointState("gpt-x", in_flight=2, limit=4, waiting=3, why="rate limit", throttled=5)
     playing.status = Status("running", 6, busy(playing, keys, {1: why, 3: why, 4: why}), [endpoint, endpoint])
     async with playing, opened(size) as (app, pilot):
-        await shown(app, pilot, playing, "rate limit")
+        await shown(app, pilot, playing, "3 wait: rate limit")
         assert_frame(app, f"live-loops-limited-{size[0]}x{size[1]}")
