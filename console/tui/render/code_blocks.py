@@ -48,18 +48,18 @@ def cell_block(cell: Cell, key: str, *, code: str, gap: bool = True) -> Block:
 
 def cell_lines(cell: Cell, code: str) -> tuple[Content, ...]:
     """Return the lines of a cell: code, what it printed behind a bar, and the calls it made."""
-    found: list[Content] = list(literal(code, OUTPUT_LIMIT).split("\n")) if code else []
+    code_lines: list[Content] = list(literal(code, OUTPUT_LIMIT).split("\n")) if code else []
     side = Content.styled("| " if is_ascii() else "│ ", "$line")
     if cell.output:
-        found += [side.append(line) for line in literal(cell.output, OUTPUT_LIMIT, MUTED).split("\n")]
+        code_lines += [side.append(line) for line in literal(cell.output, OUTPUT_LIMIT, MUTED).split("\n")]
     else:
-        found.append(side.append_text("printed nothing", f"italic {MUTED}"))
+        code_lines.append(side.append_text("printed nothing", f"italic {MUTED}"))
     if cell.hidden:
         words = f"{number_format.count(cell.hidden)} characters more, not given to the model"
-        found.append(side.append_text(words, "$undecided"))
+        code_lines.append(side.append_text(words, "$undecided"))
     arrow = "-> " if is_ascii() else "→ "
-    found += [Content.styled(arrow, "bold $live").append(one_line(call, 4000)) for call in cell.calls]
-    return tuple(found)
+    code_lines += [Content.styled(arrow, "bold $live").append(one_line(call, 4000)) for call in cell.calls]
+    return tuple(code_lines)
 
 
 def turn_code_block(turn: int, cells: Sequence[Cell]) -> Block:
@@ -114,15 +114,15 @@ def _turn(passage: Passage, key: str, gap: bool) -> Block:
 def turn_lines(passage: Passage) -> tuple[Content, ...]:
     """Return what the validator said and what went wrong in a turn."""
     ended = read_turn_end(passage.data)
-    found: list[Content] = []
+    end_lines: list[Content] = []
     if ended.trouble:
-        found += _spoken(f"{SYMBOLS.broken} ", ended.trouble, "$broken")
+        end_lines += _spoken(f"{SYMBOLS.broken} ", ended.trouble, "$broken")
     if ended.validator is not None:
         mark, style = (SYMBOLS.passed, "$pass") if ended.validator else (SYMBOLS.failed, "$fail")
         word = "agrees" if ended.validator else "disagrees"
         # A validator's message says what would be wrong, even where nothing is: only a failure needs it.
-        found += _spoken(f"{mark} validator {word}  ", "" if ended.validator else ended.message, style)
-    return tuple(found)
+        end_lines += _spoken(f"{mark} validator {word}  ", "" if ended.validator else ended.message, style)
+    return tuple(end_lines)
 
 
 def _spoken(head: str, text: str, style: str) -> Sequence[Content]:

@@ -77,8 +77,8 @@ def heading(width: int, style: Style) -> list[Content]:
         return []
     left, right = _side_widths(width)
     style_of = f"bold {MUTED}"
-    wanted, got = lines.fit_text("EXPECTED", left), lines.fit_text("ACTUAL", right)
-    return [Content.assemble("   ", (wanted, style_of), " ", (_bar(), "$line"), " ", (got, style_of))]
+    expected, actual = lines.fit_text("EXPECTED", left), lines.fit_text("ACTUAL", right)
+    return [Content.assemble("   ", (expected, style_of), " ", (_bar(), "$line"), " ", (actual, style_of))]
 
 
 def turns_of(comparison: Comparison) -> list[tuple[int, list[Pair]]]:
@@ -126,15 +126,15 @@ class _Sides:
         self.width, self.style = width, style
 
     def pair(self, pair: Pair) -> Iterator[Content]:
-        wanted, got = (one_line(text or "—", VALUE_LIMIT, "bold") for text in (pair.expected, pair.actual))
-        if pair.expected == pair.actual and wanted.cell_length > self.left:
-            yield sign(pair.mark, False).append(lines.fit(wanted, self.width - 3))
-        elif pair.mark in _LONE and max(wanted.cell_length - self.left, got.cell_length - self.right) > 0:
-            lone = wanted if pair.expected else got
+        expected, actual = (one_line(text or "—", VALUE_LIMIT, "bold") for text in (pair.expected, pair.actual))
+        if pair.expected == pair.actual and expected.cell_length > self.left:
+            yield sign(pair.mark, False).append(lines.fit(expected, self.width - 3))
+        elif pair.mark in _LONE and max(expected.cell_length - self.left, actual.cell_length - self.right) > 0:
+            lone = expected if pair.expected else actual
             for place, part in enumerate(_some(lone, self.width - 3, self.style.wrap, hang=4)):
                 yield (Content("   ") if place else sign(pair.mark, False)).append(part)
         else:
-            yield from self._line(pair.mark, wanted, got)
+            yield from self._line(pair.mark, expected, actual)
         if pair.note:
             yield from _notes(pair.note, 4, self.width)
         names = _name_width(pair.rows)
@@ -155,17 +155,19 @@ class _Sides:
             name = Content("")
         label = lines.fit(name, names)
         room_left, room_right = self.left - names - 4, self.right - names - 4
-        wanted, got = _values(row, room_left, room_right, self.style)
+        expected, actual = _values(row, room_left, room_right, self.style)
         if (
             row.mark in (Mark.MISSING, Mark.EXTRA)
-            and max(wanted.cell_length - room_left, got.cell_length - room_right) > 0
+            and max(expected.cell_length - room_left, actual.cell_length - room_right) > 0
         ):
-            value = wanted if row.actual is None else got
+            value = expected if row.actual is None else actual
             yield from self._alone(Content("   ") if head else sign(row.mark, row.decisive), label, value)
             yield from _notes(row.note, names + 7, self.width)
             return
         again = label if row.actual is not None else Content(" " * names)
-        sides = [Content("  ").join([Content(""), shown, value]) for shown, value in ((label, wanted), (again, got))]
+        sides = [
+            Content("  ").join([Content(""), shown, value]) for shown, value in ((label, expected), (again, actual))
+        ]
         yield from self._line(None if head else row.mark, *sides, decisive=row.decisive, hang=names + 4)
         yield from _notes(row.note, names + 7, self.width)
 
@@ -181,11 +183,11 @@ class _Sides:
     ) -> Iterator[Content]:
         lefts, rights = _cut(left, self.left, hang, self.style.wrap), _cut(right, self.right, hang, self.style.wrap)
         for place in range(max(len(lefts), len(rights))):
-            wanted = lefts[place] if place < len(lefts) else Content("")
-            got = rights[place] if place < len(rights) else Content("")
+            expected = lefts[place] if place < len(lefts) else Content("")
+            actual = rights[place] if place < len(rights) else Content("")
             yield Content.assemble(
                 sign(mark, decisive) if mark and not place else "   ",
-                lines.fit(wanted, self.left), " ", (_bar(), "$line"), " ", got,
+                lines.fit(expected, self.left), " ", (_bar(), "$line"), " ", actual,
             )  # fmt: skip
 
 
@@ -212,17 +214,17 @@ class _Stacked:
 
     def _row(self, row: Row) -> Iterator[Content]:
         room = self.width - 17
-        wanted, got = _values(row, room, room, self.style)
+        expected, actual = _values(row, room, room, self.style)
         yield (
             sign(row.mark, row.decisive)
             .append("  ")
             .append(one_line(row.name, self.width - 6, "bold" if row.decisive else MUTED))
         )
         if row.mark is Mark.SAME:
-            yield from self._labelled(None, "both", got, 12)
+            yield from self._labelled(None, "both", actual, 12)
         else:
-            yield from self._labelled(None, "expected", wanted, 12, lone=row.mark in _LONE)
-            yield from self._labelled(None, "actual", got, 12, lone=row.mark in _LONE)
+            yield from self._labelled(None, "expected", expected, 12, lone=row.mark in _LONE)
+            yield from self._labelled(None, "actual", actual, 12, lone=row.mark in _LONE)
         yield from _notes(row.note, 7, self.width)
 
     def _labelled(
@@ -244,14 +246,14 @@ class _Changes:
         self.width, self.style = width, style
 
     def pair(self, pair: Pair) -> Iterator[Content]:
-        wanted = [pair.expected, *(_written(it.name, _expected(it)) for it in pair.rows if it.expected)]
-        got = [pair.actual, *(_written(it.name, it.actual) for it in pair.rows if it.actual is not None)]
-        for what, first, last, start, end in difflib.SequenceMatcher(None, wanted, got, False).get_opcodes():
-            if what == "equal":
-                yield from self._marked("  ", wanted[first:last], MUTED)
+        expected = [pair.expected, *(_written(row.name, _expected(row)) for row in pair.rows if row.expected)]
+        actual = [pair.actual, *(_written(row.name, row.actual) for row in pair.rows if row.actual is not None)]
+        for change, first, last, start, end in difflib.SequenceMatcher(None, expected, actual, False).get_opcodes():
+            if change == "equal":
+                yield from self._marked("  ", expected[first:last], MUTED)
                 continue
-            yield from self._marked("− ", wanted[first:last], "$expected")
-            yield from self._marked("+ ", got[start:end], "$actual")
+            yield from self._marked("− ", expected[first:last], "$expected")
+            yield from self._marked("+ ", actual[start:end], "$actual")
         yield from _notes(pair.note, 2, self.width)
 
     def _marked(self, mark: str, texts: Sequence[str], style: str) -> Iterator[Content]:
@@ -314,20 +316,20 @@ def _values(row: Row, left: int, right: int, style: Style) -> tuple[Content, Con
     nearest = _nearest(row)
     start = _first_difference(nearest, row.actual) if row.mark in (Mark.DIFFERS, Mark.WRONG_TYPE) else 0
     skip = start - 10 if not style.wrap and start > min(left, right) * 2 // 3 else 0
-    wanted = _joined(row, nearest, skip)
+    expected = _joined(row, nearest, skip)
     if row.actual is None:
-        return wanted, Content.styled("—", MUTED)
-    got = one_line(row.actual, VALUE_LIMIT, "" if _is_quiet(row) else "$actual")
-    if 0 < start < len(got) and row.mark is Mark.DIFFERS:
-        got = got.stylize("underline", start)
-    return wanted, _skipping(got, skip)
+        return expected, Content.styled("—", MUTED)
+    actual = one_line(row.actual, VALUE_LIMIT, "" if _is_quiet(row) else "$actual")
+    if 0 < start < len(actual) and row.mark is Mark.DIFFERS:
+        actual = actual.stylize("underline", start)
+    return expected, _skipping(actual, skip)
 
 
 def _joined(row: Row, nearest: str, skip: int) -> Content:
     if not row.expected:
         return Content.styled("" if not row.optional else "(may be left out)", MUTED)
     style = "" if _is_quiet(row) else "$expected"
-    shown = [_skipping(one_line(it, VALUE_LIMIT, style), skip if it == nearest else 0) for it in row.expected]
+    shown = [_skipping(one_line(text, VALUE_LIMIT, style), skip if text == nearest else 0) for text in row.expected]
     joined = Content.styled(" | ", MUTED).join(shown)
     return joined.append_text("  (may be left out)", MUTED) if row.optional else joined
 
@@ -345,8 +347,8 @@ def _first_difference(left: str, right: str | None) -> int:
     if right is None:
         return 0
     left, right = left[:VALUE_LIMIT], right[:VALUE_LIMIT]
-    for place, (one, other) in enumerate(zip(left, right, strict=False)):
-        if one != other:
+    for place, (left_letter, right_letter) in enumerate(zip(left, right, strict=False)):
+        if left_letter != right_letter:
             return place
     return min(len(left), len(right))
 

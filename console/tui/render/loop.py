@@ -23,63 +23,69 @@ SHORT = 60
 
 
 def round_blocks(
-    found: Round, *, state: str = "", compact: bool = False, unfolded: bool = False, earlier: int = 0
+    loop_round: Round, *, state: str = "", compact: bool = False, unfolded: bool = False, earlier: int = 0
 ) -> list[Block]:
     """Return the blocks of one round.
 
     Args:
-        found: the round.
+        loop_round: the round.
         state: what is being done, shown until there are scores.
         compact: leave out prompt, judge and empty lines, for a pane of a few lines.
         unfolded: whether prompt and judge are shown whole.
         earlier: how many earlier answers the prompt lists.
     """
-    name = f"round {found.turn}"
-    title, aside = head_line(found, state)
+    name = f"round {loop_round.turn}"
+    title, aside = head_line(loop_round, state)
     blocks = [Block(name, title, aside, gap=False)]
-    if found.prompt and not compact:
-        asked = Block(f"{name} prompt", prompt_title(found, earlier), text=found.prompt, style=MUTED, gap=False)
+    if loop_round.prompt and not compact:
+        asked = Block(
+            f"{name} prompt", prompt_title(loop_round, earlier), text=loop_round.prompt, style=MUTED, gap=False
+        )
         asked.folded = not unfolded
         blocks.append(asked)
-    if found.reasoning and not compact:
-        thought = Block(f"{name} reasoning", Content.styled("reasoning", MUTED), text=found.reasoning, style=MUTED)
-        thought.folded = not unfolded and bool(found.answer)
+    if loop_round.reasoning and not compact:
+        thought = Block(f"{name} reasoning", Content.styled("reasoning", MUTED), text=loop_round.reasoning, style=MUTED)
+        thought.folded = not unfolded and bool(loop_round.answer)
         thought.gap = not thought.folded
         blocks.append(thought)
-    body = tuple(map(trouble_line, found.troubles))
+    body = tuple(map(trouble_line, loop_round.troubles))
     if body:
         blocks.append(Block(f"{name} tries", body=body, gap=False))
-    blocks.append(answer_block(found))
-    blocks += _judge_blocks(found, name, unfolded=unfolded) if not compact else []
-    ended = [line for line in (nearest_line(found), end_line(found)) if line is not None]
+    blocks.append(answer_block(loop_round))
+    blocks += _judge_blocks(loop_round, name, unfolded=unfolded) if not compact else []
+    ended = [line for line in (nearest_line(loop_round), end_line(loop_round)) if line is not None]
     if ended:
         blocks.append(Block(f"{name} end", body=tuple(ended), indent=1, gap=False))
     blocks[-1].gap = not compact
     return blocks
 
 
-def answer_block(found: Round) -> Block:
+def answer_block(loop_round: Round) -> Block:
     """Return the block of a round's answer, which grows while it is written."""
     body = (
-        () if found.answer or found.streaming else (Content.styled("(no answer)", MUTED),) if found.is_decided else ()
+        ()
+        if loop_round.answer or loop_round.streaming
+        else (Content.styled("(no answer)", MUTED),)
+        if loop_round.is_decided
+        else ()
     )
-    return Block(f"round {found.turn} answer", text=found.answer, body=body, indent=1, gap=False)
+    return Block(f"round {loop_round.turn} answer", text=loop_round.answer, body=body, indent=1, gap=False)
 
 
-def _judge_blocks(found: Round, name: str, *, unfolded: bool) -> list[Block]:
+def _judge_blocks(loop_round: Round, name: str, *, unfolded: bool) -> list[Block]:
     blocks: list[Block] = []
-    if found.is_decided and found.beside:
-        outside = Block(f"{name} beside", Content.styled("said outside the answer", MUTED), text=found.beside)
+    if loop_round.is_decided and loop_round.beside:
+        outside = Block(f"{name} beside", Content.styled("said outside the answer", MUTED), text=loop_round.beside)
         outside.folded, outside.gap = not unfolded, unfolded
         blocks.append(outside)
-    said = "\n\n".join(found.judged)
-    if said and len(said) <= SHORT and "\n" not in said.strip():
-        title = Content.assemble(("judge  ", MUTED), one_line(said.strip(), SHORT, MUTED))
+    judged = "\n\n".join(loop_round.judged)
+    if judged and len(judged) <= SHORT and "\n" not in judged.strip():
+        title = Content.assemble(("judge  ", MUTED), one_line(judged.strip(), SHORT, MUTED))
         blocks.append(Block(f"{name} judge", title, gap=False))
-    elif said:
-        words = Content.assemble(("judge  ", MUTED), one_line(found.judged[-1], 60, MUTED))
+    elif judged:
+        words = Content.assemble(("judge  ", MUTED), one_line(loop_round.judged[-1], 60, MUTED))
         title = words if not unfolded else Content.styled("judge", MUTED)
-        block = Block(f"{name} judge", title, text=said, style=MUTED, gap=unfolded)
+        block = Block(f"{name} judge", title, text=judged, style=MUTED, gap=unfolded)
         block.folded = not unfolded
         blocks.append(block)
     return blocks
@@ -159,19 +165,19 @@ class LoopBlocks:
         self._shown, self._thought = (live.answer, live.reasoning) if live is not None else ("", "")
         if live is not None:
             place = len(self._rounds.rounds)
-            known = next((at for at, it in enumerate(self._rounds.rounds) if it.turn == live.turn), place)
-            blocks = [block for part in self._settled[:known] for block in part] + self._draw(live, known)
+            place = next((at for at, earlier in enumerate(self._rounds.rounds) if earlier.turn == live.turn), place)
+            blocks = [block for part in self._settled[:place] for block in part] + self._draw(live, place)
         return [*blocks, *self._verdict(conversation)]
 
-    def _draw(self, found: Round, place: int) -> list[Block]:
-        return round_blocks(found, state=self._state, compact=self.compact, unfolded=self.unfolded, earlier=place)
+    def _draw(self, loop_round: Round, place: int) -> list[Block]:
+        return round_blocks(loop_round, state=self._state, compact=self.compact, unfolded=self.unfolded, earlier=place)
 
     def _verdict(self, conversation: Conversation) -> list[Block]:
         last = self._rounds.rounds[-1] if self._rounds.rounds else None
         if self.compact and last is not None and end_line(last) is not None:
             return []
-        found = [it for it in conversation.passages[-3:] if it.kind is PassageKind.VERDICT]
-        return [passage_block(found[-1], "verdict", gap=False)] if found else []
+        verdicts = [passage for passage in conversation.passages[-3:] if passage.kind is PassageKind.VERDICT]
+        return [passage_block(verdicts[-1], "verdict", gap=False)] if verdicts else []
 
     def _written(self, conversation: Conversation) -> Round | None:
         """Return the round whose answer is being written, with its text so far."""
@@ -179,9 +185,9 @@ class LoopBlocks:
         if not tail:
             return None
         turn = tail[0].turn
-        known = next((it for it in self._rounds.rounds if it.turn == turn), None)
+        begun = next((earlier for earlier in self._rounds.rounds if earlier.turn == turn), None)
         reply = "".join(passage.text for passage in tail if passage.kind is PassageKind.ASSISTANT)
         thought = "".join(passage.text for passage in tail if passage.kind is PassageKind.REASONING)
-        troubles = known.troubles if known else []
-        prompt = known.prompt if known else ""
+        troubles = begun.troubles if begun else []
+        prompt = begun.prompt if begun else ""
         return Round(turn, prompt=prompt, reply=reply, streaming=True, reasoning=thought, troubles=troubles)

@@ -24,16 +24,16 @@ _STEPS = 4
 
 def ending_lines(rollouts: Sequence[Rollout], width: int) -> list[Content]:
     """Return how often each reason ended a loop, most frequent first, with a bar."""
-    ended = [(it.reason, _kind(it.outcome)) for it in rollouts if it.outcome is not None]
+    ended = [(rollout.reason, _kind(rollout.outcome)) for rollout in rollouts if rollout.outcome is not None]
     counts = Counter(ended).most_common()
     most = counts[0][1] if counts else 1
-    found: list[Content] = []
+    endings: list[Content] = []
     for (reason, outcome), count in counts:
         style = OUTCOME_STYLES[outcome] if outcome in (Outcome.BROKEN, Outcome.UNDECIDED) else ""
         words = one_line(reason_words(reason, outcome), 40, style)
         label = lines.fit(words, min(NAME_WIDTH + 10, max(width - BAR_WIDTH - 10, 12)))
-        found.append(label.append_text(f" {count:>4}  ", "bold").append_text(bar(count / most, BAR_WIDTH), "$live"))
-    return found or [Content.styled("none has ended yet", MUTED)]
+        endings.append(label.append_text(f" {count:>4}  ", "bold").append_text(bar(count / most, BAR_WIDTH), "$live"))
+    return endings or [Content.styled("none has ended yet", MUTED)]
 
 
 def _kind(outcome: Outcome) -> Outcome:
@@ -43,7 +43,8 @@ def _kind(outcome: Outcome) -> Outcome:
 
 def length_lines(rollouts: Sequence[Rollout]) -> list[Content]:
     """Return the distribution of accepted answers over graded loops: `1-5 ███  6-10 █████`, on one line."""
-    counts = [accepted(it) for it in rollouts if it.outcome is not None and it.outcome.is_graded]
+    graded = (rollout for rollout in rollouts if rollout.outcome is not None and rollout.outcome.is_graded)
+    counts = [accepted(rollout) for rollout in graded]
     if not counts:
         return [Content.styled("nothing graded yet", MUTED)]
     ordered = sorted(counts)
@@ -65,8 +66,8 @@ def length_lines(rollouts: Sequence[Rollout]) -> list[Content]:
 
 def accepted(rollout: Rollout) -> int:
     """Return how many answers of a loop were accepted."""
-    known = rollout.scores.get("aidanbench_score")
-    if known is not None:
-        return round(known)
+    score = rollout.scores.get("aidanbench_score")
+    if score is not None:
+        return round(score)
     track = rollout.tracks.get(NOVELTY)
     return len(track.values) if track is not None else 0

@@ -31,11 +31,11 @@ def gauge(measure: Measure, width: int = BAR_WIDTH) -> Content:
     return shown[:place].append(tick).append(shown[place + 1 :])
 
 
-def gauges(found: Round, width: int = BAR_WIDTH) -> Content:
+def gauges(loop_round: Round, width: int = BAR_WIDTH) -> Content:
     """Return all scores of a round on one line: `coh 66 ███│░░  nov .24 ██│░░`."""
     parts: list[Content] = []
     for name in SCORES:
-        measure = found.measures.get(name)
+        measure = loop_round.measures.get(name)
         if measure is not None:
             parts.append(Content.assemble((f"{_SHORT[name]} ", MUTED), _value(measure), " ", gauge(measure, width)))
     return Content("  ").join(parts)
@@ -50,32 +50,32 @@ def _value(measure: Measure) -> Content:
     )
 
 
-def head_line(found: Round, state: str = "") -> tuple[Content, Content]:
+def head_line(loop_round: Round, state: str = "") -> tuple[Content, Content]:
     """Return the title of a round, and what stands at the right end of it: its scores, or what is going on."""
-    style = "bold $fail" if found.is_decided and found.accepted is False else "bold"
-    title = Content.styled(f"round {found.turn + 1}", style)
-    if found.measures:
-        return title, gauges(found, BAR_WIDTH if len(found.measures) < len(SCORES) else BAR_WIDTH // 2)
+    style = "bold $fail" if loop_round.is_decided and loop_round.accepted is False else "bold"
+    title = Content.styled(f"round {loop_round.turn + 1}", style)
+    if loop_round.measures:
+        return title, gauges(loop_round, BAR_WIDTH if len(loop_round.measures) < len(SCORES) else BAR_WIDTH // 2)
     return title, one_line(state, 60, "$live")
 
 
-def nearest_line(found: Round) -> Content | None:
+def nearest_line(loop_round: Round) -> Content | None:
     """Return which earlier answer is nearest, how alike, and its first words."""
-    if found.nearest is None:
+    if loop_round.nearest is None:
         return None
-    alike = f", {number_format.number(found.similarity)} alike" if found.similarity is not None else ""
-    words = f"nearest earlier answer: round {found.nearest + 1}{alike}  "
-    return Content.assemble((words, MUTED), one_line(found.nearest_answer, FIRST_WORDS, f"italic {MUTED}"))
+    alike = f", {number_format.number(loop_round.similarity)} alike" if loop_round.similarity is not None else ""
+    words = f"nearest earlier answer: round {loop_round.nearest + 1}{alike}  "
+    return Content.assemble((words, MUTED), one_line(loop_round.nearest_answer, FIRST_WORDS, f"italic {MUTED}"))
 
 
-def end_line(found: Round) -> Content | None:
+def end_line(loop_round: Round) -> Content | None:
     """Return why the loop ended with this round; None when it goes on or nobody knows yet."""
-    if not found.is_decided or found.accepted:
+    if not loop_round.is_decided or loop_round.accepted:
         return None
-    words = one_line(reason_words(found.reason), 200)
-    if found.accepted is None:
+    words = one_line(reason_words(loop_round.reason), 200)
+    if loop_round.accepted is None:
         return Content.assemble((f"{SYMBOLS.undecided} undecided: ", "bold $undecided"), words)
-    official = one_line(f"  {found.reason}", 80, MUTED)
+    official = one_line(f"  {loop_round.reason}", 80, MUTED)
     return Content.assemble((f"{SYMBOLS.stopped} not accepted: ", "bold $fail"), words.stylize("bold"), official)
 
 
@@ -94,7 +94,7 @@ def loop_state(state: str, why: str) -> str:
     return why or {"asking": "asking", "streaming": "writing", "": ""}.get(state, state)
 
 
-def prompt_title(found: Round, earlier: int) -> Content:
+def prompt_title(loop_round: Round, earlier: int) -> Content:
     """Return what the folded prompt of a round is called."""
     words = f"asked again, with {number_format.plural(earlier, 'earlier answer')}" if earlier else "asked"
     return Content.styled(words, MUTED)

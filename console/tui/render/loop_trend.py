@@ -19,18 +19,18 @@ def trend_lines(rollout: Rollout | None, *, live: bool) -> Content:
     """Return one line for every score of a loop; only one that is being played has an outlook."""
     if rollout is None:
         return Content.empty()
-    found = [
+    trends = [
         _line(name, rollout.tracks[name], goes_on=live and rollout.is_running)
         for name in SCORES
         if name in rollout.tracks
     ]
-    return Content("\n").join(found)
+    return Content("\n").join(trends)
 
 
 def outlook_words(rollout: Rollout) -> Content:
     """Return in a few words which score of a running loop will meet its threshold first, and when; empty if none."""
-    known = [(_left(track), name) for name, track in rollout.tracks.items() if name in SCORES]
-    falling = sorted((left, name) for left, name in known if left is not None)
+    scores = [(_left(track), name) for name, track in rollout.tracks.items() if name in SCORES]
+    falling = sorted((left, name) for left, name in scores if left is not None)
     if not falling or not rollout.is_running:
         return Content.empty()
     left, name = falling[0]
@@ -53,8 +53,8 @@ def _urgency(left: float) -> str:
 
 def _line(name: str, track: Track, *, goes_on: bool) -> Content:
     label = Content.styled(f"{name.replace('llm_', 'judge ')} ".ljust(10), MUTED)
-    known = [value for value in track.values if value is not None]
-    top = 100.0 if name not in (NOVELTY, "llm_novelty") else max([1.0, *known])
+    values = [value for value in track.values if value is not None]
+    top = 100.0 if name not in (NOVELTY, "llm_novelty") else max([1.0, *values])
     drawn = spark(track.values, SPARK_WIDTH, top)
     line = label.append_text(drawn.ljust(min(max(len(drawn), 13), SPARK_WIDTH)), "$live").append("  ")
     return line.append(_standing(track)).append(_outlook(track) if goes_on else Content.empty())

@@ -36,8 +36,8 @@ def loop_blocks(
     """
     rounds = rounds_of(conversation.passages)
     blocks = _ending_blocks(rounds, comparison, width, stacked=stacked)
-    for place, found in enumerate(rounds):
-        blocks += round_blocks(found, unfolded=not folded, earlier=place)
+    for place, loop_round in enumerate(rounds):
+        blocks += round_blocks(loop_round, unfolded=not folded, earlier=place)
     return blocks
 
 
@@ -46,7 +46,7 @@ def _ending_blocks(rounds: Sequence[Round], comparison: Comparison | None, width
         return [Block("none", Content.styled("No round of this loop was finished.", MUTED))]
     last = rounds[-1]
     ended = end_line(last)
-    accepted = sum(it.accepted is True for it in rounds)
+    accepted = sum(loop_round.accepted is True for loop_round in rounds)
     count = Content.assemble((number_format.plural(accepted, "answer"), "bold"), (" accepted", MUTED))
     blocks = [Block("accepted", count, gauges(last) if ended else Content.empty(), gap=False)]
     if ended:
@@ -65,13 +65,13 @@ def _collided_with(comparison: Comparison | None) -> str:
 
 
 def _collision_block(earlier: Round, last: Round, width: int, *, stacked: bool) -> Block:
-    found = compare_words(earlier.answer, last.answer)
+    shared = compare_words(earlier.answer, last.answer)
     alike = ""
     if last.similarity is not None and last.nearest == earlier.turn:
         alike = f"{number_format.number(last.similarity)} alike, "
-    words = f"  {alike}{found.same} of {found.words} words the same, the others underlined"
+    words = f"  {alike}{shared.same} of {shared.words} words the same, the others underlined"
     title = Content.assemble((f"round {earlier.turn + 1} and round {last.turn + 1}", "bold"), (words, MUTED))
-    sides = [_marked(found.left, "$expected"), _marked(found.right, "$actual")]
+    sides = [_marked(shared.left, "$expected"), _marked(shared.right, "$actual")]
     names = [f"round {earlier.turn + 1}", f"round {last.turn + 1}"]
     column = (width - 5) // 2
     if stacked or column < LEAST_COLUMN:
@@ -104,9 +104,9 @@ def _columns(names: Sequence[str], sides: Sequence[list[Content]], width: int) -
     bar = Content.assemble(" ", ("|" if is_ascii() else "│", "$line"), " ")
     left, right = ([_named(name), *_wrapped(side, width)] for name, side in zip(names, sides, strict=True))
     for place in range(max(len(left), len(right))):
-        one = left[place] if place < len(left) else Content.empty()
-        other = right[place] if place < len(right) else Content.empty()
-        yield lines.fit(one, width).append(bar).append(other)
+        left_line = left[place] if place < len(left) else Content.empty()
+        right_line = right[place] if place < len(right) else Content.empty()
+        yield lines.fit(left_line, width).append(bar).append(right_line)
 
 
 def _wrapped(side: Sequence[Content], width: int) -> list[Content]:

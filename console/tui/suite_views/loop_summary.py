@@ -55,29 +55,33 @@ def _question_lines(rollouts: Sequence[Rollout], cases: Mapping[str, tuple[Metri
     by_case: dict[str, list[Rollout]] = defaultdict(list)
     for rollout in rollouts:
         by_case[rollout.key.case].append(rollout)
-    values = {case: _value(found, cases.get(case)) for case, found in by_case.items()}
+    values = {case: _value(loops, cases.get(case)) for case, loops in by_case.items()}
     most = max([1.0, *(value for value, _ in values.values() if value is not None)])
     room = max(min(width - BAR_WIDTH - 34, 60), 16)
-    drawn = [_question_line(found, values[case], most, room) for case, found in by_case.items()]
+    drawn = [_question_line(loops, values[case], most, room) for case, loops in by_case.items()]
     return [lines.fit(line, width - 2) for line in drawn]
 
 
-def _value(found: Sequence[Rollout], metrics: tuple[Metric, ...] | None) -> tuple[float | None, str]:
+def _value(loops: Sequence[Rollout], metrics: tuple[Metric, ...] | None) -> tuple[float | None, str]:
     """Return a question's number and its interval in words."""
     if metrics and metrics[0].value is not None:
         metric = metrics[0]
-        known = metric.low is not None and metric.high is not None
-        span = f" {number_format.number(metric.low or 0)} … {number_format.number(metric.high or 0)}" if known else ""
+        has_interval = metric.low is not None and metric.high is not None
+        span = (
+            f" {number_format.number(metric.low or 0)} … {number_format.number(metric.high or 0)}"
+            if has_interval
+            else ""
+        )
         return metric.value, span
-    graded = [accepted(it) for it in found if it.outcome is not None and it.outcome.is_graded]
+    graded = [accepted(loop) for loop in loops if loop.outcome is not None and loop.outcome.is_graded]
     return (sum(graded) / len(graded) if graded else None), ""
 
 
-def _question_line(found: Sequence[Rollout], value: tuple[float | None, str], most: float, room: int) -> Content:
-    first = found[0]
+def _question_line(loops: Sequence[Rollout], value: tuple[float | None, str], most: float, room: int) -> Content:
+    first = loops[0]
     name = lines.fit(one_line(first.title or first.key.case, room), room)
     number, span = value
-    ended = dict.fromkeys(reason_words(it.reason, it.outcome) for it in found)
+    ended = dict.fromkeys(reason_words(loop.reason, loop.outcome) for loop in loops)
     why = one_line(", ".join(ended), 60, MUTED)
     if number is None:
         return Content.assemble(name, "     —  ", why)

@@ -66,14 +66,14 @@ def _value(metric: Metric) -> str:
 
 def _flow(metrics: Sequence[Metric], width: int) -> list[Content]:
     """Return metrics side by side, on as many lines as they need."""
-    found: list[Content] = []
+    rows: list[Content] = []
     for metric in metrics:
         item = Content.assemble(one_line(metric.name, NAME_WIDTH, MUTED), " ", (_value(metric), "bold"))
-        if found and found[-1].cell_length + 3 + item.cell_length <= width:
-            found[-1] = found[-1].append("   ").append(item)
+        if rows and rows[-1].cell_length + 3 + item.cell_length <= width:
+            rows[-1] = rows[-1].append("   ").append(item)
         else:
-            found.append(item)
-    return found
+            rows.append(item)
+    return rows
 
 
 def _conversation(rollout: Rollout, metrics: Sequence[Metric], width: int) -> list[Content]:
