@@ -39,10 +39,10 @@ APP = """
 import sys, asyncio, json, os, time, resource
 from pathlib import Path
 from console.tui.app import ConsoleApp
-from console.tui.data.catalog_items import Places
+from console.config.paths import WorkspacePaths
 from console.store.runs import RunFolder
 place, run, out, wanted = sys.argv[1:5]
-app = ConsoleApp(Places(runs=Path(run).parent))
+app = ConsoleApp(WorkspacePaths(runs=Path(run).parent))
 marks = {}
 def look():
     # When there were rows, and when the wanted counts stood on the screen; by the parent's clock.
