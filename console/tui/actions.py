@@ -1,11 +1,12 @@
-"""Everything a reader can do, once: bindings, footer, help screen and command palette are all made from this table.
+"""`ACTIONS`: everything a reader can do. Bindings, key line, help and command palette are all made from this table.
 
-An id is stable (readers remap keys by it); its method is `action_` + the id with `_` for `.`, on the widget, screen
-or app named by `where`. Grammar: a number is a place, a letter a verb, a capital the same for all that is shown or
-backwards, `/` narrows, `:` does anything, escape is one step back, `?` tells what can be done here.
+An id is stable (readers remap keys by it); its method is `action_` + the id with `_` for `.`, on the first
+responder that has it (see `responders`). Grammar: a number is a screen, a letter a verb, a capital the same for all
+that is shown or backwards, `/` narrows, `:` does anything, escape is one step back, `?` tells what can be done here.
 """
 
-from typing import ClassVar, Protocol
+from collections.abc import Mapping
+from typing import ClassVar, Protocol, runtime_checkable
 
 import msgspec
 
@@ -46,8 +47,8 @@ def _move(id: str, keys: tuple[str, ...], meaning: str, where: str, pair: str = 
     return Action(id, keys, f"Move: {meaning}", meaning, where, "MOVE", pair=pair, palette=False)
 
 
-def _copy(letter: str, what: str, meaning: str, where: str) -> Action:
-    return Action(f"copy.{what}", (letter,), f"Copy: {meaning}", meaning, where, "COPY", menu="copy")
+def _copy(letter: str, part: str, meaning: str, where: str) -> Action:
+    return Action(f"copy.{part}", (letter,), f"Copy: {meaning}", meaning, where, "COPY", menu="copy")
 
 
 def _export(letter: str, form: str, meaning: str, where: str) -> Action:
@@ -77,12 +78,12 @@ def _steps(where: str, area: str, noun: str, group: str) -> tuple[Action, ...]:
     )
 
 
-def _branch(letter: str, what: str, meaning: str) -> Action:
-    return Action(f"branch.{what}", (letter,), f"Case: {meaning}", meaning, "review", "THIS CASE", menu="branch")
+def _branch(letter: str, change: str, meaning: str) -> Action:
+    return Action(f"branch.{change}", (letter,), f"Case: {meaning}", meaning, "review", "THIS CASE", menu="branch")
 
 
-def _tag(letter: str, what: str, meaning: str) -> Action:
-    return Action(f"tag.{what}", (letter,), f"Tag: {meaning}", meaning, "review", "SORT THEM OUT", menu="tag")
+def _tag(letter: str, tag: str, meaning: str) -> Action:
+    return Action(f"tag.{tag}", (letter,), f"Tag: {meaning}", meaning, "review", "SORT THEM OUT", menu="tag")
 
 
 _ALL = (
@@ -372,6 +373,24 @@ ACTIONS: tuple[Action, ...] = (
     *_ALL, *_ROWS, *_LINE, *_TEXT, *_PANES, *_HOME, *_LAUNCH, *_LIVE, *_REVIEW, *_COMPARE, *_BOARD, *_LIBRARY,
     *_GRID, *_TRENDS,
 )  # fmt: skip
+
+
+@runtime_checkable
+class HasOwnKeys(Protocol):
+    """A widget with keys of its own."""
+
+    where: ClassVar[str]
+    """Its name in the action table."""
+
+
+@runtime_checkable
+class TakesLetters(Protocol):
+    """A widget into which letters go, so that the keys of the screen mean nothing while it has the focus."""
+
+    @property
+    def typing_words(self) -> Mapping[str, str] | None:
+        """Words of the key line for the few keys it has, by action id; None while it takes no letters."""
+        ...
 
 
 class ActionSource(Protocol):

@@ -1,4 +1,4 @@
-"""`ConsoleApp`: the places, the keys and the live badge. Holds no rules of evaluation and imports no model client.
+"""`ConsoleApp`: owns screens, keys and services. Holds no rules of evaluation and imports no model client.
 
 What it shows is on disk; quitting, crashing or losing the terminal loses nothing. A crash shows no local variables:
 the exception leaves `run` and the command line says it in one sentence.
@@ -9,7 +9,7 @@ import gc
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from textual import events, work
 from textual.actions import SkipAction
@@ -22,7 +22,7 @@ from console.insight import number_format
 from console.store.runs import RunFolder
 from console.tui.actions import Action
 from console.tui.app_services import AppServices
-from console.tui.bell import NOTICE, ring
+from console.tui.bell import SWITCH, ring
 from console.tui.data.catalog_items import RunLine, WorkspacePaths
 from console.tui.data.ui_state import UiState
 from console.tui.data.workspace import LOOK_EVERY_S
@@ -41,6 +41,7 @@ from console.tui.textual_patches import (
     has_screens,
     hold_drawing,
     reads_styles_once,
+    when_resumed,
     write_to_terminal,
 )
 from console.tui.themes import DARK, DARK_ROLES, NAMES, themes
@@ -85,7 +86,7 @@ class ConsoleApp(App[int]):
             ui_state: what is remembered from earlier starts; None: nothing, and nothing is kept.
         """
         key_map = load_key_map(keys_path or _keys_path())
-        self._sieve = ControlCharacterFilter()
+        self._control_characters = ControlCharacterFilter()
         super().__init__()
         self.animation_level = "none"
         for own in themes():
@@ -124,11 +125,13 @@ class ConsoleApp(App[int]):
         return dict(DARK_ROLES)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        """Add the last net for foreign text to Textual's filters; NO_COLOR keeps the terminal's own two colours."""
-        found = list(super().get_line_filters())
+        """Add the filter of control characters to Textual's; NO_COLOR keeps the terminal's own two colours."""
+        filters = list(super().get_line_filters())
         if self.no_color and self.native_ansi_color:
-            found = [NoColor() if isinstance(line_filter, Monochrome) else line_filter for line_filter in found]
-        return [*found, AsciiFilter(), self._sieve] if SYMBOLS.is_ascii else [*found, self._sieve]
+            filters = [NoColor() if isinstance(line_filter, Monochrome) else line_filter for line_filter in filters]
+        if SYMBOLS.is_ascii:
+            filters.append(AsciiFilter())
+        return [*filters, self._control_characters]
 
     def on_mount(self) -> None:
         """Take over signals and the reader's keys; read everything once the first frame is painted."""
@@ -136,7 +139,7 @@ class ConsoleApp(App[int]):
         self.set_keymap(key_map.for_textual())
         for mistake in key_map.mistakes:
             self.services.notify(one_line(mistake), severity="warning")
-        cast(Any, self).app_resume_signal.subscribe(self, self._repaint)
+        when_resumed(self, self.output.forget)
         workspace.changed.subscribe(self, self._show_badge)
         self.call_after_refresh(self._after_first_frame)
         self.set_interval(LOOK_EVERY_S, workspace.look)
@@ -151,10 +154,6 @@ class ConsoleApp(App[int]):
         else:  # a run was named: it is read first, alone
             self.mode_change_signal.subscribe(self, lambda _: workspace.read_once())
             loop.call_later(LOAD_AHEAD_S, workspace.read_once)
-
-    def _repaint(self, _: object) -> None:
-        """Draw everything again after another program had the terminal."""
-        self.output.forget()
 
     def _end_with(self, error: BaseException | None) -> None:
         """Remember what ended the app; `run_app` raises it."""
@@ -174,17 +173,17 @@ class ConsoleApp(App[int]):
         shown = self.screen.shown_run if isinstance(self.screen, BaseScreen) else None
         is_watched = self.app_focus and shown is not None and shown.path == line.folder.path
         write = write_to_terminal(self)
-        if write is not None and not is_watched and self.services.ui_state.switch(NOTICE, True):
+        if write is not None and not is_watched and self.services.ui_state.switch(SWITCH, True):
             ring(write, os.environ)
 
     def action_notice_toggle(self) -> None:
         """Ring at the end of a run from now on, or no longer."""
-        on = not self.services.ui_state.switch(NOTICE, True)
-        self.services.ui_state.keep(NOTICE, on)
+        on = not self.services.ui_state.switch(SWITCH, True)
+        self.services.ui_state.keep(SWITCH, on)
         self.services.notify(Content("The end of a run rings." if on else "The end of a run is silent."))
 
-    def _show_badge(self, what: str) -> None:
-        if what == "runs" and isinstance(self.screen, BaseScreen) and self.screen.is_mounted:
+    def _show_badge(self, changed: str) -> None:
+        if changed == "runs" and isinstance(self.screen, BaseScreen) and self.screen.is_mounted:
             for line in self.screen.query(TopLine):  # none yet while the screen is being composed
                 line.tell(badge=self.services.badge)
 
@@ -235,6 +234,10 @@ class ConsoleApp(App[int]):
         """Do what was clicked on the key line."""
         self.perform(event.action)
 
+    def on_top_line_screen_clicked(self, event: TopLine.ScreenClicked) -> None:
+        """Go to the screen that was clicked on the top line."""
+        self.perform(find_action(f"go.{event.name}", "all"))
+
     def action_palette(self) -> None:
         """Open the list of all commands."""
         from console.tui.dialogs.palette import Palette
@@ -274,7 +277,7 @@ class ConsoleApp(App[int]):
         else:
             self.services.notify(Content("ctrl+q quits; q goes back."))
 
-    # Back and out ----------------------------------------------------------------------------------------------------
+    # Leaving ----------------------------------------------------------------------------------------------------
 
     async def action_leave(self) -> None:
         """Go back; at Home, quit."""

@@ -22,7 +22,7 @@ from console.tui.screens.base import BaseScreen
 from console.tui.services import AnswerT, CallP, Severity
 
 if TYPE_CHECKING:
-    from console.tui.data.run_feeds import Feeds
+    from console.tui.data.run_feed import RunFeeds
 
 
 class AppServices:
@@ -45,7 +45,7 @@ class AppServices:
         self.workspace = Workspace(paths, changed=changed, in_loop=self._in_loop, run_ended=run_ended)
         self.navigator = Navigator(app, self)
         self.exports = Exports(app, self)
-        self._feeds: Feeds | None = None
+        self._feeds: RunFeeds | None = None
         self.messages: list[Content] = []
         """Everything that was announced, oldest first."""
         self.shows_help = False
@@ -57,12 +57,12 @@ class AppServices:
             self._app.call_later(callback, *arguments)
 
     @property
-    def feeds(self) -> "Feeds":
+    def feeds(self) -> "RunFeeds":
         """The open feeds, shared by the screens that show the same run."""
         if self._feeds is None:
-            from console.tui.data.run_feeds import Feeds
+            from console.tui.data.run_feed import RunFeeds
 
-            self._feeds = Feeds()
+            self._feeds = RunFeeds()
         return self._feeds
 
     @property
@@ -95,12 +95,12 @@ class AppServices:
         self._app.clear_notifications()
         self._app.notify(text.plain, severity=severity, timeout=4, markup=False)
 
-    def copy(self, text: str, what: str) -> None:
-        """Put text on the clipboard, without control characters, and say so. `what` is a word of ours."""
+    def copy(self, text: str, name: str) -> None:
+        """Put text on the clipboard, without control characters, and say so. `name` is a word of ours."""
         from console.core.text import without_hidden
 
         self._app.copy_to_clipboard(without_hidden(text))
-        self.notify(Content(f"Copied {what} (through the terminal, OSC 52)."))
+        self.notify(Content(f"Copied {name} (through the terminal, OSC 52)."))
 
     def export_text(self, text: str, path: Path) -> None:
         """Write a text to a file of the current folder, and say where."""

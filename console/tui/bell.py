@@ -1,12 +1,12 @@
-"""Telling somebody who looks elsewhere that a run has ended: the terminal's bell, and a notification where it has them.
+"""Rings when a run has ended, for a reader who looks elsewhere: the terminal's bell, and its notification.
 
 The words are ours alone: no name of a model, suite or run leaves the app this way.
 """
 
 from collections.abc import Callable, Mapping
 
-NOTICE = "notice"
-"""Name of the switch in the app's memory."""
+SWITCH = "notice"
+"""Name of the switch in `UiState`."""
 _TEXT = "A run has ended."
 _PLAIN_TERMS = ("dumb", "linux", "vt")
 """Terminals that may print what they do not understand."""

@@ -52,16 +52,16 @@ def _binding(action: Action) -> Binding:
 
 
 @cache
-def actions_at(*places: str) -> tuple[Action, ...]:
-    """Return all actions of these places, menus' entries included, in table order."""
-    return tuple(action for action in ACTIONS if action.where in places)
+def actions_at(*wheres: str) -> tuple[Action, ...]:
+    """Return all actions of these screens and kinds of widgets, menus' entries included, in table order."""
+    return tuple(action for action in ACTIONS if action.where in wheres)
 
 
-def find_action(id: str, *places: str) -> Action | None:
-    """Return the action of that id at the first of these places that has one."""
-    for place in places:
+def find_action(id: str, *wheres: str) -> Action | None:
+    """Return the action of that id of the first of these screens and kinds of widgets that has one."""
+    for where in wheres:
         for action in ACTIONS:
-            if action.id == id and action.where == place:
+            if action.id == id and action.where == where:
                 return action
     return None
 
@@ -120,17 +120,17 @@ def load_key_map(path: Path) -> KeyMap:
 
 def _conflicts(key_map: KeyMap) -> list[str]:
     """Say of each key that the reader gave to one action which other action of the same place had it."""
-    found: list[str] = []
-    for action in (one for one in ACTIONS if one.id in key_map.own):
+    conflicts: list[str] = []
+    for action in (remapped for remapped in ACTIONS if remapped.id in key_map.own):
         for other in ACTIONS:
             shared = set(key_map.own[action.id]) & set(key_map.keys_of(other))
             if other.id == action.id or other.menu != action.menu or not shared or not _meet(action, other):
                 continue
             key = name_of_key(sorted(shared)[0])
             text = f"keys.toml: {key} is both {action.id} and {other.id}; give one of them another key"
-            if text not in found and f"{key} is both {other.id} and {action.id}" not in " ".join(found):
-                found.append(text)
-    return found
+            if text not in conflicts and f"{key} is both {other.id} and {action.id}" not in " ".join(conflicts):
+                conflicts.append(text)
+    return conflicts
 
 
 def _meet(action: Action, other: Action) -> bool:
@@ -139,9 +139,9 @@ def _meet(action: Action, other: Action) -> bool:
 
 
 def _take(key_map: KeyMap, id: str, value: Any) -> None:
-    known = {action.id for action in ACTIONS}
-    if id not in known:
-        close = nearest(id, sorted(known))
+    ids = {action.id for action in ACTIONS}
+    if id not in ids:
+        close = nearest(id, sorted(ids))
         key_map.mistakes.append(
             f"keys.toml: no action is called {id!r}" + (f"; did you mean {close}?" if close else "")
         )

@@ -16,7 +16,7 @@ from console.tui.services import Services
 from console.tui.textual_patches import start_in_mode
 
 if TYPE_CHECKING:
-    from console.tui.dialogs.finder import Found
+    from console.tui.dialogs.finder import JumpTarget
 
 SCREENS = {
     "home": "console.tui.screens.home.screen:HomeScreen",
@@ -273,7 +273,7 @@ class Navigator:
             run = self._shown_run or (readable[0] if readable else None)
             self._app.push_screen(Finder(self._services.workspace, run), self._jump)
 
-    def _jump(self, target: "Found | None") -> None:
+    def _jump(self, target: "JumpTarget | None") -> None:
         if target is not None and not target.case and target.run.is_live:
             self.open_live(target.run)
         elif target is not None:

@@ -1,8 +1,8 @@
-"""The one door for foreign text: model output, data sets, ids, file names, provider errors, anything in models.toml.
+"""Makes foreign text safe to show: model output, data sets, ids, file names, provider errors, anything in models.toml.
 
-`literal` and `one_line` clean it (see `console.core.text`) and build `Content` directly, so that nothing foreign is
-ever parsed as markup or obeyed by the terminal. `ControlCharacterFilter` is the last net under the whole app: it
-deletes whatever control character would still reach the terminal.
+It reaches a widget in no other way. `literal` and `one_line` clean it (see `console.core.text`) and build `Content`
+directly, so that nothing foreign is ever parsed as markup or obeyed by the terminal. `ControlCharacterFilter` works
+under the whole app: it deletes whatever control character would still reach the terminal.
 """
 
 import re
@@ -21,7 +21,7 @@ LINE_LIMIT = 4_000
 MARK_STYLE = "$muted"
 """How our marks for unshowable characters look."""
 
-_LEAK = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def literal(text: str, limit: int = MESSAGE_LIMIT, style: str = "") -> Content:
@@ -63,15 +63,16 @@ class ControlCharacterFilter(LineFilter):
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         """Return the segments, cleaned where needed; the common case costs one scan."""
-        if not any(_leaks(segment) for segment in segments):
+        if not any(_is_unsafe(segment) for segment in segments):
             return segments
         return [
-            Segment(_LEAK.sub("", segment.text), segment.style) if _leaks(segment) else segment for segment in segments
+            Segment(_UNSAFE.sub("", segment.text), segment.style) if _is_unsafe(segment) else segment
+            for segment in segments
         ]
 
 
-def _leaks(segment: Segment) -> bool:
+def _is_unsafe(segment: Segment) -> bool:
     text = segment.text
     if text.isascii() and text.isprintable():
         return False
-    return not segment.control and _LEAK.search(text) is not None
+    return not segment.control and _UNSAFE.search(text) is not None

@@ -1,4 +1,4 @@
-"""The app in a browser of this machine: `eval-console --serve`.
+"""`serve`: the app in a browser of this machine, `eval-console --serve`.
 
 Serves 127.0.0.1 only, at an address with a secret in it, so that neither another user of the machine nor a page in the
 same browser can drive the app. The page loads nothing from elsewhere. Needs the extra `serve` (textual-serve).
@@ -44,11 +44,11 @@ def is_served() -> bool:
     return os.environ.get(DRIVER, "").endswith(":WebDriver")
 
 
-def serve(places: WorkspacePaths, options: list[str], port: int) -> int:
+def serve(paths: WorkspacePaths, options: list[str], port: int) -> int:
     """Serve the app until ctrl+c.
 
     Args:
-        places: where models, data and runs are.
+        paths: where models, data and runs are.
         options: further options of the app, as on the command line.
         port: of 127.0.0.1.
 
@@ -56,7 +56,7 @@ def serve(places: WorkspacePaths, options: list[str], port: int) -> int:
         UsageError: the extra is not installed, or the port is taken.
     """
     try:
-        server = _server(_command(places, options), port)
+        server = _server(_command(paths, options), port)
     except ModuleNotFoundError as error:
         raise UsageError(
             f"the browser needs the package {(error.name or 'textual_serve').replace('_', '-')}",
@@ -70,12 +70,12 @@ def serve(places: WorkspacePaths, options: list[str], port: int) -> int:
     return 0
 
 
-def _command(places: WorkspacePaths, options: list[str]) -> str:
-    named = (("--models", places.models), ("--data", places.data), ("--runs", places.runs))
-    paths = [part for name, path in named if path is not None for part in (name, str(path.absolute()))]
+def _command(paths: WorkspacePaths, options: list[str]) -> str:
+    named = (("--models", paths.models), ("--data", paths.data), ("--runs", paths.runs))
+    arguments = [part for name, path in named if path is not None for part in (name, str(path.absolute()))]
     import shlex
 
-    return shlex.join([sys.executable, "-m", "console", *paths, *options])
+    return shlex.join([sys.executable, "-m", "console", *arguments, *options])
 
 
 def _server(command: str, port: int) -> Any:
@@ -89,13 +89,13 @@ def _server(command: str, port: int) -> Any:
         secret = secrets.token_urlsafe(18)
 
         def initialize_logging(self) -> None:
-            """Log nothing: what goes over the socket is nobody's business."""
+            """Log nothing: what goes over the socket is private."""
 
         async def on_startup(self, app: Any) -> None:
             """Say where the app is, once it can be reached; this is called before."""
-            self._telling = asyncio.get_running_loop().create_task(self._tell())
+            self._announcing = asyncio.get_running_loop().create_task(self._announce())
 
-        async def _tell(self) -> None:
+        async def _announce(self) -> None:
             await _reachable(port)
             print(f"eval-console is at {self.public_url}/{self.secret}   ctrl+c ends it", flush=True)  # noqa: T201
 

@@ -15,7 +15,7 @@ from console.store.runs import RunFolder
 
 if TYPE_CHECKING:
     from console.tui.data.catalog_items import WorkspacePaths
-    from console.tui.data.run_feeds import Feeds
+    from console.tui.data.run_feed import RunFeeds
     from console.tui.data.ui_state import UiState
     from console.tui.data.workspace import Workspace
     from console.tui.keymap import KeyMap
@@ -98,7 +98,7 @@ class Services(Protocol):
         ...
 
     @property
-    def feeds(self) -> "Feeds":
+    def feeds(self) -> "RunFeeds":
         """The open feeds, shared by the screens that show the same run."""
         ...
 
@@ -121,8 +121,8 @@ class Services(Protocol):
         """Show a toast and keep it under `Messages`. Foreign parts must come through `sanitize`."""
         ...
 
-    def copy(self, text: str, what: str) -> None:
-        """Put text on the clipboard and say so. `what` is a word of ours."""
+    def copy(self, text: str, name: str) -> None:
+        """Put text on the clipboard and say so. `name` is a word of ours."""
         ...
 
     def export_text(self, text: str, path: Path) -> None:

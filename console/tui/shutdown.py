@@ -1,4 +1,4 @@
-"""Leaving on a signal, also when the terminal takes nothing any more.
+"""`leaving_on_signals`: ends the app on a signal, also when the terminal takes nothing any more.
 
 An app waits for its terminal to take what was written. A terminal that was closed, or that stands still, may never do
 so; then the app must not stay behind as a process that nobody sees. Runs are not concerned: engines live elsewhere.

@@ -1,4 +1,4 @@
-"""The door to the app from the command line: refuses cleanly without a terminal, restores it whatever happens."""
+"""`run_app`: opens the app from the command line; refuses without a terminal, restores it whatever happens."""
 
 import gc
 import os
@@ -21,7 +21,7 @@ HEADLESS = (
 class Options(msgspec.Struct, frozen=True):
     """How to open the app."""
 
-    places: WorkspacePaths = msgspec.field(default_factory=WorkspacePaths)
+    paths: WorkspacePaths = msgspec.field(default_factory=WorkspacePaths)
     run: str = ""
     """Open this run at once: in Live while an engine plays it, else in Review."""
     case: str = ""
@@ -71,7 +71,7 @@ def run_app(options: Options) -> int:
         SYMBOLS.use_ascii()
     ui_state = UiState(state_dir() / "app.json")
     theme = options.theme or choose_theme(os.environ, ui_state.text("theme"))
-    app = ConsoleApp(options.places, theme=theme, ui_state=ui_state)
+    app = ConsoleApp(options.paths, theme=theme, ui_state=ui_state)
     if options.run:
         app.navigator.start_with(options.run, options.case)
     with leaving_on_signals(app.exit):

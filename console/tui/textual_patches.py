@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 from textual._compositor import ChopsUpdate, CompositorUpdate, LayoutUpdate
 from textual.app import App
+from textual.css.stylesheet import Stylesheet
 from textual.screen import Screen
 from textual.style import Style
 from textual.widget import Widget
@@ -69,6 +70,12 @@ def take_size_classes(screen: Screen[Any]) -> None:
     heights = private._get_breakpoint_classes(app.size.height, app.VERTICAL_BREAKPOINTS)
     screen.update_classes(dict.fromkeys(widths | heights, True), update=False)
     app.stylesheet.apply(screen)
+
+
+def stylesheet_of(widget: Widget) -> Stylesheet:
+    """Return the app's style sheet, to apply styles before the next refresh; `Widget.app` has an unknown type."""
+    untyped: Any = widget
+    return untyped.app.stylesheet
 
 
 def style_getter(widget: Widget) -> Callable[[str | Style], Style]:
@@ -137,6 +144,16 @@ def filter_frames(
         upstream(screen, renderable)
 
     private._display = _display
+
+
+def when_resumed(app: App[Any], call: Callable[[], None]) -> None:
+    """Call a function when the app has the terminal again; the signal's own type is unknown."""
+    untyped: Any = app
+
+    def resumed(_: object) -> None:
+        call()
+
+    untyped.app_resume_signal.subscribe(app, resumed)
 
 
 def writes_waiting(app: App[Any]) -> int:

@@ -1,4 +1,4 @@
-"""Colours as roles: pass, fail, broken, undecided, live, expected, actual, muted.
+"""Themes: colours by role: pass, fail, broken, undecided, live, expected, actual, muted.
 
 Pass is blue and fail is orange, so that red-green blindness does not matter; every coloured thing also has a mark or
 a word. Text has a contrast of at least 4.5 on whatever it stands on, 7 in the theme made for that; a test holds it.
@@ -141,7 +141,7 @@ def choose_theme(environment: Mapping[str, str], remembered: str = "") -> str:
     return remembered if remembered in NAMES else DARK
 
 
-def is_stark(node: DOMNode) -> bool:
+def has_black_on_white_cursor(node: DOMNode) -> bool:
     """Whether the cursor line is black on white, so that whatever it holds must give up its own colours."""
     return cast(Any, node).app.theme == CONTRAST
 

@@ -15,15 +15,7 @@ PUBLIC = {"_replace", "_asdict", "_fields", "_make", "_exit"}
 """Names that are public in spite of their underscore: of named tuples, and `os._exit`."""
 LOOKUPS = {"getattr", "setattr", "delattr", "hasattr"}
 PRIVATE_REACH: frozenset[str] = frozenset()
-BACK_CHANNELS: frozenset[str] = frozenset(
-    {
-        "console.tui.app: cast(Any, self)",
-        "console.tui.screens.base: getattr(self.focused, 'typing_words', None)",
-        "console.tui.screens.base: getattr(self.focused, 'where', '')",
-        "console.tui.screens.pane_zoom: cast('App[Any]', self._screen.app)",
-        "console.tui.widgets.find_bar: cast(Any, self.app)",
-    }
-)
+BACK_CHANNELS: frozenset[str] = frozenset()
 TEXTUALS_OWN: frozenset[str] = frozenset()
 """Exceptions of today, `module: source`; all tables become empty."""
 

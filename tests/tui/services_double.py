@@ -12,7 +12,7 @@ from textual.signal import Signal
 
 from console.store.runs import RunFolder
 from console.tui.data.catalog_items import WorkspacePaths
-from console.tui.data.run_feeds import Feeds
+from console.tui.data.run_feed import RunFeeds
 from console.tui.data.ui_state import UiState
 from console.tui.data.workspace import Workspace
 from console.tui.keymap import KeyMap
@@ -78,7 +78,7 @@ class FakeServices:
         changed: Signal[str] = Signal(self._app, "workspace")
         self.workspace = Workspace(self.paths, changed=changed, in_loop=self._in_loop, run_ended=lambda _: None)
         self.navigator = FakeNavigator()
-        self.feeds = Feeds()
+        self.feeds = RunFeeds()
         self.badge = Content.empty()
         self.has_focus = True
         self.shows_help = False
@@ -96,9 +96,9 @@ class FakeServices:
         """Keep a message."""
         self.messages.append(text)
 
-    def copy(self, text: str, what: str) -> None:
+    def copy(self, text: str, name: str) -> None:
         """Keep a copy."""
-        self.copied.append((text, what))
+        self.copied.append((text, name))
 
     def export_text(self, text: str, path: Path) -> None:
         """Keep an export."""

@@ -17,8 +17,7 @@ from console.core.record import Asked, Scored
 from console.insight.passage import PassageKind
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder
-from console.tui.data.run_feed import KEPT, Changes, RunFeed
-from console.tui.data.run_feeds import Feeds
+from console.tui.data.run_feed import KEPT, Changes, RunFeed, RunFeeds
 
 TRIES = 1500
 
@@ -156,7 +155,7 @@ async def test_who_waits_is_woken_when_an_answer_begins_and_the_facts_before_it_
             engine.begin(begun)
             engine.publisher.text(begun, 1, "text", "Hel")
         async with asyncio.timeout(30):
-            await feed.beginnings.news(60, lambda awaited: awaited == key)
+            await feed.wakeup.wait(60, lambda awaited: awaited == key)
         changes = feed.pump()
         assert changes.begun == {("a", 0), ("other", 0)}
         assert feed.overview.rollouts["a", 0].says == "Hel"
@@ -219,7 +218,7 @@ async def test_scores_arrive_as_they_are_journaled(tmp_path):
 
 async def test_screens_of_one_run_share_a_feed(tmp_path):
     folder = plain_run(tmp_path).folder
-    feeds = Feeds()
+    feeds = RunFeeds()
     first, second = feeds.open(folder), feeds.open(folder)
     assert first is second
     seen: list[Changes] = []

@@ -8,7 +8,7 @@ from support.recorded_runs import WeatherSuite, plain_run
 from support.screen_text import assert_until, text_of, wait_until_unchanged
 from support.screen_tour import tour_screens
 
-from console.tui.render.ascii_filter import typed
+from console.tui.render.ascii_filter import to_ascii
 from console.tui.render.symbols import SYMBOLS, Symbols
 from console.tui.screens.review import case_loader
 
@@ -123,5 +123,5 @@ async def test_asked_for_ascii_every_screen_is_ascii(ascii_marks: None, opened: 
 
 def test_signs_keep_the_width_of_a_line() -> None:
     line = "  .821 ±.069   ≥$0.23   ≈ 3 s …  ╭─ a │ b ─╮ ✗ ✓ 漢"
-    assert typed(line) == "  .821+-.069  >=$0.23   ~ 3 s..  +- a | b -+ F P 漢"
-    assert len(typed(line)) == len(line)
+    assert to_ascii(line) == "  .821+-.069  >=$0.23   ~ 3 s..  +- a | b -+ F P 漢"
+    assert len(to_ascii(line)) == len(line)

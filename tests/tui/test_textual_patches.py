@@ -1,11 +1,8 @@
 """The private names of Textual that `textual_patches` relies on are still there, and mean the same."""
 
-import importlib
 import inspect
 import re
-from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -72,59 +69,6 @@ def test_every_private_name_of_the_module_is_checked() -> None:
     used |= set(re.findall(r'"(_[a-z]\w+)"', source("textual_patches.py")))
     checked = {name.partition(".")[2] for name in METHODS} | set(ATTRIBUTES) | {"_compositor"}
     assert used - checked == set()
-
-
-@cache
-def own_private_names(kind: type) -> frozenset[str]:
-    """Return the private names that a class of Textual's has or sets itself."""
-    if not kind.__module__.startswith("textual"):
-        return frozenset()
-    names = {name for name in vars(kind) if re.match(r"_[a-z]", name)}
-    return frozenset(names | set(re.findall(r"self\.(_[a-z]\w+)\b[^=\n]* = ", inspect.getsource(kind))))
-
-
-def private_names(kind: type) -> frozenset[str]:
-    """Return the private names that a class and its ancestors in Textual have or set."""
-    return frozenset[str]().union(*map(own_private_names, kind.__mro__))
-
-
-def reached_by(kind: type) -> set[str]:
-    """Return the private names of Textual that a class of ours uses or overrides."""
-    private = private_names(kind)
-    if not private:
-        return set()
-    text = inspect.getsource(kind)
-    used = re.findall(r"(?:self|super\(\)|\.app|screen)\)?\.(_[a-z]\w+)", text) + re.findall(r"def (_[a-z]\w+)", text)
-    return set(used) & private
-
-
-def modules() -> list[ModuleType]:
-    """Return all modules of the app but the one that may reach into Textual."""
-    package = Path(console.tui.__file__).parent
-    names = [".".join(path.relative_to(package.parents[1]).with_suffix("").parts) for path in package.rglob("*.py")]
-    return [importlib.import_module(name) for name in sorted(names) if "patches" not in name]
-
-
-def test_no_other_module_reaches_into_textual() -> None:
-    offenders: dict[str, set[str]] = {}
-    for module in modules():
-        if re.search(r"(?:from|import) textual\.(?:\w+\.)*_\w+", inspect.getsource(module)):
-            offenders[module.__name__] = {"a private module"}
-        for kind in vars(module).values():
-            if inspect.isclass(kind) and kind.__module__ == module.__name__ and (reached := reached_by(kind)):
-                offenders[kind.__qualname__] = reached
-    assert offenders == {}
-
-
-class ReachesIn(Widget):
-    """What the search must find."""
-
-    def _set_dirty(self, *regions: Any) -> None:
-        super()._set_dirty(*regions, self._size.region)
-
-
-def test_the_search_finds_what_it_forbids() -> None:
-    assert reached_by(ReachesIn) == {"_set_dirty", "_size"}
 
 
 def source(name: str) -> str:

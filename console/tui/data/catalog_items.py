@@ -155,7 +155,7 @@ class RunLine(msgspec.Struct, frozen=True):
 
 
 class CaseLine(msgspec.Struct, frozen=True):
-    """One case of a run as it is found again. Everything but the outcome is foreign text."""
+    """One case of a run as the finder lists it. Everything but the outcome is foreign text."""
 
     id: str
     category: str
@@ -198,17 +198,19 @@ class RunWatch:
         return RunLine(self.folder, summary)
 
 
-def read_models(places: WorkspacePaths) -> Models:
+def read_models(paths: WorkspacePaths) -> Models:
     """Read the models file and say which models can be asked."""
     from console.config.models import key_state, load_models
     from console.config.paths import find_models_file
 
     try:
-        book = load_models(find_models_file(places.models), places.data)
+        book = load_models(find_models_file(paths.models), paths.data)
     except UsageError as error:
-        book = load_models(None, places.data)
+        book = load_models(None, paths.data)
         return Models(mistakes=[str(error)], lines=_lines_of(book, key_state), book=book)
-    return Models(_lines_of(book, key_state), [str(one) for one in book.mistakes], list(book.warnings), book.path, book)
+    return Models(
+        _lines_of(book, key_state), [str(mistake) for mistake in book.mistakes], list(book.warnings), book.path, book
+    )
 
 
 def _lines_of(book: "ModelBook", key_state: "KeyStateOf") -> list[ModelLine]:
@@ -240,13 +242,13 @@ def _model_line(model: "ModelConfig", state: "KeyState") -> ModelLine:
     )
 
 
-def read_suites(places: WorkspacePaths) -> Suites:
+def read_suites(paths: WorkspacePaths) -> Suites:
     """Look for suites and count their cases."""
     from console.config.paths import find_data_roots
     from console.suites.catalog import OFFICIAL_SUITES, Catalog
 
     try:
-        catalog = Catalog(find_data_roots(places.data))
+        catalog = Catalog(find_data_roots(paths.data))
         entries = catalog.entries()
     except UsageError as error:
         return Suites(warnings=[str(error)], missing=OFFICIAL_SUITES)
@@ -272,7 +274,7 @@ def _suite_line(catalog: "Catalog", entry: "SuiteEntry") -> SuiteLine:
         return SuiteLine(entry, mistake=f"its format {entry.format!r} cannot be loaded: {error}")
 
 
-def runs_root(places: WorkspacePaths) -> Path:
+def runs_root(paths: WorkspacePaths) -> Path:
     """Return the folder of runs; it may not exist yet.
 
     Raises:
@@ -280,18 +282,18 @@ def runs_root(places: WorkspacePaths) -> Path:
     """
     from console.config.paths import find_runs_root
 
-    return find_runs_root(places.runs)
+    return find_runs_root(paths.runs)
 
 
 def read_runs(root: Path, batch: int = 40) -> Iterator[list[RunLine]]:
     """Read the runs of a folder, newest first, a few at a time."""
-    found: list[RunLine] = []
+    lines: list[RunLine] = []
     for folder in list_runs(root):
-        found.append(read_run(folder))
-        if len(found) >= batch:
-            yield found
-            found = []
-    yield found
+        lines.append(read_run(folder))
+        if len(lines) >= batch:
+            yield lines
+            lines = []
+    yield lines
 
 
 def read_run(folder: RunFolder) -> RunLine:
@@ -314,19 +316,19 @@ def read_case_lines(folder: RunFolder) -> list[CaseLine]:
     from console.core.record import Finished, Started
     from console.store.journal import JournalReader
 
-    found: dict[str, CaseLine] = {}
+    lines_by_case: dict[str, CaseLine] = {}
     try:
         reader = JournalReader(folder.journal_path)
         while records := reader.read_new():
             for record in records:
                 if isinstance(record, Started):
                     case = record.case
-                    found.setdefault(case.id, CaseLine(case.id, case.category, case.title, None))
-                elif isinstance(record, Finished) and (line := found.get(record.key.case)) is not None:
-                    found[line.id] = msgspec.structs.replace(line, outcome=record.verdict.outcome)
+                    lines_by_case.setdefault(case.id, CaseLine(case.id, case.category, case.title, None))
+                elif isinstance(record, Finished) and (line := lines_by_case.get(record.key.case)) is not None:
+                    lines_by_case[line.id] = msgspec.structs.replace(line, outcome=record.verdict.outcome)
     except (UsageError, OSError):
-        return list(found.values())
-    return list(found.values())
+        return list(lines_by_case.values())
+    return list(lines_by_case.values())
 
 
 if TYPE_CHECKING:

@@ -123,7 +123,7 @@ class FeedPump:
                 self._turn(feed)
                 pause = self._pause(feed)
                 await asyncio.sleep(min(pause, QUICK_S))
-                await feed.beginnings.news(pause - QUICK_S, self._reader.awaits)
+                await feed.wakeup.wait(pause - QUICK_S, self._reader.awaits)
         except Exception as error:
             self._services.workspace.hand_over(_raise, error)  # ends the app as an error in a callback would
 

@@ -102,7 +102,7 @@ class Replay(RunFeed):
 
     def start(self) -> None:
         """Begin to read the journal, all of it: the times of its records say what comes when."""
-        self.beginnings.start()
+        self.wakeup.start()
         self._thread = threading.Thread(target=self._load, name="journal", daemon=True)
         self._thread.start()
 

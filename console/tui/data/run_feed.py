@@ -1,8 +1,8 @@
-"""One run's feed: facts from its journal, and from the engine's socket what has not reached the disk yet.
+"""`RunFeed`: facts of one run from its journal, and from the engine's socket what has not reached the disk yet.
 
 A thread reads and decodes the journal piece by piece; the app's own loop applies what has arrived, for a few
 milliseconds at a time, so that a key never waits for a large run. Conversations are folded when somebody looks at
-them, and the latest 64 are kept. Knows nothing of widgets.
+them, and the latest 64 are kept. `RunFeeds` holds one feed for each open run. Knows nothing of widgets.
 """
 
 import asyncio
@@ -11,8 +11,9 @@ import os
 import threading
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import msgspec
 
@@ -28,7 +29,6 @@ from console.insight.rollout import Slot
 from console.insight.snapshot import freeze, layout, thaw
 from console.store.index import SAVED_FROM_BYTES, JournalIndex
 from console.store.runs import STARTING_S, RunFolder
-from console.tui.data.wakeup import FirstTokenWakeup
 
 PIECE_BYTES = 128 << 10
 """Journal bytes decoded at a time; keeps the other threads' waits short."""
@@ -82,11 +82,63 @@ class Changes:
 Subscriber = Callable[[Changes], None]
 
 
+class FirstTokenWakeup:
+    """Wakes the thread that reads the journal, and then whoever draws, as soon as an answer begins.
+
+    An answer's first frame arrives in the loop; the journal must be read up to that moment before it can be applied.
+    """
+
+    def __init__(self) -> None:
+        self._expected: set[Key] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._must_read = threading.Event()
+        self._can_draw = asyncio.Event()
+
+    def start(self) -> None:
+        """Take the loop that is to be woken: the running one."""
+        self._loop = asyncio.get_running_loop()
+
+    # In the loop -----------------------------------------------------------------------------------------------------
+
+    def expect(self, keys: Iterable[Key]) -> None:
+        """An answer has begun in these conversations: have the journal read, which must come first."""
+        self._expected.update(keys)
+        self._must_read.set()
+
+    def clear(self) -> None:
+        """Nothing is expected any more: all that arrived has been applied."""
+        self._expected.clear()
+
+    async def wait(self, seconds: float, awaited: Callable[[Key], bool]) -> None:
+        """Return after so many seconds, or as soon as an answer that is awaited can be drawn."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while True:
+                    await self._can_draw.wait()
+                    self._can_draw.clear()
+                    if any(map(awaited, self._expected)):
+                        return
+
+    # In the thread ---------------------------------------------------------------------------------------------------
+
+    def pause(self, seconds: float) -> None:
+        """Rest from reading until there is something to look for."""
+        if self._expected and self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # the app has ended meanwhile
+                self._loop.call_soon_threadsafe(self._can_draw.set)
+        self._must_read.wait(seconds)
+        self._must_read.clear()
+
+    def stop(self) -> None:
+        """End the pause for good."""
+        self._must_read.set()
+
+
 class RunFeed:
     """Follows one run; call `pump` often, from the loop it was started in."""
 
     def __init__(self, folder: RunFolder) -> None:
-        """Read nothing yet but the manifest.
+        """Read the manifest; the journal is read after `start`.
 
         Raises:
             UsageError: the folder is not a run.
@@ -102,8 +154,8 @@ class RunFeed:
         self._pieces: deque[list[AnyRecord]] = deque()
         self._room = threading.Semaphore(PIECES_AHEAD)
         self._stop = threading.Event()
-        self.beginnings = FirstTokenWakeup()
-        """Says at once when an answer begins."""
+        self.wakeup = FirstTokenWakeup()
+        """Wakes whoever draws at once when an answer begins."""
         self._read_until = -1.0
         self._recalled: Overview | None = None
         self._kept_at = 0
@@ -121,15 +173,15 @@ class RunFeed:
 
     def start(self) -> None:
         """Begin to read and to look for an engine."""
-        self.beginnings.start()
+        self.wakeup.start()
         self._thread = threading.Thread(target=self._follow, name="journal", daemon=True)
         self._thread.start()
         self._attaching = asyncio.get_running_loop().create_task(self._attach(), name="attach")
 
     def close(self) -> None:
-        """Let go of everything; the run goes on."""
+        """Stop reading and disconnect; the run goes on."""
         self._stop.set()
-        self.beginnings.stop()
+        self.wakeup.stop()
         self._room.release()
         if self._attaching is not None:
             self._attaching.cancel()
@@ -189,7 +241,7 @@ class RunFeed:
         return time.time()
 
     def send(self, command: Command) -> bool:
-        """Tell the engine something; say whether there is one to hear it."""
+        """Send the engine a command; return whether one is connected."""
         if self._link is None:
             return False
         self._link.send(command)
@@ -213,7 +265,7 @@ class RunFeed:
             self._room.release()
             self.is_live, self._read_until = live, begun
             self._keep_if_over()
-            self.beginnings.pause(LIVE_POLL_S if live else START_POLL_S if self.is_starting else IDLE_POLL_S)
+            self.wakeup.pause(LIVE_POLL_S if live else START_POLL_S if self.is_starting else IDLE_POLL_S)
 
     def _recall(self) -> None:
         """Take up what was kept of the run, so that a long one need not be read to be shown."""
@@ -240,7 +292,7 @@ class RunFeed:
                 async for frame in self._link.frames():
                     self._frames.append((time.monotonic(), frame))
                     if isinstance(frame, Deltas) and frame.begins:
-                        self.beginnings.expect(item.key for item in frame.items)
+                        self.wakeup.expect(item.key for item in frame.items)
             self._link.close()
             self._link = None
             self._frames.append((time.monotonic(), Status("closed", 0)))
@@ -265,7 +317,7 @@ class RunFeed:
             while self._frames and self._frames[0][0] <= read_until:
                 self._apply_frame(self._frames.popleft()[1], changes)
             if not self._frames:
-                self.beginnings.shown()
+                self.wakeup.clear()
             if read_until > 0 and not self.is_read:
                 self.is_read = changes.settled = True
         changes.status |= self._seen_live != self.is_live
@@ -398,3 +450,33 @@ class RunFeed:
             if key not in self._kept and 0 < self.bytes_of(key) < PREFETCH_BYTES:
                 with contextlib.suppress(UsageError):  # a journal that is gone is said when the reader gets there
                     self.conversation(key)
+
+
+class RunFeeds:
+    """The open feeds of an app, one for each run however many screens show it."""
+
+    def __init__(self) -> None:
+        self._open: dict[Path, tuple[RunFeed, int]] = {}
+        self.places: dict[Path, tuple[str, str]] = {}
+        """Order and cursor of the list of each run that was watched, to be found again on coming back."""
+
+    def open(self, folder: RunFolder) -> RunFeed:
+        """Return the feed of a run, started; must be called in the app's loop.
+
+        Raises:
+            UsageError: the folder is not a run.
+        """
+        feed, users = self._open.get(folder.path, (None, 0))
+        if feed is None:
+            feed = RunFeed(folder)
+            feed.start()
+        self._open[folder.path] = feed, users + 1
+        return feed
+
+    def close(self, feed: RunFeed) -> None:
+        """Release a feed; it ends when its last user has released it."""
+        _, users = self._open.pop(feed.folder.path, (feed, 1))
+        if users > 1:
+            self._open[feed.folder.path] = feed, users - 1
+        else:
+            feed.close()

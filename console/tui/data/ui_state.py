@@ -1,4 +1,4 @@
-"""What the app remembers from one start to the next: colours, order, filter, grouping, the run that was looked at.
+"""`UiState`: what the app remembers from one start to the next: colours, order, filter, grouping, the last run.
 
 Lives in the state folder and may be deleted at any time. A damaged or foreign file is as good as none; one that cannot
 be written costs the memory and nothing else.
@@ -16,22 +16,22 @@ _LONGEST = 500
 
 
 class UiState:
-    """Texts and switches by name; see the module."""
+    """Texts and switches by name, kept in one file."""
 
     def __init__(self, path: Path | None = None) -> None:
         """Read what was kept; without a path, remember only until the app ends."""
         self._path = path
         self._kept = _read(path)
 
-    def text(self, name: str, otherwise: str = "") -> str:
+    def text(self, name: str, default: str = "") -> str:
         """Return a remembered text."""
         value = self._kept.get(name)
-        return value if isinstance(value, str) and len(value) <= _LONGEST else otherwise
+        return value if isinstance(value, str) and len(value) <= _LONGEST else default
 
-    def switch(self, name: str, otherwise: bool) -> bool:
+    def switch(self, name: str, default: bool) -> bool:
         """Return whether something is switched on."""
         value = self._kept.get(name)
-        return value if isinstance(value, bool) else otherwise
+        return value if isinstance(value, bool) else default
 
     def keep(self, name: str, value: str | bool) -> None:
         """Remember a value from now on."""

@@ -103,36 +103,40 @@ class Workspace:
         self._in_loop(take, *results)
 
     def _read_models(self) -> None:
-        self.hand_over(self._take, "models", catalog_items.read_models(self.paths))
+        self.hand_over(self._take_models, catalog_items.read_models(self.paths))
 
     def _read_suites(self) -> None:
         suites = catalog_items.read_suites(self.paths)
-        self.hand_over(self._take, "suites", suites)
+        self.hand_over(self._take_suites, suites)
         with_warnings = catalog_items.with_warnings(suites)
         if with_warnings.warnings != suites.warnings:
-            self.hand_over(self._take, "suites", with_warnings)
+            self.hand_over(self._take_suites, with_warnings)
 
     def _read_runs(self, reading: int) -> None:
-        found: list[RunLine] = []
+        lines: list[RunLine] = []
         try:
             root = catalog_items.runs_root(self.paths)
             stamp = root.stat().st_mtime if root.exists() else 0.0
             for batch in catalog_items.read_runs(root):
-                found += batch
-                self.hand_over(self._take_runs, reading, list(found), False, root, stamp)
+                lines += batch
+                self.hand_over(self._take_runs, reading, list(lines), False, root, stamp)
         except (UsageError, OSError) as error:
             self.hand_over(self._take_no_runs, str(error))
             return
-        self.hand_over(self._take_runs, reading, found, True, root, stamp)
+        self.hand_over(self._take_runs, reading, lines, True, root, stamp)
 
-    def _take(self, what: str, found: Any) -> None:
-        setattr(self, what, found)
-        self.changed.publish(what)
+    def _take_models(self, models: Models) -> None:
+        self.models = models
+        self.changed.publish("models")
 
-    def _take_runs(self, reading: int, found: list[RunLine], complete: bool, root: Path, stamp: float) -> None:
-        if reading != self._reading or (not complete and self.runs and len(found) < len(self.runs)):
+    def _take_suites(self, suites: Suites) -> None:
+        self.suites = suites
+        self.changed.publish("suites")
+
+    def _take_runs(self, reading: int, lines: list[RunLine], complete: bool, root: Path, stamp: float) -> None:
+        if reading != self._reading or (not complete and self.runs and len(lines) < len(self.runs)):
             return
-        self.runs, self.runs_complete, self.runs_root, self._stamp, self.runs_mistake = found, complete, root, stamp, ""
+        self.runs, self.runs_complete, self.runs_root, self._stamp, self.runs_mistake = lines, complete, root, stamp, ""
         self.changed.publish("runs")
 
     def _take_no_runs(self, mistake: str) -> None:

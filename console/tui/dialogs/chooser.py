@@ -1,4 +1,4 @@
-"""Picking one line from a list over the screen: another run, another model."""
+"""`Chooser`: picks one line from a list over the screen: another run, another model."""
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
@@ -26,7 +26,7 @@ class Chooser(ModalScreen[str | None]):
     """
 
     def __init__(self, title: Content, columns: Sequence[Column], faces: Mapping[str, Face], empty: str) -> None:
-        """List some lines under a title; foreign parts of it must come through `safe`.
+        """List some lines under a title; foreign parts of it must come through `sanitize`.
 
         Args:
             title: what is chosen.

@@ -1,4 +1,4 @@
-"""One line of text from the reader, asked for at the bottom of the screen."""
+"""`CommentScreen`: asks for one line of text at the bottom of the screen."""
 
 from textual import on
 from textual.app import ComposeResult
@@ -19,7 +19,7 @@ class CommentScreen(ModalScreen[str | None]):
     BINDINGS = [Binding("escape", "step_back", show=False)]  # noqa: RUF012 - Textual reads it so
 
     def __init__(self, title: Content, text: str) -> None:
-        """Ask, starting from a text; foreign parts of the title must come through `safe`."""
+        """Ask, starting from a text; foreign parts of the title must come through `sanitize`."""
         super().__init__()
         self._title = title
         self._text = text

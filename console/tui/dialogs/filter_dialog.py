@@ -1,6 +1,7 @@
 """`FilterDialog`: a line to type into above a list that it narrows; enter answers with the row under the cursor."""
 
-from typing import ClassVar, TypeVar
+from collections.abc import Sequence
+from typing import ClassVar, Protocol, TypeVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -13,16 +14,32 @@ from textual.widgets import Input
 from console.tui.widgets.row_list import Column, RowList
 
 AnswerT = TypeVar("AnswerT")
+AnswerCo = TypeVar("AnswerCo", covariant=True)
+
+
+MOST_ROWS = 20
+"""Rows of a list that grows, before it scrolls."""
+
+
+class FilterRows(Protocol[AnswerCo]):
+    """What a `FilterDialog` lists: how typing narrows it, how a row looks, and what it means."""
+
+    def narrowed(self, text: str) -> list[str]:
+        """Return the keys of the rows that are left by what was typed, the best first."""
+        ...
+
+    def draw_row(self, key: str) -> tuple[Content, ...]:
+        """Return the cells of a row."""
+        ...
+
+    def answer(self, key: str) -> AnswerCo | None:
+        """Return what choosing a row answers; None keeps the dialog open."""
+        ...
 
 
 class FilterDialog(ModalScreen[AnswerT | None]):
-    """Answers with what was chosen, or None; see the module."""
+    """Answers with what was chosen, or None."""
 
-    hint: ClassVar[str] = ""
-    """What the empty line says."""
-    nothing: ClassVar[str] = ""
-    """What the list says when nothing is left of it."""
-    columns: ClassVar[tuple[Column, ...]] = ()
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "dismiss(None)", show=False),
         Binding("down,ctrl+n", "step(1)", show=False, priority=True),
@@ -41,40 +58,47 @@ class FilterDialog(ModalScreen[AnswerT | None]):
     }
     """
 
-    # To be answered by sheets ----------------------------------------------------------------------------------------
+    def __init__(
+        self,
+        rows: FilterRows[AnswerT],
+        columns: Sequence[Column],
+        *,
+        hint: str,
+        nothing: str,
+        grows: bool = False,
+    ) -> None:
+        """List rows.
 
-    def narrowed(self, text: str) -> list[str]:
-        """Return the keys of the rows that are left by what was typed, the best first."""
-        raise AssertionError(f"a sheet narrows its own list: {text}")
-
-    def draw_row(self, key: str) -> tuple[Content, ...]:
-        """Return the cells of a row."""
-        raise AssertionError(f"a sheet draws its own rows: {key}")
-
-    def answer(self, key: str) -> AnswerT | None:
-        """Return what choosing a row answers; None keeps the sheet open."""
-        raise AssertionError(f"a sheet knows what its rows mean: {key}")
-
-    # The sheet -------------------------------------------------------------------------------------------------------
+        Args:
+            rows: what can be chosen.
+            columns: layout of a row's cells.
+            hint: what the empty line says.
+            nothing: what the list says when no row is left.
+            grows: whether the list is only as high as its rows.
+        """
+        super().__init__()
+        self._rows, self._columns, self._hint, self._nothing, self._grows = rows, columns, hint, nothing, grows
 
     def compose(self) -> ComposeResult:
         """Lay out the line and the list."""
         with Vertical() as box:
             box.border_subtitle = "enter chooses   esc closes"
-            yield Input(placeholder=self.hint, compact=True)
-            yield RowList(self.columns, draw=self.draw_row, empty=Content(self.nothing))
+            yield Input(placeholder=self._hint, compact=True)
+            yield RowList(self._columns, draw=self._rows.draw_row, empty=Content(self._nothing))
 
     def on_mount(self) -> None:
         """Show everything at first."""
         self.narrow()
 
     def narrow(self) -> None:
-        """Draw what is left, with the cursor on the best."""
-        rows = self.query_one(RowList)
-        keys = self.narrowed(self.query_one(Input).value)
-        rows.show(keys)
+        """Draw the rows that are left, with the cursor on the best."""
+        row_list = self.query_one(RowList)
+        keys = self._rows.narrowed(self.query_one(Input).value)
+        if self._grows:
+            row_list.styles.height = max(min(len(keys), MOST_ROWS), 1)
+        row_list.show(keys)
         if keys:
-            rows.move_to(keys[0])
+            row_list.move_to(keys[0])
 
     @on(Input.Changed)
     def _typed(self) -> None:
@@ -93,6 +117,6 @@ class FilterDialog(ModalScreen[AnswerT | None]):
         self.query_one(RowList).move_by(step)
 
     def _choose(self, key: str | None) -> None:
-        chosen = self.answer(key) if key is not None else None
+        chosen = self._rows.answer(key) if key is not None else None
         if chosen is not None:
             self.dismiss(chosen)

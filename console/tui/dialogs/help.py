@@ -1,4 +1,4 @@
-"""Help, made from the action table for the place it was asked at; and the list of announced messages."""
+"""Help, made from the action table for one screen; and the list of announced messages."""
 
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
@@ -22,11 +22,11 @@ from console.tui.widgets.transcript import Transcript
 _KEYS_WIDTH = 13
 _COLUMN = 36
 _LAST = {"MOVE": 1, "EVERYWHERE": 2}
-"""Groups that are the same everywhere come after the place's own."""
+"""Groups that are the same everywhere come after the screen's own."""
 
 
 class HelpScreen(ModalScreen[None]):
-    """All keys of a place and of the pane that had the focus, by group; `/` finds one by word."""
+    """All keys of a screen and of the pane that had the focus, by group; `/` finds one by word."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,question_mark", "close", show=False),
@@ -43,17 +43,17 @@ class HelpScreen(ModalScreen[None]):
     HelpScreen Transcript { height: 1fr; background: $panel; padding: 0 1; }
     """
 
-    def __init__(self, place: ActionSource, key_map: KeyMap) -> None:
-        """Help for a place."""
+    def __init__(self, source: ActionSource, key_map: KeyMap) -> None:
+        """Help for a source."""
         super().__init__()
-        self._place = place
+        self._source = source
         self._key_map = key_map
 
     def compose(self) -> ComposeResult:
-        """Lay out the sheet."""
-        with Vertical() as sheet:
-            sheet.border_title = Content(f"Help: {self._place.heading}")
-            sheet.border_subtitle = "j k scroll   / find a key   esc closes"
+        """Lay out the find line and the keys."""
+        with Vertical() as box:
+            box.border_title = Content(f"Help: {self._source.heading}")
+            box.border_subtitle = "j k scroll   / find a key   esc closes"
             yield Input(placeholder="a word, such as copy", compact=True)
             yield Transcript()
 
@@ -86,21 +86,21 @@ class HelpScreen(ModalScreen[None]):
 
     def _narrow(self, word: str) -> None:
         columns = 2 if self.size.width >= 2 * _COLUMN + 4 else 1
-        self.query_one(Transcript).show(sheet_blocks(self._place, self._key_map, word, columns=columns))
+        self.query_one(Transcript).show(key_blocks(self._source, self._key_map, word, columns=columns))
 
 
 class HelpPane(Transcript, can_focus=False):
-    """The same beside a place that has room for it, while the keys are tried."""
+    """The keys beside a screen that has room for it, while they are tried."""
 
     DEFAULT_CSS = """
     HelpPane { dock: right; width: 46; height: 1fr; padding: 0 1; border: round $focus;
                border-title-color: $focus; border-title-style: bold; border-subtitle-color: $muted; }
     """
 
-    def __init__(self, place: ActionSource, key_map: KeyMap) -> None:
-        """Help for a place."""
+    def __init__(self, source: ActionSource, key_map: KeyMap) -> None:
+        """Help for a source."""
         super().__init__()
-        self._beside = place
+        self._source = source
         self._keys_in_use = key_map
         self.border_title = Content("Help")
         self.border_subtitle = Content(": finds a key   ? closes")
@@ -111,44 +111,44 @@ class HelpPane(Transcript, can_focus=False):
 
     def refresh_keys(self) -> None:
         """Show the keys of the pane that has the focus now."""
-        self.show(sheet_blocks(self._beside, self._keys_in_use, "", columns=1), keep_place=True)
+        self.show(key_blocks(self._source, self._keys_in_use, "", columns=1), keep_place=True)
 
 
-def sheet_blocks(place: ActionSource, key_map: KeyMap, word: str, *, columns: int) -> list[Block]:
-    """Return the keys of a place that have a word, by group; then why some cannot act now; then the marks."""
-    groups = groups_of(place.actions_here(), word)
+def key_blocks(source: ActionSource, key_map: KeyMap, word: str, *, columns: int) -> list[Block]:
+    """Return the keys of a screen that have a word, by group; then why some cannot act now; then the marks."""
+    groups = groups_of(source.actions_here(), word)
     blocks = [
-        Block(name, Content.styled(name, "bold $focus"), body=_body(place, key_map, actions, columns))
+        Block(name, Content.styled(name, "bold $focus"), body=_body(source, key_map, actions, columns))
         for name, actions in groups.items()
     ]
-    if idle := _idle(place, key_map, groups):
-        blocks.append(Block("idle", Content.styled("NOT NOW", "bold $focus"), body=idle))
+    if reasons := _unavailable(source, key_map, groups):
+        blocks.append(Block("idle", Content.styled("NOT NOW", "bold $focus"), body=reasons))
     if not word:
         blocks += [Block("marks", Content.styled("MARKS", "bold $focus"), body=_marks())]
     return blocks or [Block("none", Content.assemble("No key here has “", one_line(word, 40), "”."))]
 
 
-def _body(place: ActionSource, key_map: KeyMap, actions: Sequence[Action], columns: int) -> list[Content]:
-    cells = [_cell(place, key_map, action) for action in actions]
+def _body(source: ActionSource, key_map: KeyMap, actions: Sequence[Action], columns: int) -> list[Content]:
+    cells = [_cell(source, key_map, action) for action in actions]
     if columns == 1:
         return cells
     half = (len(cells) + 1) // 2
     left, right = cells[:half], [*cells[half:], Content.empty()]
-    return [lines.fit(one, _COLUMN).append(other) for one, other in zip(left, right, strict=False)]
+    return [lines.fit(cell, _COLUMN).append(other) for cell, other in zip(left, right, strict=False)]
 
 
-def _idle(place: ActionSource, key_map: KeyMap, groups: Mapping[str, Sequence[Action]]) -> list[Content]:
+def _unavailable(source: ActionSource, key_map: KeyMap, groups: Mapping[str, Sequence[Action]]) -> list[Content]:
     """Say of each dimmed action why it cannot act now."""
-    found: list[Content] = []
+    reasons: list[Content] = []
     for action in (action for group in groups.values() for action in group):
-        if why := place.why_not(action):
-            found.append(Content.assemble((f"{_keys(key_map, action)}  ", "bold"), f"{action.meaning}: {why}"))
-    return found
+        if why := source.why_not(action):
+            reasons.append(Content.assemble((f"{_keys(key_map, action)}  ", "bold"), f"{action.meaning}: {why}"))
+    return reasons
 
 
-def _cell(place: ActionSource, key_map: KeyMap, action: Action) -> Content:
+def _cell(source: ActionSource, key_map: KeyMap, action: Action) -> Content:
     keys = lines.fit_text(_keys(key_map, action), _KEYS_WIDTH)
-    style = "$muted" if place.why_not(action) else ""
+    style = "$muted" if source.why_not(action) else ""
     return Content.assemble((keys, "bold"), " ", (action.meaning, style))
 
 
@@ -157,7 +157,7 @@ def _keys(key_map: KeyMap, action: Action) -> str:
     if not action.pair or (other := find_action(action.pair, action.where)) is None:
         return key_map.path(action) or ":"
     both = zip(key_map.keys_of(action), key_map.keys_of(other), strict=False)
-    names = [f"{name_of_key(one)} {name_of_key(two)}" for one, two in both]
+    names = [f"{name_of_key(key)} {name_of_key(other_key)}" for key, other_key in both]
     while len(names) > 1 and len("  ".join(names)) > _KEYS_WIDTH:
         names.pop()
     return "  ".join(names)
@@ -181,7 +181,7 @@ def groups_of(actions: Sequence[Action], word: str) -> dict[str, list[Action]]:
 
 def _is_first(action: Action, actions: Sequence[Action]) -> bool:
     """Whether this one of a pair comes first in the table; it speaks for both."""
-    return next(one for one in actions if one.id in (action.id, action.pair)).id == action.id
+    return next(other for other in actions if other.id in (action.id, action.pair)).id == action.id
 
 
 def _marks() -> list[Content]:
@@ -215,10 +215,10 @@ class MessageScreen(ModalScreen[None]):
         self._messages = messages
 
     def compose(self) -> ComposeResult:
-        """Lay out the sheet."""
-        with Vertical() as sheet:
-            sheet.border_title = "Messages"
-            sheet.border_subtitle = "j k scroll   esc closes"
+        """Lay out the list."""
+        with Vertical() as box:
+            box.border_title = "Messages"
+            box.border_subtitle = "j k scroll   esc closes"
             yield Transcript(empty=Content("Nothing was announced yet."))
 
     def on_show(self, event: events.Show) -> None:

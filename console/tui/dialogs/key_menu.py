@@ -1,4 +1,4 @@
-"""A menu that lists the second keys of a key such as `y` or `f`, so that nothing must be remembered."""
+"""`KeyMenu`: lists the second keys of a key such as `y` or `f`, so that nothing must be remembered."""
 
 from typing import ClassVar
 

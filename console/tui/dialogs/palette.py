@@ -1,6 +1,4 @@
-"""The command palette: every action of this place by name, narrowed by typing, chosen with enter."""
-
-from typing import ClassVar
+"""The command palette: every action of a screen by name, narrowed by typing, chosen with enter."""
 
 from textual.content import Content
 from textual.fuzzy import Matcher
@@ -9,24 +7,31 @@ from textual.style import Style
 from console.tui.actions import Action, ActionSource
 from console.tui.dialogs.filter_dialog import FilterDialog
 from console.tui.keymap import KeyMap
-from console.tui.widgets.row_list import Column, RowList
+from console.tui.widgets.row_list import Column
 
 _MATCH = Style(bold=True, underline=True)
+
+
+_COLUMNS = (Column("command", 34, 1), Column("key", 10, right=True))
 
 
 class Palette(FilterDialog[Action]):
     """Answers with the chosen action or None."""
 
-    hint: ClassVar[str] = "type the name of a command"
-    nothing: ClassVar[str] = "No command has these letters."
-    columns: ClassVar[tuple[Column, ...]] = (Column("command", 34, 1), Column("key", 10, right=True))
+    def __init__(self, source: ActionSource, key_map: KeyMap) -> None:
+        """List what can be done on a screen."""
+        hint, nothing = "type the name of a command", "No command has these letters."
+        super().__init__(CommandRows(source, key_map), _COLUMNS, hint=hint, nothing=nothing, grows=True)
 
-    def __init__(self, place: ActionSource, key_map: KeyMap) -> None:
-        """List what can be done at a place."""
-        super().__init__()
-        self._place = place
+
+class CommandRows:
+    """The actions of a screen by name."""
+
+    def __init__(self, source: ActionSource, key_map: KeyMap) -> None:
+        """List what can be done on a screen."""
+        self._source = source
         self._key_map = key_map
-        self._actions = {str(number): action for number, action in enumerate(_offered(place))}
+        self._actions = {str(number): action for number, action in enumerate(_offered(source))}
         self._shown: dict[str, Content] = {}
 
     def narrowed(self, text: str) -> list[str]:
@@ -39,25 +44,24 @@ class Palette(FilterDialog[Action]):
             scores = {key: matcher.match(action.title) for key, action in self._actions.items()}
             for key in sorted((key for key in scores if scores[key]), key=lambda key: -scores[key]):
                 self._shown[key] = matcher.highlight(self._actions[key].title)
-        self.query_one(RowList).styles.height = max(min(len(self._shown), 20), 1)
         return list(self._shown)
 
     def answer(self, key: str) -> Action | None:
         """Return the action, unless it cannot act now."""
-        return None if self._place.why_not(self._actions[key]) else self._actions[key]
+        return None if self._source.why_not(self._actions[key]) else self._actions[key]
 
     def draw_row(self, key: str) -> tuple[Content, ...]:
         """Return an action's line: its name, why it cannot act now, its key."""
         action = self._actions[key]
-        why = self._place.why_not(action)
+        why = self._source.why_not(action)
         title = Content.styled(f"{action.title}   {why}", "$muted") if why else self._shown[key]
         return title, Content.styled(self._key_map.path(action), "$muted")
 
 
-def _offered(place: ActionSource) -> list[Action]:
-    """Return the actions of a place without those that make no sense by name, each title once."""
+def _offered(source: ActionSource) -> list[Action]:
+    """Return the actions of a screen without those that make no sense by name, each title once."""
     by_title: dict[str, Action] = {}
-    for action in place.actions_here():
+    for action in source.actions_here():
         if action.palette and not action.opens_menu:
             by_title.setdefault(action.title, action)
     return sorted(by_title.values(), key=lambda action: action.title)

@@ -1,4 +1,4 @@
-"""One question with a few answers, each on a key; asked only when something could be lost or paid for."""
+"""`Question`: asks for one of a few answers, each on a key, when something could be lost or paid for."""
 
 from collections.abc import Sequence
 from typing import ClassVar
@@ -29,7 +29,7 @@ class Question(ModalScreen[str]):
     AUTO_FOCUS: ClassVar[str | None] = ""
 
     def __init__(self, text: Content, answers: Sequence[Answer]) -> None:
-        """Ask; the first answer is also on enter. Foreign parts of `text` must come through `safe`."""
+        """Ask; the first answer is also on enter. Foreign parts of `text` must come through `sanitize`."""
         super().__init__()
         self._text = text
         self._answers = answers
@@ -46,7 +46,7 @@ class Question(ModalScreen[str]):
         yield Static(Content("\n").join([self._text, Content.empty(), *rows]))
 
     def on_key(self, event: events.Key) -> None:
-        """Answer."""
+        """Answer with the key, if it is one of an answer."""
         event.stop()
         event.prevent_default()
         if event.key == "escape":

@@ -38,7 +38,7 @@ _GROUPS: Mapping[str, str] = {
 _TABLE = {ord(sign): plain for plain, signs in _GROUPS.items() for sign in signs}
 
 
-def typed(text: str) -> str:
+def to_ascii(text: str) -> str:
     """Return a text with our signs in ASCII, as wide as before."""
     if text.isascii():
         return text
@@ -48,11 +48,11 @@ def typed(text: str) -> str:
 
 
 class AsciiFilter(LineFilter):
-    """See the module."""
+    """Replaces the signs of every drawn line."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         """Return the segments with our signs in ASCII."""
         return [
-            segment if segment.control or segment.text.isascii() else Segment(typed(segment.text), segment.style)
+            segment if segment.control or segment.text.isascii() else Segment(to_ascii(segment.text), segment.style)
             for segment in segments
         ]

@@ -13,7 +13,7 @@ from console.tui.data.catalog_items import ModelLine, RunLine, SuiteLine
 from console.tui.data.model_ping import Ping
 from console.tui.data.suite_checksum import Checksum
 from console.tui.render import lines, row_cells
-from console.tui.render.display_path import nearby
+from console.tui.render.display_path import display_path
 from console.tui.render.symbols import SYMBOLS
 from console.tui.sanitize import one_line
 from console.tui.widgets.block import Block
@@ -42,7 +42,7 @@ def suite_blocks(line: SuiteLine, checksum: Checksum | None) -> list[Block]:
         fact("from", _origin(line)),
         fact("licence", one_line(entry.source.get("licence", "not stated"), 120)),
         fact("results", "comparable with published ones" if entry.comparable else "not comparable with published ones"),
-        fact("files", one_line(nearby(entry.folder), 400)),
+        fact("files", one_line(display_path(entry.folder), 400)),
         fact("sha256", *_checksum(checksum)),
     ]
     blocks = [Block("suite", one_line(line.name, 200, "bold"), body=about)]

@@ -1,4 +1,4 @@
-"""Columns of a list: which are shown at a width, how wide each is, and one row laid out in them. Pure."""
+"""Lays out columns of a list: which are shown at a width, how wide each is, and one row in them."""
 
 from collections.abc import Sequence
 

@@ -1,8 +1,8 @@
-"""What the terminal shows already, so that only what differs is sent: bytes cost time on a line far away.
+"""`ShownFrame`: what the terminal shows, so that only what differs is sent: bytes cost time over a remote line.
 
 Textual sends every line of a widget that asks to be drawn: a list that scrolls, a scroll bar that stays where it is,
 the border of a pane whose title changes. `ShownFrame` remembers what was sent to each place and lets the rest through.
-A drawing of the whole screen is always sent whole, so whatever else may have written there is mended by the next one.
+A drawing of the whole screen is always sent whole: it overwrites whatever else may have been written there.
 """
 
 from collections.abc import Sequence
@@ -32,11 +32,10 @@ class ShownFrame:
     """What the terminal shows, as far as it is known."""
 
     def __init__(self) -> None:
-        """Know nothing yet."""
         self._lines: dict[int, dict[int, tuple[int, Strip]]] = {}
 
     def forget(self) -> None:
-        """Know nothing any more, because somebody else has written on the terminal."""
+        """Forget what was sent, because another program has written to the terminal."""
         self._lines.clear()
 
     def take(self, update: CompositorUpdate) -> CompositorUpdate | None:
@@ -58,10 +57,10 @@ class ShownFrame:
 
     def _paint(self, y: int, x: int, end: int, strip: Strip) -> Piece | None:
         line = self._lines.setdefault(y, {})
-        known = line.get(x)
-        if known is not None and known[0] == end and known[1].cell_length == strip.cell_length:
+        shown = line.get(x)
+        if shown is not None and shown[0] == end and shown[1].cell_length == strip.cell_length:
             line[x] = end, strip
-            return _changed(y, x, known[1], strip)
+            return _changed(y, x, shown[1], strip)
         for other, (other_end, _) in list(line.items()):
             if other < end and other_end > x:
                 del line[other]
@@ -71,16 +70,16 @@ class ShownFrame:
 
 def _pieces(update: ChopsUpdate) -> list[tuple[int, int, int, Strip]]:
     """Return (line, column, end, strip) of everything an update draws, as `ChopsUpdate.render_segments` does."""
-    found: list[tuple[int, int, int, Strip]] = []
+    pieces: list[tuple[int, int, int, Strip]] = []
     for y, first, last in update.spans:
         for end, (x, strip) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
             if strip is None or x > last or end <= first:
                 continue
             if first <= x < last and end <= last:
-                found.append((y, x, end, strip))
+                pieces.append((y, x, end, strip))
             else:
-                found.append((y, x, min(end, last), strip.crop(0, min(end, last) - x)))
-    return found
+                pieces.append((y, x, min(end, last), strip.crop(0, min(end, last) - x)))
+    return pieces
 
 
 def _changed(y: int, x: int, before: Strip, now: Strip) -> Piece | None:

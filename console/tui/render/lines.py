@@ -1,4 +1,4 @@
-"""Lines for the Line-API widgets: wrapping, fitting to a width and turning `Content` into a `Strip`. Pure.
+"""Wraps lines, fits them to a width and turns `Content` into a `Strip`, for widgets of the line API.
 
 Wrapping is greedy from the left, so an appended text changes only the last wrapped line; `wrap` can resume there.
 All widths are terminal cells. Text given here has been through `console.tui.sanitize`.

@@ -1,4 +1,4 @@
-"""What the state of a run is called and how it looks: the same word and style wherever a run is named."""
+"""`state_word`: the word and style of a run's state, the same wherever a run is named."""
 
 from textual.content import Content
 

@@ -1,4 +1,4 @@
-"""Marks that go with every word for an outcome or a state, in a pretty and in a plain ASCII form."""
+"""`SYMBOLS`: signs of outcomes and states, in Unicode and in plain ASCII."""
 
 import msgspec
 

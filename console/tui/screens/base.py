@@ -18,7 +18,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from console.store.runs import RunFolder
-from console.tui.actions import Action
+from console.tui.actions import Action, HasOwnKeys, TakesLetters
 from console.tui.keymap import actions_at
 from console.tui.screens.find_session import FindSession
 from console.tui.screens.pane_zoom import PaneZoom
@@ -167,8 +167,7 @@ class BaseScreen(Screen[None]):
 
     def kinds_of_focus(self) -> tuple[str, ...]:
         """Return the action table's names for the focused widget's own keys."""
-        where: str = getattr(self.focused, "where", "")
-        return (where,) if where else ()
+        return (self.focused.where,) if isinstance(self.focused, HasOwnKeys) else ()
 
     def actions_here(self) -> tuple[Action, ...]:
         """Return every action of this screen and pane, the screen's own first."""
@@ -177,10 +176,11 @@ class BaseScreen(Screen[None]):
     def refresh_keys(self) -> None:
         """Draw the key line again because what can be done changed."""
         if self.is_mounted:
-            typing: Mapping[str, str] | None = getattr(self.focused, "typing_words", None)
+            focused = self.focused
+            typing_words = focused.typing_words if isinstance(focused, TakesLetters) else None
             here = [*actions_at(self.where), *actions_at(*self.kinds_of_focus(), "all")]
-            actions = [action for action in here if not action.menu] if typing is None else actions_at("line")
-            words = self.key_words() if typing is None else typing
+            actions = [action for action in here if not action.menu] if typing_words is None else actions_at("line")
+            words = self.key_words() if typing_words is None else typing_words
             self.query_one(KeyLine).tell(actions, self.services.key_map, words, self.why_not)
             if self._help is not None and self._help.is_attached:
                 self._help.refresh_keys()

@@ -3,11 +3,12 @@
 The reader zooms a pane; in a small terminal one pane is alone anyway.
 """
 
-from typing import Any, cast
+from typing import Any
 
-from textual.app import App
 from textual.screen import Screen
 from textual.widget import Widget
+
+from console.tui.textual_patches import stylesheet_of
 
 
 class PaneZoom:
@@ -81,7 +82,7 @@ class PaneZoom:
             hidden = node not in path and node.parent in path and node.parent is not pane
             node.set_class(node in path, "zoom-path")
             node.set_class(hidden and not is_title, "zoom-hidden")
-        cast("App[Any]", self._screen.app).stylesheet.update_nodes(nodes)
+        stylesheet_of(self._screen).update_nodes(nodes)
         self._screen.refresh(layout=True)
 
 

@@ -21,7 +21,7 @@ class Block:
 
     key: str
     title: Content = field(default_factory=Content.empty)
-    """First line: who speaks. Ours, or through `safe`. Empty: no title line."""
+    """First line: who speaks. Ours, or through `sanitize`. Empty: no title line."""
     aside: Content = field(default_factory=Content.empty)
     """Shown at the right end of the title line, such as tokens and seconds."""
     text: str = ""
@@ -61,19 +61,19 @@ class Block:
         """
         if not text:
             return bool(self.title) + max(len(self._cuts) - 1, 0)
-        known = self._lines
+        lines_before = self._lines
         self.text += text
-        if known is None or not self._width:
+        if lines_before is None or not self._width:
             self._lines = None
             self._cuts = []
             return 0
         first = self._drop_last_cut()
         fresh = _lines_of(text, self.limit, self.style)
-        if known:
-            known[-1] = _joined(known[-1], fresh[0])
-            known += fresh[1:]
+        if lines_before:
+            lines_before[-1] = _joined(lines_before[-1], fresh[0])
+            lines_before += fresh[1:]
         else:
-            known += fresh
+            lines_before += fresh
         self._wrap_on()
         return first + bool(self.title)
 

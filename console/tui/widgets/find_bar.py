@@ -1,21 +1,22 @@
-"""One line above the key line to narrow a list or to find in a text."""
+"""`FindBar`: one line above the key line to narrow a list or to find in a text."""
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, cast
+from typing import ClassVar
 
 from textual import on
 from textual.widgets import Input
 
 from console.tui.keymap import bindings_for
+from console.tui.textual_patches import stylesheet_of
 
 
 class FindBar(Input):
-    """The line; it tells what is typed, and the text that is left when enter closes it."""
+    """Calls back with what is typed, and with the text that is left when enter closes it."""
 
     where: ClassVar[str] = "line"
     """Its name in the action table."""
     typing_words: ClassVar[Mapping[str, str]] = {}
-    """Letters go into it, so that the keys of the place mean nothing while it has the focus; see `BaseScreen`."""
+    """Letters go into it; the keys it has are named by the table."""
     BINDINGS: ClassVar = bindings_for(where)
     DEFAULT_CSS = """
     FindBar { dock: bottom; display: none; height: 1; border: none; background: $panel; margin-bottom: 2;
@@ -41,7 +42,7 @@ class FindBar(Input):
     def open(self) -> None:
         """Show it with what was typed last, selected; the very next key is for it."""
         self.add_class("-open")
-        cast(Any, self.app).stylesheet.update(self)
+        stylesheet_of(self).update(self)
         self.screen.set_focus(self)
 
     def action_line_keep(self) -> None:

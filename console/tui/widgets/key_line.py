@@ -1,4 +1,4 @@
-"""The last line of every place: the keys that work here and now, never cut in the middle.
+"""`KeyLine`: the last line of every screen: the keys that work here and now, never cut in the middle.
 
 When there is no room the least important go first; `? help  : commands` always stays. What cannot act at the moment
 is dimmed; help says why.
@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from console.tui.actions import Action
-from console.tui.keymap import KeyMap
+from console.tui.keymap import KeyMap, find_action
 from console.tui.render import lines
 from console.tui.render.symbols import SYMBOLS
 
@@ -65,18 +65,20 @@ class KeyLine(Widget):
         room = width - tail.cell_length - 3
         items = self._items()
         shown = fitting([(action.priority, item) for action, item in items], room)
-        self._drawn = [(action, item) for _, item in shown for action, known in items if known is item]
+        self._drawn = [(action, item) for _, item in shown for action, shown_item in items if shown_item is item]
         left = Content(" ").append(Content("  ").join([item for _, item in shown]))
         line = lines.spread(left, tail, width)
         return line if short else Content("\n").join([Content.styled(SYMBOLS.rule * width, "$line"), line])
 
     def on_click(self, event: events.Click) -> None:
-        """Do what was clicked."""
+        """Post the action that was clicked."""
         if event.y != self.size.height - 1:
             return
         if event.x >= self.size.width - (7 if self.size.height < 2 else 20):
             is_help = self.size.height < 2 or event.x < self.size.width - 12
-            self.run_worker(self.screen.run_action("app.help" if is_help else "app.palette"))
+            action = find_action("help" if is_help else "palette", "all")
+            if action is not None:
+                self.post_message(self.ActionClicked(action))
             return
         start = 1
         for action, item in self._drawn:

@@ -1,4 +1,4 @@
-"""Naming a pane: by its box title when the screen is wide, by a line above it when it is narrow."""
+"""`PaneTitle`: names a pane by its box title when the screen is wide, by a line above it when it is narrow."""
 
 from textual.content import Content
 from textual.widget import Widget

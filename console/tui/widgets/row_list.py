@@ -20,7 +20,7 @@ from console.tui.render import lines
 from console.tui.render.columns import Column
 from console.tui.render.symbols import SYMBOLS
 from console.tui.textual_patches import style_getter
-from console.tui.themes import is_ansi, is_stark
+from console.tui.themes import has_black_on_white_cursor, is_ansi
 from console.tui.widgets.viewport import Viewport
 
 __all__ = ["Column", "Face", "RowList"]
@@ -30,7 +30,7 @@ Face = Content | Sequence[Content]
 
 
 class RowList(Viewport):
-    """A virtual list; see the module."""
+    """A virtual list with a cursor, columns and optional selection marks."""
 
     where: ClassVar[str] = "rows"
     """Its name in the action table."""
@@ -64,7 +64,7 @@ class RowList(Viewport):
         """Enter, or a click on the cursor row."""
 
     class RowMarked(RowHighlighted):
-        """The row's selection mark was set or taken away; see `Rows.marked`."""
+        """The row's selection mark was set or taken away; see `RowList.marked`."""
 
     def __init__(
         self,
@@ -290,7 +290,7 @@ class RowList(Viewport):
         return strip
 
     def _is_black_on_white(self, base: Style) -> bool:
-        return is_stark(self) and base.background == style_getter(self)("on $cursor").background
+        return has_black_on_white_cursor(self) and base.background == style_getter(self)("on $cursor").background
 
     def _compose_row(self, key: str, is_cursor: bool, width: int) -> Content:
         face = self._draw(key)

@@ -1,4 +1,4 @@
-"""A line between two parts while there are no boxes."""
+"""`Rule`: a line between two panes while they have no boxes."""
 
 from textual.content import Content
 from textual.widgets import Static
@@ -14,5 +14,5 @@ class Rule(Static):
     """
 
     def render(self) -> Content:
-        """Draw it."""
+        """Draw the line."""
         return Content(SYMBOLS.rule * self.size.width)

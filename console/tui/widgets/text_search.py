@@ -1,4 +1,4 @@
-"""Finding a text in a transcript: where it is, and how a wrapped line shows it. Pure."""
+"""`Hits`: where a text occurs in a transcript, and how a wrapped line shows it."""
 
 import re
 from collections.abc import Sequence
@@ -15,29 +15,28 @@ class Hits:
     """All places that hold a text, letter case aside, and the one that is looked at."""
 
     def __init__(self) -> None:
-        """Find nothing yet."""
-        self.found: list[Hit] = []
+        self.hits: list[Hit] = []
         self.current = 0
 
     def search(self, blocks: Sequence[Block], text: str) -> int:
         """Find a text and count its places; an empty text clears."""
-        self.found, self.current = [], 0
+        self.hits, self.current = [], 0
         if text:
             pattern = re.compile(re.escape(text), re.IGNORECASE)
-            self.found = [
+            self.hits = [
                 (place, number, match.start(), match.end())
                 for place, block in enumerate(blocks)
                 for number, line in enumerate(block.logical)
                 for match in pattern.finditer(line.plain)
             ]
-        return len(self.found)
+        return len(self.hits)
 
     def step(self, step: int) -> tuple[int, int]:
         """Go so many places on, round the end; return the number of the place from 1, and how many there are."""
-        if not self.found:
+        if not self.hits:
             return 0, 0
-        self.current = (self.current + step) % len(self.found)
-        return self.current + 1, len(self.found)
+        self.current = (self.current + step) % len(self.hits)
+        return self.current + 1, len(self.hits)
 
     def painted(self, line: Content, place: int, part: tuple[int, int, int], indent: int) -> Content:
         """Return a wrapped line with the places on it marked.
@@ -49,7 +48,7 @@ class Hits:
             indent: cells before the text.
         """
         number, start, end = part
-        for index, (block, logical, first, last) in enumerate(self.found):
+        for index, (block, logical, first, last) in enumerate(self.hits):
             if (block, logical) == (place, number) and first < end and last > start:
                 style = ".text--hit-now" if index == self.current else ".text--hit"
                 line = line.stylize(style, max(first, start) - start + indent, min(last, end) - start + indent)

@@ -1,49 +1,58 @@
-"""The first line of every place: where one is, what it shows, and whether a run is live."""
+"""`TopLine`: the first line of every screen: which screen it is, what it shows, and whether a run is live."""
 
 from textual import events
 from textual.content import Content
+from textual.message import Message
 from textual.widget import Widget
 
 from console.tui.render import lines
 from console.tui.render.symbols import SYMBOLS
 
-PLACES = (
+SCREENS = (
     ("1", "Home", "home"),
     ("2", "Live", "live"),
     ("3", "Review", "review"),
     ("4", "Compare", "compare"),
     ("5", "Library", "library"),
 )
-"""Key, name and id of the places, in order."""
+"""Key, name and id of the screens with a number, in order."""
 _WIDE = 120
 _TITLE_ROOM = 15
-"""Cells that what the place shows must have beside the places; with fewer, the places make room for it."""
+"""Cells that the title must have beside the list of screens; with fewer, the list makes room for it."""
 
 
 class TopLine(Widget):
-    """Two lines: places and status, then a rule (narrow) or nothing (wide)."""
+    """Two lines: screens and status, then a rule (narrow) or nothing (wide); posts the screen that was clicked."""
 
     DEFAULT_CSS = """
     TopLine { height: 2; dock: top; }
     """
 
-    def __init__(self, place: str, heading: str) -> None:
-        """Name the place (an id of PLACES, or one of a screen without a number) and what it is called."""
+    class ScreenClicked(Message):
+        """The name of another screen was clicked."""
+
+        def __init__(self, name: str) -> None:
+            """Name the screen as in the action table."""
+            super().__init__()
+            self.name = name
+
+    def __init__(self, where: str, heading: str) -> None:
+        """Name the screen as in the action table, and as it is called."""
         super().__init__()
-        self.place = place
+        self.where = where
         self.heading = heading
         self._title = Content.empty()
         self._status = Content.empty()
         self._badge = Content.empty()
-        self._has_places = True
+        self._lists_screens = True
 
     def tell(
         self, *, title: Content | None = None, status: Content | None = None, badge: Content | None = None
     ) -> None:
-        """Change what is shown beside the places; None leaves a part as it is.
+        """Change what is shown beside the screens; None leaves a part as it is.
 
         Args:
-            title: what the place shows, such as the run; takes the places' room when the line is narrow.
+            title: what the screen shows, such as the run; takes the room of the screens' names when the line is narrow.
             status: figures at the right end.
             badge: the live-run badge, from the app.
         """
@@ -59,10 +68,10 @@ class TopLine(Widget):
             return self._short(width)
         parts = [part for part in (self._status, self._badge) if part]
         right = Content("   ").join([*parts, Content.empty()]) if parts else Content.empty()
-        left = self._places()
+        left = self._screens()
         room = width - right.cell_length
-        self._has_places = not self._title or (width >= _WIDE and left.cell_length + _TITLE_ROOM <= room)
-        if not self._has_places:
+        self._lists_screens = not self._title or (width >= _WIDE and left.cell_length + _TITLE_ROOM <= room)
+        if not self._lists_screens:
             left = Content.assemble(" ", ("console", "bold $focus"), "   ", (self.heading, "bold"), "   ", self._title)
         elif self._title:
             left = left.append("   ").append(self._title)
@@ -74,25 +83,25 @@ class TopLine(Widget):
         """Draw all that fits on one line of little room."""
         left = Content.assemble(" ", (self.heading, "bold $focus"), "  ", self._title)
         if not self._title:
-            left = left.append("  ".join(key for key, _, place in PLACES if place != self.place))
+            left = left.append("  ".join(key for key, _, where in SCREENS if where != self.where))
         return lines.spread(left.append(" "), self._status or self._badge, width)
 
     def on_click(self, event: events.Click) -> None:
-        """Go to the place that was clicked."""
-        if event.y == 0 and self._has_places and self.size.height > 1:
+        """Post the screen that was clicked."""
+        if event.y == 0 and self._lists_screens and self.size.height > 1:
             start = len(" console ")
-            for key, name, place in PLACES:
+            for key, name, where in SCREENS:
                 start, begin = start + len(f"[{key} {name}]"), start
-                if begin <= event.x < start and place != self.place:
-                    self.run_worker(self.screen.run_action(f"app.perform('go_{place}')"))
+                if begin <= event.x < start and where != self.where:
+                    self.post_message(self.ScreenClicked(where))
 
-    def _places(self) -> Content:
+    def _screens(self) -> Content:
         parts: list[Content] = [Content.assemble(" ", ("console", "bold $focus"), " ")]
-        for key, name, place in PLACES:
-            if place == self.place:
+        for key, name, where in SCREENS:
+            if where == self.where:
                 parts.append(Content.styled(f"[{key} {name}]", "bold"))
             else:
                 parts.append(Content.assemble(" ", (key, "$muted"), (f" {name} ", "$muted")))
-        if self.place not in {place for _, _, place in PLACES}:
+        if self.where not in {where for _, _, where in SCREENS}:
             parts.append(Content.styled(f"[{self.heading}]", "bold"))
         return Content("").join(parts)

@@ -26,7 +26,7 @@ from console.tui.widgets.viewport import Viewport
 
 
 class Transcript(Viewport):
-    """A virtual text of blocks; see the module."""
+    """A virtual text of blocks that wraps, folds, finds and follows what is added."""
 
     ALLOW_SELECT = True
     where: ClassVar[str] = "text"
@@ -174,8 +174,8 @@ class Transcript(Viewport):
         count = self._hits.search(self._blocks, text)
         if count:
             top = self.scroll_offset.y
-            found = self._hits.found
-            self._hits.current = next((i for i, hit in enumerate(found) if self._line_of_hit(hit) >= top), 0)
+            hits = self._hits.hits
+            self._hits.current = next((i for i, hit in enumerate(hits) if self._line_of_hit(hit) >= top), 0)
             self._show_hit()
         self.redraw()
         return count
@@ -189,7 +189,7 @@ class Transcript(Viewport):
         return number, count
 
     def _show_hit(self) -> None:
-        place, number, start, _ = self._hits.found[self._hits.current]
+        place, number, start, _ = self._hits.hits[self._hits.current]
         if self._blocks[place].folded:
             self.toggle_fold(self._blocks[place].key)
         self._freeze()
@@ -332,7 +332,7 @@ class Transcript(Viewport):
         place = bisect_right(self._tops, y) - 1
         block, inner = self._blocks[place], y - self._tops[place]
         line, part = block.line_at(inner, self.room), block.part_at(inner)
-        if part and self._hits.found:
+        if part and self._hits.hits:
             line = self._hits.painted(line, place, part, block.indent)
         return place, line, part
 

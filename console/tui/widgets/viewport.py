@@ -20,7 +20,7 @@ LEAST_WIDTH = 8
 
 @sized_by_take_size
 class Viewport(ScrollView, can_focus=True):
-    """A window over drawn lines; see the module."""
+    """A scrolling window over lines that are drawn only while they are visible."""
 
     DEFAULT_CSS = """
     Viewport { height: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1; }

@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 
 from console.config.preset import Preset, Presets, suite_words
 from console.insight import number_format
-from console.tui.render.display_path import nearby
+from console.tui.render.display_path import display_path
 from console.tui.render.symbols import SYMBOLS
 from console.tui.sanitize import literal, one_line
 from console.tui.widgets.row_list import Column, Face, RowList
@@ -126,7 +126,7 @@ class PresetChooser(ModalScreen[str]):
         if sign == "!":
             about.update(literal(str(self._presets.mistakes[int(name)]), 600))
         else:
-            about.update(literal(f"in {nearby(self._presets.files[name])}", 300, "$muted"))
+            about.update(literal(f"in {display_path(self._presets.files[name])}", 300, "$muted"))
 
     @on(RowList.RowChosen)
     def _chosen(self, event: RowList.RowChosen) -> None:
