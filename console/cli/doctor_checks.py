@@ -75,9 +75,9 @@ def check_models(models: Path | None, data: Path | None = None) -> list[Finding]
         book = load_models(find_models_file(models), data)
     except UsageError as error:
         return [Finding("models", "models.toml", BAD, error.message, error.hint)]
-    place = str(book.path) if book.path else "none: only simulated models"
+    source = str(book.path) if book.path else "none: only simulated models"
     hint = "" if book.path else "Write ./models.toml to ask others; the README shows how."
-    findings = [Finding("models", "models.toml", GOOD, place, hint)]
+    findings = [Finding("models", "models.toml", GOOD, source, hint)]
     findings += [Finding("models", item.where, BAD, item.message, item.hint) for item in book.mistakes]
     findings += [Finding("models", "models.toml", DOUBT, warning) for warning in book.warnings]
     for model in book.models.values():
@@ -93,8 +93,8 @@ def check_endpoints(models: Path | None) -> list[Finding]:
         book = load_models(find_models_file(models))
     except UsageError:
         return []
-    asked = [model for model in book.models.values() if model.provider == "openai" and key_state(model).ready]
-    return asyncio.run(_ask_all(asked)) if asked else []
+    models_asked = [model for model in book.models.values() if model.provider == "openai" and key_state(model).ready]
+    return asyncio.run(_ask_all(models_asked)) if models_asked else []
 
 
 async def _ask_all(models: list[ModelConfig]) -> list[Finding]:
@@ -153,10 +153,10 @@ def check_runs(runs: Path | None) -> list[Finding]:
         root = find_runs_root(runs)
     except UsageError as error:
         return [Finding("runs", "folder", BAD, error.message, error.hint)]
-    there = next(place for place in (root, *root.parents) if place.exists())
-    if not os.access(there, os.W_OK | os.X_OK):
+    existing = next(folder for folder in (root, *root.parents) if folder.exists())
+    if not os.access(existing, os.W_OK | os.X_OK):
         return [Finding("runs", "folder", BAD, f"{root} cannot be written", "Choose another with --runs PATH.")]
-    free = shutil.disk_usage(there).free
+    free = shutil.disk_usage(existing).free
     hint = "" if free > _LITTLE_ROOM else "Make room before a long run."
     return [
         Finding("runs", "folder", GOOD, f"{root}, {len(list_runs(root))} runs"),

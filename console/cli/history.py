@@ -100,8 +100,8 @@ def read_overview(folder: RunFolder) -> Overview:
     """Return what lists show of a run: what was kept of a long one that stands still, else what its journal says."""
     overview, index, live = Overview(), JournalIndex(folder.journal_path), folder.is_live
     with contextlib.suppress(msgspec.DecodeError):
-        made = index.restore_saved(folder.index_path, layout(), live=live)
-        overview = thaw(made) if made is not None else overview
+        saved = index.restore_saved(folder.index_path, layout(), live=live)
+        overview = thaw(saved) if saved is not None else overview
     saved_at = index.offset
     for record in index.iter_all():
         overview.apply(record)

@@ -103,10 +103,10 @@ def _report_missing(error: ModuleNotFoundError) -> int:
 
 def _report_crash(error: Exception) -> int:
     try:
-        place = f"; details without values are in {_write_crash(error)}"
+        details = f"; details without values are in {_write_crash(error)}"
     except Exception:  # a report that fails must not hide what it reports
-        place = ""
-    Output().warn(f"eval-console: an error of this program, {type(error).__name__}{place}. Finished cases are kept.")
+        details = ""
+    Output().warn(f"eval-console: an error of this program, {type(error).__name__}{details}. Finished cases are kept.")
     return Exit.INTERNAL
 
 

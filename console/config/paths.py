@@ -61,8 +61,12 @@ def find_models_file(explicit: Path | str | None = None) -> Path | None:
     if named is not None:
         return named
     root = checkout()
-    places = [Path("models.toml"), *([root / "models.toml"] if root else []), _user_folder("config") / "models.toml"]
-    return next((place.absolute() for place in places if place.is_file()), None)
+    candidates = [
+        Path("models.toml"),
+        *([root / "models.toml"] if root else []),
+        _user_folder("config") / "models.toml",
+    ]
+    return next((path.absolute() for path in candidates if path.is_file()), None)
 
 
 def presets_files() -> list[Path]:

@@ -75,8 +75,8 @@ class Presets:
         if name in self.presets:
             return self.presets[name]
         close = nearest(name, self.presets)
-        own = next((mistake for mistake in self.mistakes if f"[{name}]" in mistake.message), None)
-        mistake = own or (self.mistakes[0] if self.mistakes and not close else None)
+        own_mistake = next((mistake for mistake in self.mistakes if f"[{name}]" in mistake.message), None)
+        mistake = own_mistake or (self.mistakes[0] if self.mistakes and not close else None)
         if mistake is not None:
             raise UsageError(mistake.message, where=mistake.where, hint=mistake.hint)
         names = ", ".join(self.presets)

@@ -42,19 +42,19 @@ def read_table(file: TomlFile, name: str, table: object) -> ModelConfig | None:
 
 def read_endpoint(file: TomlFile, index: int, table: dict[str, Any]) -> ModelConfig | None:
     """Return the model of a `[[endpoint]]` table as verifiers writes it (`key` names an environment variable)."""
-    place = ("endpoint", str(index))
-    line, column = file.place(*place)
+    table_keys = ("endpoint", str(index))
+    line, column = file.place(*table_keys)
     name = table.get("endpoint_id")
     if not isinstance(name, str) or not name or not isinstance(table.get("model"), str):
         file.mistake("[[endpoint]] needs endpoint_id and model, both texts", line, column)
         return None
     for key in table:
         if key not in (*_ENDPOINT_KEYS, "headers", "extra_headers"):
-            _note_unknown(file, name, (*place, key), _ENDPOINT_KEYS)
+            _note_unknown(file, name, (*table_keys, key), _ENDPOINT_KEYS)
             return None
     kind = table.get("type", table.get("api_client_type", _ENDPOINT_TYPES[0]))
     if kind not in _ENDPOINT_TYPES:
-        file.mistake(f"[{name}] cannot be reached as {kind!r}", *file.place(*place, "type"), _ENDPOINT_TYPE_CURE)
+        file.mistake(f"[{name}] cannot be reached as {kind!r}", *file.place(*table_keys, "type"), _ENDPOINT_TYPE_HINT)
         return None
     entries = {
         "model_id": table["model"],
@@ -62,53 +62,61 @@ def read_endpoint(file: TomlFile, index: int, table: dict[str, Any]) -> ModelCon
         "api_key_env": table.get("key", table.get("api_key_var")),
         "headers": table.get("headers", table.get("extra_headers", {})),
     }
-    return _build(file, name, place, {key: value for key, value in entries.items() if value is not None}, line)
+    return _build(file, name, table_keys, {key: value for key, value in entries.items() if value is not None}, line)
 
 
-_ENDPOINT_TYPE_CURE = f"Only {_ENDPOINT_TYPES[0]} can be asked."
+_ENDPOINT_TYPE_HINT = f"Only {_ENDPOINT_TYPES[0]} can be asked."
 
 
-def _build(file: TomlFile, name: str, place: tuple[str, ...], entries: dict[str, Any], line: int) -> ModelConfig | None:
+def _build(
+    file: TomlFile, name: str, table_keys: tuple[str, ...], entries: dict[str, Any], line: int
+) -> ModelConfig | None:
     before = len(file.mistakes)
-    values = {key: _value(file, name, place, key, value) for key, value in entries.items()}
+    values = {key: _value(file, name, table_keys, key, value) for key, value in entries.items()}
     if len(file.mistakes) > before:
         return None
     try:
         return ModelConfig(**values, name=name, line=line)
     except ValueError as error:
         if "exclude" in str(error):
-            file.mistake(f"[{name}] {error}", line, file.place(*place)[1], "Keep one of the two, better api_key_env.")
+            file.mistake(
+                f"[{name}] {error}", line, file.place(*table_keys)[1], "Keep one of the two, better api_key_env."
+            )
         else:
-            file.mistake(f"[{name}] base_url: {_plain(str(error))}", *file.place(*place, "base_url"))
+            file.mistake(f"[{name}] base_url: {_plain(str(error))}", *file.place(*table_keys, "base_url"))
         return None
 
 
-def _value(file: TomlFile, name: str, place: tuple[str, ...], key: str, value: object) -> Any:
+def _value(file: TomlFile, name: str, table_keys: tuple[str, ...], key: str, value: object) -> Any:
     """Return a key's value as `ModelConfig` takes it, after noting everything that is wrong with it."""
     kind = _PARTS.get(key)
     if kind is None or not isinstance(value, dict):
-        return _convert(file, name, (*place, key), (key,), value, kind or _KINDS[key])
+        return _convert(file, name, (*table_keys, key), (key,), value, kind or _KINDS[key])
     within = cast(dict[str, Any], value)
     kinds = dict(zip(_KEYS_WITHIN[key], get_type_hints(kind, include_extras=True).values(), strict=True))
     for part in within:
         if part not in kinds:
-            _note_unknown(file, name, (*place, key, part), _KEYS_WITHIN[key])
+            _note_unknown(file, name, (*table_keys, key, part), _KEYS_WITHIN[key])
     converted = {
-        part: _convert(file, name, (*place, key, part), (key, part), part_value, kinds[part])
+        part: _convert(file, name, (*table_keys, key, part), (key, part), part_value, kinds[part])
         for part, part_value in within.items()
         if part in kinds
     }
     return kind(*(converted.get(part, default) for part, default in zip(kinds, kind.__struct_defaults__, strict=True)))
 
 
-def _convert(file: TomlFile, name: str, place: tuple[str, ...], keys: tuple[str, ...], value: object, kind: Any) -> Any:
+def _convert(
+    file: TomlFile, name: str, key_path: tuple[str, ...], keys: tuple[str, ...], value: object, kind: Any
+) -> Any:
     """Return a value of this type, or None after noting why it is none."""
     try:
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"{value} is no usable number")
         return msgspec.convert(value, kind, dec_hook=_hidden)
     except ValueError as error:
-        file.mistake(f"[{name}] {'.'.join(keys)}: {_plain(str(error))}", *file.place(*place), _CURES.get(keys[0], ""))
+        file.mistake(
+            f"[{name}] {'.'.join(keys)}: {_plain(str(error))}", *file.place(*key_path), _HINTS.get(keys[0], "")
+        )
         return None
 
 
@@ -128,10 +136,10 @@ def _plain(message: str) -> str:
 
 
 def _note_unknown(file: TomlFile, name: str, keys: tuple[str, ...], known_keys: tuple[str, ...]) -> None:
-    meant = _ALIASES.get(keys[-1])
-    meant = meant if meant in known_keys else nearest(keys[-1], known_keys)
-    hint = f"Did you mean {meant}?" if meant else f"Known keys: {', '.join(known_keys)}."
-    if known_keys is _KEYS and not meant:
+    suggestion = _ALIASES.get(keys[-1])
+    suggestion = suggestion if suggestion in known_keys else nearest(keys[-1], known_keys)
+    hint = f"Did you mean {suggestion}?" if suggestion else f"Known keys: {', '.join(known_keys)}."
+    if known_keys is _KEYS and not suggestion:
         hint += " What the provider should get belongs into params."
     file.mistake(f"[{name}] has an unknown key {keys[-1]!r}", *file.place(*keys), hint)
 
@@ -149,7 +157,7 @@ _WORDS = {
     " | null": "", "`str`": "a text", "`int`": "a whole number", "`float`": "a number", "`bool`": "a truth value",
     "`object`": "a table", "`array`": "a list",
 }  # fmt: skip
-_CURES = {
+_HINTS = {
     "provider": 'One of "openai", "litellm", "simulated", "local".',
     "mode": '"fc" for native tools, "prompt" for tools described in the prompt.',
     "price": "price = { in = 0.15, out = 0.60 } in USD per million tokens.",

@@ -204,7 +204,7 @@ def _note_syntax(file: TomlFile, error: Exception, start: int) -> None:
     inside = f" in [{name}]" if name else ""
     if isinstance(error, tomli.TOMLDecodeError):
         line, column = start + error.lineno, error.colno
-        file.mistake(_plain(error.msg) + inside, line, column, _syntax_cure(error.msg, file.lines, line))
+        file.mistake(_plain(error.msg) + inside, line, column, _syntax_hint(error.msg, file.lines, line))
     elif isinstance(error, RecursionError):
         file.mistake(f"is nested too deeply{inside}", start + 1, hint="Take the nested brackets out.")
     else:
@@ -215,7 +215,7 @@ def _plain(message: str) -> str:
     return message[:1].lower() + message[1:]
 
 
-def _syntax_cure(message: str, lines: list[str], line: int) -> str:
+def _syntax_hint(message: str, lines: list[str], line: int) -> str:
     text = lines[line - 1] if 0 < line <= len(lines) else ""
     if text.lstrip().startswith("[") and "]" in message:
         return 'Put a name with other signs than letters, digits, - and _ in quotes: ["openrouter/qwen"].'

@@ -14,5 +14,7 @@ WEIGHTS, VOCABULARY = "model.safetensors", "vocab.txt"
 def find_weights(data: Path | str | None = None) -> Path | None:
     """Return the folder with weights and vocabulary, or None when they are not pulled."""
     roots = find_data_roots(data)
-    places = [root / FOLDER for root in (*roots.user, roots.pulled)]
-    return next((place for place in places if (place / WEIGHTS).is_file() and (place / VOCABULARY).is_file()), None)
+    folders = [root / FOLDER for root in (*roots.user, roots.pulled)]
+    return next(
+        (folder for folder in folders if (folder / WEIGHTS).is_file() and (folder / VOCABULARY).is_file()), None
+    )

@@ -47,9 +47,9 @@ def load_columns(module: Path | None) -> Columns:
     """Return the headings of the release's `column_headers.py`, or plain ones when it is not there or not as known."""
     constants = _read(module) if module is not None else {}
     headings = {name: constants.get(constant, []) for name, constant in _NAMES.items()}
-    official = all(len(headings[name]) == len(own) for name, own in _OWN.items())
+    official = all(len(headings[name]) == len(plain_headings) for name, plain_headings in _OWN.items())
     if not official:
-        headings = {name: list(own) for name, own in _OWN.items()}
+        headings = {name: list(plain_headings) for name, plain_headings in _OWN.items()}
     headings["format_sensitivity"] += [f"Config {config}" for config in CONFIGS]
     return Columns(headings, official)
 

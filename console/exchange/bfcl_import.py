@@ -38,10 +38,10 @@ def import_results(path: Path, suite: Suite, runs_root: Path, *, mode: str | Non
     """
     model, files = _files(path)
     lines = {category: read_lines(file) for category, file in files.items()}
-    every = [line for of_category in lines.values() for line in of_category]
-    if not every:
+    all_lines = [line for of_category in lines.values() for line in of_category]
+    if not all_lines:
         raise UsageError("holds no result", where=str(path))
-    native = speaks_natively(model, every)
+    native = speaks_natively(model, all_lines)
     setting = Setting(mode=mode or ("fc" if native else "prompt"))
     judged: list[tuple[Case, Line]] = []
     for category, of_category in lines.items():

@@ -71,10 +71,10 @@ def read_lines(path: Path) -> list[Line]:
 def place_of(path: Path, number: int) -> str:
     """Return where the object with a number, from 0, stands in a file of JSON lines: `file:line`."""
     try:
-        there = [line for line, text in enumerate(path.read_bytes().split(b"\n"), 1) if text.strip()]
+        line_numbers = [line for line, text in enumerate(path.read_bytes().split(b"\n"), 1) if text.strip()]
     except OSError:
         return str(path)
-    return f"{path}:{there[number]}" if number < len(there) else str(path)
+    return f"{path}:{line_numbers[number]}" if number < len(line_numbers) else str(path)
 
 
 def read_first(path: Path) -> Line:

@@ -154,7 +154,7 @@ def _table(heading: list[str], rows: list[list[Any]], name: str) -> str:
     plain = _PLAIN.get(name, set[int]())
     out = [",".join(heading)]
     for rank, row in enumerate(rows, 1):
-        cells = [_cell(value, plain=place in plain) for place, value in enumerate(row)]
+        cells = [_cell(value, plain=column in plain) for column, value in enumerate(row)]
         out.append(",".join([str(rank), *cells[1:]]))
     return "\n".join(out)
 

@@ -52,13 +52,13 @@ def conversation_log(
         states: of the simulators, none to leave them out.
     """
     thread = Thread()
-    asked = {(call.turn, call.step): (call, thread.expand(call)) for call in calls if call.role == "model"}
+    calls_by_step = {(call.turn, call.step): (call, thread.expand(call)) for call in calls if call.role == "model"}
     log: list[Any] = [_state(states[0])] if states and states[0] else []
     for turn, steps in enumerate(turns):
-        first = asked.get((turn, 0))
+        first = calls_by_step.get((turn, 0))
         entry: Line = {"begin_of_turn_query": _turn_messages(first[1].messages) if first else []}
         for step, output in enumerate(cast("list[Any]", steps)):
-            asked_here = asked.get((turn, step))
+            asked_here = calls_by_step.get((turn, step))
             items = [_input(asked_here[1])] if inputs and asked_here else []
             items.append(_assistant(output, asked_here[0] if asked_here else None))
             entry[f"step_{step}"] = items + _step_results(output, mode, results.get((turn, step), ()), step)

@@ -41,29 +41,29 @@ def result_line(finished: Finished, calls: Iterable[Asked], *, log: list[Any] | 
         line["result"] = f"{ERROR} {verdict.messages[0] if verdict.messages else verdict.reason}"
         line["traceback"] = f"{verdict.reason}: a machinery fault, not an answer"
         return line
-    asked = [call for call in calls if call.role == "model"]
-    if any(call.reply.simulated for call in asked):
+    model_calls = [call for call in calls if call.role == "model"]
+    if any(call.reply.simulated for call in model_calls):
         line["simulated"] = True
     line["result"] = finished.output
-    line.update(_single_counts(asked) if is_single_turn(case) else _counts_by_turn(asked))
+    line.update(_single_counts(model_calls) if is_single_turn(case) else _counts_by_turn(model_calls))
     if log:
         line["inference_log"] = log
     return line
 
 
-def _single_counts(asked: list[Asked]) -> Line:
+def _single_counts(model_calls: list[Asked]) -> Line:
     line: Line = {
-        "input_token_count": sum(call.reply.usage.input for call in asked if call.reply.usage),
-        "output_token_count": sum(call.reply.usage.output for call in asked if call.reply.usage),
-        "latency": sum(call.reply.latency_s for call in asked),
+        "input_token_count": sum(call.reply.usage.input for call in model_calls if call.reply.usage),
+        "output_token_count": sum(call.reply.usage.output for call in model_calls if call.reply.usage),
+        "latency": sum(call.reply.latency_s for call in model_calls),
     }
-    reasoning = "\n".join(call.reply.reasoning for call in asked if call.reply.reasoning)
+    reasoning = "\n".join(call.reply.reasoning for call in model_calls if call.reply.reasoning)
     return line | ({"reasoning_content": reasoning} if reasoning else {})
 
 
-def _counts_by_turn(asked: list[Asked]) -> Line:
+def _counts_by_turn(model_calls: list[Asked]) -> Line:
     turns: dict[int, list[Asked]] = defaultdict(list)
-    for call in asked:
+    for call in model_calls:
         turns[call.turn].append(call)
     listed = [turns[turn] for turn in range(max(turns, default=-1) + 1)]
     line: Line = {
@@ -73,7 +73,7 @@ def _counts_by_turn(asked: list[Asked]) -> Line:
         ],
         "latency": [[call.reply.latency_s for call in turn] for turn in listed],
     }
-    if any(call.reply.reasoning for call in asked):
+    if any(call.reply.reasoning for call in model_calls):
         line["reasoning_content"] = [[call.reply.reasoning for call in turn] for turn in listed]
     return line
 
@@ -94,10 +94,10 @@ def write_results(root: Path, model: str, lines: Iterable[Line], *, replace: boo
     for line in lines:
         by_category[category_of(line["id"])].append(line)
     paths: list[Path] = []
-    for category, fresh in by_category.items():
+    for category, new_lines in by_category.items():
         path = result_path(root, model, category)
         merged = {str(line.get("id")): line for line in (read_lines(path) if path.exists() else [])}
-        for line in fresh:
+        for line in new_lines:
             earlier = merged.get(line["id"])
             if earlier is None or replace or is_error(earlier):
                 merged[line["id"]] = line

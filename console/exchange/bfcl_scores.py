@@ -132,13 +132,13 @@ def check_ids(lines: Sequence[Line], ids: Collection[str], path: Path, *, partia
             are accepted, entries have none.
     """
     first: dict[str, int] = {}
-    there = frozenset(ids)
+    known_ids = frozenset(ids)
     for number, line in enumerate(lines):
         name = line.get("id")
         if not isinstance(name, str) or "result" not in line:
             hint = 'Each line is an object with both: {"id": "simple_python_0", "result": "[f(x=1)]"}.'
             raise UsageError("has no id or no result", where=place_of(path, number), hint=hint)
-        if name not in there:
+        if name not in known_ids:
             close = nearest(name, ids)
             raise UsageError(
                 f"the data has no entry {name!r}",
@@ -182,9 +182,9 @@ def unread_files(root: Path) -> list[str]:
         if folder.name not in models and not folder.name.startswith("."):
             notes.append(f"{folder}: holds no result file of v4")
             continue
-        places = {result_path(root, folder.name, category) for category in ALL}
+        expected_paths = {result_path(root, folder.name, category) for category in ALL}
         for path in sorted(folder.rglob("BFCL_v*_result.json")):
-            if path not in places and "_prereq_" not in path.name:
+            if path not in expected_paths and "_prereq_" not in path.name:
                 notes.append(f"{path}: is not read: no category of v4 has its results there")
     return notes
 

@@ -94,11 +94,11 @@ def _scenario(name: str, cases: dict[str, Case], records: list[Finished], manife
 
 
 def _turn(case: Case, number: int, turn: JudgedTurn) -> dict[str, Any]:
-    asked = cast("dict[str, Any]", case.data["conversation"]["turns"][number])
+    turn_data = cast("dict[str, Any]", case.data["conversation"]["turns"][number])
     score = turn.score
     return {
-        "query": turn.query or asked.get("query", ""),
-        "reference_response": asked.get("reference_response", ""),
+        "query": turn.query or turn_data.get("query", ""),
+        "reference_response": turn_data.get("reference_response", ""),
         "actual_response": turn.response,
         "expected_calls": [call.as_json() for call in turn.expectation.calls],
         "actual_calls": [
@@ -143,6 +143,6 @@ def _read(run: RunFolder) -> tuple[dict[str, Case], list[Finished]]:
 def _file_name(manifest: Manifest, rollout: int) -> str:
     model = (manifest.model.model_id or manifest.model.name).replace("/", "--").replace("\\", "--").lstrip(".")
     stamp = time.strftime("%Y%m%d_%H%M%S", time.gmtime(manifest.at))
-    again = f"_r{rollout + 1}" if rollout else ""
+    suffix = f"_r{rollout + 1}" if rollout else ""
     safe = "".join(character if character.isprintable() and character != "\0" else "_" for character in model)
-    return f"{safe or 'model'}_{read_options(manifest.setting).mode}_{stamp}{again}.json"
+    return f"{safe or 'model'}_{read_options(manifest.setting).mode}_{stamp}{suffix}.json"

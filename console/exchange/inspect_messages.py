@@ -19,10 +19,12 @@ Message = dict[str, Any]
 
 def transcript(conversation: Conversation | None) -> list[Message]:
     """Return the conversation with the model: the last request that was sent, and its reply."""
-    asked = [exchange for exchange in conversation.exchanges if exchange.asked.role == "model"] if conversation else []
-    if not asked:
+    exchanges = (
+        [exchange for exchange in conversation.exchanges if exchange.asked.role == "model"] if conversation else []
+    )
+    if not exchanges:
         return []
-    last = asked[-1]
+    last = exchanges[-1]
     return [*(_message(said(message)) for message in last.messages), _assistant(last.asked.reply)]
 
 

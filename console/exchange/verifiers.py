@@ -101,9 +101,9 @@ def _read(run: RunFolder) -> tuple[list[Finished], dict[str, _PlayedRollout]]:
     return [record for record in ended if str(record.key) in played], played
 
 
-def _follow(played: _PlayedRollout, asked: Asked) -> None:
-    messages = played.thread.expand(asked).messages
-    played.messages += [*messages[-1:], cast(Message, asked.reply.message())]
+def _follow(played: _PlayedRollout, call: Asked) -> None:
+    messages = played.thread.expand(call).messages
+    played.messages += [*messages[-1:], cast(Message, call.reply.message())]
 
 
 def _row(record: Finished, played: _PlayedRollout, number: int) -> Row:

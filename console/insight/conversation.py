@@ -156,11 +156,11 @@ class Conversation:
     def _show_messages(self, messages: list[dict[str, Any]], role: str, turn: int, step: int, n: int) -> None:
         self._shown.add(n)
         read = [said(message) for message in messages]
-        replies = [place for place, message in enumerate(read) if message.role == "assistant"]
-        for place, message in enumerate(read):
+        replies = [index for index, message in enumerate(read) if message.role == "assistant"]
+        for index, message in enumerate(read):
             if message.role == "assistant" and message.words in self._own_words:
                 continue
-            is_old = place < max(replies, default=0) or (message.role == "system" and len(self._answered) > 0)
+            is_old = index < max(replies, default=0) or (message.role == "system" and len(self._answered) > 0)
             if is_old and (role, message) in self._sent_messages:
                 continue
             self._sent_messages.add((role, message))

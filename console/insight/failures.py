@@ -89,20 +89,20 @@ def in_order(groups: Sequence[Group]) -> list[Rollout]:
 
 def step(order: Sequence[Rollout], current: Slot | None, by: int) -> Rollout | None:
     """Return the rollout `by` places after the current one, or the first (last); None at the end."""
-    places = {rollout.slot: place for place, rollout in enumerate(order)}
-    if current not in places:
+    index_of = {rollout.slot: index for index, rollout in enumerate(order)}
+    if current not in index_of:
         return (order[0] if by > 0 else order[-1]) if order else None
-    place = places[current] + by
+    place = index_of[current] + by
     return order[place] if 0 <= place < len(order) else None
 
 
 def step_group(groups: Sequence[Group], current: Slot | None, by: int) -> Rollout | None:
     """Return the first rollout of the next (or previous) lowest group; None at the end."""
     leaves = [leaf for part in groups for leaf in part.leaves]
-    place = next((i for i, leaf in enumerate(leaves) if current in [rollout.slot for rollout in leaf.rollouts]), None)
-    if place is None:
+    index = next((i for i, leaf in enumerate(leaves) if current in [rollout.slot for rollout in leaf.rollouts]), None)
+    if index is None:
         return leaves[0].rollouts[0] if leaves else None
-    target = place + by
+    target = index + by
     return leaves[target].rollouts[0] if 0 <= target < len(leaves) else None
 
 

@@ -118,9 +118,9 @@ class Rounds:
         for earlier in reversed(self.rounds):
             if earlier.turn == turn:
                 return earlier
-        made = Round(turn)
-        self.rounds.append(made)
-        return made
+        new_round = Round(turn)
+        self.rounds.append(new_round)
+        return new_round
 
 
 def answer_so_far(reply: str) -> str:
@@ -154,13 +154,13 @@ def collision(rounds: Sequence[Round], earlier: str = "") -> tuple[Round, Round]
     if last is None or not last.is_decided or last.accepted:
         return None
     if earlier:
-        near = next((candidate for candidate in rounds[:-1] if candidate.answer == earlier.strip()), None)
-        return (near, last) if near is not None else None
+        nearest = next((candidate for candidate in rounds[:-1] if candidate.answer == earlier.strip()), None)
+        return (nearest, last) if nearest is not None else None
     measure = last.measures.get(NOVELTY)
     if measure is None or measure.passes or last.nearest is None:
         return None
-    near = next((candidate for candidate in rounds[:-1] if candidate.turn == last.nearest), None)
-    return (near, last) if near is not None else None
+    nearest = next((candidate for candidate in rounds[:-1] if candidate.turn == last.nearest), None)
+    return (nearest, last) if nearest is not None else None
 
 
 def rounds_left(values: Sequence[float | None], threshold: float | None) -> float | None:
@@ -173,8 +173,8 @@ def rounds_left(values: Sequence[float | None], threshold: float | None) -> floa
     if threshold is None or len(scores) < _FIT:
         return None
     middle, mean = (len(scores) - 1) / 2, math.fsum(scores) / len(scores)
-    slope = math.fsum((place - middle) * (value - mean) for place, value in enumerate(scores))
-    slope /= math.fsum((place - middle) ** 2 for place in range(len(scores)))
+    slope = math.fsum((index - middle) * (value - mean) for index, value in enumerate(scores))
+    slope /= math.fsum((index - middle) ** 2 for index in range(len(scores)))
     span = 100.0 if threshold > 1 else 1.0
     if slope >= -0.005 * span:
         return None

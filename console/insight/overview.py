@@ -151,19 +151,19 @@ class Overview:
 
     def _start(self, record: Started) -> None:
         slot = (record.key.case, record.key.rollout)
-        old = self.rollouts.get(slot)
-        if old is not None and old.key == record.key:
-            self.running[slot] = old
+        earlier = self.rollouts.get(slot)
+        if earlier is not None and earlier.key == record.key:
+            self.running[slot] = earlier
             self.changed.add(slot)
             return
         rollout = Rollout(
             key=record.key,
-            order=old.order if old else len(self.rollouts),
+            order=earlier.order if earlier else len(self.rollouts),
             category=intern(record.case.category),
             title=record.case.title,
             graded=record.case.graded,
             started_at=record.at,
-            earlier=old.attempts if old else (),
+            earlier=earlier.attempts if earlier else (),
         )
         self.rollouts[slot] = rollout
         self.running[slot] = rollout

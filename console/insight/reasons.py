@@ -137,7 +137,7 @@ def sentence(reason: str, subject: str, outcome: Outcome | None = None) -> str:
     return f"{words}: {subject}" if subject else words
 
 
-_CURES = {
+_HINTS = {
     "auth": "Check the key in the environment or in models.toml.",
     "quota": "Top up the account, or choose another model.",
     "not_found": "Check model_id and base_url in models.toml.",
@@ -160,4 +160,4 @@ _CURES = {
 
 def hint(reason: str) -> str:
     """Return what to do about a machinery fault, in one sentence; empty when only trying again can help."""
-    return _CURES.get(reason, "")
+    return _HINTS.get(reason, "")

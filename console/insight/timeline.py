@@ -36,7 +36,7 @@ class Timeline:
         """Time of the last record."""
         return self._times[-1] if self._times else 0.0
 
-    def add(self, record: AnyRecord, place: Place) -> None:
+    def add(self, record: AnyRecord, span: Place) -> None:
         """Take the next record into account; a clock that was set back stands still until it has caught up."""
         gap = max(record.at - self._last_epoch, 0.0) if self._times else 0.0
         now = self.length_s + (min(gap, SESSION_GAP_S) if isinstance(record, Opened) else gap)
@@ -49,8 +49,8 @@ class Timeline:
             self._last_of[key] = now
         self._times.append(now)
         self._epochs.append(record.at)
-        self._starts.append(place[0])
-        self._lengths.append(place[1])
+        self._starts.append(span[0])
+        self._lengths.append(span[1])
 
     def settle(self) -> None:
         """Sort calls into the order in which they were sent."""
@@ -67,8 +67,8 @@ class Timeline:
 
     def epoch_at(self, time_s: float) -> float:
         """Return what a clock on the wall showed at a time of the run, seconds since the epoch."""
-        place = max(bisect_right(self._times, time_s) - 1, 0)
-        return self._epochs[place] + time_s - self._times[place] if self._times else 0.0
+        index = max(bisect_right(self._times, time_s) - 1, 0)
+        return self._epochs[index] + time_s - self._times[index] if self._times else 0.0
 
     def count_until(self, time_s: float) -> int:
         """Return how many records there are up to a time."""

@@ -73,8 +73,8 @@ class LitellmEndpoint:
         self._model = model
         self._key = resolve_key(model)
         self._redact = Redactor(secrets_of(model))
-        place = model.base_url or f"litellm:{model.model_id.split('/')[0]}"
-        self._limiter = limiter_of(model, place, self._key)
+        address = model.base_url or f"litellm:{model.model_id.split('/')[0]}"
+        self._limiter = limiter_of(model, address, self._key)
 
     async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
         async def once(number: int) -> Reply:

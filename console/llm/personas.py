@@ -73,13 +73,13 @@ def rambling(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
 def broken(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
     """Fails as providers fail: some faults pass with the next try, some never do."""
     planned = _plan_reply(request, _pick_utterance(request, rng, right=rng.random() < 0.8))
-    fate = rng.random()
-    if fate < 0.12:
+    chance = rng.random()
+    if chance < 0.12:
         lasting = rng.choice((FaultKind.BAD_ANSWER, FaultKind.SERVER, FaultKind.TRUNCATED))
         return replace(planned, fault=lasting, fault_after=0.6 if lasting is FaultKind.TRUNCATED else 0.0)
-    if fate < 0.2:
+    if chance < 0.2:
         return replace(planned, content="", calls=())
-    if fate < 0.3:
+    if chance < 0.3:
         return replace(planned, content=f"{{'tool': {filler_sentence(rng)[:30]!r}, \x00 ]]", calls=())
     passing = (
         FaultKind.RATE_LIMIT,

@@ -71,12 +71,12 @@ class SimulatedEndpoint:
 
     async def _stream_reply(self, request: ChatRequest, planned: PlannedReply, watch: Watch, rng: Random) -> Reply:
         """Stream a planned reply at the chosen pace, up to its fault if it has one."""
-        began = time.monotonic()
+        started = time.monotonic()
         if planned.fault is not None and planned.fault_after == 0:
             await self._pause(rng.uniform(*_FIRST_TOKEN_S) / 2)
             raise self._fault(planned, "")
         await self._pause(rng.uniform(*_FIRST_TOKEN_S))
-        first = time.monotonic() - began
+        first = time.monotonic() - started
         calls = tuple(
             ToolCall(f"call_{number}", name, arguments if isinstance(arguments, str) else json.dumps(arguments))
             for number, (name, arguments) in enumerate(planned.calls)
@@ -96,7 +96,7 @@ class SimulatedEndpoint:
             finish=planned.finish or ("tool_calls" if calls else "stop"),
             usage=_usage(request, shown),
             model=self._model.model_id,
-            latency_s=time.monotonic() - began,
+            latency_s=time.monotonic() - started,
             first_token_s=first,
             simulated=True,
         )

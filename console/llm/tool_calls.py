@@ -46,14 +46,14 @@ class CallCollector:
         inner = fields.get("function")
         function = cast(dict[str, Any], inner) if isinstance(inner, dict) else {}
         identity, name = _text(fields.get("id")), _text(function.get("name"))
-        call, fresh = self._find_or_begin(fields.get("index"), identity, name)
+        call, is_new = self._find_or_begin(fields.get("index"), identity, name)
         call.id = call.id or identity
         if name and name != call.name:
             call.name += name
         piece = _arguments(function.get("arguments"))
         if piece:
             call.arguments.append(piece)
-        return (("\n" if len(self._calls) > 1 else "") + name + " " if fresh else "") + piece
+        return (("\n" if len(self._calls) > 1 else "") + name + " " if is_new else "") + piece
 
     def _find_or_begin(self, index: object, identity: str, name: str) -> tuple[_Call, bool]:
         """Find the call that a delta continues, or begin one."""

@@ -97,12 +97,12 @@ def _is_dropped(character: str) -> bool:
 def _words(text: str) -> Iterator[str]:
     for chunk in text.split():
         start = 0
-        for place, character in enumerate(chunk):
+        for position, character in enumerate(chunk):
             if _is_punctuation(character):
-                if start < place:
-                    yield chunk[start:place]
+                if start < position:
+                    yield chunk[start:position]
                 yield character
-                start = place + 1
+                start = position + 1
         if start < len(chunk):
             yield chunk[start:]
 

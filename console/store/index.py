@@ -31,7 +31,7 @@ _LAST_BYTES = 256
 
 class _SavedIndex(msgspec.Struct, array_like=True):
     layout: int
-    """Who can read what was made: a program with another number follows the journal anew."""
+    """Who can read what was derived: a program with another number follows the journal anew."""
     size: int
     modified_ns: int
     last: int
@@ -63,7 +63,7 @@ class JournalIndex(JournalReader):
         """Yield the records completed since the last call, remembering their places."""
         start = self.offset
         for line in self._new_lines(limit_bytes):
-            place, start = start, start + len(line) + 1
+            line_start, start = start, start + len(line) + 1
             self.lines += 1
             if not line:
                 continue
@@ -72,10 +72,10 @@ class JournalIndex(JournalReader):
             except BadLine as error:
                 self.damages.append(Damage(self.lines, str(error), error.is_newer))
                 continue
-            self.place = place, len(line)
+            self.place = line_start, len(line)
             key = getattr(record, "key", None)
             if isinstance(key, Key):
-                self._starts.append(place)
+                self._starts.append(line_start)
                 self._lengths.append(len(line))
                 self._before.append(self._last_line.get(key, -1))
                 self._last_line[key] = len(self._before) - 1  # last, as another thread may look a conversation up now
@@ -102,7 +102,7 @@ class JournalIndex(JournalReader):
             line = self._before[line]
         return lines[::-1]
 
-    def record_at(self, place: tuple[int, int]) -> AnyRecord | None:
+    def record_at(self, span: tuple[int, int]) -> AnyRecord | None:
         """Return the record at a place that `place` has named; None when it was changed since.
 
         Raises:
@@ -110,7 +110,7 @@ class JournalIndex(JournalReader):
         """
         with self.path.open("rb") as file:
             try:
-                return decode(os.pread(file.fileno(), place[1], place[0]))
+                return decode(os.pread(file.fileno(), span[1], span[0]))
             except BadLine:
                 return None
 
@@ -128,12 +128,12 @@ class JournalIndex(JournalReader):
                     self.damages.append(Damage(0, f"changed since it was read: {error}"))
         return records
 
-    # Keeping ---------------------------------------------------------------------------------------------------------
+    # Saving ----------------------------------------------------------------------------------------------------------
 
-    def save(self, place: Path, layout: int, made: bytes) -> None:
-        """Save the index to the file `place`, with what was `made` of the records.
+    def save(self, path: Path, layout: int, derived: bytes) -> None:
+        """Save the index to the file `path`, with what was `derived` from the records.
 
-        Nothing is kept unless the journal was followed to its end, nor on a disk that refuses.
+        Nothing is saved unless the journal was followed to its end, nor on a disk that refuses.
         """
         with contextlib.suppress(OSError):
             status = self.path.stat()
@@ -152,19 +152,19 @@ class JournalIndex(JournalReader):
                     *(numbers.tobytes() for numbers in (last_lines, self._starts, self._lengths, self._before)),
                 )
             )
-            sums = crc32(made, crc32(head)), len(head)
-            write_atomically(place, *(number.to_bytes(_WORD, "big") for number in sums), head, made)
+            sums = crc32(derived, crc32(head)), len(head)
+            write_atomically(path, *(number.to_bytes(_WORD, "big") for number in sums), head, derived)
 
-    def restore_saved(self, place: Path, layout: int, *, live: bool) -> memoryview | None:
+    def restore_saved(self, path: Path, layout: int, *, live: bool) -> memoryview | None:
         """Restore a saved index and return what was made of the records; None: follow the journal from its start.
 
         Args:
-            place: the file.
+            path: the file.
             layout: as it was given to `save`.
             live: whether an engine has the run: then the journal may have grown since.
         """
         try:
-            data = memoryview(place.read_bytes())
+            data = memoryview(path.read_bytes())
             total, length = (int.from_bytes(data[at : at + _WORD], "big") for at in (0, _WORD))
             body = data[2 * _WORD :]
             if crc32(body) != total:

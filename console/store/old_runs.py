@@ -40,10 +40,10 @@ def read_manifest(data: bytes, journal: Path) -> Manifest:
 
 def _setting_of(manifest: Manifest, data: bytes) -> Any:
     """Return the setting with a field of one benchmark among what is the suite's own."""
-    old = cast("dict[str, Any]", msgspec.json.decode(data).get("setting", {}))
-    if "underscore_to_dot" not in old:
+    old_setting = cast("dict[str, Any]", msgspec.json.decode(data).get("setting", {}))
+    if "underscore_to_dot" not in old_setting:
         return manifest.setting
-    extras = {"underscore_to_dot": old["underscore_to_dot"], **manifest.setting.extras}
+    extras = {"underscore_to_dot": old_setting["underscore_to_dot"], **manifest.setting.extras}
     return msgspec.structs.replace(manifest.setting, extras=extras)
 
 

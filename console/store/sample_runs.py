@@ -30,13 +30,13 @@ def _changed_at(path: Path) -> float:
     """Return when a run was last written to; a folder that is no run counts as new and so stays."""
     run = RunFolder(path)
     try:
-        made = run.manifest_path.stat().st_mtime
+        made_at = run.manifest_path.stat().st_mtime
     except OSError:
         return float("inf")
     try:
-        return max(made, run.journal_path.stat().st_mtime)
+        return max(made_at, run.journal_path.stat().st_mtime)
     except OSError:
-        return made
+        return made_at
 
 
 def _delete(run: RunFolder) -> bool:

@@ -91,11 +91,11 @@ class TextSearch:
                 if self._needle in line.decode("utf-8", "replace").lower().encode():
                     yield from self._matches(line)
             return
-        place = folded.find(self._needle)
-        while place >= 0:
-            start, end = folded.rfind(b"\n", 0, place) + 1, folded.find(b"\n", place)
+        position = folded.find(self._needle)
+        while position >= 0:
+            start, end = folded.rfind(b"\n", 0, position) + 1, folded.find(b"\n", position)
             yield from self._matches(piece[start:end])
-            place = folded.find(self._needle, end)
+            position = folded.find(self._needle, end)
 
     def _matches(self, line: bytes) -> Iterator[Key]:
         try:

@@ -85,16 +85,20 @@ def _evaluate(args: EvaluateArguments) -> int:
 
 
 def _models(args: EvaluateArguments, result_root: Path) -> list[str]:
-    there = models_in(result_root)
+    models_there = models_in(result_root)
     chosen = [folder_name(name) for name in split(args.model)]
     for name in chosen:
-        if name not in there:
-            close = nearest(name, there)
-            listed = f"Results are there of: {', '.join(there)}." if there else "Generate first, or give --result-dir."
+        if name not in models_there:
+            close = nearest(name, models_there)
+            listed = (
+                f"Results are there of: {', '.join(models_there)}."
+                if models_there
+                else "Generate first, or give --result-dir."
+            )
             raise UsageError(
                 f"no results of {name!r}", where=str(result_root), hint=f"Did you mean {close}?" if close else listed
             )
-    return chosen or there
+    return chosen or models_there
 
 
 def _files(result_root: Path, model: str, categories: list[str], refused: list[str]) -> dict[str, list[Line]]:

@@ -103,8 +103,8 @@ def _prepare(args: GenerateArguments, model: str, result_root: Path) -> Prepared
     prepared = prepare(plan)
     if not args.allow_overwrite:
         categories = sorted({case.category for case in prepared.cases})
-        done = answered_ids(result_root, folder_name(model), categories)
-        left = [case.id for case in prepared.cases if case.id not in done and not is_prerequisite(case.id)]
+        answered = answered_ids(result_root, folder_name(model), categories)
+        left = [case.id for case in prepared.cases if case.id not in answered and not is_prerequisite(case.id)]
         if not left:
             return None
         if len(left) < len(prepared.cases):
@@ -115,12 +115,12 @@ def _prepare(args: GenerateArguments, model: str, result_root: Path) -> Prepared
 def _selection(args: GenerateArguments, model: str) -> Selection:
     if args.run_ids:
         return Selection(ids=_chosen_ids(project_root() / _IDS))
-    there = [category.name for category in open_bfcl(args).categories()]
+    available = [category.name for category in open_bfcl(args).categories()]
     chosen_categories = categories_of(args, "all")
-    missing = [name for name in chosen_categories if name not in there]
+    missing = [name for name in chosen_categories if name not in available]
     if missing:
         args.output.say(f"not in {args.suite}, left out: {', '.join(missing)}")
-    chosen = tuple(name for name in chosen_categories if name in there)
+    chosen = tuple(name for name in chosen_categories if name in available)
     if len(chosen) > 1 and FORMAT_SENSITIVITY in chosen and _mode(args, model) == "fc":
         args.output.say(f"{model}: {FORMAT_SENSITIVITY} varies the prompt, and is left out with native tools")
         chosen = tuple(name for name in chosen if name != FORMAT_SENSITIVITY)
@@ -176,9 +176,14 @@ def _generate(args: GenerateArguments, model: str, prepared: Prepared, result_ro
     paths = sink.close()
     paths += write_snapshots(result_root, folder_name(model), mode)
     summary = folder.summary()
-    done: dict[str, Any] = {"model": model, "run": folder.name, "written": sink.written, "files": list(map(str, paths))}
+    facts: dict[str, Any] = {
+        "model": model,
+        "run": folder.name,
+        "written": sink.written,
+        "files": list(map(str, paths)),
+    }
     if output.machine:
-        output.data({"schema": 1} | done)
+        output.data({"schema": 1} | facts)
     else:
         output.text(f"{model}: {sink.written} results in {result_root / folder_name(model)} (run {folder.name})")
     return exit_code(summary, None, None, ending.signal)

@@ -160,14 +160,14 @@ def _show_grid(output: Output, runs_grid: Grid) -> None:
         ]
         output.data({"schema": 1, "runs": [side.name for side in runs_grid.sides], "rows": rows})
         return
-    for place, side in enumerate(runs_grid.sides, 1):
-        passed, graded = runs_grid.passed(place - 1)
+    for number, side in enumerate(runs_grid.sides, 1):
+        passed, graded = runs_grid.passed(number - 1)
         mark = "  (simulated)" if side.manifest.simulated else ""
         output.text(
-            f"{place}  {side.name}  {side.model}{mark}  {score(passed, graded)} of {graded} graded in all", "strong"
+            f"{number}  {side.name}  {side.model}{mark}  {score(passed, graded)} of {graded} graded in all", "strong"
         )
     output.text()
-    headings = ("case", *(str(place + 1) for place in range(len(runs_grid.sides))), "")
+    headings = ("case", *(str(number + 1) for number in range(len(runs_grid.sides))), "")
     rows = [
         (_label(row.slot), *(_MARKS[outcome] for outcome in row.outcomes), "differs" if row.differs else "")
         for row in runs_grid.rows

@@ -52,8 +52,8 @@ def run(args: LeaderboardArguments) -> int:
     if args.json:
         args.output.data({"schema": 1, "boards": [_as_json(board) for board in boards]})
         return Exit.OK
-    for place, board in enumerate(boards):
-        args.output.text(("\n" if place else "") + board.suite, "strong")
+    for index, board in enumerate(boards):
+        args.output.text(("\n" if index else "") + board.suite, "strong")
         _show(args.output, board, every=args.all)
     if not boards:
         args.output.say("no run has finished yet; start with `eval-console run`")

@@ -89,7 +89,7 @@ def _start(args: QueueArguments, queue: RunQueue) -> int:
 
 
 def _list(args: QueueArguments, queue: RunQueue) -> int:
-    rows = [_row(queue, place, entry.run) for place, entry in enumerate(queue.entries(), 1)]
+    rows = [_row(queue, number, entry.run) for number, entry in enumerate(queue.entries(), 1)]
     if args.json:
         args.output.data({"played": queue.is_playing, "queue": rows})
     elif rows:
@@ -101,13 +101,13 @@ def _list(args: QueueArguments, queue: RunQueue) -> int:
     return Exit.OK
 
 
-def _row(queue: RunQueue, place: int, name: str) -> dict[str, object]:
+def _row(queue: RunQueue, number: int, name: str) -> dict[str, object]:
     try:
         summary = RunFolder(queue.root / name).summary()
     except UsageError:
-        return {"place": place, "run": name, "model": "", "suite": "", "state": "damaged", "of": 0}
+        return {"place": number, "run": name, "model": "", "suite": "", "state": "damaged", "of": 0}
     return {
-        "place": place,
+        "place": number,
         "run": name,
         "model": summary.model,
         "suite": summary.suite,

@@ -41,8 +41,8 @@ def run(args: TrendsArguments) -> int:
     if args.json:
         args.output.data({"schema": 1, "trends": [dataclasses.asdict(trend) for trend in chosen]})
         return Exit.OK
-    for place, trend in enumerate(chosen):
-        if place:
+    for index, trend in enumerate(chosen):
+        if index:
             args.output.text()
         _show(args.output, trend)
     if not chosen:

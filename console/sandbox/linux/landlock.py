@@ -59,13 +59,13 @@ def restrict(read_only: Iterable[str], writable: Iterable[str]) -> int:
 
 def _allow(ruleset: int, path: str, rights: int) -> None:
     try:
-        place = os.open(path, os.O_PATH | os.O_CLOEXEC)
+        fd = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
         return
     try:
         if not os.path.isdir(path):
             rights &= _READ_FILE | _WRITE_FILE
-        rule = rights.to_bytes(8, "little") + place.to_bytes(4, "little")
+        rule = rights.to_bytes(8, "little") + fd.to_bytes(4, "little")
         kernel.syscall(_ADD, ruleset, _PATH_BENEATH, ctypes.create_string_buffer(rule, len(rule)), 0)
     finally:
-        os.close(place)
+        os.close(fd)

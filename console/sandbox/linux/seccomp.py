@@ -104,8 +104,8 @@ def _program(machine: str, keep_attributes: bool) -> bytes:
     thread = _line(_ANY_BIT, _CLONE_THREAD, 1, 0)
     lines += [_line(_EQUAL, _CLONE[machine], 0, 4), argument, thread, _refuse(errno.EPERM), allow]
     for number in _KILL[machine]:
-        own = _line(_EQUAL, os.getpid(), 1, 0)
-        lines += [_line(_EQUAL, number, 0, 4), argument, own, _refuse(errno.EPERM), allow]
+        same_process = _line(_EQUAL, os.getpid(), 1, 0)
+        lines += [_line(_EQUAL, number, 0, 4), argument, same_process, _refuse(errno.EPERM), allow]
     return b"".join([*lines, allow])
 
 

@@ -75,16 +75,14 @@ def read_folder(folder: Path, name: str) -> QuestionSet:
     Raises:
         UsageError: missing or damaged; names the line.
     """
-    place = folder / FILE
-    questions = [
-        _question(row, number, f"{place}:{number}") for number, row in enumerate(_rows(_read(place), place), 1)
-    ]
+    path = folder / FILE
+    questions = [_question(row, number, f"{path}:{number}") for number, row in enumerate(_rows(_read(path), path), 1)]
     if not questions:
-        raise UsageError("holds no question", where=str(place))
+        raise UsageError("holds no question", where=str(path))
     seen: dict[str, int] = {}
     for number, question in enumerate(questions, 1):
         if question.id in seen:
-            raise UsageError(f"id {question.id!r} occurs again (first in line {seen[question.id]})", where=str(place))
+            raise UsageError(f"id {question.id!r} occurs again (first in line {seen[question.id]})", where=str(path))
         seen[question.id] = number
     return QuestionSet(name, tuple(questions))
 
@@ -135,16 +133,16 @@ def _text(row: Mapping[str, Any], key: str, default: str, where: str) -> str:
     return value.strip()
 
 
-def _rows(text: str, place: Path) -> Iterator[Mapping[str, Any]]:
+def _rows(text: str, path: Path) -> Iterator[Mapping[str, Any]]:
     for number, line in enumerate(text.split("\n"), 1):
         if not line.strip():
             continue
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise UsageError(f"is not JSON: {error}", where=f"{place}:{number}") from error
+            raise UsageError(f"is not JSON: {error}", where=f"{path}:{number}") from error
         if not isinstance(row, dict):
-            raise UsageError("must be an object with `question`", where=f"{place}:{number}")
+            raise UsageError("must be an object with `question`", where=f"{path}:{number}")
         yield cast(Mapping[str, Any], row)
 
 

@@ -39,10 +39,10 @@ class Earlier:
         """
         best: Nearest | None = None
         length = _length(new)
-        for place, (vector, its_length) in enumerate(self._known):
+        for index, (vector, its_length) in enumerate(self._known):
             similarity = _cosine(new, vector, length * its_length)
             if best is None or similarity > best.similarity:
-                best = Nearest(place, similarity)
+                best = Nearest(index, similarity)
         return best
 
 

@@ -112,9 +112,9 @@ class AidanOptions:
     @property
     def model_params(self) -> dict[str, Any] | None:
         """Parameters of requests to the model beyond its own configuration."""
-        asked = dict(ORIGINAL_SAMPLING) if self._prescribes else {}
-        asked |= {name: self.values[name] for name in ORIGINAL_SAMPLING if self.values[name] is not None}
-        return asked or None
+        params = dict(ORIGINAL_SAMPLING) if self._prescribes else {}
+        params |= {name: self.values[name] for name in ORIGINAL_SAMPLING if self.values[name] is not None}
+        return params or None
 
     @property
     def judge_params(self) -> dict[str, Any] | None:

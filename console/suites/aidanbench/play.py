@@ -85,8 +85,8 @@ class Loop:
 
     def _judge_turn(self, reply: Reply, answer: str, grade: Grade, vector: list[float], comparison: Comparison) -> bool:
         """Combine grade, novelty and comparison, and decide whether the answer is accepted."""
-        near = self._nearest(vector)
-        scores = Scores(grade.value, self._novelty(near), comparison.novelty)
+        nearest = self._nearest(vector)
+        scores = Scores(grade.value, self._novelty(nearest), comparison.novelty)
         decision = self.options.rule.decide(scores)
         if decision.accepted:
             self.accepted.append(answer)
@@ -100,8 +100,8 @@ class Loop:
                 llm_novelty=to_json(scores.llm_novelty),
                 accepted=decision.accepted,
                 reason=decision.reason,
-                nearest=near.place if near else None,
-                similarity=to_json(near.similarity) if near else None,
+                nearest=nearest.place if nearest else None,
+                similarity=to_json(nearest.similarity) if nearest else None,
                 llm_nearest=comparison.nearest,
                 judge=grade.replies,
                 finish=reply.finish,
@@ -114,9 +114,9 @@ class Loop:
         except ValueError as error:
             raise Fault(FaultKind.DATA, f"the embedding model changed its answer's form: {error}") from error
 
-    def _novelty(self, near: Nearest | None) -> float | None:
+    def _novelty(self, nearest: Nearest | None) -> float | None:
         """A novelty that is no number is machinery's doing: left open, unless the reference's number is wanted."""
-        value = 1.0 if near is None else 1.0 - near.similarity
+        value = 1.0 if nearest is None else 1.0 - nearest.similarity
         return None if math.isnan(value) and not self.options.strict_compat else value
 
     def _record(self, turn: Turn) -> bool:
@@ -138,8 +138,12 @@ class Loop:
         if turn.judge:
             self.stage.note("judged", {"replies": turn.judge, "value": turn.coherence}, turn=number)
         if turn.nearest is not None:
-            near = {"turn": turn.nearest, "similarity": turn.similarity, "answer": self.turns[turn.nearest].answer}
-            self.stage.note("nearest", near, turn=number)
+            nearest_answer = {
+                "turn": turn.nearest,
+                "similarity": turn.similarity,
+                "answer": self.turns[turn.nearest].answer,
+            }
+            self.stage.note("nearest", nearest_answer, turn=number)
         kind = {True: "accepted", False: "rejected", None: "undecided"}[turn.accepted]
         self.stage.note(kind, {"answer": turn.answer, "reason": turn.reason}, turn=number)
 
@@ -148,11 +152,11 @@ async def _together(
     grade: Awaitable[Grade], vectors: Awaitable[list[list[float]]], comparison: Awaitable[Comparison]
 ) -> tuple[Grade, list[list[float]], Comparison]:
     """Await all three; when one fails, wait for the others first, so that what was paid for is kept."""
-    done = await asyncio.gather(grade, vectors, comparison, return_exceptions=True)
-    for result in done:
+    results = await asyncio.gather(grade, vectors, comparison, return_exceptions=True)
+    for result in results:
         if isinstance(result, BaseException):
             raise result
-    first, second, third = done
+    first, second, third = results
     assert not isinstance(first, BaseException)
     assert not isinstance(second, BaseException)
     assert not isinstance(third, BaseException)

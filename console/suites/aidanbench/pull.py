@@ -73,10 +73,10 @@ def pull(target_root: Path, from_path: Path | None = None, say: Callable[[str], 
         target_root.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".pull-", dir=target_root) as scratch:
             sources = from_path if from_path is not None else download(Path(scratch) / "sources", say)
-            fresh = Path(scratch) / NAME
-            fresh.mkdir()
-            _fill(fresh, sources, say)
-            return _replace(fresh, target_root / NAME, Path(scratch))
+            new_folder = Path(scratch) / NAME
+            new_folder.mkdir()
+            _fill(new_folder, sources, say)
+            return _replace(new_folder, target_root / NAME, Path(scratch))
     except OSError as error:
         where = str(error.filename or target_root)
         raise UsageError(f"cannot be written: {error.strerror}", where=where, hint="Choose with --data.") from error
@@ -135,14 +135,14 @@ def changed_texts(official_wording: Wording) -> set[str]:
 
 def _environment_followup(folder: Path, say: Callable[[str], object]) -> tuple[str, str]:
     """Return the environment's follow-up and, when it is not the environment's own, whose it is."""
-    place = next((place for place in _places(folder, ENVIRONMENT_SOURCE) if place.is_file()), None)
+    place = next((path for path in _places(folder, ENVIRONMENT_SOURCE) if path.is_file()), None)
     if place is None:
         say("the environment's source is not here: its follow-up is worded by us, and such runs are not comparable")
         return OURS.followup_environment, OURS.name
     return Source(place).prompt("_build_prompt", "base_prompt")[1], ""
 
 
-def _fill(fresh: Path, sources: Path, say: Callable[[str], object]) -> None:
+def _fill(new_folder: Path, sources: Path, say: Callable[[str], object]) -> None:
     questions = Source(_find(sources, QUESTIONS)).texts("questions")
     official_wording = read_official_wording(sources, say)
     digest = question_digest(questions)
@@ -150,16 +150,16 @@ def _fill(fresh: Path, sources: Path, say: Callable[[str], object]) -> None:
     if not official:
         say("these questions are not the pinned ones: totals will not be called comparable")
     lines = [json.dumps({"question": question}, ensure_ascii=False) for question in questions]
-    (fresh / dataset.FILE).write_text("\n".join(lines) + "\n", encoding="utf-8")
-    (fresh / wording.FILE).write_text(
+    (new_folder / dataset.FILE).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (new_folder / wording.FILE).write_text(
         json.dumps(asdict(official_wording), ensure_ascii=False, indent=1), encoding="utf-8"
     )
     comparable = official and official_wording.name == "official"
-    (fresh / "suite.toml").write_text(
-        _suite_toml(tree_sha256(fresh), digest, official_wording, comparable=comparable), encoding="utf-8"
+    (new_folder / "suite.toml").write_text(
+        _suite_toml(tree_sha256(new_folder), digest, official_wording, comparable=comparable), encoding="utf-8"
     )
-    dataset.read_folder(fresh, NAME)
-    wording.read_wording(fresh)
+    dataset.read_folder(new_folder, NAME)
+    wording.read_wording(new_folder)
 
 
 def _suite_toml(tree: str, digest: str, official_wording: Wording, *, comparable: bool) -> str:
@@ -185,9 +185,9 @@ def _suite_toml(tree: str, digest: str, official_wording: Wording, *, comparable
 
 
 def _find(folder: Path, name: str) -> Path:
-    for place in _places(folder, name):
-        if place.is_file():
-            return place
+    for path in _places(folder, name):
+        if path.is_file():
+            return path
     raise UsageError(f"holds no {name}", where=str(folder), hint="Name the folder of an AidanBench checkout.")
 
 
@@ -208,13 +208,13 @@ def _fetch(address: str, target: Path) -> None:
     target.write_bytes(content)
 
 
-def _replace(fresh: Path, target: Path, scratch: Path) -> Path:
-    old = scratch / "old"
+def _replace(new_folder: Path, target: Path, scratch: Path) -> Path:
+    old_folder = scratch / "old"
     if target.exists():
-        target.rename(old)
+        target.rename(old_folder)
     try:
-        return fresh.rename(target)
+        return new_folder.rename(target)
     except OSError:
-        if old.exists():
-            old.rename(target)
+        if old_folder.exists():
+            old_folder.rename(target)
         raise

@@ -60,20 +60,20 @@ def read_wording(folder: Path) -> Wording:
     Raises:
         UsageError: the file is there but damaged.
     """
-    place = folder / FILE
-    if not place.is_file():
+    path = folder / FILE
+    if not path.is_file():
         return OURS
     try:
-        table = json.loads(place.read_text(encoding="utf-8"))
+        table = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise UsageError(f"cannot be read: {error}", where=str(place), hint=_HINT) from error
+        raise UsageError(f"cannot be read: {error}", where=str(path), hint=_HINT) from error
     names = {field.name for field in fields(Wording)}
     required = names - {"environment_origin"}
     if not isinstance(table, dict):
-        raise UsageError("must hold one table of texts", where=str(place), hint=_HINT)
+        raise UsageError("must hold one table of texts", where=str(path), hint=_HINT)
     texts = cast(Mapping[str, object], table)
     if not required <= texts.keys() <= names or not all(isinstance(text, str) for text in texts.values()):
-        raise UsageError(f"must hold these texts: {', '.join(sorted(required))}", where=str(place), hint=_HINT)
+        raise UsageError(f"must hold these texts: {', '.join(sorted(required))}", where=str(path), hint=_HINT)
     return Wording(**cast(dict[str, str], dict(texts)))
 
 

@@ -114,8 +114,8 @@ def gaps(sum_name: str, whole: Collection[str]) -> str:
         whole: the categories of which every entry was played.
     """
     parts = PARTS[sum_name]
-    there = sum(part in whole for part in parts)
-    return "" if there == len(parts) else f"{INCOMPLETE}: {there} of {len(parts)} categories are whole"
+    whole_parts = sum(part in whole for part in parts)
+    return "" if whole_parts == len(parts) else f"{INCOMPLETE}: {whole_parts} of {len(parts)} categories are whole"
 
 
 def interval(

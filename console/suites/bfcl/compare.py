@@ -81,9 +81,9 @@ def _sentence(paired: Sequence[Paired], calls: Sequence[Any], truth: Sequence[An
         return "refused", ""
     kind = wrong.refusal.error_type
     words = _WORDS.get(kind) or _WORDS.get(kind.rpartition(":")[2], kind)
-    place = f" (call {number}, {wrong.pair.expected})" if len(truth) > 1 else ""
+    position = f" (call {number}, {wrong.pair.expected})" if len(truth) > 1 else ""
     subject = wrong.pair.actual if words == "wrong function" else wrong.refusal.subject
-    return f"{words}{f': {subject}' if subject else ''}{place}", _change(wrong.pair)
+    return f"{words}{f': {subject}' if subject else ''}{position}", _change(wrong.pair)
 
 
 def _expected_text(paired: Paired) -> str:

@@ -159,8 +159,8 @@ def _read(text: str) -> tuple[str, dict[str, str]]:
     return ast.unparse(node.func), arguments | {str(part.arg): ast.unparse(part.value) for part in node.keywords}
 
 
-def _at(results: Sequence[str], place: int | None) -> str | None:
-    return results[place] if place is not None and place < len(results) else None
+def _at(results: Sequence[str], index: int | None) -> str | None:
+    return results[index] if index is not None and index < len(results) else None
 
 
 def _cut(text: str | None) -> str:

@@ -56,8 +56,8 @@ class Pairing:
     def _matched(self, calls: Sequence[Call], truth: Sequence[Call]) -> dict[int, int | None]:
         taken: dict[int, int | None] = {}
         for number, expected in enumerate(truth):
-            places = range(len(calls)) if self._any_order else range(number, min(number + 1, len(calls)))
-            free = (index for index in places if index not in taken.values())
+            candidates = range(len(calls)) if self._any_order else range(number, min(number + 1, len(calls)))
+            free = (index for index in candidates if index not in taken.values())
             taken[number] = next((index for index in free if self._refusal(calls[index], expected) is None), None)
         return taken
 

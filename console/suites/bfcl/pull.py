@@ -53,27 +53,27 @@ def pull(target_root: Path, from_path: Path | None = None, say: Callable[[str], 
     try:
         target_root.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".pull-", dir=target_root) as scratch:
-            fresh = Path(scratch) / NAME
-            fresh.mkdir()
-            _fill(fresh, Path(scratch), from_path, say)
-            return _replace(fresh, target_root / NAME, Path(scratch))
+            new_folder = Path(scratch) / NAME
+            new_folder.mkdir()
+            _fill(new_folder, Path(scratch), from_path, say)
+            return _replace(new_folder, target_root / NAME, Path(scratch))
     except OSError as error:
         where = str(error.filename or target_root)
         raise UsageError(f"cannot be written: {error.strerror}", where=where, hint="Choose with --data.") from error
 
 
-def _fill(fresh: Path, scratch: Path, from_path: Path | None, say: Callable[[str], object]) -> None:
+def _fill(new_folder: Path, scratch: Path, from_path: Path | None, say: Callable[[str], object]) -> None:
     if from_path is not None and from_path.is_dir():
-        _copy_tree(from_path, fresh)
+        _copy_tree(from_path, new_folder)
     else:
         wheel = fetch_wheel(OFFICIAL, scratch, say) if from_path is None else check_wheel(OFFICIAL, from_path)
         say(f"unpacking {wheel.name}")
-        unpack_zip(wheel, fresh, _is_kept)
-    tree = tree_sha256(fresh)
+        unpack_zip(wheel, new_folder, _is_kept)
+    tree = tree_sha256(new_folder)
     official = tree == OFFICIAL_TREE
     if not official:
         say(f"these files are not those of {OFFICIAL.requirement}: results will not be called comparable")
-    (fresh / "suite.toml").write_text(_suite_toml(tree, official=official), encoding="utf-8")
+    (new_folder / "suite.toml").write_text(_suite_toml(tree, official=official), encoding="utf-8")
 
 
 def _is_kept(name: str) -> bool:
@@ -84,30 +84,32 @@ def _is_kept(name: str) -> bool:
     return name.startswith(_SIMULATORS) and name.endswith(".py")
 
 
-def _copy_tree(source: Path, fresh: Path) -> None:
-    root = next((place for place in (source, source / "berkeley-function-call-leaderboard") if _has_data(place)), None)
+def _copy_tree(source: Path, new_folder: Path) -> None:
+    root = next(
+        (folder for folder in (source, source / "berkeley-function-call-leaderboard") if _has_data(folder)), None
+    )
     if root is None:
         raise UsageError(f"holds no {_PACKAGE}/data", where=str(source), hint="Name the folder that holds bfcl_eval.")
     for path in sorted((root / _PACKAGE).rglob("*")):
         name = path.relative_to(root).as_posix()
         if path.is_file() and not path.is_symlink() and _is_kept(name):
-            (fresh / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, fresh / name)
+            (new_folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, new_folder / name)
 
 
-def _has_data(place: Path) -> bool:
-    return (place / _PACKAGE / "data").is_dir()
+def _has_data(folder: Path) -> bool:
+    return (folder / _PACKAGE / "data").is_dir()
 
 
-def _replace(fresh: Path, target: Path, scratch: Path) -> Path:
-    old = scratch / "old"
+def _replace(new_folder: Path, target: Path, scratch: Path) -> Path:
+    old_folder = scratch / "old"
     if target.exists():
-        target.rename(old)
+        target.rename(old_folder)
     try:
-        return fresh.rename(target)
+        return new_folder.rename(target)
     except OSError:
-        if old.exists():
-            old.rename(target)
+        if old_folder.exists():
+            old_folder.rename(target)
         raise
 
 

@@ -93,7 +93,7 @@ class _Evaluation:
         function = self._function(node.func)
         arguments = [self.value(argument) for argument in node.args]
         names = [keyword.arg for keyword in node.keywords]
-        if doubled := next((name for place, name in enumerate(names) if name in names[:place]), None):
+        if doubled := next((name for index, name in enumerate(names) if name in names[:index]), None):
             raise SyntaxError(f"keyword argument repeated: {doubled} (<string>, line 1)")
         keywords = {keyword.arg: self.value(keyword.value) for keyword in node.keywords}
         if None in keywords:

@@ -87,9 +87,9 @@ class SimulatorServer:
         """Check whole conversations against their ground truth; of right ones say only that they are, unless asked."""
         return [self._check(item, arguments) for item in arguments["items"]]
 
-    def _check(self, item: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
-        finding = check_turns(self._classes, item["entry"], item["turns"], item["truth"], recorded=asked["recorded"])
-        return finding if finding["error_type"] or asked["whole"] else {"error_type": None}
+    def _check(self, item: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
+        finding = check_turns(self._classes, item["entry"], item["turns"], item["truth"], recorded=options["recorded"])
+        return finding if finding["error_type"] or options["whole"] else {"error_type": None}
 
 
 def _stored(simulators: Simulators) -> dict[str, Any]:

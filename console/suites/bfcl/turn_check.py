@@ -129,8 +129,8 @@ def _descend(path: str, actual: Any, expected: Any, differences: list[dict[str, 
         ours, theirs = cast(list[Any], actual), cast(list[Any], expected)
         shared = min(len(ours), len(theirs))
         if shared and (len(ours) == len(theirs) or ours[:shared] == theirs[:shared]):
-            for place, (our_item, their_item) in enumerate(zip_longest(ours, theirs, fillvalue=_ABSENT)):
-                _descend_if(f"{path}[{place}]", our_item, their_item, differences)
+            for index, (our_item, their_item) in enumerate(zip_longest(ours, theirs, fillvalue=_ABSENT)):
+                _descend_if(f"{path}[{index}]", our_item, their_item, differences)
             return
     differences.append({"path": path, "expected": _cut(expected), "actual": _cut(actual)})
 

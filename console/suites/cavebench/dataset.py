@@ -85,23 +85,23 @@ def _scenario_list(path: Path) -> list[Any]:
 
 
 def _read_scenario(folder: Path, path: Path, number: int, data: Any, names: dict[str, int]) -> Scenario:
-    place = f"{path}: scenario {number}"
+    where = f"{path}: scenario {number}"
     if not isinstance(data, dict):
-        raise UsageError("is not an object", where=place)
+        raise UsageError("is not an object", where=where)
     fields = cast("dict[str, Any]", data)
     name = _own_name(str(fields.get("name") or fields.get("scenario") or f"scenario_{number}"), names)
     module = fields.get("module")
     if not isinstance(module, str) or not module:
-        raise UsageError("names no `module`", where=place)
-    beside, source = _find_module(folder, path, module, place)
+        raise UsageError("names no `module`", where=where)
+    beside, source = _find_module(folder, path, module, where)
     return Scenario(
         name=name,
         module=module,
         file=path.relative_to(folder).as_posix(),
         beside=beside,
-        conversations=_read_conversations(fields.get("conversations"), place, source),
-        description=_text(fields, "description", place),
-        requirements=_text(fields, "requirements", place),
+        conversations=_read_conversations(fields.get("conversations"), where, source),
+        description=_text(fields, "description", where),
+        requirements=_text(fields, "requirements", where),
         source=source,
     )
 
@@ -112,7 +112,7 @@ def _own_name(name: str, names: dict[str, int]) -> str:
     return name if names[name] == 1 else f"{name}~{names[name]}"
 
 
-def _find_module(folder: Path, path: Path, module: str, place: str) -> tuple[str, ModuleSource]:
+def _find_module(folder: Path, path: Path, module: str, where: str) -> tuple[str, ModuleSource]:
     dotted = folder.joinpath(*module.split("."))
     for candidate in (dotted.with_name(f"{dotted.name}.py"), dotted / "__init__.py"):
         if candidate.is_file():
@@ -120,50 +120,50 @@ def _find_module(folder: Path, path: Path, module: str, place: str) -> tuple[str
     beside = path.with_name(f"{module.rsplit('.', 1)[-1]}.py")
     if beside.is_file():
         return beside.relative_to(folder).as_posix(), read_source(beside)
-    raise UsageError(f"its module {module} is neither below {folder} nor beside the file", where=place)
+    raise UsageError(f"its module {module} is neither below {folder} nor beside the file", where=where)
 
 
-def _read_conversations(data: Any, place: str, source: ModuleSource) -> list[dict[str, Any]]:
+def _read_conversations(data: Any, where: str, source: ModuleSource) -> list[dict[str, Any]]:
     if not isinstance(data, list):
-        raise UsageError("`conversations` must be a list", where=place)
+        raise UsageError("`conversations` must be a list", where=where)
     conversations: list[dict[str, Any]] = []
     names: dict[str, int] = {}
     for item in cast("list[Any]", data):
         if not isinstance(item, dict):
-            raise UsageError("a conversation is not an object", where=place)
+            raise UsageError("a conversation is not an object", where=where)
         conversation = cast("dict[str, Any]", item)
         name = _own_name(str(conversation.get("id", UNNAMED)), names)
         turns = conversation.get("turns", [])
         if not isinstance(turns, list):
-            raise UsageError("`turns` must be a list", where=f"{place}, conversation {name}")
+            raise UsageError("`turns` must be a list", where=f"{where}, conversation {name}")
         for number, turn in enumerate(cast("list[Any]", turns), start=1):
-            _check_turn(turn, f"{place}, conversation {name}, turn {number}", source)
+            _check_turn(turn, f"{where}, conversation {name}, turn {number}", source)
         conversations.append(conversation | {"id": name, "turns": turns})
     return conversations
 
 
-def _check_turn(turn: Any, place: str, source: ModuleSource) -> None:
+def _check_turn(turn: Any, where: str, source: ModuleSource) -> None:
     if not isinstance(turn, dict):
-        raise UsageError("is not an object", where=place)
+        raise UsageError("is not an object", where=where)
     fields = cast("dict[str, Any]", turn)
     if not isinstance(fields.get("query", ""), str):
-        raise UsageError("`query` must be a text", where=place)
+        raise UsageError("`query` must be a text", where=where)
     try:
         read_expectation(fields)
     except EvaluatorError as error:
-        raise UsageError(str(error), where=place) from None
+        raise UsageError(str(error), where=where) from None
     for key, names in (("validator", source.validators), ("pre_turn_hook", source.hooks)):
         name = fields.get(key)
         if name and names is not None and name not in names:
             close = nearest(str(name), names)
             hint = f"Did you mean {close}?" if close else f"It has: {', '.join(sorted(names)) or 'none'}."
-            raise UsageError(f"the module has no {key} {name!r}", where=place, hint=hint)
+            raise UsageError(f"the module has no {key} {name!r}", where=where, hint=hint)
 
 
-def _text(fields: dict[str, Any], key: str, place: str) -> str:
+def _text(fields: dict[str, Any], key: str, where: str) -> str:
     value = fields.get(key)
     if value is None:
         return ""
     if not isinstance(value, str):
-        raise UsageError(f"`{key}` must be a text", where=place)
+        raise UsageError(f"`{key}` must be a text", where=where)
     return value

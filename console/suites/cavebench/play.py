@@ -181,13 +181,13 @@ class _AgentPlay:
     async def _call(self, turn: int, on_ask: OnAsk) -> Any:
         return await self._worker.call("play", {"turn": turn, "now": self._answers_by_turn[turn].now}, on_ask=on_ask)
 
-    def _replay_answers(self, turn: int, then: OnAsk) -> OnAsk:
+    def _replay_answers(self, turn: int, next_answer: OnAsk) -> OnAsk:
         """Answer what was asked in a turn before as it was answered then, and leave the rest to `then`."""
         earlier_answers = iter(list(self._answers_by_turn[turn].answers))
 
         async def answer(kind: str, data: Any) -> Any:
-            asked, result = next(earlier_answers, ("", None))
-            return result if asked == kind else await then(kind, data)
+            answered_kind, result = next(earlier_answers, ("", None))
+            return result if answered_kind == kind else await next_answer(kind, data)
 
         return answer
 

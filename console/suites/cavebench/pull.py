@@ -43,12 +43,12 @@ def pull(target_root: Path, from_path: Path | None = None, say: Callable[[str], 
     try:
         target_root.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".pull-", dir=target_root) as scratch:
-            place = Path(scratch)
-            source = from_path if from_path is not None else _download(place, say)
-            fresh = place / NAME
-            _copy(source, fresh)
-            _describe(fresh, say)
-            return _replace(fresh, target_root / NAME, place)
+            scratch_folder = Path(scratch)
+            source = from_path if from_path is not None else _download(scratch_folder, say)
+            new_folder = scratch_folder / NAME
+            _copy(source, new_folder)
+            _describe(new_folder, say)
+            return _replace(new_folder, target_root / NAME, scratch_folder)
     except OSError as error:
         where = str(error.filename or target_root)
         raise UsageError(f"cannot be written: {error.strerror}", where=where, hint="Choose with --data.") from error
@@ -70,7 +70,7 @@ def _download(scratch: Path, say: Callable[[str], object]) -> Path:
     return next((folder for folder in unpacked.glob("*") if folder.is_dir()), unpacked)
 
 
-def _copy(source: Path, fresh: Path) -> None:
+def _copy(source: Path, new_folder: Path) -> None:
     """Copy the kept files of a checkout.
 
     Raises:
@@ -84,8 +84,8 @@ def _copy(source: Path, fresh: Path) -> None:
             hint="Name the folder of a cave-bench checkout.",
         )
     for name in names:
-        (fresh / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source / name, fresh / name)
+        (new_folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source / name, new_folder / name)
 
 
 def _kept_files(source: Path) -> Iterator[Path]:
@@ -101,17 +101,17 @@ def _is_kept(name: PurePosixPath) -> bool:
     return bool(name.parts) and name.parts[0] in _ROOTS and not hidden and name.suffix not in (".pyc", "")
 
 
-def _describe(fresh: Path, say: Callable[[str], object]) -> None:
+def _describe(new_folder: Path, say: Callable[[str], object]) -> None:
     """Read the scenarios once, then write the `suite.toml` that makes the folder visible.
 
     Raises:
         UsageError: a scenario file is damaged.
     """
-    tree = tree_sha256(fresh)
+    tree = tree_sha256(new_folder)
     pinned = tree == OFFICIAL_TREE
     if not pinned:
         say("these files are not those of the pinned revision")
-    scenarios = read_scenarios(fresh)
+    scenarios = read_scenarios(new_folder)
     conversations = [conversation for scenario in scenarios for conversation in scenario.conversations]
     turns = sum(len(conversation["turns"]) for conversation in conversations)
     say(f"{len(scenarios)} scenarios, {len(conversations)} conversations, {turns} turns")
@@ -125,16 +125,16 @@ def _describe(fresh: Path, say: Callable[[str], object]) -> None:
         "[source]",
         *(f"{key} = {json.dumps(value)}" for key, value in source.items()),
     ]
-    (fresh / "suite.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (new_folder / "suite.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def _replace(fresh: Path, target: Path, scratch: Path) -> Path:
-    old = scratch / "old"
+def _replace(new_folder: Path, target: Path, scratch: Path) -> Path:
+    old_folder = scratch / "old"
     if target.exists():
-        target.rename(old)
+        target.rename(old_folder)
     try:
-        return fresh.rename(target)
+        return new_folder.rename(target)
     except OSError:
-        if old.exists():
-            old.rename(target)
+        if old_folder.exists():
+            old_folder.rename(target)
         raise

@@ -15,25 +15,25 @@ _DONE = "Done."
 
 def scripted_answers_for(turn: dict[str, Any], mode: Mode, step: int) -> ScriptedAnswers:
     """Return the scripted answers at one step of a turn: first the work, then the answer."""
-    own = cast("dict[str, Any]", turn.get("cue") or {})
-    answer = Utterance(str(own.get("answer", _DONE)))
+    script = cast("dict[str, Any]", turn.get("cue") or {})
+    answer = Utterance(str(script.get("answer", _DONE)))
     wrong_answer = Utterance("I could not find out.")
     if step > 0:
         return ScriptedAnswers(answer, (wrong_answer,))
-    calls = own_calls(own) if "calls" in own else expected_calls(turn)
+    calls = own_calls(script) if "calls" in script else expected_calls(turn)
     if mode == "json":
         right = Utterance(None, calls) if calls else answer
         return ScriptedAnswers(right, (Utterance(None, _mutated(calls)), wrong_answer) if calls else (wrong_answer,))
-    code = str(own["code"]) if "code" in own else as_code(calls)
+    code = str(script["code"]) if "code" in script else as_code(calls)
     if not code:
         return ScriptedAnswers(answer, (wrong_answer,))
     wrong = as_code(_mutated(calls)) or "print(undefined_name)"
     return ScriptedAnswers(_cell(code), (_cell(wrong), wrong_answer))
 
 
-def own_calls(own: dict[str, Any]) -> tuple[tuple[str, dict[str, Any]], ...]:
+def own_calls(script: dict[str, Any]) -> tuple[tuple[str, dict[str, Any]], ...]:
     """Return the calls that a scenario's own scripted answer spells out."""
-    return tuple((str(name), dict(arguments)) for name, arguments in own["calls"])
+    return tuple((str(name), dict(arguments)) for name, arguments in script["calls"])
 
 
 def expected_calls(turn: dict[str, Any]) -> tuple[tuple[str, dict[str, Any]], ...]:

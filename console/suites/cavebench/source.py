@@ -34,11 +34,11 @@ def read_source(path: Path) -> ModuleSource:
     except (SyntaxError, ValueError, RecursionError, OSError):
         return ModuleSource()
     validators, hooks = _table(tree, source, "validators"), _table(tree, source, "hooks")
-    asked = None if validators is None else {*validators, *validators.values()}
+    names = None if validators is None else {*validators, *validators.values()}
     functions = {
         node.name: _uses_runtime(node)
         for node in tree.body
-        if isinstance(node, ast.FunctionDef) and (asked is None or node.name in asked)
+        if isinstance(node, ast.FunctionDef) and (names is None or node.name in names)
     }
     return ModuleSource(
         validators=None if validators is None else frozenset(validators),

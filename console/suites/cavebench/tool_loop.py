@@ -66,8 +66,8 @@ class ToolLoop:
         try:
             record["response"] = await self._converse(number, turn, record)
             if turn.get("validator"):
-                heard = {"turn": number, "response": record["response"], "calls": record["calls"]}
-                record["validator"] = await self._tool_worker.do("validate", heard, turn=number)
+                validator_input = {"turn": number, "response": record["response"], "calls": record["calls"]}
+                record["validator"] = await self._tool_worker.do("validate", validator_input, turn=number)
         except WorkerLost as lost:
             if lost.cause in ("start", "killed"):
                 raise
@@ -124,17 +124,17 @@ class _ToolWorker:
             WorkerError: the operation raised.
             WorkerLost: the worker ended while it ran.
         """
-        fresh = False
+        is_new = False
 
         async def act() -> Any:
-            nonlocal fresh
-            fresh = True
+            nonlocal is_new
+            is_new = True
             return await self._retry_if_killed(operation, arguments)
 
         result = await self._stage.perform(operation, {"turn": turn, **arguments}, act)
         if operation == "invoke":
             self._made.append(arguments)
-            self._caught_up += fresh
+            self._caught_up += is_new
         return result
 
     async def close(self) -> None:

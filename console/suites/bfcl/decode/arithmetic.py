@@ -140,9 +140,9 @@ class _Folding:
         raise Refused("a call of something not allowed")
 
     def formatted(self, node: ast.JoinedStr) -> str:
-        made = [self.formatted_part(part) for part in node.values]
-        bound(sum(map(len, made)))
-        return "".join(made)
+        parts = [self.formatted_part(part) for part in node.values]
+        bound(sum(map(len, parts)))
+        return "".join(parts)
 
     def formatted_part(self, part: ast.expr) -> str:
         if not isinstance(part, ast.FormattedValue):
@@ -161,19 +161,19 @@ class _Folding:
         return slice(*(None if part is None else self.value(part) for part in (node.lower, node.upper, node.step)))
 
     def listed(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> list[Any]:
-        made: list[Any] = []
+        items: list[Any] = []
         for _ in self._rounds(node.generators):
-            made.append(self.value(node.elt))
-            self._spend(weight(made[-1]))
-        return made
+            items.append(self.value(node.elt))
+            self._spend(weight(items[-1]))
+        return items
 
     def mapped(self, node: ast.DictComp) -> dict[Any, Any]:
-        made: dict[Any, Any] = {}
+        entries: dict[Any, Any] = {}
         for _ in self._rounds(node.generators):
             key, value = self.value(node.key), self.value(node.value)
-            made[key] = value
+            entries[key] = value
             self._spend(weight(key) + weight(value))
-        return made
+        return entries
 
     def _rounds(self, loops: list[ast.comprehension]) -> Iterator[None]:
         if not loops:

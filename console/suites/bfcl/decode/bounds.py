@@ -127,9 +127,9 @@ def bounded_sum(items: Iterable[Any], start: Any = 0) -> Any:
 
 def bounded_range(*numbers: Any) -> range:
     """Return `range`, bounded."""
-    made = range(*numbers)
-    bound(max((made[-1] - made[0]) // made.step, 0) if made else 0)
-    return made
+    bounded = range(*numbers)
+    bound(max((bounded[-1] - bounded[0]) // bounded.step, 0) if bounded else 0)
+    return bounded
 
 
 def text_of(value: Any = "") -> str:

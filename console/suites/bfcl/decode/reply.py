@@ -65,8 +65,8 @@ def decode_reply(output: Any, category: str, mode: str = "prompt", config: str =
 
 def _complaint(error: BaseException) -> str:
     """Say why, the same each time: Python's own words may hold addresses in memory."""
-    own = isinstance(error, Undecodable | Refused)
-    return _ADDRESS.sub("", str(error) if own else f"{type(error).__name__}: {error}")[:500]
+    is_own = isinstance(error, Undecodable | Refused)
+    return _ADDRESS.sub("", str(error) if is_own else f"{type(error).__name__}: {error}")[:500]
 
 
 def _decode_text(output: Any, category: str, config: str) -> Any:

@@ -71,15 +71,15 @@ class NumberedTexts:
             raise TypeError("an integer is required")
         if operator.index(most) <= 0:
             raise AssertionError
-        asked, *vectors = self.embed([_first_text(query), *(self.texts[number] for number in self.order)])
+        query_vector, *vectors = self.embed([_first_text(query), *(self.texts[number] for number in self.order)])
         best: list[tuple[float, int]] = []
-        for place, vector in enumerate(vectors):
-            score = _product(asked, vector)
+        for index, vector in enumerate(vectors):
+            score = _product(query_vector, vector)
             if len(best) < most:
-                heapq.heappush(best, (score, place))
+                heapq.heappush(best, (score, index))
             elif best[0][0] < score:
-                heapq.heapreplace(best, (score, place))
-        nearest = [(score, self.order[place]) for score, place in sorted(best, reverse=True)]
+                heapq.heapreplace(best, (score, index))
+        nearest = [(score, self.order[index]) for score, index in sorted(best, reverse=True)]
         return {
             "result": [
                 {"id": number, "similarity_score": score, "text": self.texts[number]} for score, number in nearest

@@ -30,10 +30,10 @@ def with_absolute_path(options: dict[str, Any], dataset: Dataset) -> dict[str, A
     if chosen in ("", LIVE):
         return options
     named = Path(chosen).expanduser()
-    places = [named.absolute(), dataset.folder / named]
-    recorded_file = next((place for place in places if place.is_file()), None)
+    candidates = [named.absolute(), dataset.folder / named]
+    recorded_file = next((place for place in candidates if place.is_file()), None)
     if recorded_file is None:
-        folders = " nor ".join(str(folder) for folder in dict.fromkeys(place.parent for place in places))
+        folders = " nor ".join(str(folder) for folder in dict.fromkeys(place.parent for place in candidates))
         message = f"there is no file {named.name} of recorded answers, neither in {folders}"
         raise UsageError(message if " nor " in folders else message.replace("neither ", ""), where=_WHERE)
     return options | {OPTION.name: str(recorded_file)}

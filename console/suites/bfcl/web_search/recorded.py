@@ -43,10 +43,10 @@ class RecordedWeb:
     def __init__(self, searches: dict[str, list[_Result]], pages: dict[str, str]) -> None:
         """Serve recorded searches and pages; made by `read_recorded`."""
         self._searches, self._pages = searches, pages
-        every = {result.link: result for results in searches.values() for result in results}
-        self._every = list(every.values())
+        by_link = {result.link: result for results in searches.values() for result in results}
+        self._every = list(by_link.values())
         self._ranking = (
-            Ranking([_words(f"{result.title} {result.snippet}") for result in self._every]) if every else None
+            Ranking([_words(f"{result.title} {result.snippet}") for result in self._every]) if by_link else None
         )
 
     async def search(self, keywords: str, region: str) -> dict[str, Any]:

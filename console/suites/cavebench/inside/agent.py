@@ -213,5 +213,5 @@ def start(port: Port, setup: dict[str, Any]) -> dict[str, Operation]:
     agent_module.datetime = _Clock  # pyright: ignore[reportAttributeAccessIssue,reportPrivateImportUsage]
     scenario = load(setup["root"], setup["module"], setup["beside"])
     scenario.check(setup["turns"])
-    desk = AgentSession(port, scenario, setup)
-    return {"play": cast("Operation", desk.play)}
+    session = AgentSession(port, scenario, setup)
+    return {"play": cast("Operation", session.play)}

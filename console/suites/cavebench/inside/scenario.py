@@ -46,9 +46,9 @@ class ScenarioModule:
         name = turn.get("validator")
         if not name:
             return None
-        made = [stubs.ToolCall(function, arguments, call_id) for function, arguments, call_id in calls]
+        tool_calls = [stubs.ToolCall(function, arguments, call_id) for function, arguments, call_id in calls]
         try:
-            result = self.validators[name](response, runtime, stubs.Turn(**turn), made)
+            result = self.validators[name](response, runtime, stubs.Turn(**turn), tool_calls)
             return {"success": bool(result.success), "message": str(result.message), "trouble": ""}
         except BaseException as error:
             text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
