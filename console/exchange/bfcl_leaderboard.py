@@ -142,7 +142,7 @@ def _reader(by_category: Mapping[str, Line], entries: Mapping[str, int]) -> Call
     def of(category: str) -> Accuracy:
         header = by_category.get(category)
         if header is None:
-            return Accuracy(0.0, entries.get(category, 0), known=False)
+            return Accuracy(0.0, entries.get(category, 0), is_known=False)
         return Accuracy(float(header["accuracy"]), int(header["total_count"]))
 
     return of

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
+from console.sandbox import probe
 from console.sandbox.level import Level
-from console.suites.cavebench import suite
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="code runs only where it can be confined")
 RUN = ("run", "-m", "sim/careful", "-s", "cave-starter", "--category", "kitchen", "--mode", "json", "--yes")
@@ -14,7 +14,7 @@ RUN = ("run", "-m", "sim/careful", "-s", "cave-starter", "--category", "kitchen"
 
 @pytest.fixture
 def weak(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suite, "reached_level", lambda: Level(network=True))
+    monkeypatch.setattr(probe, "reached_level", lambda: Level(network=True))
 
 
 def test_it_is_refused_with_what_stays_open_and_the_flag(console: Any, weak: None) -> None:
@@ -31,7 +31,7 @@ def test_with_the_flag_it_runs_and_says_so(console: Any, weak: None) -> None:
 
 
 def test_the_flag_says_nothing_where_code_is_confined(console: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suite, "reached_level", lambda: Level(files=True, network=True, processes=True))
+    monkeypatch.setattr(probe, "reached_level", lambda: Level(files=True, network=True, processes=True))
     ended = console(*RUN, "--option", "i_trust_this_model=true")
     assert ended.code == 0, ended.err
     assert "can reach" not in ended.err

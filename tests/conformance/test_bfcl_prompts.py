@@ -38,7 +38,7 @@ def test_prompts_are_the_official_ones():
             expected = json.loads(line)
             entry = dataset.entry(expected["id"])
             docs, withheld = dataset.functions(entry)
-            shown = prompts.hinted(docs, entry, wording)
+            shown = prompts.with_hints(docs, entry, wording)
             messages = prompts.first_turn(entry, wording, prompt=prompts.system_prompt(shown, entry.config, wording))
             actual: dict[str, Any] = {
                 "prompt_system": _digest(messages[0]["content"]),

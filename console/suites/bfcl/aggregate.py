@@ -38,7 +38,7 @@ class Accuracy:
 
     value: float
     entries: int
-    known: bool = True
+    is_known: bool = True
     """False: at least one part is missing; it counted as 0."""
     touched: bool = True
     """False: all parts are missing."""
@@ -46,7 +46,7 @@ class Accuracy:
     @property
     def shown(self) -> "float | str":
         """The value as the official tables show it: N/A when a part is missing."""
-        return self.value if self.known else "N/A"
+        return self.value if self.is_known else "N/A"
 
 
 def mean(parts: Sequence[Accuracy]) -> Accuracy:
@@ -63,7 +63,7 @@ def weighted(parts: Sequence[Accuracy]) -> Accuracy:
 
 
 def _joined(value: float, entries: int, parts: Sequence[Accuracy]) -> Accuracy:
-    return Accuracy(value, entries, all(part.known for part in parts), any(part.touched for part in parts))
+    return Accuracy(value, entries, all(part.is_known for part in parts), any(part.touched for part in parts))
 
 
 class Standing:

@@ -97,7 +97,7 @@ class BfclLeaderboard:
         def accuracy_of(category: str) -> Accuracy:
             cell = cells.get(category)
             if cell is None or cell.value is None:
-                return Accuracy(0.0, cases.get(category, 0), known=False)
+                return Accuracy(0.0, cases.get(category, 0), is_known=False)
             return Accuracy(cell.value, cell.count)
 
         sums: dict[str, Cell] = {}
@@ -106,7 +106,7 @@ class BfclLeaderboard:
         for name, part in Standing(accuracy_of).sums.items():
             played_parts = [category for category in PARTS[name] if category in cells]
             column = _COLUMN_OF.get(name, name)
-            if not played_parts or not (part.known or name in NUMBER_WITH_GAPS):
+            if not played_parts or not (part.is_known or name in NUMBER_WITH_GAPS):
                 sums[column] = MISSING
                 continue
             low, high = interval(name, accuracy_of, bounds)

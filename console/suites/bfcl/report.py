@@ -62,13 +62,13 @@ def _headline(
 def _sum(name: str, part: Accuracy, official: Mapping[str, Accuracy], whole: Collection[str]) -> Metric:
     """Return a sum as the official tables show it, with its interval and what it lacks."""
     note = gaps(name, whole)
-    count = sum(official[category].entries for category in PARTS[name] if official[category].known)
-    if not part.known and name not in NUMBER_WITH_GAPS:
+    count = sum(official[category].entries for category in PARTS[name] if official[category].is_known)
+    if not part.is_known and name not in NUMBER_WITH_GAPS:
         return Metric(name, None, count=count, note=note)
     bounds = {
         category: wilson(accuracy.value * accuracy.entries, accuracy.entries)
         for category, accuracy in official.items()
-        if accuracy.known
+        if accuracy.is_known
     }
     low, high = interval(name, official.__getitem__, bounds)
     return Metric(name, part.value, low, high, count, note=note)
@@ -100,7 +100,7 @@ def _official(results: Sequence[Result], entries: int) -> Accuracy:
     """Return the official accuracy of a category; without results it is unknown, with the dataset's weight."""
     finished = [result for result in results if result.verdict.outcome is not Outcome.NOT_RUN]
     if not finished:
-        return Accuracy(0.0, entries, known=False, touched=False)
+        return Accuracy(0.0, entries, is_known=False, touched=False)
     return Accuracy(sum(map(is_officially_right, finished)) / len(finished), len(finished))
 
 
