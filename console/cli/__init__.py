@@ -1,1 +1,1 @@
-"""Headless verbs: everything the app can do, for scripts and pipelines. Data on stdout, talk on stderr."""
+"""Headless verbs: everything the app can do, for scripts and pipelines. Data on stdout, messages on stderr."""

@@ -1,4 +1,4 @@
-"""What both phases of the BFCL command have in common: models, categories, result folder, data and mode."""
+"""Options that both phases of the BFCL command share: models, categories, result folder, data and mode."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The outermost frame of a command: every way of ending becomes an exit code and at most one clear message.
+"""Entry point and error boundary: every way of ending becomes an exit code and at most one clear message.
 
 Never a traceback on the terminal. What nobody expected is written to a crash file: frames and exception types, no
 local variables and no values, because those may hold prompts or keys.

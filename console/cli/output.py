@@ -1,4 +1,4 @@
-"""The one way out of the headless verbs: foreign text is made visible here, and only here is anything printed.
+"""Output of the headless verbs: foreign text is made visible here, and only here is anything printed.
 
 Data go to stdout, talk to stderr. JSON is ASCII-escaped, so that no control character reaches a terminal through it.
 """

@@ -1,10 +1,10 @@
-"""Going on with a run that exists: shared by `resume` and `retry`."""
+"""Resuming a run, as `resume` and `retry` do."""
 
 import dataclasses
 
 import msgspec
 
-from console.cli.caps import CapArguments, budget_of
+from console.cli.budget_arguments import BudgetArguments, budget_of
 from console.cli.exitcode import Exit
 from console.cli.foreground import play
 from console.cli.history import read_history
@@ -19,7 +19,7 @@ from console.store.runs import RunFolder
 
 def go_on(
     folder: RunFolder,
-    args: CapArguments,
+    args: BudgetArguments,
     *,
     again: Again,
     only: frozenset[str] = frozenset(),

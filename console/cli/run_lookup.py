@@ -1,4 +1,4 @@
-"""What lists know of all runs, and what their suites hold: for verbs that look at every run."""
+"""Summaries of all runs, and the categories of their suites: for verbs that look at every run."""
 
 from collections.abc import Mapping
 

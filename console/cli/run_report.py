@@ -1,4 +1,4 @@
-"""What a run came to, in words and as an exit code."""
+"""The report of a finished run, as text and as an exit code."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from console.cli.history import History
 from console.cli.output import Output
 from console.core.fault import UsageError
 from console.core.run import Summary
-from console.insight.warnings import run_notices
+from console.insight.warnings import run_warnings
 from console.suites.suite import Metric, Report
 
 _SIGNALS = {1: Exit.HANGUP, 2: Exit.INTERRUPTED, 15: Exit.TERMINATED}
@@ -56,7 +56,7 @@ def show_report(output: Output, history: History, report: Report | None) -> None
     output.text(f"{summary.model} on {summary.suite}: {summary.state}, {_counts(summary)}")
     if summary.message:
         output.text(summary.message, "bad")
-    for notice in run_notices(summary, history.manifest.model):
+    for notice in run_warnings(summary, history.manifest.model):
         output.text(notice, "doubt")
     if summary.damaged:
         output.text(f"{summary.damaged} damaged journal lines were passed over", "doubt")

@@ -1,4 +1,4 @@
-"""From command line options to a preset: what is asked of whom, how much of it, and how far it may go.
+"""From command line options to a preset: models, suites, cases, budget.
 
 A preset named with --preset is taken first; every other option that is given goes over what it says.
 """
@@ -8,14 +8,14 @@ import dataclasses
 import json
 from typing import Any
 
-from console.cli.caps import CapArguments, add_cap_arguments, budget_of
+from console.cli.budget_arguments import BudgetArguments, add_budget_arguments, budget_of
 from console.cli.name_lists import split
 from console.config.paths import presets_files
 from console.config.preset import ROLES, Preset, load_presets, read_suite_words
 from console.core.fault import UsageError
 
 
-class PresetArguments(CapArguments):
+class PresetArguments(BudgetArguments):
     """Options that describe runs."""
 
     preset: str | None
@@ -63,7 +63,7 @@ def add_preset_arguments(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--embedding", metavar="NAME", help="model for the role embedding")
     how.add_argument("--name", metavar="TEXT", help="name of the run")
     how.add_argument("--queue", action="store_true", help="play in the background, after what is queued already")
-    add_cap_arguments(parser)
+    add_budget_arguments(parser)
 
 
 def preset_of(args: PresetArguments) -> Preset:

@@ -8,7 +8,7 @@ from console.insight.conversation import Conversation
 from console.insight.number_format import number
 from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import sentence
-from console.insight.warnings import notices
+from console.insight.warnings import rollout_warnings
 
 _STYLES = {"passed": "good", "failed": "bad", "broken": "bad", "undecided": "doubt"}
 
@@ -23,7 +23,7 @@ def show_case(output: Output, played: Played, manifest: Manifest, comparison: Co
     if verdict is not None and verdict.reason:
         output.text(f"  {sentence(verdict.reason, verdict.subject, verdict.outcome)}  [{verdict.reason}]")
     ended = played.finished
-    for name, text in notices(ended.cut, ended.model, manifest.model) if ended else ():
+    for name, text in rollout_warnings(ended.cut, ended.model, manifest.model) if ended else ():
         output.text(f"  {name}: {text}", "doubt")
     for message in verdict.messages if verdict else ():
         output.text(f"  {message}", "faint")

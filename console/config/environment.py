@@ -1,4 +1,4 @@
-"""Environment variables, and a `.env` file of the current folder as their poorer cousin.
+"""Environment variables, and a `.env` file of the current folder for those that are not set.
 
 The real environment always wins; `.env` is read only from the current folder, never from a parent, and never exported.
 """

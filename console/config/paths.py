@@ -1,4 +1,4 @@
-"""Where things are on this machine: the models file, the data, the runs and this program's own state.
+"""Paths on this machine: the models file, the data, the runs and this program's own state.
 
 Finding never creates anything, and a place the user names must exist: a mistyped path is an error, not an empty list.
 """

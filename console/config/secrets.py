@@ -1,4 +1,4 @@
-"""Keys: found as late as possible, and taken out of every text on its way to a screen, a log or a file."""
+"""API keys: looked up as late as possible, and redacted from every text on its way to a screen, a log or a file."""
 
 import base64
 import re

@@ -1,1 +1,1 @@
-"""Pure folds and reckonings over records: transcripts, a run's overview, groups of failures, filters, statistics."""
+"""Pure folds over records: transcripts, a run's overview, groups of failures, filters, statistics."""

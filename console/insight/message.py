@@ -1,4 +1,4 @@
-"""Chat messages in a normalized form, read from requests as they were sent: nothing in them is taken for granted."""
+"""Chat messages in a normalized form, read as they were sent: nothing in them is taken for granted."""
 
 import ast
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The opening of a conversation, its first request's messages, as text that a reader edits, and back.
+"""The prompt of a conversation, its first request's messages, as text that a reader edits, and back.
 
 A line such as `── user ──` begins a message; everything up to the next such line is its text.
 """

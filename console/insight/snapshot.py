@@ -1,4 +1,4 @@
-"""An overview as bytes, to be taken up again without the journal it came from. Pure: `store` keeps the bytes."""
+"""An overview as bytes, restored without the journal it came from. Pure: `store` keeps the bytes."""
 
 from collections.abc import Iterable, Mapping
 from sys import byteorder, intern

@@ -9,7 +9,7 @@ _EDITION = re.compile(r"[-@:](?:\d[\w.-]*|latest)\Z")
 """What providers add to a model's name without meaning another model: a date, a version."""
 
 
-def notices(cut: str, served: str, model: ModelFacts) -> list[tuple[str, str]]:
+def rollout_warnings(cut: str, served: str, model: ModelFacts) -> list[tuple[str, str]]:
     """Return short names and sentences.
 
     Args:
@@ -25,7 +25,7 @@ def notices(cut: str, served: str, model: ModelFacts) -> list[tuple[str, str]]:
     return warnings
 
 
-def run_notices(summary: Summary, model: ModelFacts) -> list[str]:
+def run_warnings(summary: Summary, model: ModelFacts) -> list[str]:
     """Return the same of a whole run, in sentences."""
     warnings = [
         f"{_rollouts(count)} ended with an answer that was {cut_words(cut)}" for cut, count in summary.cut.items()

@@ -1,4 +1,4 @@
-"""How many requests may be under way at an endpoint, and when: learnt from the endpoint's own answers.
+"""Adaptive concurrency and rate limits of an endpoint, learnt from the endpoint's own answers.
 
 All conversations with one (address, key) share one limiter, so a 429 to one of them holds back all (specs: reliability
 §1.3). The rules: a rate limit pauses everybody until the provider's own time and halves the number of requests at

@@ -1,4 +1,4 @@
-"""How the simulated models behave: each persona turns scripted answers into a planned reply.
+"""Personas of the simulated models: each turns scripted answers into a planned reply.
 
 All chance comes from the generator that is passed in, which the caller seeds by the question, so a part is the same in
 every run. What changes from try to try (a fault that passes) depends on the number of the try alone.

@@ -1,4 +1,4 @@
-"""The worker's side, run as a script by a bare interpreter: shut the doors, then serve one program.
+"""The worker's side, run as a script by a bare interpreter: confine the process, then serve one program.
 
 Three processes: the keeper (started by the engine, ends everything when the engine lets go or dies), process 1 of the
 new namespaces where there are any, and the worker, which confines itself before it imports a single line of a program.

@@ -1,4 +1,4 @@
-"""How far the confinement of a worker reaches on this machine, as it is shown, recorded and insisted upon."""
+"""The confinement level that a worker reaches on this machine, as it is shown, recorded and required."""
 
 from dataclasses import dataclass
 from typing import Any

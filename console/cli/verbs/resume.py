@@ -2,14 +2,14 @@
 
 import argparse
 
-from console.cli.caps import CapArguments, add_cap_arguments
+from console.cli.budget_arguments import BudgetArguments, add_budget_arguments
 from console.cli.resuming import go_on
 from console.config.paths import find_runs_root
 from console.engine.queue import Again
 from console.store.runs import find_run
 
 
-class ResumeArguments(CapArguments):
+class ResumeArguments(BudgetArguments):
     """Options of `resume`."""
 
     which: str
@@ -20,7 +20,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, unique part, or latest")
     parser.add_argument("--fail-under", metavar="X", help="exit 1 if the headline score is below 0.8 or 80%%")
-    add_cap_arguments(parser)
+    add_budget_arguments(parser)
 
 
 def run(args: ResumeArguments) -> int:

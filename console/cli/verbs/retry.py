@@ -5,7 +5,7 @@
 
 import argparse
 
-from console.cli.caps import CapArguments, add_cap_arguments
+from console.cli.budget_arguments import BudgetArguments, add_budget_arguments
 from console.cli.name_lists import split
 from console.cli.resuming import go_on
 from console.config.paths import find_runs_root
@@ -16,7 +16,7 @@ from console.engine.queue import Again
 from console.store.runs import find_run
 
 
-class RetryArguments(CapArguments):
+class RetryArguments(BudgetArguments):
     """Options of `retry`."""
 
     which: str
@@ -31,7 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--status", choices=("broken", "failed"), default="broken", help="what is asked again (default: broken)"
     )
     parser.add_argument("--ids", action="append", default=[], metavar="A,B", help="only these cases")
-    add_cap_arguments(parser)
+    add_budget_arguments(parser)
 
 
 def run(args: RetryArguments) -> int:

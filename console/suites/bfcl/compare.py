@@ -1,4 +1,4 @@
-"""An output laid beside the ground truth for review: in newcomer's words, with the smallest change that would pass."""
+"""An output compared with the ground truth for review: in plain words, with the smallest change that would pass."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""What Java and JavaScript have in common when argument texts become Python values."""
+"""Conversion of argument texts to Python values, shared by Java and JavaScript."""
 
 import re
 from collections.abc import Callable, Mapping

@@ -1,4 +1,4 @@
-"""Holding a conversation: in cave mode the agent in the worker leads, in json mode a loop here does.
+"""Playing a conversation: in cave mode the agent in the worker leads, in json mode a loop here does.
 
 One worker per conversation. Everything that is not deterministic goes through the stage; a resumed conversation
 rebuilds the runtime by going the same way again, with the journaled replies, outputs and clock readings. A provider's

@@ -1,4 +1,4 @@
-"""What a conversation leaves behind, in JSON: the output that is scored, turn by turn.
+"""The recorded output of a conversation, in JSON: what is scored, turn by turn.
 
 What a worker sends may be forged by the code in it: everything is read strictly into these forms, and what does not fit
 is a `BadRecord`.

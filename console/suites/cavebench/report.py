@@ -1,4 +1,4 @@
-"""Metrics of a run and of each scenario: the peer's sums over turns, and what it does not say.
+"""Metrics of a run and of each scenario: the official evaluator's sums over turns, and what it does not say.
 
 The headline is the share of successful turns over all graded conversations. Broken conversations are left out; the
 peer's `missing_calls`, which counts function names, stands beside the true number of missing calls.

@@ -1,4 +1,4 @@
-"""What can be told of a scenario's module without running it: names of validators and hooks, use of the runtime."""
+"""Reading a scenario's module without running it: names of validators and hooks, use of the runtime."""
 
 import ast
 import re

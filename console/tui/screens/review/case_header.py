@@ -12,7 +12,7 @@ from console.core.run import ModelFacts
 from console.insight import number_format
 from console.insight.reasons import sentence
 from console.insight.rollout import PREPARED, Rollout
-from console.insight.warnings import notices
+from console.insight.warnings import rollout_warnings
 from console.tui.render import lines
 from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
 from console.tui.sanitize import one_line
@@ -96,7 +96,9 @@ def hint_lines(case: ReviewedCase, label: HintLabel, width: int) -> list[Content
 
 def notice_lines(rollout: Rollout, model: ModelFacts, width: int) -> list[Content]:
     """Return what else must be known: an answer that was cut off, another model than the one that was asked."""
-    return [_named(name, text, width, "$undecided") for name, text in notices(rollout.cut, rollout.model, model)]
+    return [
+        _named(name, text, width, "$undecided") for name, text in rollout_warnings(rollout.cut, rollout.model, model)
+    ]
 
 
 def annotation_lines(annotation: Annotation, width: int) -> list[Content]:

@@ -1,4 +1,4 @@
-"""Caps of a run on the command line: money, tokens, time, errors. A resumed run keeps its own unless given others."""
+"""Budget options on the command line: money, tokens, time, errors. A resumed run keeps its own unless given others."""
 
 import argparse
 
@@ -8,7 +8,7 @@ from console.core.fault import UsageError
 from console.core.run import Budget
 
 
-class CapArguments(Arguments):
+class BudgetArguments(Arguments):
     """Options that cap a run."""
 
     max_cost: float | None
@@ -17,7 +17,7 @@ class CapArguments(Arguments):
     max_errors: int | None
 
 
-def add_cap_arguments(parser: argparse.ArgumentParser) -> None:
+def add_budget_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options that cap a run."""
     caps = parser.add_argument_group("caps (a run that hits one stops; resume it with a higher one)")
     caps.add_argument("--max-cost", type=float, metavar="USD", help="money")
@@ -26,7 +26,7 @@ def add_cap_arguments(parser: argparse.ArgumentParser) -> None:
     caps.add_argument("--max-errors", type=int, metavar="N", help="broken cases")
 
 
-def budget_of(args: CapArguments, base: Budget | None = None) -> Budget:
+def budget_of(args: BudgetArguments, base: Budget | None = None) -> Budget:
     """Return the caps asked for, those of `base` where none was given.
 
     Raises:
