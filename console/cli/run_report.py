@@ -59,7 +59,7 @@ def show_report(output: Output, history: History, report: Report | None) -> None
     for notice in run_warnings(summary, history.manifest.model):
         output.text(notice, "doubt")
     if summary.damaged:
-        output.text(f"{summary.damaged} damaged journal lines were passed over", "doubt")
+        output.text(f"{summary.damaged} damaged journal lines were skipped", "doubt")
     if report is not None and report.fault:
         output.text()
         output.text(report.fault, "bad")

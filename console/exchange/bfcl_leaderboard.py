@@ -1,7 +1,7 @@
 """The official summary tables: accuracies of all score files, aggregated by the official formulas, as CSV.
 
 Missing categories count as 0 and are shown as `N/A`; weights of missing ones come from the data. A model's name is
-shown as it is, since no registry of names is kept here; a folder without readable score files is passed over and
+shown as it is, since no registry of names is kept here; a folder without readable score files is skipped and
 reported, where the official command stops.
 """
 
@@ -119,7 +119,7 @@ def write_tables(
         prices: of models whose price is known, by folder name.
 
     Returns:
-        The standings by model, and what was passed over.
+        The standings by model, and what was skipped.
 
     Raises:
         UsageError: a table cannot be written.

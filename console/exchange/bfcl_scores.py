@@ -166,7 +166,7 @@ def _further(lines: Sequence[Line]) -> str:
 
 
 def models_in(root: Path) -> list[str]:
-    """Return the models that have a folder with result files; other folders are passed over."""
+    """Return the models that have a folder with result files; other folders are skipped."""
     models: list[str] = []
     for folder in _folders(root):
         if next(folder.rglob("BFCL_v4_*_result.json"), None) is not None:

@@ -121,7 +121,7 @@ class Conversation:
                 pass
 
     def begin(self, frame: Began) -> None:
-        """Take notice of a call in flight; one that is answered already is passed over."""
+        """Begin a call in flight; one that is answered already is ignored."""
         if frame.n in self._answered or frame.n in self._flights or self.verdict is not None:
             return
         self._flights[frame.n] = _Flight(frame)
@@ -130,7 +130,7 @@ class Conversation:
         self._reach(frame.role, frame.turn, frame.step)
 
     def extend(self, delta: Delta) -> None:
-        """Add text of a call in flight; text of unknown or answered calls is passed over."""
+        """Add text of a call in flight; text of unknown or answered calls is ignored."""
         flight = self._flights.get(delta.n)
         if flight is not None:
             flight.parts.setdefault(delta.kind, []).append(delta.text)

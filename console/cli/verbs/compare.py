@@ -101,7 +101,7 @@ def _sides(args: CompareArguments) -> list[ComparisonSide]:
     readers = [RunReader(folder) for folder in folders]
     for reader in readers:
         if reader.damages:
-            args.output.warn(f"{reader.folder.name}: {reader.damages} damaged journal lines were passed over")
+            args.output.warn(f"{reader.folder.name}: {reader.damages} damaged journal lines were skipped")
     return [reader.side for reader in readers]
 
 

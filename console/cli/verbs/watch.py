@@ -1,4 +1,4 @@
-"""Follow a run until it stands still: the Live screen on a terminal, else one line for each finished case."""
+"""Follow a run until it ends or pauses: the Live screen on a terminal, else one line for each finished case."""
 
 import argparse
 import time

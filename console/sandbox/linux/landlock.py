@@ -35,7 +35,7 @@ def version() -> int:
 def restrict(read_only: Iterable[str], writable: Iterable[str]) -> int:
     """Confine the process to the given paths and return the version used, 0 where there is no Landlock.
 
-    Needs the no-new-privileges attribute. Paths that do not exist are passed over.
+    Needs the no-new-privileges attribute. Paths that do not exist are skipped.
     """
     abi = version()
     if abi == 0:
