@@ -62,9 +62,9 @@ def export_run(run: RunFolder, root: Path) -> Path:
     finished, played = _read(run)
     cases = list(dict.fromkeys(record.key.case for record in finished))
     graded = [record for record in finished if record.verdict.outcome.is_graded]
+    if not any("aidanbench_score" in record.verdict.scores for record in graded):
+        raise UsageError("holds no graded AidanBench loop", where=run.name, hint="Choose another form.")
     rows = [_row(record, played[str(record.key)], cases.index(record.key.case)) for record in graded]
-    if not rows:
-        raise UsageError("holds no graded AidanBench loop", where=str(run.path))
     metadata = _metadata(manifest, rows, len(cases)) | {
         "left_out": [_left_out(record) for record in finished if record not in graded]
     }

@@ -68,8 +68,6 @@ class Exports:
         services = self._services
         try:
             if form == "verifiers":
-                if "aidanbench_score" not in run.summary().scores:
-                    raise UsageError("holds no AidanBench loop", where=run.name, hint="Choose another form.")
                 path = export_verifiers(run, Path("outputs"))
             else:
                 path = Path(f"{run.name}{export_format(form).extension}")

@@ -13,13 +13,8 @@ from rules.ratchet import assert_only
 BENCHMARK = re.compile("bfcl|aidan|cave", re.IGNORECASE)
 ROOMS = re.compile(r"console\.(core|insight|engine|tui)(\.(?!suite_views)|$)")
 TEXT = {tokenize.NAME, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
-EXCEPTIONS: frozenset[str] = frozenset(
-    {
-        "console.tui.exports",
-        "console.tui.render.loop_facts",
-    }
-)
-"""Modules of today that name one; the table becomes empty."""
+EXCEPTIONS: frozenset[str] = frozenset()
+"""Modules that name one."""
 
 
 def benchmarks_named(source: str) -> Iterator[str]:

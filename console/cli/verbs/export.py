@@ -72,8 +72,6 @@ _DEFAULTS = {"verifiers": "outputs", "bfcl": "result", "cavebench": "results"}
 
 def _export_layout(layout: str, folder: RunFolder, root: Path) -> list[Path]:
     if layout == "verifiers":
-        if "aidanbench_score" not in folder.summary().scores:
-            raise UsageError("holds no AidanBench loop", where=folder.name, hint="Choose another --format.")
         from console.exchange.verifiers import export_run as as_verifiers
 
         return [as_verifiers(folder, root)]

@@ -10,8 +10,8 @@ from console.insight.loops import NOVELTY, is_loop
 from console.insight.rollout import Rollout
 from console.tui.render import diff
 from console.tui.render.broken_case import broken_blocks
-from console.tui.render.loop_facts import accepted
 from console.tui.suite_views.loop_case import loop_blocks
+from console.tui.suite_views.loop_facts import accepted
 from console.tui.suite_views.loop_live import LoopLiveView
 from console.tui.suite_views.loop_notes import LOOP_NOTES
 from console.tui.suite_views.loop_summary import run_blocks

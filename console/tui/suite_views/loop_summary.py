@@ -11,8 +11,8 @@ from console.insight.rollout import Rollout
 from console.suites.suite import Metric, Report
 from console.tui.render import lines
 from console.tui.render.bars import bar
-from console.tui.render.loop_facts import BAR_WIDTH, NAME_WIDTH, accepted, ending_lines, length_lines
 from console.tui.sanitize import one_line
+from console.tui.suite_views.loop_facts import BAR_WIDTH, NAME_WIDTH, accepted, ending_lines, length_lines
 from console.tui.widgets.block import Block
 
 MUTED = "$muted"

@@ -4,15 +4,13 @@ A suite of another package may be slow, hang or fail in any way: its code never 
 waits for it only for a moment, so that what is quick is there at once. What comes later is drawn when it comes.
 """
 
-import threading
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from queue import SimpleQueue
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from console.core.case import Key, Setting
 from console.core.comparison import Comparison
@@ -23,6 +21,7 @@ from console.insight.conversation import Conversation
 from console.insight.overview import Overview
 from console.insight.rollout import Rollout
 from console.suites.suite import Report, Result, Suite
+from console.tui.data.suite_thread import SuiteThread
 from console.tui.suite_views.registry import load_view
 from console.tui.suite_views.suite_view import ReviewedCase
 
@@ -121,7 +120,7 @@ class CaseLoader:
         self._suite: Suite | None = None
         self._why = ""
         self._in_loop, self._changed = in_loop, changed
-        self._thread = _SuiteThread()
+        self._thread = SuiteThread()
         self._comparisons: OrderedDict[Key, Comparison | str] = OrderedDict()
         self._under_way: dict[Key, Future[Comparison | str]] = {}
         """Comparisons that were not there at once."""
@@ -233,32 +232,6 @@ class CaseLoader:
         self._comparisons[key] = comparison
         while len(self._comparisons) > KEPT:
             self._comparisons.popitem(last=False)
-
-
-class _SuiteThread:
-    """One thread, made when it is first needed, that runs one function after the other; left behind if one hangs."""
-
-    def __init__(self) -> None:
-        self._work: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = SimpleQueue()
-        self._thread: threading.Thread | None = None
-
-    def start(self, work: Callable[[], T]) -> "Future[T]":
-        """Run a function that raises nothing, after those before it."""
-        future: Future[T] = Future()
-        self._work.put((work, future))
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="suite", daemon=True)
-            self._thread.start()
-        return future
-
-    def close(self) -> None:
-        """End after what is under way."""
-        self._work.put(None)
-
-    def _run(self) -> None:
-        while (entry := self._work.get()) is not None:
-            work, future = entry
-            future.set_result(work())
 
 
 def _compared(suite: Suite, conversation: Conversation, manifest: Manifest) -> Comparison | str:
