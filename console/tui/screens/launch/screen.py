@@ -105,7 +105,6 @@ class LaunchScreen(BaseScreen):
 
     def on_mount(self) -> None:
         """Show what is in the workspace."""
-        super().on_mount()
         self.services.workspace.changed.subscribe(self, self._take_news)
         self._take_workspace()
 
@@ -116,7 +115,6 @@ class LaunchScreen(BaseScreen):
 
     def on_resize(self, event: events.Resize) -> None:
         """Say as much as there is room for."""
-        super().on_resize(event)
         self._show_forecast()
 
     def _take_news(self, part: str) -> None:
@@ -226,7 +224,6 @@ class LaunchScreen(BaseScreen):
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Show the keys of the pane that has the focus now, and what its row means."""
-        super().on_descendant_focus(event)
         self._show_meaning()
 
     def _forecast_came(self) -> None:
