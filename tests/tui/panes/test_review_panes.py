@@ -2,10 +2,8 @@
 
 from collections.abc import Sequence
 
-from textual.app import App, ComposeResult
+from support.pane_app import mounted
 from textual.content import Content
-from textual.message import Message
-from textual.widget import Widget
 
 from console.core.annotation import Annotation
 from console.core.case import Key
@@ -13,7 +11,6 @@ from console.core.run import ModelFacts
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout
 from console.suites.suite import Report
-from console.tui import themes
 from console.tui.render import diff
 from console.tui.screens.review.case_list import CaseListPane
 from console.tui.screens.review.case_pane import CasePane, CaseText, Room
@@ -21,35 +18,6 @@ from console.tui.screens.review.shown_case import ShownCase
 from console.tui.suite_views.registry import STANDARD
 from console.tui.suite_views.suite_view import CaseView, ReviewedCase
 from console.tui.widgets.block import Block
-
-
-class PaneApp(App[None]):
-    """Shows one pane and keeps what it posts."""
-
-    def __init__(self, pane: Widget) -> None:
-        """Show a pane."""
-        super().__init__()
-        for theme in themes.themes():
-            self.register_theme(theme)
-        self.theme = themes.DARK
-        self.pane = pane
-        self.posted: list[Message] = []
-
-    def compose(self) -> ComposeResult:
-        """Lay out the pane."""
-        yield self.pane
-
-    def on_case_list_pane_row_entered(self, message: CaseListPane.RowEntered) -> None:
-        """Keep the message."""
-        self.posted.append(message)
-
-    def on_case_list_pane_case_opened(self, message: CaseListPane.CaseOpened) -> None:
-        """Keep the message."""
-        self.posted.append(message)
-
-    def on_case_text_width_changed(self, message: CaseText.WidthChanged) -> None:
-        """Keep the message."""
-        self.posted.append(message)
 
 
 def shown_case(texts: Sequence[str], view: int = 0) -> ShownCase:
@@ -84,28 +52,26 @@ def shown_case(texts: Sequence[str], view: int = 0) -> ShownCase:
 
 async def test_the_list_says_where_the_cursor_is_and_what_was_opened() -> None:
     pane = CaseListPane()
-    app = PaneApp(pane)
-    async with app.run_test(size=(60, 10)) as pilot:
+    async with mounted(pane, (60, 10)) as (app, pilot):
         pane.show(
             ["g", "0/a", "0/b"], {"g"}, lambda key, width: Content(f"{key} {width}"), cursor="0/a", empty=Content()
         )
         pane.rows.focus()
         await pilot.press("j", "enter")
         await pilot.pause()
-        entered = [message.key for message in app.posted if isinstance(message, CaseListPane.RowEntered)]
+        entered = [message.key for message in app.posted_of(CaseListPane.RowEntered)]
         assert entered == ["0/a", "0/b"]
-        assert isinstance(app.posted[-1], CaseListPane.CaseOpened)
+        assert len(app.posted_of(CaseListPane.CaseOpened)) == 1
         assert pane.cursor == "0/b"
 
 
 async def test_a_case_is_drawn_searched_and_taken_away() -> None:
     pane = CasePane()
-    app = PaneApp(pane)
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with mounted(pane, (80, 24)) as (app, pilot):
         await pilot.pause()
         pane.show(shown_case(["a needle here", "hay"]), Room(80))
         await pilot.pause()
-        assert any(isinstance(message, CaseText.WidthChanged) for message in app.posted)
+        assert app.posted_of(CaseText.WidthChanged) != []
         assert pane.has_class("-diff")
         assert pane.find("needle") == 2
         assert pane.find_step(1)
@@ -121,8 +87,7 @@ async def test_a_case_is_drawn_searched_and_taken_away() -> None:
 
 async def test_turns_are_stepped_through_and_blocks_fold() -> None:
     pane = CasePane()
-    app = PaneApp(pane)
-    async with app.run_test(size=(80, 24)) as pilot:
+    async with mounted(pane, (80, 24)) as (_, pilot):
         await pilot.pause()
         pane.show(shown_case(["line\n" * 40]), Room(80))
         await pilot.pause()

@@ -1,0 +1,52 @@
+"""The panes of Compare, each mounted alone over two runs that were read."""
+
+from pathlib import Path
+
+import pytest
+from support.compared_runs import CallSuite, call_run
+from support.pane_app import mounted
+from support.screen_text import text_of
+
+from console.tui.screens.compare import run_pair
+from console.tui.screens.compare.case_pane import CasePane, comparison_blocks
+from console.tui.screens.compare.change_list import ChangeList
+from console.tui.screens.compare.run_pair import RunPair, read_pair
+from console.tui.widgets.row_list import RowList
+
+
+@pytest.fixture
+def pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunPair:
+    """Two runs of the same cases, and a suite that can compare them."""
+    monkeypatch.setattr(run_pair, "find_suite", lambda manifest, data: CallSuite())
+    return read_pair(call_run(tmp_path, "0116-0904", "gpt-w", 0), call_run(tmp_path, "0117-1420", "gpt-x", 1), None)
+
+
+async def test_changes_are_listed_chosen_and_refused(pair: RunPair) -> None:
+    pane = ChangeList()
+    async with mounted(pane, (80, 12)) as (app, pilot):
+        assert "reading both runs" in text_of(app)
+        pairs = {str(changed.a.key): changed for changed in pair.comparison.pairs}
+        pane.show_pairs(pairs, pair.comparison, "all", "")
+        await pilot.press("j", "enter")
+        await pilot.pause()
+        assert [message.key for message in app.posted_of(RowList.RowChosen)] == [list(pairs)[1]]
+        assert "live_multiple_140-58" in text_of(app)
+        pane.refuse("no such run: [/x]\x1b")
+        await pilot.pause()
+        assert "no such run: [/x]^[" in text_of(app)
+
+
+async def test_a_case_is_shown_in_both_runs_and_taken_away(pair: RunPair) -> None:
+    pane = CasePane()
+    async with mounted(pane, (100, 60)) as (app, pilot):
+        case = pair.read_case(pair.comparison.pairs[0])
+        pane.show_blocks(comparison_blocks(case, "no suite here", 90))
+        await pilot.pause()
+        assert "imperial" in text_of(app)
+        assert "no suite here" in text_of(app)
+        pane.show_fault("its journal cannot be read")
+        await pilot.pause()
+        assert "its journal cannot be read" in text_of(app)
+        pane.clear()
+        await pilot.pause()
+        assert "its journal" not in text_of(app)
