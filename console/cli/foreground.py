@@ -7,17 +7,17 @@ from console.cli.output import Output
 from console.cli.progress import Progress
 from console.core.record import AnyRecord
 from console.engine.launch import Ending, run_in_foreground
-from console.engine.plan import Prepared
-from console.engine.queue import Again
+from console.engine.plan import PreparedRun
+from console.engine.queue import RetryScope
 from console.store.runs import RunFolder
 
 
 def play(
     folder: RunFolder,
-    prepared: Prepared,
+    prepared: PreparedRun,
     output: Output,
     *,
-    again: Again = Again.NONE,
+    retry: RetryScope = RetryScope.NONE,
     only: frozenset[str] = frozenset(),
     also: Callable[[AnyRecord], None] | None = None,
 ) -> Ending:
@@ -36,7 +36,7 @@ def play(
             also(record)
 
     try:
-        ending = run_in_foreground(folder, prepared, again=again, only=only, on_record=see, on_signal=progress.say)
+        ending = run_in_foreground(folder, prepared, retry=retry, only=only, on_record=see, on_signal=progress.say)
     finally:
         progress.close()
     save_overview(folder)

@@ -10,8 +10,8 @@ from console.cli.foreground import play
 from console.cli.history import read_history
 from console.cli.run_report import exit_code, show_report, threshold
 from console.engine.plan import reopen
-from console.engine.queue import Again, plan_jobs
-from console.engine.recorded_effects import RecordedEffects
+from console.engine.queue import RetryScope, plan_jobs
+from console.engine.recorded_effects import JournalEffects
 from console.store.journal import JournalReader
 from console.store.lock import RunLocked
 from console.store.runs import RunFolder
@@ -21,7 +21,7 @@ def go_on(
     folder: RunFolder,
     args: BudgetArguments,
     *,
-    again: Again,
+    retry: RetryScope,
     only: frozenset[str] = frozenset(),
     fail_under: str | None = None,
 ) -> int:
@@ -34,15 +34,15 @@ def go_on(
     prepared = reopen(folder, args.models, args.data)
     budget = budget_of(args, prepared.manifest.budget)
     prepared = dataclasses.replace(prepared, manifest=msgspec.structs.replace(prepared.manifest, budget=budget))
-    memory, reader = RecordedEffects(), JournalReader(folder.journal_path)
-    memory.add_all(reader.iter_all())
-    due = plan_jobs(prepared.cases, prepared.manifest.rollouts, memory, again, only)
+    recorded, reader = JournalEffects(), JournalReader(folder.journal_path)
+    recorded.add_all(reader.iter_all())
+    due = plan_jobs(prepared.cases, prepared.manifest.rollouts, recorded, retry, only)
     if not due:
         output.warn(f"nothing is left to do in {folder.name}")
         return Exit.LOCKED
     output.say(f"{len(due)} of {prepared.manifest.cases} are to be played")
     try:
-        ending = play(folder, prepared, output, again=again, only=only)
+        ending = play(folder, prepared, output, retry=retry, only=only)
     except RunLocked as locked:
         output.warn(f"{locked}; `eval-console watch {folder.name}` follows it")
         return Exit.LOCKED

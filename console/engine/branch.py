@@ -33,15 +33,15 @@ def branch_plan(
         data_path: the data folder; None: the usual ones.
         runs_path: where the new run goes; None: the usual place.
     """
-    what = cases[0] if len(cases) == 1 else f"{len(cases)} cases"
+    asked = cases[0] if len(cases) == 1 else f"{len(cases)} cases"
     return Plan(
         model=model or manifest.model.name,
         suite=manifest.suite,
         selection=Selection(ids=cases),
         options=manifest.setting.options,
         mode=manifest.setting.mode,
-        roles={role: it.name for role, it in manifest.roles.items()},
-        name=f"{'edited' if edit else 'again'} {what} {model or manifest.model.name}",
+        roles={role: facts.name for role, facts in manifest.roles.items()},
+        name=f"{'edited' if edit else 'again'} {asked} {model or manifest.model.name}",
         parent=run,
         edit=edit or manifest.setting.edit,
         models_path=models_path,

@@ -35,9 +35,9 @@ class BudgetMeter:
     tokens: int = 0
     errors: int = 0
     opened: float = field(default_factory=time.monotonic)
-    _held: dict[object, tuple[float, int]] = field(default_factory=dict[object, tuple[float, int]])
-    _returned: asyncio.Event = field(default_factory=asyncio.Event)
-    _lengths: dict[tuple[Key, str], int] = field(default_factory=dict[tuple[Key, str], int])
+    _reserved: dict[object, tuple[float, int]] = field(default_factory=dict[object, tuple[float, int]])
+    _release: asyncio.Event = field(default_factory=asyncio.Event)
+    _sent_lengths: dict[tuple[Key, str], int] = field(default_factory=dict[tuple[Key, str], int])
 
     def reserve(self, holder: object, request: ChatRequest, facts: ModelFacts) -> bool:
         """Set aside the worst case of a call; False when it may fit once calls in flight have ended.
@@ -50,16 +50,17 @@ class BudgetMeter:
         estimate = (int(sent / CHARS_PER_TOKEN), int(limit))
         cost = (estimate[0] * (facts.price_in or 0.0) + estimate[1] * (facts.price_out or 0.0)) / 1e6
         self.check(cost, sum(estimate))
-        held = self._held.values()
-        if not self._fits(cost + sum(one for one, _ in held), sum(estimate) + sum(one for _, one in held)):
+        reserved_usd = sum(usd for usd, _ in self._reserved.values())
+        reserved_tokens = sum(tokens for _, tokens in self._reserved.values())
+        if not self._fits(cost + reserved_usd, sum(estimate) + reserved_tokens):
             return False
-        self._held[holder] = (cost, sum(estimate))
+        self._reserved[holder] = (cost, sum(estimate))
         return True
 
     def _fits(self, cost: float, tokens: int) -> bool:
         caps = self.budget
-        dear = caps.cost_usd is not None and self.cost_usd + cost > caps.cost_usd
-        return not dear and (caps.tokens is None or self.tokens + tokens <= caps.tokens)
+        too_dear = caps.cost_usd is not None and self.cost_usd + cost > caps.cost_usd
+        return not too_dear and (caps.tokens is None or self.tokens + tokens <= caps.tokens)
 
     def check(self, cost: float = 0.0, tokens: int = 0) -> None:
         """Raise BudgetReached if the caps do not allow this much more."""
@@ -75,17 +76,17 @@ class BudgetMeter:
         if caps.seconds is not None and time.monotonic() - self.opened > caps.seconds:
             raise BudgetReached(f"{caps.seconds:.0f} s are over")
 
-    async def returned(self) -> None:
+    async def wait_for_release(self) -> None:
         """Wait until a reservation is given back."""
-        self._returned.clear()
-        await self._returned.wait()
+        self._release.clear()
+        await self._release.wait()
 
     def release(self, holder: object) -> None:
         """Give a reservation back."""
-        self._held.pop(holder, None)
-        self._returned.set()
+        self._reserved.pop(holder, None)
+        self._release.set()
 
-    def settle(self, record: Asked | Embedded, facts: ModelFacts) -> None:
+    def add_call(self, record: Asked | Embedded, facts: ModelFacts) -> None:
         """Take a journaled call into account; a reply without a usage report, by the length of its texts."""
         if isinstance(record, Embedded):
             self.cost_usd += cost_of_embedding(record, facts) or 0.0
@@ -93,18 +94,18 @@ class BudgetMeter:
             return
         reply = record.reply
         if reply.usage is None and not reply.simulated:
-            reply = msgspec.structs.replace(reply, usage=self._guess(record))
-        self.pay(reply, facts)
+            reply = msgspec.structs.replace(reply, usage=self._estimate_usage(record))
+        self.add_reply(reply, facts)
 
-    def _guess(self, record: Asked) -> Usage:
+    def _estimate_usage(self, record: Asked) -> Usage:
         thread, reply = (record.key, record.role), record.reply
-        before = self._lengths.get(thread, 0) if record.prefix else 0
-        self._lengths[thread] = before + sum(len(str(message)) for message in record.messages)
+        before = self._sent_lengths.get(thread, 0) if record.prefix else 0
+        self._sent_lengths[thread] = before + sum(len(str(message)) for message in record.messages)
         written = len(reply.content or "") + len(reply.reasoning) + sum(len(str(call)) for call in reply.tool_calls)
-        return Usage(int(self._lengths[thread] / CHARS_PER_TOKEN) + 1, int(written / CHARS_PER_TOKEN) + 1)
+        return Usage(int(self._sent_lengths[thread] / CHARS_PER_TOKEN) + 1, int(written / CHARS_PER_TOKEN) + 1)
 
-    def pay(self, reply: Reply, facts: ModelFacts) -> None:
-        """Take a reply's real cost into account."""
+    def add_reply(self, reply: Reply, facts: ModelFacts) -> None:
+        """Count a reply and what it cost."""
         self.cost_usd += cost_of(reply, facts) or 0.0
         if reply.usage is not None:
             self.tokens += reply.usage.input + reply.usage.output

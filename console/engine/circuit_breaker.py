@@ -15,47 +15,48 @@ UNPROVEN_CALLS = 3
 
 
 class CircuitBreaker:
-    """What a run does not know yet of its models."""
+    """Limits calls to models that have not answered yet, and stops the run when they only refuse."""
 
     def __init__(self, roles: Iterable[str]) -> None:
-        """Start with no role's model proven."""
         self._unproven = set(roles)
         self._refusals: dict[str, int] = {}
-        self._aside: list[tuple[Job, Finished]] = []
+        self._refused: list[tuple[Job, Finished]] = []
 
     def __len__(self) -> int:
         """Conversations set aside."""
-        return len(self._aside)
+        return len(self._refused)
 
-    def room(self, concurrency: int) -> int:
+    def most_in_flight(self, concurrency: int) -> int:
         """How many conversations may be in flight."""
         return min(concurrency, UNPROVEN_CALLS - sum(self._refusals.values())) if self._unproven else concurrency
 
-    def is_own(self, fault: Fault) -> bool:
+    def is_case_fault(self, fault: Fault) -> bool:
         """Whether a refusal is the case's own: of a request that a model with proven settings cannot take."""
         return fault.kind in (FaultKind.BAD_REQUEST, FaultKind.BAD_TOOL_SCHEMA) and fault.role not in self._unproven
 
     def set_aside(self, role: str, job: Job, finished: Finished) -> bool:
         """Keep a refused conversation; return whether that is enough to stop the run."""
         self._refusals[role] = self._refusals.get(role, 0) + 1
-        self._aside.append((job, finished))
+        self._refused.append((job, finished))
         return self._refusals[role] >= UNPROVEN_CALLS
 
     @property
     def verdict(self) -> str:
         """What the last refusal said, if no answer of that role's model speaks for the settings; else empty."""
-        return self._aside[-1][1].verdict.messages[0] if self._aside and self._unproven & set(self._refusals) else ""
+        return (
+            self._refused[-1][1].verdict.messages[0] if self._refused and self._unproven & set(self._refusals) else ""
+        )
 
-    def take(self) -> list[tuple[Job, Finished]]:
+    def take_refused(self) -> list[tuple[Job, Finished]]:
         """Hand out all that was set aside."""
-        taken, self._aside = self._aside, []
-        return taken
+        refused, self._refused = self._refused, []
+        return refused
 
-    def is_news(self, role: str) -> bool:
-        """Whether an answer of this role's model settles anything."""
+    def awaits_answer(self, role: str) -> bool:
+        """Whether an answer of this role's model would change anything."""
         return role in self._unproven or role in self._refusals
 
-    def prove(self, role: str) -> list[tuple[Job, Finished]]:
+    def record_answer(self, role: str) -> list[tuple[Job, Finished]]:
         """Trust a role's model; return the conversations whose refusals are now known to be their own fault."""
         self._unproven.discard(role)
-        return self.take() if self._refusals.pop(role, None) and not self._refusals else []
+        return self.take_refused() if self._refusals.pop(role, None) and not self._refusals else []

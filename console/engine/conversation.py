@@ -11,10 +11,10 @@ from console.core.record import Finished
 from console.core.run import ModelFacts
 from console.engine.budget import BudgetReached, cost_of, cost_of_embedding
 from console.engine.queue import Job
-from console.engine.recorded_effects import KnownEffects
+from console.engine.recorded_effects import ConversationEffects
 from console.engine.stage import JournaledStage, StageContext
 from console.suites.guard import SuiteError, describe_error
-from console.suites.suite import ScoresSlowly, Suite
+from console.suites.suite import NamesStates, ScoresSlowly, Suite
 
 
 class EngineContext(StageContext, Protocol):
@@ -32,14 +32,16 @@ class EngineContext(StageContext, Protocol):
 class Conversation:
     """Plays one job."""
 
-    def __init__(self, job: Job, known: KnownEffects, home: EngineContext, suite: Suite, setting: Setting) -> None:
-        """Set the stage; nothing is asked yet."""
-        self.job, self.known, self.home, self.suite, self.setting = job, known, home, suite, setting
-        self.stage = JournaledStage(job.key, known, home, setting.edit)
+    def __init__(
+        self, job: Job, recorded: ConversationEffects, context: EngineContext, suite: Suite, setting: Setting
+    ) -> None:
+        self.job, self.recorded, self.context, self.suite, self.setting = job, recorded, context, suite, setting
+        states = suite.effect_states() if isinstance(suite, NamesStates) else None
+        self.stage = JournaledStage(job.key, recorded, context, setting.edit, states)
         self.fault: Fault | None = None
         self._began = time.monotonic()
 
-    async def hold(self) -> Finished:
+    async def play(self) -> Finished:
         """Play and judge.
 
         Raises:
@@ -48,23 +50,23 @@ class Conversation:
         """
         try:
             output = await self.suite.play(self.job.case, self.stage, self.setting)
-            return self.finished(await self._judged(output), output)
+            return self.finished(await self._score(output), output)
         except BudgetReached:
             raise
         except Fault as fault:
             self.fault = fault
             return self.finished(broken(fault))
         except SuiteError as error:
-            return self.finished(broken(Fault(FaultKind.SUITE, self.home.redact(str(error)))))
+            return self.finished(broken(Fault(FaultKind.SUITE, self.context.redact(str(error)))))
         except UsageError as error:
             return self.finished(broken(Fault(FaultKind.DATA, str(error))))
         except Exception as error:  # a fault in a suite's code costs one rollout, never the run
-            text = self.home.redact(describe_error(error, self.suite))
+            text = self.context.redact(describe_error(error, self.suite))
             return self.finished(broken(Fault(FaultKind.SUITE, text)))
 
-    async def _judged(self, output: Any) -> Verdict:
-        if self.known.unused:
-            self.stage.note("divergence", {"unused_effects": self.known.unused})
+    async def _score(self, output: Any) -> Verdict:
+        if self.recorded.unused:
+            self.stage.note("divergence", {"unused_effects": self.recorded.unused})
         case, suite = self.job.case, self.suite
         if isinstance(suite, ScoresSlowly) and suite.scores_slowly(case):
             return await asyncio.to_thread(suite.score, case, output, self.setting)
@@ -72,9 +74,11 @@ class Conversation:
 
     def finished(self, verdict: Verdict, output: Any = None) -> Finished:
         """Return the closing record, with what the conversation cost."""
-        costs = [cost_of(reply, self.home.facts(role)) for role, all_ in self.stage.spent.items() for reply in all_]
-        costs += [cost_of_embedding(record, self.home.facts(record.role)) for record in self.stage.embedded]
-        known = [cost for cost in costs if cost is not None]
+        costs = [
+            cost_of(reply, self.context.facts(role)) for role, replies in self.stage.spent.items() for reply in replies
+        ]
+        costs += [cost_of_embedding(record, self.context.facts(record.role)) for record in self.stage.embedded]
+        prices = [cost for cost in costs if cost is not None]
         return Finished(
             at=time.time(),
             key=self.job.key,
@@ -83,7 +87,7 @@ class Conversation:
             seconds=round(time.monotonic() - self._began, 6),
             input_tokens=self.stage.input_tokens,
             output_tokens=self.stage.output_tokens,
-            cost_usd=sum(known) if len(known) == len(costs) else None,
+            cost_usd=sum(prices) if len(prices) == len(costs) else None,
             calls=self.stage.calls,
             cut=self.stage.cut,
             model=self.stage.model,

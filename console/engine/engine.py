@@ -22,12 +22,12 @@ from console.engine.circuit_breaker import CircuitBreaker
 from console.engine.conversation import Conversation
 from console.engine.endpoints import Endpoints
 from console.engine.journal_buffer import JournalBuffer
-from console.engine.outputs import Outputs, has_answer
+from console.engine.outputs import DependencyOutputs, has_answer
 from console.engine.pause import ManualPause, ProviderPause
-from console.engine.plan import Prepared
+from console.engine.plan import PreparedRun
 from console.engine.publish import Publisher
-from console.engine.queue import Again, Job, JobQueue, all_played, plan_jobs
-from console.engine.recorded_effects import KnownEffects, RecordedEffects, read_whole
+from console.engine.queue import Job, JobQueue, RetryScope, all_played, plan_jobs
+from console.engine.recorded_effects import ConversationEffects, JournalEffects, read_whole
 from console.engine.role_warnings import RoleWarnings
 from console.engine.running import RunningConversations
 from console.llm.endpoint import Endpoint
@@ -46,9 +46,9 @@ class Engine:
     def __init__(
         self,
         run: RunFolder,
-        prepared: Prepared,
+        prepared: PreparedRun,
         *,
-        again: Again = Again.NONE,
+        retry: RetryScope = RetryScope.NONE,
         only: frozenset[str] = frozenset(),
         on_record: Callable[[AnyRecord], None] | None = None,
         say: Callable[[str], None] | None = None,
@@ -58,7 +58,7 @@ class Engine:
         Args:
             run: the run's folder, with its manifest written.
             prepared: suite, cases and models, looked up.
-            again: which finished rollouts get a further attempt.
+            retry: which finished rollouts get a further attempt.
             only: restrict further attempts to these case ids.
             on_record: called with every record as it is journaled, for plain progress output.
             say: called with a sentence when the run has to wait for something, and when it goes on.
@@ -67,21 +67,21 @@ class Engine:
         self.manifest = prepared.manifest
         self.concurrency = prepared.manifest.concurrency
         self.fold = RunFold()
-        self._again, self._only = again, only
+        self._retry, self._only = retry, only
         self._on_record, self.say = on_record, say or _say_nothing
         self._redact = Redactor.for_models(prepared.models.values())
         self._endpoints = Endpoints(prepared.models, prepared.manifest)
-        self._roster = RunningConversations()
-        self._known: dict[Key, KnownEffects] = {}
-        self._outputs = Outputs(prepared.cases)
+        self._running = RunningConversations()
+        self._recorded: dict[Key, ConversationEffects] = {}
+        self._outputs = DependencyOutputs(prepared.cases)
         self._changed = asyncio.Event()
-        self._state, self._pause = "running", ManualPause()
-        self._given_up = False
-        self._held = ProviderPause(self._changed.set)
-        self._doubts = CircuitBreaker(prepared.models)
-        self._cautions = RoleWarnings(prepared.models, prepared.warnings, self.say)
+        self._state, self._manual_pause = "running", ManualPause()
+        self._cancelled = False
+        self._provider_pause = ProviderPause(self._changed.set)
+        self._circuit_breaker = CircuitBreaker(prepared.models)
+        self._role_warnings = RoleWarnings(prepared.models, prepared.warnings, self.say)
         self._ending: tuple[str, str] | None = None
-        self.purse = BudgetMeter(prepared.manifest.budget)
+        self.budget_meter = BudgetMeter(prepared.manifest.budget)
 
     async def run(self) -> Closed:
         """Play until everything is finished or the run is stopped; return how it ended.
@@ -92,41 +92,43 @@ class Engine:
             Fault: the journal cannot be opened, or records could not be written in the end (kind `disk`).
         """
         with RunLock(self.folder.lock_path):
-            memory = self._remember()
+            recorded = self._read_journal()
             journal = JournalWriter(self.folder.journal_path)
-            self.ledger = JournalBuffer(journal, self.fold, self._changed.set, self.say)
-            self.publisher = Publisher(self.folder.socket_path, self.status, self.obey)
+            self.journal = JournalBuffer(journal, self.fold, self._changed.set, self.say)
+            self.publisher = Publisher(self.folder.socket_path, self.status, self.handle_command)
             try:
                 await self.publisher.open(self.say)
-                return await self._play_all(memory)
+                return await self._play_all(recorded)
             finally:
                 await self._shut_down()
 
-    def _remember(self) -> RecordedEffects:
-        memory = RecordedEffects()
+    def _read_journal(self) -> JournalEffects:
+        recorded = JournalEffects()
         for record in read_whole(self.folder.journal_path):
-            memory.add(record)
+            recorded.add(record)
             self.fold.apply(without_output(record))
             if isinstance(record, Asked | Embedded):
-                self.purse.settle(record, self.facts(record.role))
+                self.budget_meter.add_call(record, self.facts(record.role))
             elif isinstance(record, Finished):
-                self._outputs.take(record)
-        return memory
+                self._outputs.add(record)
+        return recorded
 
-    async def _play_all(self, memory: RecordedEffects) -> Closed:
+    async def _play_all(self, recorded: JournalEffects) -> Closed:
         opened = Opened(at=time.time(), pid=os.getpid(), host=socket.gethostname(), version=__version__)
-        self.ledger.append(opened)
-        jobs = plan_jobs(self.prepared.cases, self.manifest.rollouts, memory, self._again, self._only)
+        self.journal.append(opened)
+        jobs = plan_jobs(self.prepared.cases, self.manifest.rollouts, recorded, self._retry, self._only)
         due = {job.slot for job in jobs}
-        answered = [slot for slot, ended in memory.finished.items() if slot not in due and has_answer(ended)]
-        self._known = memory.known
+        answered = [slot for slot, ended in recorded.finished.items() if slot not in due and has_answer(ended)]
+        self._recorded = recorded.unfinished
         self.queue = JobQueue(jobs, self.prepared.cases, answered)
-        timer = asyncio.get_running_loop().call_later(self.purse.budget.seconds or LONGEST_TIMER_S, self._check_caps)
+        timer = asyncio.get_running_loop().call_later(
+            self.budget_meter.budget.seconds or LONGEST_TIMER_S, self._check_caps
+        )
         if jobs:
-            await self._cautions.look(self._changed, lambda: self._ending is not None)
+            await self._role_warnings.check(self._changed, lambda: self._ending is not None)
         await self._schedule()
         timer.cancel()
-        self._settle_doubts()
+        self._resolve_refusals()
         reason, message = self._ending or ("completed", "")
         if reason == "stopped" and not self.queue and all_played(jobs, self.fold.latest):
             reason = "completed"  # what was in flight was all there was
@@ -137,13 +139,13 @@ class Engine:
 
     def _check_caps(self) -> None:
         try:
-            self.purse.check()
+            self.budget_meter.check()
         except BudgetReached as reached:
             self.end("budget", str(reached))
 
     async def _until_written(self) -> None:
         """Wait for the disk with the records that are held, unless somebody does not want to wait any more."""
-        while self.ledger.blocked_by is not None and not self._given_up:
+        while self.journal.blocked_by is not None and not self._cancelled:
             self._changed.clear()
             await self._changed.wait()
 
@@ -153,77 +155,77 @@ class Engine:
             self._changed.clear()
             while self._may_start() and (job := self.queue.next()) is not None:
                 self._start(job)
-            if not self._roster:
+            if not self._running:
                 if self._ending or not len(self.queue):
                     return
-                if not self._pause and self.ledger.blocked_by is None and not self._held.left_s:
-                    if not self._doubts:
+                if not self._manual_pause and self.journal.blocked_by is None and not self._provider_pause.left_s:
+                    if not self._circuit_breaker:
                         return
-                    self._settle_doubts()
+                    self._resolve_refusals()
                     continue
             await self._changed.wait()
 
     def _may_start(self) -> bool:
-        if self._ending or self._pause or self.ledger.blocked_by is not None or self._held.left_s:
+        if self._ending or self._manual_pause or self.journal.blocked_by is not None or self._provider_pause.left_s:
             return False
-        return len(self._roster) < self._doubts.room(self.concurrency)
+        return len(self._running) < self._circuit_breaker.most_in_flight(self.concurrency)
 
     def _start(self, job: Job) -> None:
-        if not self._known.get(job.key):
+        if not self._recorded.get(job.key):
             self.append(Started(at=time.time(), key=job.key, case=job.case))
-        self._roster.start(job.key, self._hold(job), lambda: self._settle_unstarted(job))
+        self._running.start(job.key, self._play(job), lambda: self._finish_unstarted(job))
 
-    def _settle_unstarted(self, job: Job) -> None:
+    def _finish_unstarted(self, job: Job) -> None:
         if self._ending is None:
             self._finish(job, Finished(at=time.time(), key=job.key, verdict=STOPPED))
-        self._let_go(job.key)
+        self._remove(job.key)
 
-    def _let_go(self, key: Key) -> None:
-        self._roster.leave(key)
+    def _remove(self, key: Key) -> None:
+        self._running.remove(key)
         self.publisher.ended(key)
         self._changed.set()
 
-    async def _hold(self, job: Job) -> None:
+    async def _play(self, job: Job) -> None:
         """Play one conversation and settle how it ended. Only cancellation and a used-up budget leave it open."""
-        known = self._known.pop(job.key, None) or KnownEffects()
-        conversation = Conversation(job, known, self, self.prepared.suite, self.manifest.setting)
+        recorded = self._recorded.pop(job.key, None) or ConversationEffects()
+        conversation = Conversation(job, recorded, self, self.prepared.suite, self.manifest.setting)
         try:
-            finished = await conversation.hold()
+            finished = await conversation.play()
         except BudgetReached as reached:
             self.end("budget", str(reached))
         except asyncio.CancelledError:
             if self._ending is None:
                 self._finish(job, conversation.finished(STOPPED))
         else:
-            self._settle(job, finished, conversation.fault)
+            self._finish_or_set_aside(job, finished, conversation.fault)
         finally:
-            self._let_go(job.key)
+            self._remove(job.key)
 
-    def _settle(self, job: Job, finished: Finished, fault: Fault | None) -> None:
+    def _finish_or_set_aside(self, job: Job, finished: Finished, fault: Fault | None) -> None:
         """Journal a verdict; refusals are held back until it is clear whether the run or the case is at fault."""
-        if fault is None or not fault.is_halting or self._doubts.is_own(fault):
+        if fault is None or not fault.is_halting or self._circuit_breaker.is_case_fault(fault):
             self._finish(job, finished)
-        elif self._doubts.set_aside(fault.role, job, finished):
+        elif self._circuit_breaker.set_aside(fault.role, job, finished):
             self.end("halted", f"{fault.message} {fault.hint}".strip())
 
-    def _settle_doubts(self) -> None:
+    def _resolve_refusals(self) -> None:
         """At the end: with no answer at all the refusals are the run's fault, else they are those cases' own."""
-        if verdict := self._doubts.verdict:
+        if verdict := self._circuit_breaker.verdict:
             self.end("halted", verdict)
-        for job, finished in self._doubts.take():
+        for job, finished in self._circuit_breaker.take_refused():
             if self._ending is None or self._ending[0] != "halted":
                 self._finish(job, finished)
 
     def _finish(self, job: Job, finished: Finished) -> None:
         self.append(finished)
         if finished.verdict.outcome is Outcome.BROKEN:
-            self.purse.errors += 1
+            self.budget_meter.errors += 1
             self._check_caps()
         if has_answer(finished):
             self.queue.finish(job.slot)
             return
         verdict = Verdict(Outcome.NOT_RUN, reason="dependency", messages=(f"{job.key} has no answer",))
-        for lost in self.queue.give_up(job.slot):
+        for lost in self.queue.drop_dependents(job.slot):
             self.append(Finished(at=time.time(), key=lost.key, verdict=verdict))
 
     def end(self, reason: str, message: str = "") -> None:
@@ -232,41 +234,41 @@ class Engine:
             self._ending = (reason, message)
             self._state = "stopping"
             self._changed.set()
-            self._roster.give_up_waiting()
+            self._running.cancel_waiting()
 
     def cancel(self, reason: str = "stopped") -> None:
         """Start nothing more and give up what is in flight; it stays resumable."""
         self.end(reason)
-        self._given_up = True
+        self._cancelled = True
         self._changed.set()
-        self._roster.give_up_all()
+        self._running.cancel_all()
 
     @property
     def in_flight(self) -> int:
         """Conversations being played."""
-        return len(self._roster)
+        return len(self._running)
 
     async def _shut_down(self) -> None:
-        self._roster.give_up_all()
-        await self._roster.gone()
+        self._running.cancel_all()
+        await self._running.until_empty()
         self._state = "closed"
         await self.publisher.close()
         await self._endpoints.aclose()
-        await self.ledger.close()
+        await self.journal.close()
 
     # What stages need of the engine (stage.Host).
 
     def append(self, record: AnyRecord) -> None:
         """Journal a record and tell watchers what it ends."""
-        self.ledger.append(record)
+        self.journal.append(record)
         match record:
             case Asked() | Embedded():
                 self.publisher.ended(record.key, record.n)
-                self.purse.settle(record, self.facts(record.role))
+                self.budget_meter.add_call(record, self.facts(record.role))
             case Tried():
-                self.publisher.began_again(record.key, record.n)
+                self.publisher.restarted(record.key, record.n)
             case Finished():
-                self._outputs.take(record)
+                self._outputs.add(record)
             case _:
                 pass
         if self._on_record is not None:
@@ -290,53 +292,53 @@ class Engine:
 
     def state(self, key: Key, state: str, why: str = "") -> None:
         """Note what a conversation is doing."""
-        self._roster.note(key, state, why)
+        self._running.set_state(key, state, why)
         if state == "waiting" and self._ending is not None:
-            self._roster.give_up(key)
+            self._running.cancel(key)
 
-    def proven(self, role: str) -> None:
+    def model_answered(self, role: str) -> None:
         """A role's model has answered: full speed, and its earlier refusals were their cases' own."""
-        self._cautions.dispel(role)
-        if not self._doubts.is_news(role):
+        self._role_warnings.clear(role)
+        if not self._circuit_breaker.awaits_answer(role):
             return
-        for job, finished in self._doubts.prove(role) if self._ending is None else ():
+        for job, finished in self._circuit_breaker.record_answer(role) if self._ending is None else ():
             self._finish(job, finished)
         self._changed.set()
 
-    async def unpaused(self, key: Key) -> None:
+    async def wait_while_paused(self, key: Key) -> None:
         """Hold a conversation before its next call until the run is not paused."""
-        while self._pause:
+        while self._manual_pause:
             self.state(key, "waiting", "paused")
-            await self._pause.over()
+            await self._manual_pause.wait()
 
-    async def gate(self, key: Key, n: int, request: ChatRequest, role: str) -> None:
+    async def before_call(self, key: Key, n: int, request: ChatRequest, role: str) -> None:
         """Hold a call back: by a pause, a disk that refuses, a budget that calls in flight may use up."""
-        await self.unpaused(key)
-        if self.ledger.blocked_by is not None:
+        await self.wait_while_paused(key)
+        if self.journal.blocked_by is not None:
             self.state(key, "waiting", "disk full")
-            await self.ledger.unblocked.wait()
-        while not self.purse.reserve((key, n), request, self.facts(role)):
+            await self.journal.unblocked.wait()
+        while not self.budget_meter.reserve((key, n), request, self.facts(role)):
             self.state(key, "waiting", "calls in flight may use up the budget")
-            await self.purse.returned()
+            await self.budget_meter.wait_for_release()
 
-    async def wait_out(self, key: Key, fault: Fault) -> None:
+    async def pause_run(self, key: Key, fault: Fault) -> None:
         """Hold the whole run until the time a provider has named, or until a person says now."""
-        self._held.extend(fault.retry_after_s or 0.0)
-        self.say(f"{fault.message}: the run waits {self._held.left_s:.0f} s")
+        self._provider_pause.extend(fault.retry_after_s or 0.0)
+        self.say(f"{fault.message}: the run waits {self._provider_pause.left_s:.0f} s")
         self.state(key, "waiting", fault.message)
-        await self._held.wait()
+        await self._provider_pause.wait()
 
     def _retry_now(self) -> None:
-        self._held.end()
+        self._provider_pause.end()
         self._endpoints.retry_now()
 
-    def released(self, key: Key, n: int) -> None:
+    def release_reservation(self, key: Key, n: int) -> None:
         """Give back what a call had reserved; its real cost follows with its record."""
-        self.purse.release((key, n))
+        self.budget_meter.release((key, n))
 
     def output_of(self, case_id: str, rollout: int) -> Any:
         """Return the output of a rollout that has an answer, else None."""
-        return self._outputs.of(case_id, rollout)
+        return self._outputs.get(case_id, rollout)
 
     def redact(self, text: str) -> str:
         """Take every known key out of a text."""
@@ -350,33 +352,33 @@ class Engine:
         return Status(
             state=self._shown_state(),
             concurrency=self.concurrency,
-            activities=self._roster.activities,
+            activities=self._running.activities,
             endpoints=self._endpoints.states(),
-            message=self._held.why or self.ledger.why or why or self._cautions.text,
+            message=self._provider_pause.why or self.journal.why or why or self._role_warnings.text,
         )
 
     def _shown_state(self) -> str:
-        if not self._pause or self._state != "running":
+        if not self._manual_pause or self._state != "running":
             return self._state
-        return "paused" if self._roster.is_still else "pausing"
+        return "paused" if self._running.all_wait else "pausing"
 
-    def obey(self, command: Command) -> None:
+    def handle_command(self, command: Command) -> None:
         """Do what a watcher asks."""
         match command.do:
             case "pause" | "resume":
-                self._pause.set(on=command.do == "pause")
+                self._manual_pause.set(on=command.do == "pause")
             case "stop":
-                self._pause.set(on=False)
+                self._manual_pause.set(on=False)
                 self.end("stopped")
             case "kill":
-                self._pause.set(on=False)
+                self._manual_pause.set(on=False)
                 self.cancel()
             case "concurrency":
                 self.concurrency = max(1, min(MAX_CONCURRENCY, command.value))
             case "retry_now":
                 self._retry_now()
             case "stop_case" if command.key is not None:
-                self._roster.give_up(command.key)
+                self._running.cancel(command.key)
             case "retry_case":
                 self._retry_case(command.key)
             case _:
@@ -386,13 +388,13 @@ class Engine:
 
     def _retry_case(self, key: Key | None) -> None:
         case = next((case for case in self.prepared.cases if key is not None and case.id == key.case), None)
-        if key is None or case is None or self._ending or key in self._roster:
+        if key is None or case is None or self._ending or key in self._running:
             return
         finished = self.fold.latest.get((key.case, key.rollout))
         attempt = finished.key.attempt + 1 if finished else key.attempt
-        again = Key(key.case, key.rollout, attempt)
-        if again not in self._roster:
-            self.queue.add(Job(case, again))
+        next_key = Key(key.case, key.rollout, attempt)
+        if next_key not in self._running:
+            self.queue.add(Job(case, next_key))
 
 
 def _say_nothing(text: str) -> None:

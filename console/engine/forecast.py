@@ -8,7 +8,7 @@ from console.core.case import Setting
 from console.core.fault import UsageError
 from console.core.price import price_of
 from console.core.run import ModelFacts
-from console.engine.plan import Plan, Prepared, prepare
+from console.engine.plan import Plan, PreparedRun, prepare
 from console.suites.suite import Estimate, OffersProtocols
 
 ASK_ABOVE_USD = 5.0
@@ -112,7 +112,7 @@ def never() -> bool:
     return False
 
 
-def foresee(plans: Sequence[Plan], is_stale: Callable[[], bool] = never) -> Forecast | None:
+def forecast_runs(plans: Sequence[Plan], is_stale: Callable[[], bool] = never) -> Forecast | None:
     """Check every plan and reckon what it will take; None when `is_stale` says nobody waits for it any more."""
     total = Forecast()
     for plan in plans:
@@ -130,7 +130,7 @@ def foresee(plans: Sequence[Plan], is_stale: Callable[[], bool] = never) -> Fore
     return total
 
 
-def forecast_of(prepared: Prepared) -> RunForecast:
+def forecast_of(prepared: PreparedRun) -> RunForecast:
     """Reckon what one prepared run will take, by each protocol of its suite."""
     suite, setting = prepared.suite, prepared.manifest.setting
     offered = suite.protocols(setting) if isinstance(suite, OffersProtocols) else dict[str, Setting]()
@@ -138,15 +138,15 @@ def forecast_of(prepared: Prepared) -> RunForecast:
     return replace(_forecast(prepared, setting), protocols=protocols)
 
 
-def _forecast(prepared: Prepared, setting: Setting) -> RunForecast:
+def _forecast(prepared: PreparedRun, setting: Setting) -> RunForecast:
     manifest, cases = prepared.manifest, prepared.cases
     step = max(len(cases) // _MOST_ESTIMATED, 1)
     sample = cases[::step]
     scale = len(cases) / len(sample) * manifest.rollouts
     estimates = [prepared.suite.estimate(case, setting) for case in sample]
     by_role: dict[str, list[Estimate]] = {"model": estimates}
-    for one in estimates:
-        for role, part in one.roles.items():
+    for estimate in estimates:
+        for role, part in estimate.roles.items():
             by_role.setdefault(role, []).append(part)
     facts = {"model": manifest.model, **manifest.roles}
     used = {role: (_sum(parts, "input_tokens", scale), _sum(parts, "output_tokens", scale))

@@ -32,7 +32,7 @@ class JournalBuffer:
         self.blocked_by: Fault | None = None
         self._on_grow, self._say = on_grow, say
         self._backlog: deque[AnyRecord] = deque()
-        self._ahead = _ahead()
+        self._offset = _clock_offset()
         self._dirty = asyncio.Event()
         self._retry: asyncio.Task[None] | None = None
         self._syncer = asyncio.create_task(self._sync_forever(), name="journal sync")
@@ -41,8 +41,8 @@ class JournalBuffer:
 
     def append(self, record: AnyRecord) -> None:
         """Write a record, or hold it while the disk refuses; a clock that was set since the last one is noted first."""
-        ahead = _ahead()
-        moved, self._ahead = ahead - self._ahead, ahead
+        offset = _clock_offset()
+        moved, self._offset = offset - self._offset, offset
         if abs(moved) > SET_S:
             self._append(Steered(at=record.at, what=CLOCK, value=f"{moved:+.0f}"))
         self._append(record)
@@ -114,6 +114,6 @@ class JournalBuffer:
             raise blocked
 
 
-def _ahead() -> float:
+def _clock_offset() -> float:
     """How far the wall clock is ahead of the monotonic one."""
     return time.time() - time.monotonic()

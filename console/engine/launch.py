@@ -16,9 +16,9 @@ from pathlib import Path
 
 from console.core.record import AnyRecord, Closed
 from console.engine.engine import Engine
-from console.engine.plan import Plan, Prepared, prepare
+from console.engine.plan import Plan, PreparedRun, prepare
 from console.engine.process import spawn_engine
-from console.engine.queue import Again
+from console.engine.queue import RetryScope
 from console.engine.runner import wake
 from console.store.run_queue import Queued, RunQueue
 from console.store.runs import RunFolder, create_run
@@ -33,7 +33,7 @@ class Ending:
     """The signal that ended it, if one did."""
 
 
-def start(plan: Plan) -> tuple[RunFolder, Prepared]:
+def start(plan: Plan) -> tuple[RunFolder, PreparedRun]:
     """Check a plan and make its run folder; nothing is asked yet.
 
     Raises:
@@ -60,8 +60,8 @@ def enqueue(plans: Sequence[Plan]) -> list[RunFolder]:
     Raises:
         UsageError: a plan does not hold (nothing is queued then), or the runs folder cannot be written.
     """
-    prepared = [prepare(plan) for plan in plans]
-    runs = [create_run(one.runs_root, one.manifest) for one in prepared]
+    prepared_runs = [prepare(plan) for plan in plans]
+    runs = [create_run(prepared.runs_root, prepared.manifest) for prepared in prepared_runs]
     for run, plan in zip(runs, plans, strict=True):
         RunQueue(run.path.parent).add([_entry(run, plan)])
     for root in {run.path.parent for run in runs}:
@@ -76,9 +76,9 @@ def _entry(run: RunFolder, plan: Plan) -> Queued:
 
 def run_in_foreground(
     run: RunFolder,
-    prepared: Prepared,
+    prepared: PreparedRun,
     *,
-    again: Again = Again.NONE,
+    retry: RetryScope = RetryScope.NONE,
     only: frozenset[str] = frozenset(),
     on_record: Callable[[AnyRecord], None] | None = None,
     on_signal: Callable[[str], None] | None = None,
@@ -88,7 +88,7 @@ def run_in_foreground(
     Args:
         run: the run's folder.
         prepared: what `start` or `plan.reopen` looked up.
-        again: which finished rollouts get a further attempt.
+        retry: which finished rollouts get a further attempt.
         only: restrict further attempts to these case ids.
         on_record: called with every record, for progress output.
         on_signal: called with a sentence when a signal changes what happens, and when the run has to wait.
@@ -97,7 +97,7 @@ def run_in_foreground(
         RunLocked: another engine plays this run.
         Fault: the disk refused to the end.
     """
-    engine = Engine(run, prepared, again=again, only=only, on_record=on_record, say=on_signal)
+    engine = Engine(run, prepared, retry=retry, only=only, on_record=on_record, say=on_signal)
     return asyncio.run(_play(engine))
 
 

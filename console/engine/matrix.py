@@ -67,11 +67,11 @@ def read_ids(words: Iterable[str]) -> tuple[str, ...]:
     Raises:
         UsageError: a file cannot be read or names no id.
     """
-    found: dict[str, None] = {}
+    ids: dict[str, None] = {}
     for word in words:
         text = _file_of_ids(Path(word[1:]).expanduser()) if word.startswith("@") else word
-        found |= dict.fromkeys(one for part in text.split(",") if (one := part.strip()))
-    return tuple(found)
+        ids |= dict.fromkeys(case_id for part in text.split(",") if (case_id := part.strip()))
+    return tuple(ids)
 
 
 def _file_of_ids(path: Path) -> str:
@@ -135,20 +135,20 @@ def _shared_out(ids: tuple[str, ...], preset: Preset, places: WorkspacePaths) ->
     """
     catalog, left = Catalog(find_data_roots(places.data)), dict.fromkeys(ids)
     shares: dict[str, tuple[str, ...]] = {}
-    known: list[str] = []
+    all_ids: list[str] = []
     for name, parts in preset.suites.items():
         suite = catalog.open(name)
         setting = Setting(mode=find_mode(suite, preset.mode or None))
-        has = [case.id for case in select_cases(suite, Selection(parts), setting)]
-        known += has
-        shares[name] = tuple(one for one in ids if one in set(has))
-        left = {one: None for one in left if one not in set(has)}
+        suite_ids = [case.id for case in select_cases(suite, Selection(parts), setting)]
+        all_ids += suite_ids
+        shares[name] = tuple(case_id for case_id in ids if case_id in set(suite_ids))
+        left = dict.fromkeys(case_id for case_id in left if case_id not in set(suite_ids))
         if not shares[name]:
             raise UsageError(f"the suite {name} has none of these ids", where="--ids", hint="Leave the suite out.")
-    for one in left:
-        close = nearest(one, known)
+    for case_id in left:
+        close = nearest(case_id, all_ids)
         raise UsageError(
-            f"no chosen suite has a case {one!r}", where="--ids", hint=f"Did you mean {close}?" * bool(close)
+            f"no chosen suite has a case {case_id!r}", where="--ids", hint=f"Did you mean {close}?" * bool(close)
         )
     return shares
 
@@ -159,21 +159,23 @@ def _options(preset: Preset, places: WorkspacePaths) -> dict[str, dict[str, Any]
     Raises:
         UsageError: an option that belongs to no chosen suite.
     """
-    found: dict[str, dict[str, Any]] = {suite: {} for suite in preset.suites}
+    by_suite: dict[str, dict[str, Any]] = {suite: {} for suite in preset.suites}
     if not preset.options:
-        return found
-    catalog, only = Catalog(find_data_roots(places.data)), len(found) == 1
-    known = {suite: {option.name for option in catalog.open(suite).options} for suite in found} if not only else {}
+        return by_suite
+    catalog, only = Catalog(find_data_roots(places.data)), len(by_suite) == 1
+    names_of = (
+        {suite: {option.name for option in catalog.open(suite).options} for suite in by_suite} if not only else {}
+    )
     for word, value in preset.options.items():
         suite, slash, name = word.rpartition("/")
-        if slash and suite not in found:
+        if slash and suite not in by_suite:
             raise UsageError(f"{word!r} is for a suite that is not chosen", where="--option", hint=f"Add -s {suite}.")
-        takers = [suite] if slash else [one for one in found if only or name in known[one]]
+        takers = [suite] if slash else [other for other in by_suite if only or name in names_of[other]]
         if not takers:
             raise UsageError(f"no chosen suite has an option {name!r}", where="--option")
-        for one in takers:
-            found[one][name] = value
-    return found
+        for taker in takers:
+            by_suite[taker][name] = value
+    return by_suite
 
 
 def _roles(preset: Preset, places: WorkspacePaths) -> dict[str, dict[str, str]]:
@@ -185,12 +187,12 @@ def _roles(preset: Preset, places: WorkspacePaths) -> dict[str, dict[str, str]]:
     if len(preset.suites) == 1 or not preset.roles:
         return dict.fromkeys(preset.suites, preset.roles)
     catalog = Catalog(find_data_roots(places.data))
-    found: dict[str, dict[str, str]] = {}
+    by_suite: dict[str, dict[str, str]] = {}
     for name in preset.suites:
         suite = catalog.open(name)
         needed = suite.roles({option.name: option.default for option in suite.options})
-        found[name] = {role: model for role, model in preset.roles.items() if role in needed}
+        by_suite[name] = {role: model for role, model in preset.roles.items() if role in needed}
     for role in preset.roles:
-        if not any(role in roles for roles in found.values()):
+        if not any(role in roles for roles in by_suite.values()):
             raise UsageError(f"no chosen suite has a use for a {role}", where=f"--{role}")
-    return found
+    return by_suite

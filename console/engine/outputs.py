@@ -8,22 +8,22 @@ from console.core.outcome import Outcome
 from console.core.record import Finished
 
 
-class Outputs:
+class DependencyOutputs:
     """The outputs that some case of the run depends on."""
 
     def __init__(self, cases: Iterable[Case]) -> None:
-        """Look through the run's cases for what others build on."""
-        self._wanted = {need for case in cases for need in case.depends_on}
-        self._kept: dict[tuple[str, int], Any] = {}
+        """Find out which of the run's cases others depend on."""
+        self._dependencies = {need for case in cases for need in case.depends_on}
+        self._by_slot: dict[tuple[str, int], Any] = {}
 
-    def take(self, finished: Finished) -> None:
-        """Keep what a rollout returned, if anybody wants it; without an answer there is nothing to build on."""
-        if finished.key.case in self._wanted:
-            self._kept[finished.key.case, finished.key.rollout] = finished.output if has_answer(finished) else None
+    def add(self, finished: Finished) -> None:
+        """Keep what a rollout returned if another depends on it; without an answer there is nothing to build on."""
+        if finished.key.case in self._dependencies:
+            self._by_slot[finished.key.case, finished.key.rollout] = finished.output if has_answer(finished) else None
 
-    def of(self, case_id: str, rollout: int) -> Any:
+    def get(self, case_id: str, rollout: int) -> Any:
         """Return the output of a rollout that has an answer, else None."""
-        return self._kept.get((case_id, rollout))
+        return self._by_slot.get((case_id, rollout))
 
 
 def has_answer(finished: Finished) -> bool:

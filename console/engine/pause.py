@@ -10,68 +10,67 @@ import contextlib
 import time
 from collections.abc import Callable
 
-LOOK_S = 15.0
+CLOCK_CHECK_S = 15.0
 """How often a wait looks at the wall clock, which may have jumped."""
 
 
 class ProviderPause:
-    """Nothing is started while it lasts."""
+    """A wait that a provider has asked for; nothing is started while it lasts."""
 
     def __init__(self, on_end: Callable[[], None]) -> None:
-        """Hold nothing yet; `on_end` is called when a hold is over."""
+        """`on_end` is called whenever a wait is over."""
         self._on_end = on_end
         self._wall = self._monotonic = 0.0
-        self._hurry = asyncio.Event()
+        self._ended_early = asyncio.Event()
 
     @property
     def left_s(self) -> float:
-        """Seconds still to wait; 0 when nothing is held."""
+        """Seconds still to wait; 0 outside of a wait."""
         return max(0.0, min(self._wall - time.time(), self._monotonic - time.monotonic()))
 
     @property
     def why(self) -> str:
-        """What watchers are told; empty when nothing is held."""
+        """What watchers are told; empty outside of a wait."""
         return f"rate limited, the provider asks to wait {left:.0f} s more" if (left := self.left_s) else ""
 
     def extend(self, seconds: float) -> None:
-        """Hold for this long from now, or as long as is held already."""
+        """Wait for this long from now, or for as long as was asked for already."""
         if seconds > self.left_s:
             self._wall, self._monotonic = time.time() + seconds, time.monotonic() + seconds
-            self._hurry.clear()
+            self._ended_early.clear()
 
     def end(self) -> None:
-        """Go on now."""
+        """End the wait now."""
         self._wall = 0.0
-        self._hurry.set()
+        self._ended_early.set()
         self._on_end()
 
     async def wait(self) -> None:
-        """Return when the hold is over."""
+        """Return when the wait is over."""
         while left := self.left_s:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._hurry.wait(), min(left, LOOK_S))
+                await asyncio.wait_for(self._ended_early.wait(), min(left, CLOCK_CHECK_S))
         self._on_end()
 
 
 class ManualPause:
-    """A person's wish that no call starts; true while it holds. Calls in flight go on."""
+    """A pause that a person has asked for; true while it lasts. Calls in flight go on."""
 
     def __init__(self) -> None:
-        """Let everything start."""
-        self._over = asyncio.Event()
-        self._over.set()
+        self._resumed = asyncio.Event()
+        self._resumed.set()
 
     def __bool__(self) -> bool:
-        """Whether it holds."""
-        return not self._over.is_set()
+        """Whether the run is paused."""
+        return not self._resumed.is_set()
 
     def set(self, *, on: bool) -> None:
-        """Begin or end it."""
+        """Begin or end the pause."""
         if on:
-            self._over.clear()
+            self._resumed.clear()
         else:
-            self._over.set()
+            self._resumed.set()
 
-    async def over(self) -> None:
-        """Return when it has ended."""
-        await self._over.wait()
+    async def wait(self) -> None:
+        """Return when the run is not paused."""
+        await self._resumed.wait()

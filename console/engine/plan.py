@@ -48,7 +48,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedRun:
     """A plan that holds: models and suite found, options valid, cases loaded."""
 
     manifest: Manifest
@@ -61,7 +61,7 @@ class Prepared:
     warnings: list[str] = field(default_factory=list[str])
 
 
-def prepare(plan: Plan) -> Prepared:
+def prepare(plan: Plan) -> PreparedRun:
     """Look everything up and check it.
 
     Raises:
@@ -104,10 +104,10 @@ def prepare(plan: Plan) -> Prepared:
         headline=suite.headline if isinstance(suite, HasHeadline) else "",
     )
     warnings = [*book.warnings, *(suite.notices(setting) if isinstance(suite, GivesWarnings) else ())]
-    return Prepared(manifest, suite, cases, models, find_runs_root(plan.runs_path), roots, warnings)
+    return PreparedRun(manifest, suite, cases, models, find_runs_root(plan.runs_path), roots, warnings)
 
 
-def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> Prepared:
+def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> PreparedRun:
     """Look everything up for a run that exists, from its manifest; keys and addresses come from models.toml anew.
 
     Raises:
@@ -147,20 +147,20 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
     return dataclasses.replace(prepared, manifest=manifest, runs_root=run.path.parent)
 
 
-def check_options(known: tuple[Option, ...], given: dict[str, Any]) -> dict[str, Any]:
+def check_options(options: tuple[Option, ...], values: dict[str, Any]) -> dict[str, Any]:
     """Return all options with defaults filled in.
 
     Raises:
         UsageError: an unknown option (names the nearest) or a value of the wrong kind.
     """
-    by_name = {option.name: option for option in known}
-    for name in given:
+    by_name = {option.name: option for option in options}
+    for name in values:
         if name not in by_name:
             close = nearest(name, by_name)
             listed = ", ".join(sorted(by_name)) or "none"
             hint = f"Did you mean {close}?" if close else f"Known options: {listed}."
             raise UsageError(f"unknown option {name!r}", where="--option", hint=hint)
-    return {name: _checked(option, given.get(name, option.default)) for name, option in by_name.items()}
+    return {name: _checked(option, values.get(name, option.default)) for name, option in by_name.items()}
 
 
 _KINDS: dict[str, tuple[type, ...]] = {"int": (int,), "float": (int, float), "bool": (bool,), "text": (str,)}
@@ -214,10 +214,10 @@ def _one(names: tuple[str, ...]) -> str:
 
 def _versions() -> dict[str, str]:
     """Versions that can change a number."""
-    found = {"eval-console": __version__}
+    versions = {"eval-console": __version__}
     for name in ("openai", "litellm"):
         try:
-            found[name] = importlib.metadata.version(name)
+            versions[name] = importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return found
+    return versions

@@ -11,7 +11,7 @@ from console.store.runs import RunFolder
 def spawn_engine(
     run: RunFolder,
     *,
-    again: str = "none",
+    retry: str = "none",
     only: tuple[str, ...] = (),
     models_path: Path | None = None,
     data_path: Path | None = None,
@@ -21,7 +21,7 @@ def spawn_engine(
 
     Args:
         run: the run's folder.
-        again: which finished rollouts get a further attempt, a value of `queue.Again`.
+        retry: which finished rollouts get a further attempt, a value of `queue.RetryScope`.
         only: restrict further attempts to these case ids.
         models_path: the models file to use; None: the usual one.
         data_path: the data folder to use; None: the usual ones.
@@ -30,7 +30,7 @@ def spawn_engine(
     Raises:
         UsageError: the process cannot be started.
     """
-    command = [sys.executable, "-m", "console", "engine", str(run.path), "--again", again]
+    command = [sys.executable, "-m", "console", "engine", str(run.path), "--retry", retry]
     command += [
         part for path, flag in ((models_path, "--models"), (data_path, "--data")) if path for part in (flag, str(path))
     ]

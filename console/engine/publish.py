@@ -19,7 +19,7 @@ SOON_S = 0.015
 BEGINNING = 64
 """Characters of an answer that are sent on at once: readers wait for them, and tags may stand before the first word."""
 BACKLOG_BYTES = 4 << 20
-"""A watcher that has fallen this far behind is let go; it can attach again."""
+"""A watcher that has fallen this far behind is disconnected; it can attach again."""
 
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Command).decode
@@ -28,9 +28,9 @@ _decode = msgspec.json.Decoder(Command).decode
 class Publisher:
     """Serves one run to any number of watchers."""
 
-    def __init__(self, path: Path, status: Callable[[], Status], obey: Callable[[Command], None]) -> None:
-        """Prepare a socket at `path`; `status` is asked for the state, `obey` gets commands."""
-        self._path, self._status, self._obey = path, status, obey
+    def __init__(self, path: Path, status: Callable[[], Status], handle_command: Callable[[Command], None]) -> None:
+        """Prepare a socket at `path`; `status` is asked for the state, `handle_command` gets commands."""
+        self._path, self._status, self._handle_command = path, status, handle_command
         self._watchers: set[asyncio.StreamWriter] = set()
         self._readers: set[asyncio.StreamWriter] = set()
         """Watchers that want the text too."""
@@ -108,7 +108,7 @@ class Publisher:
                 loop = asyncio.get_running_loop()
                 self._soon = loop.call_at(max(loop.time(), self._flushed_at + SOON_S), self._flush_beginnings)
 
-    def began_again(self, key: Key, n: int) -> None:
+    def restarted(self, key: Key, n: int) -> None:
         """A call is tried again: what had arrived of it does not count any more."""
         flight = self._in_flight.get((key, n))
         if flight is None:
@@ -133,21 +133,21 @@ class Publisher:
         try:
             while line := await reader.readline():
                 with contextlib.suppress(msgspec.DecodeError, ValueError):
-                    self._take(_decode(line), writer)
+                    self._receive(_decode(line), writer)
                 self._send_status()
         except (ConnectionError, asyncio.LimitOverrunError, ValueError):
             pass
         finally:
-            self._let_go(writer)
+            self._disconnect(writer)
             writer.close()
 
-    def _take(self, command: Command, writer: asyncio.StreamWriter) -> None:
+    def _receive(self, command: Command, writer: asyncio.StreamWriter) -> None:
         if command.do == "state_only":
             self._readers.discard(writer)
         else:
-            self._obey(command)
+            self._handle_command(command)
 
-    def _let_go(self, writer: asyncio.StreamWriter) -> None:
+    def _disconnect(self, writer: asyncio.StreamWriter) -> None:
         self._watchers.discard(writer)
         self._readers.discard(writer)
 
@@ -193,7 +193,7 @@ class Publisher:
     def _send(self, frame: bytes, to: set[asyncio.StreamWriter] | None = None) -> None:
         for writer in list(self._watchers if to is None else to):
             if writer.transport.get_write_buffer_size() > BACKLOG_BYTES:
-                self._let_go(writer)
+                self._disconnect(writer)
                 writer.transport.abort()
             else:
                 writer.write(frame + b"\n")

@@ -8,14 +8,14 @@ from enum import StrEnum
 from console.core.case import Case, Key
 from console.core.outcome import Outcome
 from console.core.record import Finished
-from console.engine.recorded_effects import RecordedEffects
+from console.engine.recorded_effects import JournalEffects
 
 Slot = tuple[str, int]
 """Case id and rollout: what is played once, however many attempts it takes."""
 
 
-class Again(StrEnum):
-    """Which finished rollouts are played once more, as a new attempt."""
+class RetryScope(StrEnum):
+    """Which finished rollouts get a further attempt."""
 
     NONE = "none"
     BROKEN = "broken"
@@ -76,12 +76,12 @@ class JobQueue:
                 del self._blocked[job.slot]
                 self._ready.append(job)
 
-    def give_up(self, slot: Slot) -> list[Job]:
+    def drop_dependents(self, slot: Slot) -> list[Job]:
         """Take out and return what waited for a rollout that has no answer, and what waited for those in turn."""
         lost: list[Job] = []
         for job, _ in self._waiting_for(slot):
             if self._blocked.pop(job.slot, None) is not None:
-                lost += [job, *self.give_up(job.slot)]
+                lost += [job, *self.drop_dependents(job.slot)]
         return lost
 
     def _waiting_for(self, slot: Slot) -> list[tuple[Job, set[str]]]:
@@ -99,35 +99,35 @@ def all_played(jobs: Iterable[Job], latest: Mapping[Slot, Finished]) -> bool:
 
 
 def plan_jobs(
-    cases: list[Case], rollouts: int, memory: RecordedEffects, again: Again, only: frozenset[str]
+    cases: list[Case], rollouts: int, recorded: JournalEffects, retry: RetryScope, only: frozenset[str]
 ) -> list[Job]:
     """Return what is left to play: all cases once before any is repeated.
 
     Args:
         cases: all cases of the run in order.
         rollouts: how often each is played.
-        memory: what the journal knows.
-        again: which finished ones get a further attempt.
+        recorded: what the journal knows.
+        retry: which finished ones get a further attempt.
         only: case ids to restrict further attempts to; empty means all.
     """
     jobs: list[Job] = []
     for rollout in range(rollouts):
         for case in cases:
-            attempt = memory.attempts.get((case.id, rollout), 1)
-            finished = memory.finished.get((case.id, rollout))
+            attempt = recorded.attempts.get((case.id, rollout), 1)
+            finished = recorded.finished.get((case.id, rollout))
             if finished is not None and finished.key.attempt == attempt:
-                if not _is_due(finished, again) or (only and case.id not in only):
+                if not _is_due(finished, retry) or (only and case.id not in only):
                     continue
                 attempt += 1
-            jobs.append(Job(memory.cases.get(case.id, case), Key(case.id, rollout, attempt)))
+            jobs.append(Job(recorded.cases.get(case.id, case), Key(case.id, rollout, attempt)))
     return jobs
 
 
-def _is_due(finished: Finished, again: Again) -> bool:
+def _is_due(finished: Finished, retry: RetryScope) -> bool:
     outcome = finished.verdict.outcome
     if outcome is Outcome.NOT_RUN:
-        return finished.verdict.reason != "stopped" or again is not Again.NONE
-    if again is Again.NONE:
+        return finished.verdict.reason != "stopped" or retry is not RetryScope.NONE
+    if retry is RetryScope.NONE:
         return False
     broken = outcome in (Outcome.BROKEN, Outcome.UNDECIDED)
-    return broken or (again is Again.FAILED and outcome is Outcome.FAILED)
+    return broken or (retry is RetryScope.FAILED and outcome is Outcome.FAILED)

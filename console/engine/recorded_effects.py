@@ -17,7 +17,7 @@ from console.store.journal import JournalReader
 Effect = Asked | Embedded | Performed
 
 
-def mark(record: Scored | Noted) -> bytes:
+def fingerprint(record: Scored | Noted) -> bytes:
     """Return what makes two scores or notes of one conversation the same."""
     if isinstance(record, Scored):
         return msgspec.json.encode(["score", record.name, record.value, record.threshold, record.turn])
@@ -25,11 +25,11 @@ def mark(record: Scored | Noted) -> bytes:
 
 
 @dataclass(slots=True)
-class KnownEffects:
+class ConversationEffects:
     """One conversation's journaled effects, found by digest and used up in order of occurrence."""
 
     effects: dict[str, deque[Effect]] = field(default_factory=lambda: defaultdict(deque))
-    marks: Counter[bytes] = field(default_factory=Counter[bytes])
+    notes: Counter[bytes] = field(default_factory=Counter[bytes])
     threads: dict[str, Thread] = field(default_factory=lambda: defaultdict(Thread))
 
     def add(self, record: AnyRecord) -> None:
@@ -41,21 +41,21 @@ class KnownEffects:
             case Embedded() | Performed():
                 self.effects[record.digest].append(record)
             case Scored() | Noted():
-                self.marks[mark(record)] += 1
+                self.notes[fingerprint(record)] += 1
             case _:
                 pass
 
-    def take(self, digest: str) -> Effect | None:
+    def take_next(self, digest: str) -> Effect | None:
         """Return and use up the next effect of a request, if one is known."""
-        found = self.effects.get(digest)
-        return found.popleft() if found else None
+        effects = self.effects.get(digest)
+        return effects.popleft() if effects else None
 
     def repeats(self, record: Scored | Noted) -> bool:
         """Whether a score or note is one that is journaled already; uses it up."""
-        key = mark(record)
-        if self.marks[key] <= 0:
+        key = fingerprint(record)
+        if self.notes[key] <= 0:
             return False
-        self.marks[key] -= 1
+        self.notes[key] -= 1
         return True
 
     @property
@@ -65,16 +65,16 @@ class KnownEffects:
 
 
 @dataclass(slots=True)
-class RecordedEffects:
+class JournalEffects:
     """What a whole journal knows, for resuming."""
 
     cases: dict[str, Case] = field(default_factory=dict[str, Case])
     finished: dict[tuple[str, int], Finished] = field(default_factory=dict[tuple[str, int], Finished])
-    known: dict[Key, KnownEffects] = field(default_factory=dict[Key, KnownEffects])
+    unfinished: dict[Key, ConversationEffects] = field(default_factory=dict[Key, ConversationEffects])
     attempts: dict[tuple[str, int], int] = field(default_factory=dict[tuple[str, int], int])
 
     def add_all(self, records: Iterable[AnyRecord]) -> None:
-        """Read records in journal order; effects of finished conversations are let go."""
+        """Read records in journal order; effects of finished conversations are dropped."""
         for record in records:
             self.add(record)
 
@@ -84,15 +84,15 @@ class RecordedEffects:
             case Started(key=key, case=case):
                 self.cases[key.case] = case
                 self.attempts[key.case, key.rollout] = key.attempt
-                self.known.setdefault(key, KnownEffects())
+                self.unfinished.setdefault(key, ConversationEffects())
             case Finished(key=key) if key.case in self.cases:
                 self.finished[key.case, key.rollout] = without_output(record)
-                self.known.pop(key, None)
+                self.unfinished.pop(key, None)
             case Finished(key=key):  # its beginning is damaged, so nobody could read it: one more attempt
                 self.attempts[key.case, key.rollout] = key.attempt + 1
             case Asked() | Embedded() | Performed() | Scored() | Noted():
-                if record.key in self.known:
-                    self.known[record.key].add(record)
+                if record.key in self.unfinished:
+                    self.unfinished[record.key].add(record)
             case _:
                 pass
 

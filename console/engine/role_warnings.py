@@ -13,7 +13,7 @@ from console.config.model import ModelConfig
 from console.config.models import public_address
 from console.core.fault import Fault
 
-Who = tuple[str, str | None, str]
+RoleModelId = tuple[str, str | None, str]
 """A model in a role: the role, the address, the model's id there."""
 
 
@@ -25,57 +25,57 @@ def warnings_about_roles(runs: Iterable[Mapping[str, ModelConfig]]) -> list[str]
     Args:
         runs: the models of each run by role; a model with the same role in several runs is asked for once.
     """
-    return [doubt for doubt in warnings_about(askable(runs)).values() if doubt]
+    return [warning for warning in warnings_about(askable(runs)).values() if warning]
 
 
-def askable(runs: Iterable[Mapping[str, ModelConfig]]) -> dict[Who, ModelConfig]:
+def askable(runs: Iterable[Mapping[str, ModelConfig]]) -> dict[RoleModelId, ModelConfig]:
     """Return the models that play another role than `model` and have a server to ask, each once."""
     pairs = (pair for models in runs for pair in _askable(models))
     return {(role, model.base_url, model.model_id): model for role, model in pairs}
 
 
-def warnings_about(asked: Mapping[Who, ModelConfig]) -> dict[Who, str]:
+def warnings_about(asked: Mapping[RoleModelId, ModelConfig]) -> dict[RoleModelId, str]:
     """Ask each server whether it serves the model; an empty sentence says that nothing is in doubt.
 
     Takes at most about ten seconds; must not be called from a running event loop.
     """
-    pairs = [(who[0], model) for who, model in asked.items()]
+    pairs = [(role, model) for (role, _, _), model in asked.items()]
     return dict(zip(asked, asyncio.run(_ask_all(pairs)), strict=True)) if asked else {}
 
 
 class RoleWarnings:
     """What an engine says of roles whose models may not be served, until they have answered."""
 
-    def __init__(self, models: Mapping[str, ModelConfig], heard: Collection[str], say: Callable[[str], None]) -> None:
-        """Ask nothing yet; what was `heard` already is not said again."""
-        self._models, self._heard, self._say = models, heard, say
-        self._doubts: dict[str, str] = {}
+    def __init__(self, models: Mapping[str, ModelConfig], shown: Collection[str], say: Callable[[str], None]) -> None:
+        """Take the models by role, the warnings that were `shown` already, and what shows another one."""
+        self._models, self._shown, self._say = models, shown, say
+        self._warnings: dict[str, str] = {}
 
-    async def look(self, changed: asyncio.Event, is_over: Callable[[], bool]) -> None:
+    async def check(self, changed: asyncio.Event, is_over: Callable[[], bool]) -> None:
         """Ask the servers, and say what is in doubt; given up when `changed` is set and the run is over."""
         asked = list(_askable(self._models))
-        looking = asyncio.ensure_future(_ask_all(asked))
-        looking.add_done_callback(lambda _: changed.set())
-        while not looking.done() and not is_over():
+        listing = asyncio.ensure_future(_ask_all(asked))
+        listing.add_done_callback(lambda _: changed.set())
+        while not listing.done() and not is_over():
             changed.clear()
             await changed.wait()
-        if not looking.done():
-            looking.cancel()
+        if not listing.done():
+            listing.cancel()
             return
-        found = zip(asked, looking.result(), strict=True)
-        self._doubts = {role: doubt for (role, _), doubt in found if doubt}
-        for doubt in self._doubts.values():
-            if doubt not in self._heard:
-                self._say(doubt)
+        warnings = zip(asked, listing.result(), strict=True)
+        self._warnings = {role: warning for (role, _), warning in warnings if warning}
+        for warning in self._warnings.values():
+            if warning not in self._shown:
+                self._say(warning)
 
-    def dispel(self, role: str) -> None:
-        """A role's model has answered."""
-        self._doubts.pop(role, None)
+    def clear(self, role: str) -> None:
+        """Drop the warning about a role whose model has answered."""
+        self._warnings.pop(role, None)
 
     @property
     def text(self) -> str:
-        """All doubts that are left."""
-        return "; ".join(self._doubts.values())
+        """All warnings that are left."""
+        return "; ".join(self._warnings.values())
 
 
 def _askable(models: Mapping[str, ModelConfig]) -> Iterable[tuple[str, ModelConfig]]:
@@ -83,10 +83,10 @@ def _askable(models: Mapping[str, ModelConfig]) -> Iterable[tuple[str, ModelConf
 
 
 async def _ask_all(asked: Iterable[tuple[str, ModelConfig]]) -> list[str]:
-    return await asyncio.gather(*(_doubt(role, model) for role, model in asked))
+    return await asyncio.gather(*(_warning_about(role, model) for role, model in asked))
 
 
-async def _doubt(role: str, model: ModelConfig) -> str:
+async def _warning_about(role: str, model: ModelConfig) -> str:
     from console.llm.model_list import served_models, served_models_text
 
     place = public_address(model.base_url) or "its provider"

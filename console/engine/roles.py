@@ -37,10 +37,10 @@ def fill_roles(
     for role in chosen:
         if role not in needed:
             raise UsageError(f"the suite {suite.entry.name} has no use for a {role}", where=f"--{role}")
-    found = {"model": model}
+    models = {"model": model}
     for role in needed:
-        found[role] = _fill(book, model, role, named.get(role), chosen.get(role))
-    return found
+        models[role] = _fill(book, model, role, named.get(role), chosen.get(role))
+    return models
 
 
 def _fill(book: ModelBook, model: ModelConfig, role: str, named: RoleModel | None, chosen: str | None) -> ModelConfig:

@@ -9,10 +9,9 @@ from console.core.live import Activity
 
 
 class RunningConversations:
-    """Who is being played now."""
+    """The conversations in flight, by key."""
 
     def __init__(self) -> None:
-        """Play nobody yet."""
         self._tasks: dict[Key, asyncio.Task[None]] = {}
         self._activities: dict[Key, Activity] = {}
 
@@ -25,54 +24,54 @@ class RunningConversations:
         return key in self._tasks
 
     def start(self, key: Key, play: Coroutine[None, None, None], on_unstarted: Callable[[], None]) -> None:
-        """Play a conversation, which calls `leave` when it ends.
+        """Play a conversation, which calls `remove` when it ends.
 
         Args:
             key: whose it is.
             play: its coroutine.
-            on_unstarted: called when it is given up before its first step: such a task runs none of its code, not
+            on_unstarted: called when it is cancelled before its first step: such a task runs none of its code, not
                 even to clean up.
         """
-        self.note(key, "queued")
+        self.set_state(key, "queued")
         task = asyncio.create_task(play, name=str(key))
         task.add_done_callback(lambda task: on_unstarted() if self._tasks.get(key) is task else None)
         self._tasks[key] = task
 
-    def leave(self, key: Key) -> None:
+    def remove(self, key: Key) -> None:
         """Take out a conversation that has ended."""
         self._activities.pop(key, None)
         self._tasks.pop(key, None)
 
-    def note(self, key: Key, state: str, why: str = "") -> None:
-        """Note what a conversation is doing; states are those of `core.live.Activity`."""
+    def set_state(self, key: Key, state: str, why: str = "") -> None:
+        """Record what a conversation is doing; states are those of `core.live.Activity`."""
         self._activities[key] = Activity(key=key, state=state, since=time.time(), why=why)
 
     @property
     def activities(self) -> list[Activity]:
-        """What everybody is doing."""
+        """What each conversation is doing."""
         return list(self._activities.values())
 
     @property
-    def is_still(self) -> bool:
-        """Whether everybody waits."""
+    def all_wait(self) -> bool:
+        """Whether no conversation goes on."""
         return all(activity.state == "waiting" for activity in self._activities.values())
 
-    def give_up(self, key: Key) -> None:
+    def cancel(self, key: Key) -> None:
         """End a conversation where it stands."""
         task = self._tasks.get(key)
         if task is not None:
             task.cancel()
 
-    def give_up_waiting(self) -> None:
+    def cancel_waiting(self) -> None:
         """End all conversations that only wait."""
         for key in [key for key, activity in self._activities.items() if activity.state == "waiting"]:
-            self.give_up(key)
+            self.cancel(key)
 
-    def give_up_all(self) -> None:
+    def cancel_all(self) -> None:
         """End all conversations where they stand."""
         for task in list(self._tasks.values()):
             task.cancel()
 
-    async def gone(self) -> None:
-        """Return when nobody is in flight any more."""
+    async def until_empty(self) -> None:
+        """Wait until no conversation is in flight."""
         await asyncio.gather(*self._tasks.values(), return_exceptions=True)

@@ -2,7 +2,7 @@
 
 import struct
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar, cast
 
 from console.core.case import Edit, Key
@@ -11,8 +11,9 @@ from console.core.fault import Fault, FaultKind
 from console.core.live import Began
 from console.core.record import AnyRecord, Asked, Embedded, Noted, Performed, Scored, Tried
 from console.core.request import digest
-from console.engine.recorded_effects import Effect, KnownEffects
+from console.engine.recorded_effects import ConversationEffects, Effect
 from console.llm.endpoint import Endpoint
+from console.suites.suite import AFTER_REPLY
 
 EffectT = TypeVar("EffectT", bound=Effect)
 AnswerT = TypeVar("AnswerT")
@@ -41,23 +42,23 @@ class StageContext(Protocol):
         """Say what a conversation is doing."""
         ...
 
-    def proven(self, role: str) -> None:
+    def model_answered(self, role: str) -> None:
         """Say that a role's model has answered: key, address and request form are right."""
         ...
 
-    async def unpaused(self, key: Key) -> None:
+    async def wait_while_paused(self, key: Key) -> None:
         """Wait while a person has paused the run."""
         ...
 
-    async def gate(self, key: Key, n: int, request: ChatRequest, role: str) -> None:
+    async def before_call(self, key: Key, n: int, request: ChatRequest, role: str) -> None:
         """Wait while the run must not make calls (disk full), and raise when the budget is used up."""
         ...
 
-    async def wait_out(self, key: Key, fault: Fault) -> None:
+    async def pause_run(self, key: Key, fault: Fault) -> None:
         """Wait as long as a provider demands, or until a person says now; nothing new starts meanwhile."""
         ...
 
-    def released(self, key: Key, n: int) -> None:
+    def release_reservation(self, key: Key, n: int) -> None:
         """Give back what a call that failed for good had reserved."""
         ...
 
@@ -80,7 +81,7 @@ class CallWatch:
         """Pass on text; the first of it proves the connection."""
         if not self._streaming:
             self._streaming = True
-            self._host.proven(self._role)
+            self._host.model_answered(self._role)
             self._host.state(self._key, "streaming" if self._role == "model" else _STATES.get(self._role, "asking"))
         self._host.text(self._key, self._n, kind, text)
 
@@ -111,15 +112,6 @@ class CallWatch:
         self.tokens = (self.tokens or 0) + count
 
 
-_DOING = {
-    "clock": "starting",
-    "describe": "starting",
-    "cell": "running code",
-    "turn": "running code",
-    "invoke": "running code",
-    "validate": "validating",
-}
-"""What a conversation does during an effect of a kind, in words; other kinds are their own word."""
 _CUT = frozenset({"length", "content_filter"})
 """Ends of a reply that are not the model's own."""
 _STATES = {"model": "asking", "judge": "judging", "embedding": "embedding"}
@@ -128,18 +120,26 @@ _STATES = {"model": "asking", "judge": "judging", "embedding": "embedding"}
 class JournaledStage:
     """The Stage of one conversation (see suites/stage.py), over the journal and the engine's endpoints."""
 
-    def __init__(self, key: Key, known: KnownEffects, host: StageContext, edit: Edit | None = None) -> None:
-        """Set a stage for a conversation of which `known` is journaled already.
+    def __init__(
+        self,
+        key: Key,
+        recorded: ConversationEffects,
+        host: StageContext,
+        edit: Edit | None = None,
+        states: Mapping[str, str] | None = None,
+    ) -> None:
+        """Set a stage for a conversation.
 
         Args:
             key: whose conversation it is.
-            known: what is journaled of it.
+            recorded: what is journaled of it already.
             host: the engine around it.
             edit: a reader's own opening, sent in place of the suite's.
+            states: what the conversation does during an effect, by kind (see `NamesStates`).
         """
-        self._key, self._known, self._host, self._edit = key, known, host, edit
+        self._key, self._recorded, self._host, self._edit = key, recorded, host, edit
+        self._states = states or {}
         self._issued = 0
-        self._runs_code = False
         self.input_tokens = self.output_tokens = self.calls = 0
         self.cut = self.model = ""
         self.spent: dict[str, list[Reply]] = {}
@@ -169,19 +169,19 @@ class JournaledStage:
         n, params = self._issue(), params or {}
         sent = self._opened(cast(list[dict[str, Any]], list(messages)), role)
         name = digest("ask", role, [sent, list(tools), params])
-        known = self._replayed(name, Asked)
-        if known is not None:
-            return self._account(role, known.reply)
+        recorded = self._replayed(name, Asked)
+        if recorded is not None:
+            return self._account(role, recorded.reply)
         # The seed makes simulated models answer the same call the same way after a resume.
         seed = f"{self._key.case}/{self._key.rollout}/{self._key.attempt}/{n}"
         request = ChatRequest(cast(list[Message], list(sent)), list(tools), params, seed=seed, scripted=scripted)
-        await self._host.gate(self._key, n, request, role)
+        await self._host.before_call(self._key, n, request, role)
         self._host.state(self._key, _STATES.get(role, "asking"))
-        new = sent[self._known.threads[role].shared(sent) :]
+        new = sent[self._recorded.threads[role].shared(sent) :]
         self._host.began(Began(key=self._key, n=n, role=role, turn=turn, step=step, messages=new, at=time.time()))
         endpoint, watch = self._host.endpoint(role), self._watch(n, role)
         reply = await self._answered(role, n, lambda: endpoint.ask(request, watch))
-        prefix, new, changed = self._known.threads[role].condense(sent, tools)
+        prefix, new, changed = self._recorded.threads[role].condense(sent, tools)
         self._host.append(
             Asked(
                 at=time.time(),
@@ -198,9 +198,8 @@ class JournaledStage:
                 params=params,
             )
         )
-        if self._runs_code and role == "model":
-            # Between two replies of such a conversation its worker runs what the model wrote.
-            self._host.state(self._key, "running code")
+        if role == "model" and AFTER_REPLY in self._states:
+            self._host.state(self._key, self._states[AFTER_REPLY])
         return self._account(role, reply)
 
     def _opened(self, messages: list[dict[str, Any]], role: str) -> list[dict[str, Any]]:
@@ -216,10 +215,10 @@ class JournaledStage:
         """Embed texts; see suites/stage.py."""
         n, listed = self._issue(), list(texts)
         name = digest("embed", role, listed)
-        known = self._replayed(name, Embedded)
-        if known is not None:
-            return self._account_embedding(known)
-        await self._host.unpaused(self._key)
+        recorded = self._replayed(name, Embedded)
+        if recorded is not None:
+            return self._account_embedding(recorded)
+        await self._host.wait_while_paused(self._key)
         self._host.state(self._key, "embedding")
         endpoint, watch = self._host.endpoint(role), self._watch(n, role)
         vectors = await self._answered(role, n, lambda: endpoint.embed(listed, watch))
@@ -232,11 +231,10 @@ class JournaledStage:
         """Do another effect once; see suites/stage.py."""
         n = self._issue()
         name = digest("perform", kind, request)
-        known = self._replayed(name, Performed)
-        if known is not None:
-            return known.result
-        self._runs_code = self._runs_code or _DOING.get(kind) == "running code" or kind == "clock"
-        self._host.state(self._key, _DOING.get(kind, kind.replace("_", " ")))
+        recorded = self._replayed(name, Performed)
+        if recorded is not None:
+            return recorded.result
+        self._host.state(self._key, self._states.get(kind, kind.replace("_", " ")))
         result = await action()
         self._host.append(
             Performed(at=time.time(), key=self._key, n=n, digest=name, kind=kind, request=request, result=result)
@@ -260,15 +258,15 @@ class JournaledStage:
                     fault.role = role
                     if fault.kind is not FaultKind.RATE_LIMIT or not fault.retry_after_s:
                         raise
-                    await self._host.wait_out(self._key, fault)
+                    await self._host.pause_run(self._key, fault)
                 else:
-                    self._host.proven(role)
+                    self._host.model_answered(role)
                     return answer
         finally:
-            self._host.released(self._key, n)
+            self._host.release_reservation(self._key, n)
 
     def _replayed(self, name: str, kind: type[EffectT]) -> EffectT | None:
-        effect = self._known.take(name)
+        effect = self._recorded.take_next(name)
         if effect is not None and not isinstance(effect, kind):
             raise Fault(FaultKind.INTERNAL, f"the journal holds another effect under digest {name}")
         return effect
@@ -301,7 +299,7 @@ class JournaledStage:
         self._write_once(Noted(at=time.time(), key=self._key, kind=kind, data=data, turn=turn, step=step))
 
     def _write_once(self, record: Scored | Noted) -> None:
-        if not self._known.repeats(record):
+        if not self._recorded.repeats(record):
             self._host.append(record)
 
 

@@ -124,17 +124,17 @@ class Catalog:
             return
         if self._roots.user:
             entry = msgspec.structs.replace(entry, data=self._roots.user[0])
-        known = self._entries.setdefault(entry.name, entry)
-        if known.folder.resolve() != folder.resolve():
-            self._warnings.append(f"{folder}: hidden by {known.folder}, which has the same name")
+        first = self._entries.setdefault(entry.name, entry)
+        if first.folder.resolve() != folder.resolve():
+            self._warnings.append(f"{folder}: hidden by {first.folder}, which has the same name")
 
     def _unknown(self, name: str) -> UsageError:
-        known = self._scan()
+        entries = self._scan()
         official = {suite.name: suite for suite in OFFICIAL_SUITES}
         if name in official:
             return UsageError(f"{official[name].what} is not here yet", hint=f"Run `eval-console pull {name}` first.")
-        close = nearest(name, [*known, *official])
-        listed = ", ".join(sorted(known)) or "none"
+        close = nearest(name, [*entries, *official])
+        listed = ", ".join(sorted(entries)) or "none"
         hint = f"Did you mean {close}?" if close else f"Known suites: {listed}."
         return UsageError(f"no suite is called {name!r}", hint=hint)
 
@@ -203,8 +203,10 @@ def _folders(roots: Roots) -> Iterator[tuple[str, Path]]:
     seen: set[Path] = set()
     places = [*(("user", root) for root in roots.user), ("bundled", roots.bundled), ("pulled", roots.pulled)]
     for origin, root in places:
-        found = [root] if (root / "suite.toml").is_file() else sorted(path.parent for path in root.glob("*/suite.toml"))
-        for folder in found:
+        folders = (
+            [root] if (root / "suite.toml").is_file() else sorted(path.parent for path in root.glob("*/suite.toml"))
+        )
+        for folder in folders:
             if folder.resolve() not in seen and not folder.name.startswith("."):
                 seen.add(folder.resolve())
                 yield origin, folder

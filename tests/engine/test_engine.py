@@ -22,7 +22,7 @@ from console.core.run import Budget, ModelFacts
 from console.engine import endpoints
 from console.engine import journal_buffer as ledger_module
 from console.engine.engine import Engine
-from console.engine.queue import Again
+from console.engine.queue import RetryScope
 from console.llm.endpoint import Watch
 from console.store.journal import JournalReader, JournalWriter
 from console.store.lock import RunLock, RunLocked
@@ -144,7 +144,7 @@ async def test_a_lost_case_takes_its_dependants_with_it_and_resume_mends_both(tm
     lost = [Outcome.PASSED, Outcome.BROKEN, Outcome.NOT_RUN, Outcome.NOT_RUN]
     assert list(ended(engine).values()) == lost
     script(always_right)
-    engine = new_engine(tmp_path / "r", suite, again=Again.BROKEN)
+    engine = new_engine(tmp_path / "r", suite, retry=RetryScope.BROKEN)
     await engine.run()
     assert (engine.fold.tally.passed, engine.fold.tally.finished) == (4, 4)
 
@@ -214,27 +214,27 @@ async def test_pause_holds_new_conversations_and_concurrency_changes_at_once(tmp
 
     async def gated(text: str, request: ChatRequest, watch: Watch) -> Reply:
         watch.on_text("text", "…")
-        gate = asyncio.Event()
-        gates.put_nowait(gate)
-        await gate.wait()
+        before_call = asyncio.Event()
+        gates.put_nowait(before_call)
+        await before_call.wait()
         return right(text)
 
     script(gated)
     engine = new_engine(tmp_path / "r", DialogueSuite(6, 1, judged=False), concurrency=1)
     task = asyncio.create_task(engine.run())
     first = await asyncio.wait_for(gates.get(), 60)
-    engine.obey(Command("pause"))
+    engine.handle_command(Command("pause"))
     assert engine.status().state == "pausing"
     first.set()
     await until(lambda: not engine.in_flight)
     assert engine.status().state == "paused"
     assert gates.empty()
-    engine.obey(Command("concurrency", value=3))
-    engine.obey(Command("resume"))
+    engine.handle_command(Command("concurrency", value=3))
+    engine.handle_command(Command("resume"))
     opened = [await asyncio.wait_for(gates.get(), 60) for _ in range(3)]
     assert engine.in_flight == 3
-    for gate in opened:
-        gate.set()
+    for before_call in opened:
+        before_call.set()
     for _ in range(2):
         (await asyncio.wait_for(gates.get(), 60)).set()
     assert (await asyncio.wait_for(task, 60)).reason == "completed"
@@ -248,26 +248,26 @@ async def test_pause_lets_the_call_in_flight_finish_and_starts_no_further_one_of
     gates: asyncio.Queue[asyncio.Event] = asyncio.Queue()
 
     async def gated(text: str, request: ChatRequest, watch: Watch) -> Reply:
-        gate = asyncio.Event()
-        gates.put_nowait(gate)
-        await gate.wait()
+        before_call = asyncio.Event()
+        gates.put_nowait(before_call)
+        await before_call.wait()
         return right(text)
 
     script(gated)
     engine = new_engine(tmp_path / "r", DialogueSuite(1, 3, judged=False))
     task = asyncio.create_task(engine.run())
     first = await asyncio.wait_for(gates.get(), 60)
-    engine.obey(Command("pause"))
+    engine.handle_command(Command("pause"))
     assert engine.status().state == "pausing"
     first.set()
     await until(lambda: engine.status().state == "paused")
     assert [(activity.state, activity.why) for activity in engine.status().activities] == [("waiting", "paused")]
     assert gates.empty()
-    engine.obey(Command("resume"))
+    engine.handle_command(Command("resume"))
     (await asyncio.wait_for(gates.get(), 60)).set()
     await asyncio.wait_for(gates.get(), 60)
-    engine.obey(Command("pause"))
-    engine.obey(Command("kill"))
+    engine.handle_command(Command("pause"))
+    engine.handle_command(Command("kill"))
     assert (await asyncio.wait_for(task, 60)).reason == "stopped"
 
 
@@ -275,9 +275,9 @@ async def test_stop_lets_calls_finish_and_kill_gives_them_up(tmp_path: Path, scr
     started: asyncio.Queue[asyncio.Event] = asyncio.Queue()
 
     async def gated(text: str, request: ChatRequest, watch: Watch) -> Reply:
-        gate = asyncio.Event()
-        started.put_nowait(gate)
-        await gate.wait()
+        before_call = asyncio.Event()
+        started.put_nowait(before_call)
+        await before_call.wait()
         return right(text)
 
     script(gated)
@@ -285,9 +285,9 @@ async def test_stop_lets_calls_finish_and_kill_gives_them_up(tmp_path: Path, scr
     engine = new_engine(tmp_path / "r", suite, concurrency=2)
     task = asyncio.create_task(engine.run())
     gates = [await asyncio.wait_for(started.get(), 60) for _ in range(2)]
-    engine.obey(Command("stop"))
-    for gate in gates:
-        gate.set()
+    engine.handle_command(Command("stop"))
+    for before_call in gates:
+        before_call.set()
     assert (await asyncio.wait_for(task, 60)).reason == "stopped"
     assert len(ended(engine)) == 2
 
@@ -295,7 +295,7 @@ async def test_stop_lets_calls_finish_and_kill_gives_them_up(tmp_path: Path, scr
     task = asyncio.create_task(engine.run())
     for _ in range(2):
         await asyncio.wait_for(started.get(), 60)
-    engine.obey(Command("kill"))
+    engine.handle_command(Command("kill"))
     assert (await asyncio.wait_for(task, 60)).reason == "stopped"
     assert len(ended(engine)) == 2
     assert engine.folder.summary().state == "stopped"
@@ -319,13 +319,13 @@ async def test_one_case_is_stopped_and_retried(tmp_path: Path, script: Script) -
     engine = new_engine(tmp_path / "r", DialogueSuite(3, 1, judged=False), concurrency=1)
     task = asyncio.create_task(engine.run())
     await asyncio.wait_for(hanging.wait(), 60)
-    engine.obey(Command("pause"))
-    engine.obey(Command("stop_case", key=Key("d0-1")))
+    engine.handle_command(Command("pause"))
+    engine.handle_command(Command("stop_case", key=Key("d0-1")))
     await until(lambda: not engine.in_flight)
     assert ended(engine)["d0-1"] is Outcome.NOT_RUN
     others.set()
-    engine.obey(Command("retry_case", key=Key("d0-1")))
-    engine.obey(Command("resume"))
+    engine.handle_command(Command("retry_case", key=Key("d0-1")))
+    engine.handle_command(Command("resume"))
     assert (await asyncio.wait_for(task, 60)).reason == "completed"
     assert ended(engine)["d0-1 attempt 2"] is Outcome.PASSED
 
@@ -336,7 +336,7 @@ async def test_a_case_that_is_stopped_before_its_first_step_holds_nothing_up(tmp
 
     def stop_the_first(record: AnyRecord) -> None:
         if isinstance(record, Started) and record.key.case == "d1-1":
-            engine.obey(Command("stop_case", key=Key("d0-1")))
+            engine.handle_command(Command("stop_case", key=Key("d0-1")))
 
     engine = new_engine(tmp_path / "r", DialogueSuite(3, 1, judged=False), on_record=stop_the_first)
     assert (await asyncio.wait_for(engine.run(), 60)).reason == "completed"
@@ -353,12 +353,12 @@ async def test_the_budget_stops_the_run_and_a_higher_one_goes_on(tmp_path: Path,
     engine = new_engine(tmp_path / "r", suite, concurrency=8, budget=Budget(cost_usd=300.0))
     closed = await engine.run()
     assert closed.reason == "budget"
-    assert engine.purse.cost_usd <= 300.0
-    assert engine.purse.cost_usd + 150 > 300.0, "as much was played as certainly fits"
+    assert engine.budget_meter.cost_usd <= 300.0
+    assert engine.budget_meter.cost_usd + 150 > 300.0, "as much was played as certainly fits"
     assert 0 < len(ended(engine)) < 20
     before = model.asked
     engine = new_engine(tmp_path / "r", suite, budget=None)
-    engine.purse.budget = Budget()
+    engine.budget_meter.budget = Budget()
     assert (await engine.run()).reason == "completed"
     assert model.asked - before == 20 - before
     assert len(ended(engine)) == 20
@@ -382,7 +382,7 @@ async def test_a_provider_that_asks_for_an_hour_holds_the_run_until_somebody_say
     await until(lambda: "3600 s more" in engine.status().message or "3599 s more" in engine.status().message)
     assert [one.why for one in engine.status().activities] == ["come back in an hour"]
     assert model.asked == 1
-    engine.obey(Command("retry_now"))
+    engine.handle_command(Command("retry_now"))
     assert (await asyncio.wait_for(task, 60)).reason == "completed"
     assert set(ended(engine).values()) == {Outcome.PASSED}
 
@@ -399,7 +399,7 @@ async def test_a_held_run_can_be_stopped_and_goes_on_later(tmp_path: Path, scrip
     task = asyncio.create_task(engine.run())
     await asyncio.wait_for(refused.wait(), 60)
     await until(lambda: len(engine.status().activities) == 2 and bool(engine.status().message))
-    engine.obey(Command("kill"))
+    engine.handle_command(Command("kill"))
     assert (await asyncio.wait_for(task, 60)).reason == "stopped"
     assert ended(engine) == {}
     script(always_right)
@@ -473,7 +473,7 @@ async def test_a_disk_that_is_full_at_the_end_is_waited_for(
     engine = new_engine(tmp_path / "s", DialogueSuite(1, 1, judged=False), say=said.append)
     task = asyncio.create_task(engine.run())
     await until(lambda: len(said) > 2 and engine.in_flight == 0 and "held" in engine.status().message)
-    engine.obey(Command("kill"))
+    engine.handle_command(Command("kill"))
     with pytest.raises(Fault, match="No space left"):
         await asyncio.wait_for(task, 60)
 

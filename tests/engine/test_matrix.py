@@ -8,7 +8,7 @@ from console.config.paths import WorkspacePaths
 from console.config.preset import Preset
 from console.core.fault import UsageError
 from console.core.run import Budget, Selection
-from console.engine.forecast import Forecast, RunForecast, foresee
+from console.engine.forecast import Forecast, RunForecast, forecast_runs
 from console.engine.matrix import plans_of, read_ids
 from console.engine.plan import Plan
 
@@ -125,7 +125,7 @@ def console_run(where, tmp_path, monkeypatch) -> tuple[str, tuple[str, ...]]:
 
 
 def forecast(preset: Preset, where: WorkspacePaths) -> Forecast:
-    found = foresee(plans_of(preset, where))
+    found = forecast_runs(plans_of(preset, where))
     assert found is not None
     return found
 

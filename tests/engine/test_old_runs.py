@@ -10,7 +10,7 @@ from console.core.outcome import Outcome
 from console.core.record import Finished, Started
 from console.engine.launch import run_in_foreground
 from console.engine.plan import reopen
-from console.engine.queue import Again
+from console.engine.queue import RetryScope
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder
 from console.suites.bfcl.tools import sent_underscored
@@ -84,7 +84,7 @@ def test_it_is_resumed_to_the_same_verdicts(old_run: RunFolder) -> None:
     old_run.journal_path.write_bytes(b"".join(lines[: -len(lines) // 4]))
     old_run.summary_path.unlink()
     assert set(endings(old_run)) < set(whole)
-    ending = run_in_foreground(old_run, reopen(old_run, None, None), again=Again.NONE)
+    ending = run_in_foreground(old_run, reopen(old_run, None, None), retry=RetryScope.NONE)
     assert ending.closed.reason == "completed"
     resumed = endings(old_run)
     assert {case: end.verdict for case, end in resumed.items()} == {case: end.verdict for case, end in whole.items()}

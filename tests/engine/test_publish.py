@@ -18,9 +18,9 @@ class Desk:
     def __init__(self, folder: Path) -> None:
         self.commands: list[Command] = []
         self.heard = asyncio.Event()
-        self.publisher = Publisher(folder / "live.sock", lambda: Status("running", 4), self.obey)
+        self.publisher = Publisher(folder / "live.sock", lambda: Status("running", 4), self.handle_command)
 
-    def obey(self, command: Command) -> None:
+    def handle_command(self, command: Command) -> None:
         self.commands.append(command)
         self.heard.set()
 
@@ -85,7 +85,7 @@ async def test_a_repeated_try_starts_its_text_anew(desk: tuple[Desk, Path]) -> N
     link = await attach(folder)
     publisher.began(Began(key=key, n=1, role="model"))
     publisher.text(key, 1, "text", "lost")
-    publisher.began_again(key, 1)
+    publisher.restarted(key, 1)
     publisher.text(key, 1, "text", "kept")
     await until_text(link, "kept")
     publisher.ended(key, 1)

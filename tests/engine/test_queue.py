@@ -3,8 +3,8 @@
 from console.core.case import Case, Key
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Finished, Started
-from console.engine.queue import Again, JobQueue, plan_jobs
-from console.engine.recorded_effects import RecordedEffects
+from console.engine.queue import JobQueue, RetryScope, plan_jobs
+from console.engine.recorded_effects import JournalEffects
 
 CASES = [Case("a", "c"), Case("b", "c", depends_on=("a",)), Case("d", "c", depends_on=("a", "b"))]
 EVERY = frozenset[str]()
@@ -17,8 +17,8 @@ def drain(queue: JobQueue) -> list[str]:
     return found
 
 
-def remember(*ended: tuple[str, Outcome | None, str | None, int]) -> RecordedEffects:
-    memory = RecordedEffects()
+def remember(*ended: tuple[str, Outcome | None, str | None, int]) -> JournalEffects:
+    memory = JournalEffects()
     for case, outcome, reason, attempt in ended:
         memory.add_all([Started(at=1.0, key=Key(case, 0, attempt), case=Case(case, "c"))])
         if outcome is not None:
@@ -27,7 +27,7 @@ def remember(*ended: tuple[str, Outcome | None, str | None, int]) -> RecordedEff
 
 
 def test_dependants_wait_for_their_own_rollout() -> None:
-    jobs = plan_jobs(CASES, 2, RecordedEffects(), Again.NONE, EVERY)
+    jobs = plan_jobs(CASES, 2, JournalEffects(), RetryScope.NONE, EVERY)
     queue = JobQueue(jobs, CASES, [])
     assert drain(queue) == ["a", "a r2"]
     queue.finish(("a", 1))
@@ -40,7 +40,7 @@ def test_dependants_wait_for_their_own_rollout() -> None:
 
 def test_finished_dependencies_do_not_block_a_resume() -> None:
     memory = remember(("a", Outcome.PASSED, None, 1))
-    jobs = plan_jobs(CASES, 1, memory, Again.NONE, EVERY)
+    jobs = plan_jobs(CASES, 1, memory, RetryScope.NONE, EVERY)
     queue = JobQueue(jobs, CASES, memory.finished)
     assert drain(queue) == ["b"]
 
@@ -48,35 +48,35 @@ def test_finished_dependencies_do_not_block_a_resume() -> None:
 def test_an_interrupted_attempt_goes_on_and_a_broken_one_is_a_new_attempt() -> None:
     memory = remember(("a", None, None, 1), ("b", Outcome.BROKEN, "server", 1), ("d", Outcome.FAILED, "x", 1))
     free = [Case(case.id, "c") for case in CASES]
-    assert [str(job.key) for job in plan_jobs(free, 1, memory, Again.NONE, EVERY)] == ["a"]
-    assert [str(job.key) for job in plan_jobs(free, 1, memory, Again.BROKEN, EVERY)] == ["a", "b attempt 2"]
-    failed = plan_jobs(free, 1, memory, Again.FAILED, EVERY)
+    assert [str(job.key) for job in plan_jobs(free, 1, memory, RetryScope.NONE, EVERY)] == ["a"]
+    assert [str(job.key) for job in plan_jobs(free, 1, memory, RetryScope.BROKEN, EVERY)] == ["a", "b attempt 2"]
+    failed = plan_jobs(free, 1, memory, RetryScope.FAILED, EVERY)
     assert [str(job.key) for job in failed] == ["a", "b attempt 2", "d attempt 2"]
-    only = plan_jobs(free, 1, memory, Again.FAILED, frozenset({"d"}))
+    only = plan_jobs(free, 1, memory, RetryScope.FAILED, frozenset({"d"}))
     assert [str(job.key) for job in only] == ["a", "d attempt 2"]
 
 
 def test_an_interrupted_second_attempt_keeps_its_number() -> None:
     memory = remember(("a", Outcome.BROKEN, "server", 1), ("a", None, None, 2))
-    jobs = plan_jobs([Case("a", "c")], 1, memory, Again.NONE, EVERY)
+    jobs = plan_jobs([Case("a", "c")], 1, memory, RetryScope.NONE, EVERY)
     assert [job.key.attempt for job in jobs] == [2]
 
 
 def test_what_a_reader_stopped_stays_stopped_until_asked_for() -> None:
     memory = remember(("a", Outcome.NOT_RUN, "stopped", 1), ("b", Outcome.NOT_RUN, "dependency", 1))
     cases = [Case("a", "c"), Case("b", "c")]
-    assert [job.key.case for job in plan_jobs(cases, 1, memory, Again.NONE, EVERY)] == ["b"]
-    assert [job.key.case for job in plan_jobs(cases, 1, memory, Again.BROKEN, EVERY)] == ["a", "b"]
+    assert [job.key.case for job in plan_jobs(cases, 1, memory, RetryScope.NONE, EVERY)] == ["b"]
+    assert [job.key.case for job in plan_jobs(cases, 1, memory, RetryScope.BROKEN, EVERY)] == ["a", "b"]
 
 
 def test_what_waits_for_a_lost_case_is_lost_with_it_in_its_rollout_only() -> None:
-    queue = JobQueue(plan_jobs(CASES, 2, RecordedEffects(), Again.NONE, EVERY), CASES, [])
+    queue = JobQueue(plan_jobs(CASES, 2, JournalEffects(), RetryScope.NONE, EVERY), CASES, [])
     drain(queue)
-    assert sorted(str(job.key) for job in queue.give_up(("a", 0))) == ["b", "d"]
+    assert sorted(str(job.key) for job in queue.drop_dependents(("a", 0))) == ["b", "d"]
     queue.finish(("a", 1))
     assert drain(queue) == ["b r2"]
 
 
 def test_a_dependency_outside_the_selection_blocks_nothing() -> None:
     some = [CASES[1]]
-    assert drain(JobQueue(plan_jobs(some, 1, RecordedEffects(), Again.NONE, EVERY), some, [])) == ["b"]
+    assert drain(JobQueue(plan_jobs(some, 1, JournalEffects(), RetryScope.NONE, EVERY), some, [])) == ["b"]

@@ -44,14 +44,14 @@ async def test_an_engine_says_its_doubts_once_and_drops_them_when_the_role_answe
     said: list[str] = []
     with OpenAIServer(models=("o4-mini",)) as server:
         models = {"judge": model("o1-mini", server.base_url), "embedding": model("vectors", server.base_url)}
-        cautions = RoleWarnings(models, [], said.append)
-        await cautions.look(asyncio.Event(), lambda: False)
+        warnings = RoleWarnings(models, [], said.append)
+        await warnings.check(asyncio.Event(), lambda: False)
         assert [text.split()[1] for text in said] == ["judge", "embedding"]
-        cautions.dispel("judge")
-        assert "o1-mini" not in cautions.text
-        assert "vectors" in cautions.text
+        warnings.clear("judge")
+        assert "o1-mini" not in warnings.text
+        assert "vectors" in warnings.text
         again = RoleWarnings(models, said, pytest.fail)
-        await again.look(asyncio.Event(), lambda: False)
+        await again.check(asyncio.Event(), lambda: False)
         assert "o1-mini" in again.text
 
 
@@ -66,10 +66,10 @@ async def test_a_run_that_is_stopped_does_not_wait_for_a_silent_server() -> None
 
     async with await asyncio.start_server(silent, "127.0.0.1", 0) as server:
         url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/v1"
-        cautions = RoleWarnings({"judge": model("grader", url)}, [], pytest.fail)
-        await cautions.look(changed, heard.is_set)
+        warnings = RoleWarnings({"judge": model("grader", url)}, [], pytest.fail)
+        await warnings.check(changed, heard.is_set)
         assert heard.is_set()
-        assert cautions.text == ""
+        assert warnings.text == ""
 
 
 def test_a_dead_server_is_said() -> None:

@@ -7,13 +7,13 @@ import pytest
 
 from console.core.fault import UsageError
 from console.core.run import Selection
-from console.engine.plan import Plan, Prepared, prepare
+from console.engine.plan import Plan, PreparedRun, prepare
 from console.suites.bfcl.memory import embedding
 
 STARTER = Path(__file__).resolve().parents[2] / "data" / "bfcl-starter"
 
 
-def planned(folder: Path, category: str, **options: str) -> Prepared:
+def planned(folder: Path, category: str, **options: str) -> PreparedRun:
     """A run of a dataset of one's own: the starter, but with the official embedding and without recorded answers."""
     data = folder / "data"
     if not data.exists():

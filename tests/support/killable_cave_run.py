@@ -21,8 +21,8 @@ from console.core.case import Setting
 from console.core.run import Manifest, Selection
 from console.engine import stage
 from console.engine.launch import run_in_foreground
-from console.engine.plan import Prepared
-from console.engine.queue import Again
+from console.engine.plan import PreparedRun
+from console.engine.queue import RetryScope
 from console.sandbox.worker import Worker
 from console.store.runs import RunFolder, create_run
 from console.suites.cavebench import play, tool_loop
@@ -31,7 +31,7 @@ from console.suites.selection import select_cases
 from console.suites.suite import SuiteEntry
 
 
-def prepared(folder: Path, base_url: str, suite_folder: Path, mode: str) -> Prepared:
+def prepared(folder: Path, base_url: str, suite_folder: Path, mode: str) -> PreparedRun:
     limits = Limits(timeout_s=60, first_token_s=60, idle_s=60, backoff_s=0.01)
     model = ModelConfig(name="m", model_id="m", base_url=base_url, limits=limits)
     suite = CaveBenchSuite(SuiteEntry(name="apart", format="cavebench", folder=suite_folder, title="Apart"))
@@ -40,7 +40,7 @@ def prepared(folder: Path, base_url: str, suite_folder: Path, mode: str) -> Prep
     manifest = Manifest(
         id=folder.name, at=1.0, suite="apart", model=facts(model), setting=setting, concurrency=2, cases=len(cases)
     )
-    return Prepared(manifest, suite, cases, {"model": model}, folder.parent, DataRoots(folder, folder))
+    return PreparedRun(manifest, suite, cases, {"model": model}, folder.parent, DataRoots(folder, folder))
 
 
 def arm(victim: str, point: str, count: int) -> None:  # noqa: C901 - one small wrapper for each point
@@ -104,7 +104,7 @@ def main() -> int:
     ready = prepared(Path(folder), base_url, Path(suite_folder), mode)
     run = RunFolder(Path(folder)) if Path(folder).exists() else create_run(Path(folder).parent, ready.manifest)
     arm(victim, point, int(count))
-    ending = run_in_foreground(run, ready, again=Again.NONE)
+    ending = run_in_foreground(run, ready, retry=RetryScope.NONE)
     return 0 if ending.closed.reason == "completed" else 1
 
 

@@ -22,8 +22,8 @@ from console.core.case import Setting
 from console.core.run import Manifest, Selection
 from console.engine.engine import Engine
 from console.engine.launch import run_in_foreground
-from console.engine.plan import Prepared
-from console.engine.queue import Again
+from console.engine.plan import PreparedRun
+from console.engine.queue import RetryScope
 from console.engine.stage import CallWatch
 from console.llm import openai_client
 from console.store import journal, lock
@@ -32,7 +32,7 @@ from console.store.runs import RunFolder, create_run
 from console.suites.selection import select_cases
 
 
-def prepared(folder: Path, base_url: str, suite: DialogueSuite, concurrency: int = 2) -> Prepared:
+def prepared(folder: Path, base_url: str, suite: DialogueSuite, concurrency: int = 2) -> PreparedRun:
     """Build what `prepare` would, for a suite and server of the test's own."""
     # Long, so that a machine too busy to answer in time is no fault that is asked again: calls are counted here.
     limits = Limits(timeout_s=600, first_token_s=300, idle_s=300, backoff_s=0.01)
@@ -51,7 +51,7 @@ def prepared(folder: Path, base_url: str, suite: DialogueSuite, concurrency: int
         concurrency=concurrency,
         cases=len(cases),
     )
-    return Prepared(manifest, suite, cases, models, folder.parent, DataRoots(folder, folder))
+    return PreparedRun(manifest, suite, cases, models, folder.parent, DataRoots(folder, folder))
 
 
 def die() -> None:
@@ -115,7 +115,7 @@ def main() -> int:
     ready = prepared(folder, base_url, DialogueSuite())
     run = RunFolder(folder) if folder.exists() else create_run(folder.parent, ready.manifest)
     arm(point, count)
-    ending = run_in_foreground(run, ready, again=Again.NONE)
+    ending = run_in_foreground(run, ready, retry=RetryScope.NONE)
     assert Engine is not None
     return 0 if ending.closed.reason == "completed" else 1
 

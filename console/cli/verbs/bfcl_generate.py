@@ -21,7 +21,7 @@ from console.config.models import facts, load_models
 from console.config.paths import find_models_file
 from console.core.fault import UsageError
 from console.core.run import Selection
-from console.engine.plan import Plan, Prepared, prepare
+from console.engine.plan import Plan, PreparedRun, prepare
 from console.exchange.bfcl_layout import folder_name, project_root
 from console.exchange.bfcl_memory import write_snapshots
 from console.exchange.bfcl_results import answered_ids
@@ -86,7 +86,7 @@ def run(args: GenerateArguments) -> int:
     return worst
 
 
-def _prepare(args: GenerateArguments, model: str, result_root: Path) -> Prepared | None:
+def _prepare(args: GenerateArguments, model: str, result_root: Path) -> PreparedRun | None:
     """Check everything for one model; None when nothing is left to ask."""
     selection = _selection(args, model)
     plan = Plan(
@@ -146,7 +146,7 @@ def _chosen_ids(path: Path) -> tuple[str, ...]:
     return ids
 
 
-def _with_temperature(prepared: Prepared, temperature: float | None) -> Prepared:
+def _with_temperature(prepared: PreparedRun, temperature: float | None) -> PreparedRun:
     """Return the plan with the temperature asked for, or the official default where models.toml has none."""
     model = prepared.models["model"]
     if temperature is None and model.temperature is not None:
@@ -156,7 +156,7 @@ def _with_temperature(prepared: Prepared, temperature: float | None) -> Prepared
     return dataclasses.replace(prepared, manifest=manifest, models=prepared.models | {"model": model})
 
 
-def _generate(args: GenerateArguments, model: str, prepared: Prepared, result_root: Path) -> Exit:
+def _generate(args: GenerateArguments, model: str, prepared: PreparedRun, result_root: Path) -> Exit:
     output = args.output
     folder = create_run(prepared.runs_root, prepared.manifest)
     suite, mode = prepared.suite, prepared.manifest.setting.mode

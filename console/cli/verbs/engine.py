@@ -9,7 +9,7 @@ from console.cli.parser import Arguments
 from console.cli.run_report import exit_code
 from console.engine.launch import run_in_foreground
 from console.engine.plan import reopen
-from console.engine.queue import Again
+from console.engine.queue import RetryScope
 from console.store.lock import RunLocked
 from console.store.runs import RunFolder
 
@@ -18,14 +18,14 @@ class EngineArguments(Arguments):
     """Options of `engine`."""
 
     path: Path
-    again: str
+    retry: str
     only: list[str]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument("path", type=Path, metavar="FOLDER", help="the run's folder")
-    parser.add_argument("--again", choices=[item.value for item in Again], default=Again.NONE.value)
+    parser.add_argument("--retry", choices=[item.value for item in RetryScope], default=RetryScope.NONE.value)
     parser.add_argument("--only", action="append", default=[], metavar="CASE")
 
 
@@ -39,7 +39,7 @@ def run(args: EngineArguments) -> int:
     prepared = reopen(folder, args.models, args.data)
     try:
         ending = run_in_foreground(
-            folder, prepared, again=Again(args.again), only=frozenset(args.only), on_signal=args.output.warn
+            folder, prepared, retry=RetryScope(args.retry), only=frozenset(args.only), on_signal=args.output.warn
         )
     except RunLocked as locked:
         args.output.warn(str(locked))

@@ -5,7 +5,7 @@ import argparse
 from console.cli.budget_arguments import BudgetArguments, add_budget_arguments
 from console.cli.resuming import go_on
 from console.config.paths import find_runs_root
-from console.engine.queue import Again
+from console.engine.queue import RetryScope
 from console.store.runs import find_run
 
 
@@ -30,4 +30,4 @@ def run(args: ResumeArguments) -> int:
         UsageError: no such run, or its models, suite or data are gone or changed.
     """
     folder = find_run(find_runs_root(args.runs), args.which)
-    return go_on(folder, args, again=Again.BROKEN, fail_under=args.fail_under)
+    return go_on(folder, args, retry=RetryScope.BROKEN, fail_under=args.fail_under)

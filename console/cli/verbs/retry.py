@@ -12,7 +12,7 @@ from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
 from console.engine.plan import reopen
-from console.engine.queue import Again
+from console.engine.queue import RetryScope
 from console.store.runs import find_run
 
 
@@ -49,4 +49,4 @@ def run(args: RetryArguments) -> int:
             raise UsageError(
                 f"the run has no case {case!r}", where="--ids", hint=f"Did you mean {close}?" if close else ""
             )
-    return go_on(folder, args, again=Again(args.status), only=only)
+    return go_on(folder, args, retry=RetryScope(args.status), only=only)

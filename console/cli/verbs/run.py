@@ -16,7 +16,7 @@ from console.core.fault import UsageError
 
 if TYPE_CHECKING:  # what plays is loaded when something is played, which keeps `run --help` quick
     from console.engine.forecast import Forecast, RunForecast
-    from console.engine.plan import Prepared
+    from console.engine.plan import PreparedRun
     from console.store.runs import RunFolder
 
 
@@ -79,7 +79,7 @@ def _save(args: RunArguments) -> int:
     return Exit.OK
 
 
-def _warn(output: Output, prepared: "Sequence[Prepared]") -> None:
+def _warn(output: Output, prepared: "Sequence[PreparedRun]") -> None:
     from console.engine.role_warnings import warnings_about_roles
 
     warnings = dict.fromkeys(warning for run in prepared for warning in run.warnings)
@@ -177,7 +177,7 @@ def _print_names(args: RunArguments, folders: "Sequence[RunFolder]") -> int:
     return Exit.OK
 
 
-def _play_all(args: RunArguments, prepared: "Sequence[Prepared]", pass_rate: float | None) -> int:
+def _play_all(args: RunArguments, prepared: "Sequence[PreparedRun]", pass_rate: float | None) -> int:
     """Play one run after another and return the worst exit code; a signal ends all of it."""
     codes: list[Exit] = []
     for run in prepared:
@@ -187,7 +187,7 @@ def _play_all(args: RunArguments, prepared: "Sequence[Prepared]", pass_rate: flo
     return max(codes)
 
 
-def _play(output: Output, prepared: "Prepared", pass_rate: float | None) -> Exit:
+def _play(output: Output, prepared: "PreparedRun", pass_rate: float | None) -> Exit:
     from console.cli.foreground import play
     from console.cli.history import read_history
     from console.cli.run_report import exit_code, show_report

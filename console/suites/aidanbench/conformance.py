@@ -34,17 +34,17 @@ def check_line(row: Row) -> dict[str, Any]:
 
 def _loop(row: Row) -> dict[str, Any]:
     answers = [_scores(answer, index) for index, answer in enumerate(row["answers"])]
-    found: Metrics = measure(answers, _rule(row), row.get("max_turns"))
+    metrics: Metrics = measure(answers, _rule(row), row.get("max_turns"))
     return {
-        "turns": found.turns,
-        "stopped_at": found.stopped_at,
-        "reason": found.reason,
-        "accepted": found.accepted,
-        "aidanbench_score": to_json(found.aidanbench_score),
-        "avg_coherence": to_json(found.avg_coherence),
-        "avg_embedding_novelty": to_json(found.avg_embedding_novelty),
-        "sum_embedding_novelty": to_json(found.sum_embedding_novelty),
-        "avg_llm_novelty": to_json(found.avg_llm_novelty),
+        "turns": metrics.turns,
+        "stopped_at": metrics.stopped_at,
+        "reason": metrics.reason,
+        "accepted": metrics.accepted,
+        "aidanbench_score": to_json(metrics.aidanbench_score),
+        "avg_coherence": to_json(metrics.avg_coherence),
+        "avg_embedding_novelty": to_json(metrics.avg_embedding_novelty),
+        "sum_embedding_novelty": to_json(metrics.sum_embedding_novelty),
+        "avg_llm_novelty": to_json(metrics.avg_llm_novelty),
     }
 
 

@@ -73,8 +73,8 @@ class AidanBenchSuite:
         checked = read_options(options)
         settled = {**checked.values, "thresholds": checked.thresholds._asdict()}
         if any(settled[name] is not None for name in ("questions", "questions_path", "dataset")):
-            found = load_questions(self._entry.folder, self._entry.name, checked)
-            settled |= {"questions": [question.question for question in found.questions]}
+            question_set = load_questions(self._entry.folder, self._entry.name, checked)
+            settled |= {"questions": [question.question for question in question_set.questions]}
             settled |= {"questions_path": None, "dataset": None}
         return settled | {f"{role}_model": name for role, name in roles.items() if f"{role}_model" in settled}
 
@@ -89,8 +89,8 @@ class AidanBenchSuite:
         """All questions in file order; each case records its question set and wording."""
         del categories
         options = read_options(setting.options)
-        found = load_questions(self._entry.folder, self._entry.name, options)
-        about = self._provenance(found, options)
+        question_set = load_questions(self._entry.folder, self._entry.name, options)
+        about = self._provenance(question_set, options)
         return [
             Case(
                 id=question.id,
@@ -98,7 +98,7 @@ class AidanBenchSuite:
                 data={"question": question.question, **about},
                 title=question.question,
             )
-            for question in found.questions
+            for question in question_set.questions
         ]
 
     def estimate(self, case: Case, setting: Setting) -> Estimate:
@@ -152,10 +152,10 @@ class AidanBenchSuite:
     def _wording(self) -> Wording:
         return read_wording(self._entry.folder)
 
-    def _provenance(self, found: QuestionSet, options: AidanOptions) -> dict[str, dict[str, str]]:
+    def _provenance(self, question_set: QuestionSet, options: AidanOptions) -> dict[str, dict[str, str]]:
         wording = self._wording
         return {
-            "question_set": {"name": found.name, "digest": found.digest},
+            "question_set": {"name": question_set.name, "digest": question_set.digest},
             "wording": {"name": wording.name_for(options.protocol), "digest": wording.digest},
         }
 
@@ -176,9 +176,9 @@ class AidanBenchSuite:
 
 
 def _role_model(role: str, values: Mapping[str, Any], default: str) -> RoleModel:
-    said = (values[f"{role}_model"], values[f"{role}_api_base_url"], values[f"{role}_api_key_var"])
+    model = (values[f"{role}_model"], values[f"{role}_api_base_url"], values[f"{role}_api_key_var"])
     return RoleModel(
-        *said,
-        is_default=said == (default, names.API, names.KEY),
+        *model,
+        is_default=model == (default, names.API, names.KEY),
         fallback=LOCAL_EMBEDDING if role == "embedding" else "",
     )

@@ -65,17 +65,17 @@ def resolve(names: Iterable[str]) -> list[str]:
     Raises:
         UsageError: a name that is neither; names the nearest.
     """
-    found: set[str] = set()
+    categories: set[str] = set()
     for name in names:
         if name in COLLECTIONS:
-            found.update(COLLECTIONS[name])
+            categories.update(COLLECTIONS[name])
         elif name in ALL:
-            found.add(name)
+            categories.add(name)
         else:
             close = nearest(name, [*ALL, *COLLECTIONS])
             hint = f"Did you mean {close}?" if close else f"Known categories: {', '.join(ALL)}."
             raise UsageError(f"no BFCL category is called {name!r}", hint=hint)
-    return sorted(found)
+    return sorted(categories)
 
 
 def category_of(entry_id: str) -> str:

@@ -16,5 +16,5 @@ def in_official_order(dataset: Dataset, categories: Sequence[str]) -> Iterator[E
     parts = [(names.priority(part), part, name) for name in categories for part in names.parts_of(name)]
     for _, part, category in sorted(parts):
         entries = dataset.entries(category).values()
-        wanted = [entry for entry in entries if names.is_prerequisite(entry.id) == names.is_prerequisite(part)]
-        yield from sorted(wanted, key=lambda entry: names.running_index(entry.id))
+        of_part = [entry for entry in entries if names.is_prerequisite(entry.id) == names.is_prerequisite(part)]
+        yield from sorted(of_part, key=lambda entry: names.running_index(entry.id))

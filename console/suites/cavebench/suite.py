@@ -1,7 +1,7 @@
 """cave-bench as a suite: a folder of scenarios, their conversations as cases, one category per scenario."""
 
 import importlib.util
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,18 @@ from console.core.outcome import Verdict
 from console.suites.cavebench.dataset import Scenario, read_scenarios
 from console.suites.cavebench.options import OPTIONS, mode_of, read_options
 from console.suites.modes import NATIVE, PROMPT
-from console.suites.suite import Category, Estimate, LineChecker, Mode, Option, Report, Result, RoleModel, SuiteEntry
+from console.suites.suite import (
+    AFTER_REPLY,
+    Category,
+    Estimate,
+    LineChecker,
+    Mode,
+    Option,
+    Report,
+    Result,
+    RoleModel,
+    SuiteEntry,
+)
 
 if TYPE_CHECKING:
     from console.suites.stage import Stage
@@ -21,6 +32,15 @@ if TYPE_CHECKING:
 _TOKENS_PER_STEP_IN, _TOKENS_PER_STEP_OUT = 2500.0, 200.0
 _STEPS_PER_TURN = {"cave": 2.4, "json": 2.5}
 """Averages of the published runs."""
+_STATES = {
+    "clock": "starting",
+    "describe": "starting",
+    "cell": "running code",
+    "turn": "running code",
+    "invoke": "running code",
+    "validate": "validating",
+    AFTER_REPLY: "running code",
+}
 
 
 class CaveBenchSuite:
@@ -80,6 +100,10 @@ class CaveBenchSuite:
         del cases
         if mode_of(setting) == "cave":
             _insist_on_agent()
+
+    def effect_states(self) -> Mapping[str, str]:
+        """Between two replies the worker runs what the model wrote or called."""
+        return _STATES
 
     def modes(self) -> Sequence[Mode]:
         """Code in the model's replies, or tool calls."""

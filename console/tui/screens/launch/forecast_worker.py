@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from console.core.fault import UsageError
-from console.engine.forecast import Forecast, foresee
+from console.engine.forecast import Forecast, forecast_runs
 from console.engine.matrix import plans_of
-from console.engine.role_warnings import Who, warnings_about
+from console.engine.role_warnings import RoleModelId, warnings_about
 from console.tui.screens.launch.controller import ForecastRequest, LaunchController
 from console.tui.screens.launch.role_check import RoleQuestion
 from console.tui.services import Services
@@ -62,7 +62,7 @@ class ForecastWorker:
     def _work_out(self, request: ForecastRequest) -> None:
         try:
             plans = plans_of(request.preset, self._services.paths)
-            forecast = foresee(plans, lambda: self._controller.is_outdated(request))
+            forecast = forecast_runs(plans, lambda: self._controller.is_outdated(request))
         except UsageError as error:
             forecast = Forecast(refusals=[error])
         self._services.workspace.hand_over(self._take_forecast, request, forecast)
@@ -81,7 +81,7 @@ class ForecastWorker:
     def _ask_servers(self, question: RoleQuestion) -> None:
         self._services.workspace.hand_over(self._take_answers, question, warnings_about(question.models))
 
-    def _take_answers(self, question: RoleQuestion, warnings: Mapping[Who, str]) -> None:
+    def _take_answers(self, question: RoleQuestion, warnings: Mapping[RoleModelId, str]) -> None:
         self._controller.role_check.take(question, warnings)
         if not self._is_closed:
             self._roles_checked()

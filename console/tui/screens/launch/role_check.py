@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from console.config.model import ModelConfig
-from console.engine.role_warnings import Who, askable
+from console.engine.role_warnings import RoleModelId, askable
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,7 +13,7 @@ class RoleQuestion:
 
     round: int
     """How often everything had been forgotten when it was asked."""
-    models: Mapping[Who, ModelConfig]
+    models: Mapping[RoleModelId, ModelConfig]
 
 
 class RoleCheck:
@@ -21,7 +21,7 @@ class RoleCheck:
 
     def __init__(self) -> None:
         self._round = 0
-        self._warnings: dict[Who, str] = {}
+        self._warnings: dict[RoleModelId, str] = {}
         """Why a model may not answer; nothing while its server has not been heard, or serves it."""
 
     def next_question(self, runs: Iterable[Mapping[str, ModelConfig]]) -> RoleQuestion | None:
@@ -30,7 +30,7 @@ class RoleCheck:
         self._warnings |= dict.fromkeys(unasked, "")
         return RoleQuestion(self._round, unasked) if unasked else None
 
-    def take(self, question: RoleQuestion, warnings: Mapping[Who, str]) -> None:
+    def take(self, question: RoleQuestion, warnings: Mapping[RoleModelId, str]) -> None:
         """Take what servers have answered, unless everything was forgotten meanwhile."""
         if question.round == self._round:
             self._warnings |= warnings

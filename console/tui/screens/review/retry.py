@@ -69,13 +69,13 @@ class RetryActions:
             self._services.notify(Content(f"Asking {count} again in the live run."))
             return
         from console.engine.process import spawn_engine
-        from console.engine.queue import Again
+        from console.engine.queue import RetryScope
 
         paths = self._services.paths
         cases = tuple(dict.fromkeys(rollout.key.case for rollout in rollouts))
         try:
             spawn_engine(
-                self._run_folder, again=Again.FAILED, only=cases, models_path=paths.models, data_path=paths.data
+                self._run_folder, retry=RetryScope.FAILED, only=cases, models_path=paths.models, data_path=paths.data
             )
         except UsageError as error:
             self._services.notify(literal(str(error)), severity="error")
