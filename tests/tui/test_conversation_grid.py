@@ -208,7 +208,7 @@ async def test_a_finished_run_is_replayed_with_a_clock(size: tuple[int, int], op
         assert "case-2" in text_of(app)
 
 
-async def test_a_replay_cannot_be_steered(opened: Any, workspace: Any) -> None:
+async def test_a_replay_has_no_engine_to_command(opened: Any, workspace: Any) -> None:
     folder = replayable_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         screen = await watch(app, pilot, folder)

@@ -183,7 +183,7 @@ async def test_space_freezes_and_follows(opened: Any, workspace: Any, frame: Any
         await assert_until(pilot, lambda: "  line 41" in frame(app))
 
 
-async def test_steering_reaches_the_engine(opened: Any, workspace: Any, frame: Any) -> None:
+async def test_commands_reach_the_engine(opened: Any, workspace: Any, frame: Any) -> None:
     async with FakeEngine(workspace.root / "runs") as engine, opened((160, 45)) as (app, pilot):
         key = engine.recorder.start("case-1")
         screen = await watch(app, pilot, engine.recorder.folder)
@@ -205,7 +205,7 @@ async def test_steering_reaches_the_engine(opened: Any, workspace: Any, frame: A
         assert Command("stop") not in engine.heard
 
 
-async def test_the_end_of_a_run_is_seen_and_steering_is_then_refused(opened: Any, workspace: Any, frame: Any) -> None:
+async def test_the_end_of_a_run_is_seen_and_commands_are_then_refused(opened: Any, workspace: Any, frame: Any) -> None:
     async with FakeEngine(workspace.root / "runs") as engine, opened() as (app, pilot):
         key = engine.recorder.start("case-1")
         await watch(app, pilot, engine.recorder.folder)

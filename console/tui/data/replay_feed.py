@@ -234,7 +234,7 @@ class Replay(RunFeed):
             case Asked():
                 self._calls.pop((record.key, record.n), None)
             case Steered():
-                self._steer(record)
+                self._apply_command(record)
             case _:
                 pass
 
@@ -245,7 +245,7 @@ class Replay(RunFeed):
         except OSError:
             return None
 
-    def _steer(self, record: Steered) -> None:
+    def _apply_command(self, record: Steered) -> None:
         match record.what:
             case "pause" | "resume":
                 self._paused = record.what == "pause"

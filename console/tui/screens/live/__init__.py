@@ -1,1 +1,1 @@
-"""Parts of the Live screen: rows of what runs, the watched conversation, the progress line and the steering keys."""
+"""The Live screen: its controller, its panes, and what its keys ask of an engine or a replay."""
