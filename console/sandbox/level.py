@@ -20,7 +20,7 @@ class Level:
     processes: bool = False
     """No other process can be seen, signalled or started, and none outlives the worker."""
     syscalls: bool = False
-    """The kernel's riskier doors are shut."""
+    """A seccomp filter refuses the riskier system calls."""
     landlock: int = 0
     """Version of Landlock in force, 0 without."""
     namespaces: bool = False

@@ -1,4 +1,4 @@
-"""The C library's doors that Python does not offer; every failure is an OSError with the kernel's reason."""
+"""System calls that Python does not offer, through libc; every failure is an OSError with the kernel's reason."""
 
 import ctypes
 import os

@@ -1,4 +1,4 @@
-"""A seccomp filter: no sockets, no new programs or processes, no signals to others, none of the kernel's riskier doors.
+"""A seccomp filter: no sockets, no new programs or processes, no signals to others, no riskier system calls.
 
 Threads stay possible. What is refused fails with an error the code can see; nothing is killed. Known machines: x86-64
 and 64-bit ARM; elsewhere there is no filter and the level says so.
