@@ -22,6 +22,7 @@ from console.suites.suite import Report
 from console.tui.screens.review.case_loader import CaseLoader, OpenedSuite
 from console.tui.screens.review.case_rows import empty_text, end_of_list_text, list_title, status_text
 from console.tui.screens.review.controller import ReviewController, Stale
+from console.tui.screens.review.list_pace import ListPace
 
 
 class RunDouble:
@@ -343,3 +344,19 @@ def test_without_a_suite_the_case_says_why(tmp_path: Path, run: RunDouble) -> No
     assert shown is not None
     assert shown.case.why == "the suite cannot be opened: it is not here"
     assert shown.report() == "the suite cannot be opened: it is not here"
+
+
+def test_the_list_of_a_growing_run_waits_longer_when_it_takes_longer() -> None:
+    now = [10.0]
+    pace = ListPace(clock=lambda: now[0])
+    assert not pace.is_due
+    pace.take_news()
+    assert pace.is_due
+    with pace.listing():
+        now[0] += 0.2
+    assert not pace.is_due
+    pace.take_news()
+    now[0] += 1.3
+    assert not pace.is_due
+    now[0] += 0.2
+    assert pace.is_due

@@ -7,7 +7,7 @@ from console.core.run import Manifest
 from console.insight.conversation import Conversation
 from console.insight.executed_code import cells_of
 from console.insight.turn_sums import turn_sums
-from console.tui.render.code_blocks import CODE_NOTES, turn_code_block
+from console.tui.suite_views.code_blocks import CODE_NOTES, turn_code_block
 from console.tui.suite_views.suite_view import CaseView, DrawContext, NoteBlock, ReviewedCase, SuiteView
 from console.tui.suite_views.turn_summary import sum_blocks, turn_sum_block
 from console.tui.widgets.block import Block

@@ -11,9 +11,9 @@ from console.insight.loops import Round, collision, rounds_of
 from console.insight.word_diff import Part, compare_words
 from console.tui.render import lines
 from console.tui.render.bars import is_ascii
-from console.tui.render.loop import round_blocks
-from console.tui.render.loop_lines import end_line, gauges
 from console.tui.sanitize import literal
+from console.tui.suite_views.loop_blocks import round_blocks
+from console.tui.suite_views.loop_lines import end_line, gauges
 from console.tui.widgets.block import Block
 
 MUTED = "$muted"

@@ -12,11 +12,11 @@ from console.insight.rollout import Rollout
 from console.insight.sort_orders import SortOrder
 from console.tui.render.columns import Column
 from console.tui.render.lines import stacked
-from console.tui.render.loop import LoopBlocks
-from console.tui.render.loop_trend import outlook_words, trend_lines
 from console.tui.sanitize import one_line
+from console.tui.suite_views.loop_blocks import LoopBlocks
 from console.tui.suite_views.loop_facts import ending_lines, length_lines
 from console.tui.suite_views.loop_rows import LOOP_COLUMNS, loop_cells
+from console.tui.suite_views.loop_trend import outlook_words, trend_lines
 from console.tui.suite_views.suite_view import ConversationDrawer
 from console.tui.widgets.transcript import Transcript
 

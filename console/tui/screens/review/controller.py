@@ -107,13 +107,9 @@ class ReviewController:
         stale, self._stale = self._stale, Stale.NOTHING
         return stale
 
-    def redraw_case(self) -> None:
-        """Have the current case drawn again."""
-        self._stale |= Stale.CASE
-
-    def redraw_figures(self) -> None:
-        """Have counters and scores drawn again."""
-        self._stale |= Stale.FIGURES
+    def mark_stale(self, stale: Stale) -> None:
+        """Have something drawn again."""
+        self._stale |= stale
 
     # The list --------------------------------------------------------------------------------------------------------
 

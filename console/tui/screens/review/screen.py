@@ -3,8 +3,8 @@
 Opens on the first failure nobody has tagged. The case follows the cursor of the list; what arrives moves nothing.
 """
 
-import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from textual import on
@@ -28,6 +28,7 @@ from console.tui.screens.review.case_pane import CasePane, CaseText, Room
 from console.tui.screens.review.controller import ReviewController, Stale
 from console.tui.screens.review.copying import CopyActions
 from console.tui.screens.review.filters import FilterActions
+from console.tui.screens.review.list_pace import ListPace
 from console.tui.screens.review.retry import RetryActions
 from console.tui.screens.review.search import RunSearch
 from console.tui.screens.review.step_actions import StepActions
@@ -37,10 +38,6 @@ from console.tui.screens.run_screen import RunScreen
 from console.tui.services import Services
 from console.tui.widgets.row_list import Face
 
-RELIST_PAUSE_S = 0.3
-"""Shortest time between two drawings of the list while the run is read or played."""
-RELIST_SHARE = 8
-"""It is at least so many times as long as one drawing takes, so that listing a long run does not delay reading it."""
 PREFETCH_AFTER_S = 0.05
 
 
@@ -69,9 +66,9 @@ class ReviewScreen(RunScreen):
     def __init__(self, services: Services, run: RunFolder, case: str = "") -> None:
         """Review a run, with the cursor on a case if one is named."""
         super().__init__(services, run)
-        self.loader = CaseLoader(self._in_loop, self._draw_case_again)
+        self.loader = CaseLoader(self._in_loop, partial(self._draw_again, Stale.CASE))
         self.controller = ReviewController(Notes(run.path), self.loader, case)
-        self.search = RunSearch(run.journal_path, self._in_loop, self._relist, self._end_search)
+        self.search = RunSearch(run.journal_path, self._in_loop, self._relist, partial(self._draw_again, Stale.FIGURES))
         self.controller.triage.matches = self.search.matches
         self.case_list = CaseListPane()
         self.case_pane = CasePane()
@@ -86,9 +83,7 @@ class ReviewScreen(RunScreen):
             CopyActions(services, run, self.controller),
             self._retry,
         )
-        self._listed_at = self._listing_s = 0.0
-        self._has_news = False
-        """Whether something came since the list was made."""
+        self._pace = ListPace()
 
     def compose_body(self) -> ComposeResult:
         """Lay out the list and the case."""
@@ -119,30 +114,28 @@ class ReviewScreen(RunScreen):
         if feed is None:
             self.case_list.show([], set(), self._draw_row, cursor=None, empty=self.problem)
             return
-        if not self._listed_at:
+        if not self._pace.has_begun:
             self._retry.feed = feed
             controller.open(feed)
             self._open_suite(feed.manifest)
         controller.choose_suite_view()
         if changes.settled:
             controller.take_settled()
-        self._has_news = True
-        if changes.settled or not self._listed_at or not changes.records:
+        self._pace.take_news()
+        if changes.settled or not self._pace.has_begun or not changes.records:
             self._list_again()
         if (rollout := controller.rollout) is not None and rollout.key in changes.keys:
-            controller.redraw_case()
+            controller.mark_stale(Stale.CASE)
         self.draw()
 
     def ticked(self) -> None:
         """Make the list again, if it is time."""
-        pause = max(RELIST_PAUSE_S, RELIST_SHARE * self._listing_s)
-        if self._has_news and time.monotonic() - self._listed_at > pause:
+        if self._pace.is_due:
             self._list_again()
 
     def _list_again(self) -> None:
-        self._listed_at, self._has_news = time.monotonic(), False
-        self._relist()
-        self._listing_s = time.monotonic() - self._listed_at
+        with self._pace.listing():
+            self._relist()
         self.controller.take_read()
 
     def _open_suite(self, manifest: Manifest) -> None:
@@ -176,7 +169,7 @@ class ReviewScreen(RunScreen):
 
     def _relist_and_redraw(self) -> None:
         if self.feed is not None and self.is_mounted:
-            self.controller.redraw_case()
+            self.controller.mark_stale(Stale.CASE)
             self._relist()
 
     def find_changed(self, text: str, *, done: bool) -> None:
@@ -200,6 +193,10 @@ class ReviewScreen(RunScreen):
             self._draw_case()
         if Stale.FIGURES in stale or Stale.CASE in stale:
             self._draw_figures()
+
+    def _draw_again(self, stale: Stale) -> None:
+        self.controller.mark_stale(stale)
+        self.draw()
 
     def _relist(self) -> None:
         if self.is_mounted:
@@ -243,14 +240,6 @@ class ReviewScreen(RunScreen):
         self.top_line.tell(title=title_words(feed.manifest, width), status=status)
         title = case_rows.list_title(controller, feed.manifest, is_searching=self.search.is_running)
         self.case_list.set_title(title, case_rows.list_hint(feed.damages))
-
-    def _draw_case_again(self) -> None:
-        self.controller.redraw_case()
-        self.draw()
-
-    def _end_search(self) -> None:
-        self.controller.redraw_figures()
-        self.draw()
 
     # Keys and threads ------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from console.tui.dialogs.comment import CommentScreen
 from console.tui.dialogs.question import Answer, Question
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.review.case_header import TAGS
-from console.tui.screens.review.controller import ReviewController
+from console.tui.screens.review.controller import ReviewController, Stale
 from console.tui.screens.review.workers import StartWorker
 from console.tui.services import Services
 
@@ -116,7 +116,7 @@ class TagActions:
         title = Content.assemble(words, one_line(str(rollout.key), 50, "bold"))
         written = await self._services.ask(CommentScreen(title, text))
         if written is not None and written != text and self._annotate([rollout], kind, scrub(written)):
-            self._controller.redraw_case()
+            self._controller.mark_stale(Stale.CASE)
         self._draw()
 
     def action_undo(self) -> None:

@@ -12,8 +12,8 @@ from console.insight.conversation import Conversation
 from console.insight.loops import Round, Rounds
 from console.insight.passage import Passage, PassageKind
 from console.tui.render.conversation import passage_block
-from console.tui.render.loop_lines import end_line, head_line, loop_state, nearest_line, prompt_title, trouble_line
 from console.tui.sanitize import one_line
+from console.tui.suite_views.loop_lines import end_line, head_line, loop_state, nearest_line, prompt_title, trouble_line
 from console.tui.widgets.block import Block
 from console.tui.widgets.transcript import Transcript
 
