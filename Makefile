@@ -20,6 +20,7 @@ lint: $(STAMP)
 
 types: $(STAMP)
 	$(BIN)/basedpyright --pythonpath $(BIN)/python
+	$(BIN)/basedpyright --pythonpath $(BIN)/python --project tests/pyrightconfig.json
 
 unit: $(STAMP)
 	$(BIN)/pytest -n 2 --dist worksteal

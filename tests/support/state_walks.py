@@ -8,7 +8,7 @@ import time
 from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 from support.compared_runs import CallSuite, answer_count_run, call_run
@@ -18,6 +18,7 @@ from support.sample_workspace import TWO_MODELS
 from support.screen_text import assert_until, text_of, tile_cases
 from support.suite_runs import CodeSuite, LoopSuite, brick_run, code_run
 from textual.pilot import Pilot
+from textual.screen import Screen
 
 from console.core.live import Activity, EndpointState, Status
 from console.core.outcome import Outcome
@@ -31,9 +32,14 @@ from console.tui.app import ConsoleApp
 from console.tui.data.catalog_items import WorkspacePaths
 from console.tui.data.sample_run import SampleRun
 from console.tui.screens.compare import run_pair
+from console.tui.screens.compare.screen import CompareScreen
 from console.tui.screens.launch import sample_run_actions
+from console.tui.screens.launch.screen import LaunchScreen
+from console.tui.screens.live.screen import LiveScreen
 from console.tui.screens.review import case_loader
+from console.tui.screens.run_screen import RunScreen
 
+ScreenT = TypeVar("ScreenT", bound=Screen[Any])
 NOON = 1_800_003_600.0
 """What every clock of a walk says: an hour after recorded runs, 15 January 2027."""
 
@@ -77,6 +83,16 @@ class Stage:
         """Whether nothing stands below the first pane any more."""
         ruled = [line for line in text_of(self.app).splitlines() if "─" * 60 in line or "━" * 60 in line]
         return len(ruled) == (3 if self.app.screen.has_class("-wide") else 2)
+
+    def on(self, kind: type[ScreenT]) -> ScreenT:
+        """Return the screen that is shown, by its own type."""
+        assert isinstance(self.app.screen, kind)
+        return self.app.screen
+
+    def has_read(self, where: str) -> bool:
+        """Whether a place of one run is shown, and all of the run is read."""
+        screen = self.app.screen
+        return self.at(where)() and isinstance(screen, RunScreen) and screen.feed is not None and screen.feed.is_read
 
     def at(self, where: str) -> Callable[[], bool]:
         """Return whether the app is at a place that has read what it shows."""
@@ -190,7 +206,7 @@ async def new_run(stage: Stage) -> AsyncGenerator[str, None]:
     stage.monkeypatch.setattr(sample_run_actions, "follow_sample_runs", _nothing_new)
     async with stage.opened(stage.size, toasts=True) as opening:
         await stage.begin(opening)
-        app, see = stage.app, stage.see
+        see = stage.see
         await see("choose a suite", "L")
         yield "launch-empty"
         await see("No suite has", "slash", *"zzz")
@@ -202,8 +218,8 @@ async def new_run(stage: Stage) -> AsyncGenerator[str, None]:
         yield "launch-preset-with-mistake"
         await see(stage.at("launch"), "escape")
         await see("[x]  small-talk", "space", "tab", *"jjj", "space", "tab", "3", "enter")
-        app.screen.controller.form.texts |= {"role:judge": "sim/judge", "role:embedding": "sim/embedding"}
-        app.screen.take_change()
+        stage.on(LaunchScreen).controller.form.texts |= {"role:judge": "sim/judge", "role:embedding": "sim/embedding"}
+        stage.on(LaunchScreen).take_change()
         await see("options fit")
         yield "launch-filled"
         await see("Did you mean why-3", "j", "j", "space", *"why-99")
@@ -214,7 +230,7 @@ async def new_run(stage: Stage) -> AsyncGenerator[str, None]:
         await see(stage.at("launch"), "escape")
         await see("mode", *"jjjjjjjj")
         yield "launch-fields"
-        await see(lambda: bool(app.screen.controller.sample_runs), "t")
+        await see(lambda: bool(stage.on(LaunchScreen).controller.sample_runs), "t")
         yield "launch-trying"
 
 
@@ -227,7 +243,9 @@ async def only_failed(stage: Stage) -> AsyncGenerator[str, None]:
     stage.workspace.run("2025-01-17T1320-a", model="sim/hasty", passed=1, failed=2, simulated=True)
     async with stage.opened(stage.size, toasts=True) as opening:
         await stage.begin(opening)
-        await stage.see(lambda: stage.at("launch")() and stage.app.screen.controller.forecast is not None, "tab", "a")
+        await stage.see(
+            lambda: stage.at("launch")() and stage.on(LaunchScreen).controller.forecast is not None, "tab", "a"
+        )
         yield "launch-only-failed"
 
 
@@ -258,14 +276,19 @@ async def live_cases(stage: Stage) -> AsyncGenerator[str, None]:
             yield "live-frozen"
             await see("following", "space")
             await see(
-                lambda: len(tile_cases(app.screen)) == 4 and all(f"word {n}" in text_of(app) for n in range(4)),
+                lambda: (
+                    len(tile_cases(stage.on(LiveScreen))) == 4 and all(f"word {n}" in text_of(app) for n in range(4))
+                ),
                 "w",
                 "w",
             )
             yield "live-wall"
             await see("pinned", "m")
             yield "live-pinned"
-            await see(lambda: len(tile_cases(app.screen)) == 1 and app.screen.conversations.has_focus, "escape")
+            await see(
+                lambda: len(tile_cases(stage.on(LiveScreen))) == 1 and stage.on(LiveScreen).conversations.has_focus,
+                "escape",
+            )
             await see("Problems", "i")
             yield "live-problems"
             await see(lambda: not app.screen.has_class("-problems"), "escape")
@@ -317,15 +340,17 @@ async def live_ended(stage: Stage) -> AsyncGenerator[str, None]:
         app, see = stage.app, stage.see
         for name, folder in folders.items():
             app.navigator.open_live(folder)
-            await see(lambda: stage.at("live")() and app.screen.feed is not None and app.screen.feed.is_read)
+            await see(lambda: stage.has_read("live"))
             yield name
         app.navigator.open_live(replayed)
         await see("p replay")
-        controls = app.screen.replay_controls
+        controls = stage.on(LiveScreen).replay_controls
         await see(lambda: controls.replay is not None and controls.replay.is_read, "p", "p")
-        controls.replay.seek(5.0)  # within the first conversation: what is listed does not depend on what was before
-        app.screen.pump.wake()
-        await see(lambda: controls.replay.time_s == 5.0 and "5.0 s of" in text_of(app))
+        replay = controls.replay
+        assert replay is not None
+        replay.seek(5.0)  # within the first conversation: what is listed does not depend on what was before
+        stage.on(LiveScreen).pump.wake()
+        await see(lambda: replay.time_s == 5.0 and "5.0 s of" in text_of(app))
         yield "live-replay"
 
 
@@ -392,7 +417,7 @@ async def review_others(stage: Stage) -> AsyncGenerator[str, None]:
         app = stage.app
         for name, (folder, words) in folders.items():
             app.navigator.open_review(folder)
-            await stage.see(lambda: stage.at("review")() and app.screen.feed is not None and app.screen.feed.is_read)
+            await stage.see(lambda: stage.has_read("review"))
             await stage.see(lambda words=words: any(word in text_of(app) for word in words.split("|")))
             yield name
 
@@ -432,8 +457,8 @@ async def compare(stage: Stage) -> AsyncGenerator[str, None]:
         app.navigator.open_grid([*two, third])
         await see("4 of 9 differ")
         yield "compare-grid"
-        app.navigator.open_compare(*aidan)
-        await see(lambda: stage.at("compare")() and app.screen.controller.pair is not None)
+        app.navigator.open_compare(aidan[0], aidan[1])
+        await see(lambda: stage.at("compare")() and stage.on(CompareScreen).controller.pair is not None)
         yield "compare-loops"
         app.navigator.open_compare(two[0], aidan[0])
         await see("no case in common")
@@ -501,7 +526,7 @@ async def helped(stage: Stage) -> AsyncGenerator[str, None]:
         await stage.pilot.press("escape", "escape", "escape")
         for name, go in (("live", app.navigator.open_live), ("review", app.navigator.open_review)):
             go(folder)
-            await see(lambda name=name: stage.at(name)() and app.screen.feed is not None and app.screen.feed.is_read)
+            await see(lambda name=name: stage.has_read(name))
             await app.workers.wait_for_complete()
             await see(
                 "THIS CASE" if name == "review" else "STEER", *([] if app.services.shows_help else ["question_mark"])
