@@ -197,7 +197,7 @@ class ConsoleApp(App[int]):
         opener = find_action(id, screen.where, "all")
         entries = [action for action in actions_at(screen.where) if action.menu == id]
         if opener is not None and entries:
-            from console.tui.dialogs.key_menu import KeyMenu
+            from console.tui.dialogs.small_dialogs import KeyMenu
 
             self.push_screen(KeyMenu(opener, entries, self.services.key_map), self.perform)
 
@@ -296,7 +296,7 @@ class ConsoleApp(App[int]):
 
     @work(exclusive=True, group="quit")
     async def _ask_about(self, live: list[RunFolder]) -> None:
-        from console.tui.dialogs.question import Answer, Question
+        from console.tui.dialogs.small_dialogs import Answer, Question
 
         answers = [Answer("l", "leave it running; `eval-console` shows it again"), Answer("s", "stop it; r resumes it")]
         names = Content(", ").join([one_line(run.name, 50) for run in live])

@@ -16,9 +16,7 @@ from console.core.record import Finished, Started
 from console.insight.overview import Overview
 from console.tui.actions import ACTIONS, Action
 from console.tui.data.run_feed import RunFeed
-from console.tui.screens.live.live_runs import LiveRuns
-from console.tui.screens.live.replay_controls import ReplayControls
-from console.tui.screens.live.run_controls import NO_ENGINE, RunControls
+from console.tui.screens.live.actions import NO_ENGINE, LiveRuns, ReplayControls, RunControls
 
 KEY = Key("a")
 

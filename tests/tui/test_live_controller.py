@@ -20,9 +20,9 @@ from console.tui.screens.live.controller import (
     ROWS_EVERY_S,
     RUNNING,
     LiveController,
+    StableRows,
+    WatchedConversations,
 )
-from console.tui.screens.live.stable_rows import StableRows
-from console.tui.screens.live.watched_conversations import WatchedConversations
 
 MANIFEST = Manifest(id="r", at=0.0, suite="s", model=ModelFacts("m"), setting=Setting(), cases=9)
 

@@ -14,12 +14,10 @@ from console.insight.conversation import Conversation
 from console.insight.overview import Overview
 from console.tui import themes
 from console.tui.data.catalog_items import RunLine, read_run
+from console.tui.screens.live.controller import TileState
 from console.tui.screens.live.conversation_grid import ConversationGrid
-from console.tui.screens.live.failure_list import FailureList
-from console.tui.screens.live.live_runs_panel import LiveRunsPanel
-from console.tui.screens.live.problem_list import ProblemList
+from console.tui.screens.live.lists import FailureList, LiveRunsPanel, ProblemList
 from console.tui.screens.live.standard_view import STANDARD
-from console.tui.screens.live.watched_conversations import TileState
 
 
 class PaneApp(App[None]):

@@ -1,7 +1,7 @@
 """Live: what runs stays where it is, the watched conversation streams, and the same screen shows a run from disk."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from support.fake_engine import FakeEngine
@@ -18,6 +18,7 @@ from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
 from console.tui.render.rollout_rows import row_key, slot_of
 from console.tui.screens.live.screen import LiveScreen
+from console.tui.screens.review.screen import ReviewScreen
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.transcript import Transcript
 
@@ -111,8 +112,10 @@ async def test_enter_on_a_failure_opens_review_on_it(opened: Any, workspace: Any
         screen = await watch(app, pilot, folder)
         screen.query_one("#failures", RowList).focus()
         await pilot.press("j", "j", "enter")
-        await assert_until(pilot, lambda: app.screen is not screen and getattr(app.screen, "rollout", None) is not None)
-        assert app.screen.controller.rollout.key.case == "live_parallel_4-1"  # type: ignore[attr-defined]
+        await assert_until(pilot, lambda: isinstance(app.screen, ReviewScreen) and app.screen.controller.rollout)
+        rollout = cast(ReviewScreen, app.screen).controller.rollout
+        assert rollout is not None
+        assert rollout.key.case == "live_parallel_4-1"
 
 
 def test_row_keys_come_back():

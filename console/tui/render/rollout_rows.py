@@ -1,15 +1,21 @@
-"""How conversations, failures and problems look as rows. Foreign text goes through `sanitize`."""
+"""Rows of Live's lists: how a conversation goes or has ended, its failures and problems, and how live runs stand."""
 
 import time
+from collections.abc import Sequence
 
 from textual.content import Content
 
 from console.core.case import Key
+from console.core.live import Status
+from console.core.run import Summary
 from console.insight import number_format
 from console.insight.overview import Problem
 from console.insight.reasons import reason_words, sentence
 from console.insight.rollout import Rollout, Slot
+from console.tui.data.catalog_items import RunLine
 from console.tui.render.columns import Column
+from console.tui.render.progress import outcome_counts
+from console.tui.render.run_states import state_word
 from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
 from console.tui.sanitize import one_line
 
@@ -121,3 +127,123 @@ def problem_cells(problem: Problem) -> tuple[Content, ...]:
     case = key_name(problem.key) if problem.key is not None else Content("run")
     happened_at = Content.styled(time.strftime("%H:%M:%S", time.localtime(problem.at)), MUTED)
     return happened_at, case, words.append(one_line(f"{then}  {problem.message}", 300, MUTED))
+
+
+def has_costs(lines: Sequence[RunLine]) -> bool:
+    """Whether any of the runs costs money."""
+    return any(line.summary and (line.summary.tally.cost_usd or not line.summary.simulated) for line in lines)
+
+
+def run_columns(lines: Sequence[RunLine]) -> tuple[Column, ...]:
+    """Return the columns for these runs: none is wider than they need, and money only where some is spent."""
+    done = max((len(_done(line.summary)) for line in lines if line.summary), default=4)
+    return (
+        Column("", 1),
+        Column("run", 14, 4),
+        Column("done", max(done, 4), right=True),
+        Column("score", 11),
+        Column("outcomes", 20, from_width=110),
+        Column("tok/s", 5, right=True, from_width=74),
+        *[Column("cost", 7, right=True)] * has_costs(lines),
+        Column("left", 6, right=True),
+        Column("state", 9, 2),
+    )
+
+
+def run_cells(line: RunLine, status: Status | None, *, name: Content, with_cost: bool) -> tuple[Content, ...]:
+    """Return the cells of `run_columns`.
+
+    Args:
+        line: the run as its journal tells it.
+        status: what its engine says of itself; None: no engine, or it has not answered yet.
+        name: what tells the run from the others.
+        with_cost: whether there is a column for money.
+    """
+    summary = line.summary
+    if summary is None:
+        mistake = one_line(line.mistake, 200, "$broken")
+        return (
+            Content.styled(SYMBOLS.broken, "$broken"),
+            one_line(line.name, 60),
+            *[Content.empty()] * (5 + with_cost),
+            mistake,
+        )
+    tally = summary.tally
+    cost = [Content("free" if summary.simulated and not tally.cost_usd else number_format.spent(tally))] * with_cost
+    return (
+        _mark(line),
+        name,
+        Content(_done(summary)),
+        Content.styled(number_format.headline(summary), "bold"),
+        outcome_counts(tally),
+        Content.styled(_speed(line, summary), MUTED),
+        *cost,
+        Content(_time_left(line, summary)),
+        state_and_waits(line, status),
+    )
+
+
+def _mark(line: RunLine) -> Content:
+    if line.is_live:
+        return Content.styled(SYMBOLS.running, "$live")
+    begins = line.state in ("starting", "queued")
+    return Content.styled(SYMBOLS.not_ready, "$live") if begins else Content.styled(SYMBOLS.stopped, MUTED)
+
+
+def _done(summary: Summary) -> str:
+    tally = summary.tally
+    return f"{number_format.count(tally.finished + tally.not_run)}/{number_format.count(summary.planned)}"
+
+
+def _speed(line: RunLine, summary: Summary) -> str:
+    """Return output tokens a second over the run so far, of finished rollouts."""
+    if not line.is_live or not summary.seconds or not summary.tally.output_tokens:
+        return ""
+    return number_format.count(summary.tally.output_tokens / summary.seconds)
+
+
+def _time_left(line: RunLine, summary: Summary) -> str:
+    """Return about how long it will take, if the rest is like what has ended."""
+    tally = summary.tally
+    rollouts_left = summary.planned - tally.finished - tally.not_run
+    if not line.is_live or not tally.finished or rollouts_left <= 0 or not summary.seconds:
+        return ""
+    return f"≈{number_format.duration(summary.seconds / tally.finished * rollouts_left)}"
+
+
+def state_and_waits(line: RunLine, status: Status | None) -> Content:
+    """Return what a run does, and why it waits where it does: message, limiter, or its place in the queue."""
+    if status is None or not line.is_live:
+        return state_word(line.state)
+    if status.message:
+        return one_line(status.message, 200, "$broken")
+    for endpoint in status.endpoints:
+        if endpoint.why:
+            return one_line(f"{endpoint.why}, {endpoint.waiting or endpoint.in_flight} wait", 200, "$undecided")
+    in_flight = sum(endpoint.in_flight for endpoint in status.endpoints)
+    limit = sum(endpoint.limit for endpoint in status.endpoints)
+    if status.state != "running":
+        return state_word(status.state)
+    return Content.styled(f"{in_flight} of {limit} calls" if limit else "running", MUTED)
+
+
+def names_apart(lines: Sequence[RunLine]) -> tuple[str, list[Content]]:
+    """Return what all runs have in common, and for each what tells it apart: its model, suite, or both."""
+    labels = [line.label for line in lines]
+    models = [line.summary.model if line.summary else "" for line in lines]
+    if len(set(models)) > 1 and len(set(labels)) == 1:
+        return labels[0], [one_line(model, 60) for model in models]
+    if len(set(labels)) > 1 and len(set(models)) == 1:
+        return models[0], [one_line(label, 60) for label in labels]
+    both = zip(labels, models, strict=True)
+    return "", [Content.assemble(one_line(label, 40), (" / ", MUTED), one_line(model, 40)) for label, model in both]
+
+
+def counts_by_state(lines: Sequence[RunLine]) -> str:
+    """Return how many run, wait and have ended; none of a kind is not said."""
+    live = sum(line.is_live for line in lines)
+    starting = sum(line.state == "starting" for line in lines)
+    queued = sum(line.is_queued for line in lines)
+    ended = len(lines) - live - starting - queued
+    counts = ((live, "live"), (starting, "starting"), (queued, "queued"), (ended, "ended"))
+    return ", ".join(f"{count} {kind}" for count, kind in counts if count)

@@ -4,6 +4,7 @@ It shows blocks (`console.tui.widgets.block`). While it follows, new text scroll
 and a badge counts the lines that arrived since; `G` or End follows again. Only lines that changed are drawn anew.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from typing import ClassVar
@@ -21,8 +22,54 @@ from console.tui.render import lines
 from console.tui.textual_patches import style_getter
 from console.tui.themes import is_ansi
 from console.tui.widgets.block import Block, tops_of
-from console.tui.widgets.text_search import Hit, Hits
 from console.tui.widgets.viewport import Viewport
+
+Hit = tuple[int, int, int, int]
+"""Block, logical line, start and end offset in it."""
+
+
+class Hits:
+    """All places that hold a text, letter case aside, and the one that is looked at."""
+
+    def __init__(self) -> None:
+        self.hits: list[Hit] = []
+        self.current = 0
+
+    def search(self, blocks: Sequence[Block], text: str) -> int:
+        """Find a text and count its places; an empty text clears."""
+        self.hits, self.current = [], 0
+        if text:
+            pattern = re.compile(re.escape(text), re.IGNORECASE)
+            self.hits = [
+                (place, number, match.start(), match.end())
+                for place, block in enumerate(blocks)
+                for number, line in enumerate(block.logical)
+                for match in pattern.finditer(line.plain)
+            ]
+        return len(self.hits)
+
+    def step(self, step: int) -> tuple[int, int]:
+        """Go so many places on, round the end; return the number of the place from 1, and how many there are."""
+        if not self.hits:
+            return 0, 0
+        self.current = (self.current + step) % len(self.hits)
+        return self.current + 1, len(self.hits)
+
+    def painted(self, line: Content, place: int, part: tuple[int, int, int], indent: int) -> Content:
+        """Return a wrapped line with the places on it marked.
+
+        Args:
+            line: the wrapped line, indent included.
+            place: number of its block.
+            part: its logical line, start and end offset in that.
+            indent: cells before the text.
+        """
+        number, start, end = part
+        for index, (block, logical, first, last) in enumerate(self.hits):
+            if (block, logical) == (place, number) and first < end and last > start:
+                style = ".text--hit-now" if index == self.current else ".text--hit"
+                line = line.stylize(style, max(first, start) - start + indent, min(last, end) - start + indent)
+        return line
 
 
 class Transcript(Viewport):

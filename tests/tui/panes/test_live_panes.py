@@ -12,9 +12,7 @@ from console.store.journal import JournalReader
 from console.store.runs import RunFolder
 from console.tui.data.catalog_items import read_run
 from console.tui.screens.live.conversation_grid import ConversationGrid
-from console.tui.screens.live.failure_list import FailureList
-from console.tui.screens.live.live_runs_panel import LiveRunsPanel
-from console.tui.screens.live.problem_list import ProblemList
+from console.tui.screens.live.lists import FailureList, LiveRunsPanel, ProblemList
 from console.tui.screens.live.standard_view import STANDARD
 from console.tui.widgets.row_list import RowList
 

@@ -11,7 +11,7 @@ from console.tui.render.conversation import passage_block
 from console.tui.render.side_by_side import side_by_side_lines
 from console.tui.sanitize import literal, one_line
 from console.tui.widgets.block import Block
-from console.tui.widgets.pane_title import PaneTitle
+from console.tui.widgets.titles import PaneTitle
 from console.tui.widgets.transcript import Transcript
 
 MUTED = "$muted"

@@ -8,7 +8,7 @@ from textual.content import Content
 from console.core.fault import UsageError
 from console.store.runs import RunFolder
 from console.tui.data.catalog_items import RunLine
-from console.tui.dialogs.question import Answer, Question
+from console.tui.dialogs.small_dialogs import Answer, Chooser, Question
 from console.tui.render import row_cells
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.compare.controller import CompareController
@@ -61,8 +61,6 @@ class OtherRuns:
             self._services.navigator.open_grid([*folders, chosen])
 
     async def _choose(self, words: str, shown: Sequence[RunFolder]) -> RunFolder | None:
-        from console.tui.dialogs.chooser import Chooser
-
         candidates = {str(line.folder.path): line for line in self._candidates(shown)}
         now = time.time()
         title = Content.assemble(words, one_line(shown[0].name, 60, "bold"), " with …")

@@ -32,7 +32,7 @@ from console.tui.screens.compare.summary_pane import SummaryPane
 from console.tui.services import Services
 from console.tui.widgets.block import Block
 from console.tui.widgets.row_list import RowList
-from console.tui.widgets.rule import Rule
+from console.tui.widgets.titles import Rule
 
 MUTED = "$muted"
 LIST_WIDTH = 60

@@ -19,7 +19,7 @@ from console.tui.screens.base import BaseScreen
 from console.tui.screens.grid.controller import GridController
 from console.tui.services import Services
 from console.tui.widgets.row_list import Column, Face, RowList
-from console.tui.widgets.rule import Rule
+from console.tui.widgets.titles import Rule
 
 
 class GridScreen(BaseScreen):

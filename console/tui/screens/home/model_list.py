@@ -6,8 +6,8 @@ from console.tui.data.catalog_items import Models
 from console.tui.render import row_cells
 from console.tui.render.symbols import SYMBOLS
 from console.tui.sanitize import one_line
-from console.tui.widgets.list_title import ListTitle
 from console.tui.widgets.row_list import Face, RowList
+from console.tui.widgets.titles import ListTitle
 
 
 class ModelList(RowList):

@@ -10,7 +10,7 @@ from textual.content import Content
 from console.core.fault import UsageError
 from console.store.run_queue import RunQueue
 from console.tui.data.catalog_items import RunLine
-from console.tui.dialogs.question import Answer, Question
+from console.tui.dialogs.small_dialogs import Answer, Question
 from console.tui.sanitize import literal, one_line
 from console.tui.services import Services
 

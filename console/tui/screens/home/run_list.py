@@ -14,8 +14,8 @@ from console.tui.data.catalog_items import RunLine
 from console.tui.render import row_cells
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.home.controller import RunListing
-from console.tui.widgets.list_title import ListTitle
 from console.tui.widgets.row_list import Face, RowList
+from console.tui.widgets.titles import ListTitle
 
 _EMPTY = Content("Nothing has been run yet.\nEnter on Try the demo shows everything without a key.")
 _ROOMY = 98

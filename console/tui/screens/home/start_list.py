@@ -9,8 +9,8 @@ from console.tui.data.catalog_items import RunLine
 from console.tui.render.run_states import state_word
 from console.tui.sanitize import one_line
 from console.tui.screens.home.controller import NextSteps
-from console.tui.widgets.list_title import ListTitle
 from console.tui.widgets.row_list import Column, Face, RowList
+from console.tui.widgets.titles import ListTitle
 
 _COLUMNS = (Column("", 15), Column("", 30, 1), Column("", 2, right=True))
 _MORE = Content.styled(f"  {'':15}  function calls, creativity loops and code, by simulated models", "$muted")

@@ -7,8 +7,8 @@ from textual.content import Content
 from textual.message import Message
 
 from console.tui.render.symbols import SYMBOLS
-from console.tui.widgets.list_title import ListTitle
 from console.tui.widgets.row_list import Column, Face, RowList
+from console.tui.widgets.titles import ListTitle
 
 
 class ChoiceList(RowList):

@@ -8,7 +8,7 @@ from textual.content import Content
 from console.core.fault import UsageError
 from console.engine.matrix import plans_of
 from console.tui.data.sample_run import SampleRun, follow_sample_runs, start_sample_runs
-from console.tui.dialogs.question import Answer, Question
+from console.tui.dialogs.small_dialogs import Answer, Question
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.launch.controller import LaunchController
 from console.tui.services import Services

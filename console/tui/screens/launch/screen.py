@@ -26,7 +26,7 @@ from console.tui.screens.launch.start_actions import StartActions
 from console.tui.screens.launch.suite_choices import SuiteChoices
 from console.tui.services import Services
 from console.tui.widgets.row_list import RowList
-from console.tui.widgets.rule import Rule
+from console.tui.widgets.titles import Rule
 
 _NEEDS_NO_MISTAKES = ("launch.start", "launch.try", "preset.save", "copy", "copy.command")
 

@@ -9,7 +9,7 @@ from console.core.fault import UsageError
 from console.engine.matrix import plans_of
 from console.insight import number_format
 from console.store.runs import RunFolder
-from console.tui.dialogs.question import Answer, Question
+from console.tui.dialogs.small_dialogs import Answer, Question
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.launch.controller import LaunchController
 from console.tui.screens.launch.form import command_of

@@ -22,7 +22,7 @@ from console.tui.screens.leaderboard.controller import LeaderboardController, re
 from console.tui.screens.leaderboard.panes import LeaderboardList, ModelDetails
 from console.tui.services import Services
 from console.tui.widgets.row_list import RowList
-from console.tui.widgets.rule import Rule
+from console.tui.widgets.titles import Rule
 
 
 class LeaderboardScreen(BaseScreen):

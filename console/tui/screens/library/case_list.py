@@ -9,8 +9,8 @@ from console.insight import number_format
 from console.suites.selection import select_cases
 from console.tui.data.catalog_items import Suites
 from console.tui.sanitize import literal, one_line
-from console.tui.widgets.list_title import ListTitle
 from console.tui.widgets.row_list import Column, Face, RowList
+from console.tui.widgets.titles import ListTitle
 
 _COLUMNS = (Column("", 22, 1), Column("", 20, 3))
 

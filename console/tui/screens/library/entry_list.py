@@ -10,8 +10,8 @@ from console.tui.render import row_cells
 from console.tui.render.symbols import SYMBOLS
 from console.tui.sanitize import one_line
 from console.tui.screens.library.controller import MODELS, NOTHING, SUITES, Entry
-from console.tui.widgets.list_title import ListTitle
 from console.tui.widgets.row_list import Column, Face, RowList
+from console.tui.widgets.titles import ListTitle
 
 _COLUMNS = (Column("", 1), Column("", 12, 3), Column("", 10, 2, right=True))
 

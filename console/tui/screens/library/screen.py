@@ -22,7 +22,7 @@ from console.tui.screens.library.entry_details import entry_blocks
 from console.tui.screens.library.entry_list import EntryList
 from console.tui.services import Services
 from console.tui.widgets.row_list import RowList
-from console.tui.widgets.rule import Rule
+from console.tui.widgets.titles import Rule
 from console.tui.widgets.transcript import Transcript
 
 

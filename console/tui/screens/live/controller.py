@@ -5,14 +5,16 @@ arrives moves the cursor: rows of running conversations keep their place, and a 
 stays in view. Until the reader chooses one, the first tile follows the run from conversation to conversation.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 from console.core.case import Key
+from console.core.run import Manifest
+from console.insight.conversation import Conversation
+from console.insight.overview import Overview
 from console.insight.rollout import Rollout, Slot
 from console.insight.sort_orders import RUN_ORDER, WORST_FIRST, SortOrder
-from console.tui.screens.live.stable_rows import StableRows
-from console.tui.screens.live.watched_conversations import TileState, WatchedConversations
-from console.tui.screens.live.watched_run import WatchedRun
 
 LINGER_S = 1.5
 """How long an ended conversation stays in view before the next one is watched."""
@@ -25,6 +27,149 @@ FIGURES_EVERY_S = 0.45
 MOST_TILES = 9
 RUNNING = SortOrder("running now", lambda rollout: rollout.order)
 """Only what runs, in rows that stay where they are."""
+
+
+class WatchedRun(Protocol):
+    """A run as far as it is read; `RunFeed` and `Replay` are such."""
+
+    @property
+    def overview(self) -> Overview:
+        """Its rollouts and figures."""
+        ...
+
+    @property
+    def manifest(self) -> Manifest:
+        """What was to be played."""
+        ...
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it is being played."""
+        ...
+
+    @property
+    def is_read(self) -> bool:
+        """Whether the journal was read to its end once."""
+        ...
+
+    @property
+    def damages(self) -> int:
+        """Journal lines that could not be read."""
+        ...
+
+    def conversation(self, key: Key) -> Conversation:
+        """Return a conversation as far as it is known.
+
+        Raises:
+            UsageError: the journal is gone.
+        """
+        ...
+
+    def now(self) -> float:
+        """Return the time by which it is shown, seconds since the epoch."""
+        ...
+
+
+class StableRows:
+    """The rollout of each row, from the top: a row is given to the next conversation when its own has ended.
+
+    A finished conversation keeps its row, with its outcome, until a new one needs it; the row the cursor is on is
+    given away last.
+    """
+
+    def __init__(self) -> None:
+        self._rows: list[Slot] = []
+
+    @property
+    def slots(self) -> list[Slot]:
+        """The rollouts of all rows, from the top."""
+        return list(self._rows)
+
+    def update(self, running: Collection[Slot], *, kept: Slot | None = None, spare: int = 0) -> bool:
+        """Give rows to what runs now.
+
+        Args:
+            running: what runs, in order of start.
+            kept: the rollout under the cursor, which keeps its row even when it has ended.
+            spare: rows of ended conversations to keep besides.
+
+        Returns:
+            Whether any row changed.
+        """
+        shown = set(self._rows)
+        begun = [slot for slot in running if slot not in shown]
+        free = [row for row, slot in enumerate(self._rows) if slot not in running and slot != kept]
+        for row, slot in zip(free, begun, strict=False):
+            self._rows[row] = slot
+        self._rows += begun[len(free) :]
+        surplus = free[len(begun) :][spare:]
+        for row in reversed(surplus):
+            del self._rows[row]
+        return bool(begun or surplus)
+
+
+@dataclass(slots=True, eq=False)
+class WatchedTile:
+    """What one tile shows."""
+
+    slot: Slot | None = None
+    is_pinned: bool = False
+    """Whether it keeps its conversation whatever ends or begins."""
+
+
+@dataclass(frozen=True, slots=True)
+class TileState:
+    """What the title of a tile says."""
+
+    rollout: Rollout | None
+    words: str
+    """Whether it is followed, frozen or pinned."""
+    is_pinned: bool
+
+
+class WatchedConversations:
+    """The conversations of all tiles, row by row: a tile keeps its own until that has ended, a pinned one for good."""
+
+    def __init__(self) -> None:
+        self.tiles = [WatchedTile()]
+
+    @property
+    def cursor_tile(self) -> WatchedTile:
+        """The tile that follows the cursor of the list: the first that is not pinned, else the first."""
+        return next((tile for tile in self.tiles if not tile.is_pinned), self.tiles[0])
+
+    @property
+    def cursor_place(self) -> int:
+        """Which tile follows the cursor."""
+        return self.tiles.index(self.cursor_tile)
+
+    @property
+    def slots(self) -> set[Slot]:
+        """All conversations that are shown."""
+        return {tile.slot for tile in self.tiles if tile.slot is not None}
+
+    def resize(self, count: int) -> None:
+        """Have so many tiles; those that go lose conversation and pin."""
+        self.tiles = [*self.tiles[:count], *(WatchedTile() for _ in range(count - len(self.tiles)))]
+
+    def fill(self, running: Collection[Slot], others: Iterable[Slot], *, lingering: Collection[Slot]) -> None:
+        """Give tiles that are free the next conversations that no tile shows.
+
+        Args:
+            running: what runs, in order of start.
+            others: what else could be shown, such as what has ended, in the order of the list.
+            lingering: what has ended a moment ago, and stays where it is.
+        """
+        cursor_tile, shown = self.cursor_tile, self.slots
+        next_running = iter([slot for slot in running if slot not in shown])
+        next_other = iter([slot for slot in others if slot not in shown and slot not in running])
+        for tile in self.tiles:
+            if tile is cursor_tile or tile.is_pinned or tile.slot in running or tile.slot in lingering:
+                continue
+            following = next(next_running, None)
+            if following is None and tile.slot is None:
+                following = next(next_other, None)
+            tile.slot = following or tile.slot
 
 
 class LiveController:

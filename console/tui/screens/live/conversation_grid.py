@@ -9,9 +9,9 @@ from textual.content import Content
 from console.core.case import Key
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout
-from console.tui.screens.live.watched_conversations import TileState
+from console.tui.screens.live.controller import TileState
 from console.tui.suite_views.suite_view import ConversationDrawer, LiveView
-from console.tui.widgets.pane_title import PaneTitle
+from console.tui.widgets.titles import PaneTitle
 from console.tui.widgets.transcript import Transcript
 
 Shape = tuple[int, int]

@@ -1,5 +1,7 @@
 """The figures of a run: progress with notice and replay clock, facts for tall screens, and the trend of scores."""
 
+import time
+
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
@@ -7,12 +9,33 @@ from textual.widgets import Static
 
 from console.insight import number_format
 from console.insight.rollout import Rollout
-from console.tui.data.replay_feed import Replay
+from console.tui.data.replay_feed import SPEEDS, Replay
 from console.tui.render.progress import facts_lines, notice_words, progress_line
-from console.tui.render.replay_line import replay_line
-from console.tui.screens.live.watched_run import WatchedRun
+from console.tui.render.symbols import SYMBOLS
+from console.tui.screens.live.controller import WatchedRun
 from console.tui.suite_views.suite_view import LiveView
-from console.tui.widgets.pane_title import tell
+from console.tui.widgets.titles import tell
+
+MUTED = "$muted"
+
+
+def replay_line(replay: Replay, width: int) -> Content:
+    """Return the line for a width."""
+    speed = "max" if replay.speed == SPEEDS[-1] else f"×{replay.speed:.0f}"
+    mark = SYMBOLS.running if replay.is_playing else SYMBOLS.stopped
+    state = "playing" if replay.is_playing else "at the end, p plays again" if replay.is_at_end else "paused"
+    length = replay.timeline.length_s
+    head = Content.assemble((" REPLAY ", "bold reverse $undecided"), f" {mark} {state} ", (speed, "bold"), "  ")
+    if not replay.is_read:
+        return head.append_text("reading the journal …", MUTED)
+    place = f"{number_format.duration(replay.time_s)} of {number_format.duration(length)}"
+    clock = time.strftime("%d %b %H:%M:%S", time.localtime(replay.now()))
+    tail = Content.assemble(f"  {place}", (f"   {clock}", MUTED), " ")
+    room = max(width - head.cell_length - tail.cell_length, 0)
+    done = round(room * min(replay.time_s / length, 1.0)) if length else room
+    bar = Content.assemble((SYMBOLS.bar * done, "$undecided"), (SYMBOLS.rule * (room - done), "$line"))
+    return head.append(bar).append(tail)
+
 
 MOST_FACTS = 7
 """Figures of every run that are listed below those of its suite."""

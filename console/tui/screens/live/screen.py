@@ -23,23 +23,17 @@ from console.tui.keymap import bindings_for
 from console.tui.render.progress import state_words, title_words
 from console.tui.render.rollout_rows import row_key, slot_of
 from console.tui.sanitize import literal
+from console.tui.screens.live.actions import GridActions, GridRoom, LiveRuns, ReplayControls, RunControls
 from console.tui.screens.live.controller import RUNNING, LiveController
 from console.tui.screens.live.conversation_grid import ConversationGrid
-from console.tui.screens.live.conversation_list import ConversationList
-from console.tui.screens.live.failure_list import FailureList
-from console.tui.screens.live.grid_actions import GridActions, GridRoom
-from console.tui.screens.live.live_runs import LiveRuns
-from console.tui.screens.live.live_runs_panel import LiveRunsPanel
-from console.tui.screens.live.problem_list import ProblemList
+from console.tui.screens.live.lists import ConversationList, FailureList, LiveRunsPanel, ProblemList
 from console.tui.screens.live.progress_pane import FactsPane, ProgressPane, TrendPane
-from console.tui.screens.live.replay_controls import ReplayControls
-from console.tui.screens.live.run_controls import RunControls
 from console.tui.screens.live.standard_view import STANDARD
 from console.tui.screens.run_screen import RunScreen
 from console.tui.services import Services
 from console.tui.suite_views.registry import find_view
-from console.tui.widgets.pane_title import same
 from console.tui.widgets.row_list import RowList
+from console.tui.widgets.titles import same
 from console.tui.widgets.transcript import Transcript
 
 

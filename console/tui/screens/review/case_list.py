@@ -9,8 +9,8 @@ from textual.content import Content
 from textual.message import Message
 
 from console.tui.screens.review.case_rows import COLUMNS
-from console.tui.widgets.pane_title import PaneTitle
 from console.tui.widgets.row_list import Face, RowList
+from console.tui.widgets.titles import PaneTitle
 
 
 class CaseListPane(Vertical):

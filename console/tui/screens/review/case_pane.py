@@ -25,7 +25,7 @@ from console.tui.screens.review.case_header import (
 from console.tui.screens.review.shown_case import ShownCase
 from console.tui.screens.review.views import conversation_blocks, view_with
 from console.tui.suite_views.suite_view import CaseView, DrawContext
-from console.tui.widgets.pane_title import PaneTitle, same, tell
+from console.tui.widgets.titles import PaneTitle, same, tell
 from console.tui.widgets.transcript import Transcript
 
 MUTED = "$muted"

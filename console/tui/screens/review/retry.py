@@ -22,7 +22,7 @@ from console.insight.prompt_edit import as_text, from_text, opening_of
 from console.insight.rollout import Rollout
 from console.store.runs import RunFolder
 from console.tui.data.run_feed import RunFeed
-from console.tui.dialogs.question import Answer, Question
+from console.tui.dialogs.small_dialogs import Answer, Chooser, Question
 from console.tui.render import row_cells
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.review.controller import ReviewController
@@ -128,8 +128,6 @@ class RetryActions:
 
     async def _choose_model(self, rollout: Rollout, own_model: str) -> str:
         """Let the reader choose another model that is ready; an empty text when nothing was chosen."""
-        from console.tui.dialogs.chooser import Chooser
-
         models = self._services.workspace.models
         ready = [line for line in (models.lines if models else ()) if line.ready and line.name != own_model]
         title = Content.assemble("Ask ", one_line(rollout.key.case, 50, "bold"), " of …")

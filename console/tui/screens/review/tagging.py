@@ -11,8 +11,7 @@ from console.core.fault import UsageError
 from console.insight import number_format
 from console.insight.rollout import Rollout
 from console.store.line import scrub
-from console.tui.dialogs.comment import CommentScreen
-from console.tui.dialogs.question import Answer, Question
+from console.tui.dialogs.small_dialogs import Answer, CommentScreen, Question
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.review.case_header import TAGS
 from console.tui.screens.review.controller import ReviewController, Stale

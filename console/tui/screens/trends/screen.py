@@ -17,7 +17,7 @@ from console.tui.screens.base import BaseScreen
 from console.tui.screens.trends.panes import TrendList, TrendRunList
 from console.tui.services import Services
 from console.tui.widgets.row_list import RowList
-from console.tui.widgets.rule import Rule
+from console.tui.widgets.titles import Rule
 
 
 class TrendsScreen(BaseScreen):

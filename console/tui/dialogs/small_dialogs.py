@@ -1,0 +1,174 @@
+"""Small dialogs over a screen: a question, a line of text, a row of a list, the second key of a menu."""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+import msgspec
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from console.tui.actions import Action
+from console.tui.keymap import KeyMap, name_of_key
+from console.tui.render import lines
+from console.tui.widgets.row_list import Column, Face, RowList
+
+
+class Answer(msgspec.Struct, frozen=True):
+    """One possible answer; `key` is also what the question returns."""
+
+    key: str
+    words: str
+
+
+class Question(ModalScreen[str]):
+    """Returns the key of the answer, or an empty text when the reader stepped back."""
+
+    DEFAULT_CSS = """
+    Question { align: center middle; background: $background 50%; }
+    Question > Static { width: auto; max-width: 72; min-width: 40; height: auto; padding: 1 2; background: $panel;
+                        border: round $focus; }
+    """
+    AUTO_FOCUS: ClassVar[str | None] = ""
+
+    def __init__(self, text: Content, answers: Sequence[Answer]) -> None:
+        """Ask; the first answer is also on enter. Foreign parts of `text` must come through `sanitize`."""
+        super().__init__()
+        self._text = text
+        self._answers = answers
+
+    def compose(self) -> ComposeResult:
+        """Lay out question and answers."""
+        rows = [
+            Content.assemble(
+                (f"{answer.key:>5}", "bold $focus"), "  ", answer.words, ("  enter", "$muted") if not place else ""
+            )
+            for place, answer in enumerate(self._answers)
+        ]
+        rows.append(Content.assemble(("  esc", "bold $focus"), "  stay"))
+        yield Static(Content("\n").join([self._text, Content.empty(), *rows]))
+
+    def on_key(self, event: events.Key) -> None:
+        """Answer with the key, if it is one of an answer."""
+        event.stop()
+        event.prevent_default()
+        if event.key == "escape":
+            self.dismiss("")
+        elif event.key == "enter":
+            self.dismiss(self._answers[0].key)
+        elif (pressed := event.character or event.key) in {answer.key for answer in self._answers}:
+            self.dismiss(pressed)
+
+
+class CommentScreen(ModalScreen[str | None]):
+    """Returns the text, or None when the reader stepped back."""
+
+    DEFAULT_CSS = """
+    CommentScreen { align: left bottom; background: transparent; }
+    CommentScreen > Static { height: 2; width: 1fr; padding: 0 1; background: $panel; border-top: solid $focus; }
+    CommentScreen > Input.-textual-compact { width: 1fr; height: 1; border: none; padding: 0 1; background: $panel; }
+    """
+    BINDINGS = [Binding("escape", "step_back", show=False)]  # noqa: RUF012 - Textual reads it so
+
+    def __init__(self, title: Content, text: str) -> None:
+        """Ask, starting from a text; foreign parts of the title must come through `sanitize`."""
+        super().__init__()
+        self._title = title
+        self._text = text
+
+    def compose(self) -> ComposeResult:
+        """Lay out title and input."""
+        yield Static(self._title.append_text("   enter keeps   esc as it was   empty removes", "$muted"))
+        yield Input(self._text, compact=True, select_on_focus=False)
+
+    @on(Input.Submitted)
+    def _keep(self, event: Input.Submitted) -> None:
+        self.dismiss(event.value.strip())
+
+    def action_step_back(self) -> None:
+        """Leave the comment as it was."""
+        self.dismiss(None)
+
+
+class Chooser(ModalScreen[str | None]):
+    """Answers with the key of a line, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", show=False)]
+    DEFAULT_CSS = """
+    Chooser { align: center middle; background: transparent; }
+    Chooser > Vertical { width: 96%; max-width: 110; height: 80%; background: $panel; border: round $focus;
+                         border-subtitle-color: $muted; padding: 0 1; }
+    Chooser Static { height: 2; } Chooser RowList { background: $panel; }
+    """
+
+    def __init__(self, title: Content, columns: Sequence[Column], faces: Mapping[str, Face], empty: str) -> None:
+        """List some lines under a title; foreign parts of it must come through `sanitize`.
+
+        Args:
+            title: what is chosen.
+            columns: of the list.
+            faces: the cells of each line, by the key that is answered.
+            empty: what is said when there is no line.
+        """
+        super().__init__()
+        self._title, self._columns, self._faces, self._empty = title, columns, faces, empty
+
+    def compose(self) -> ComposeResult:
+        """Lay out the list."""
+        with Vertical() as box:
+            box.border_subtitle = "enter chooses   esc closes"
+            yield Static(self._title)
+            yield RowList(tuple(self._columns), draw=self._faces.__getitem__, names=True, empty=Content(self._empty))
+
+    def on_mount(self) -> None:
+        """Show the lines."""
+        self.query_one(RowList).show(list(self._faces))
+
+    @on(RowList.RowChosen)
+    def _chosen(self, event: RowList.RowChosen) -> None:
+        self.dismiss(event.key)
+
+
+class KeyMenu(ModalScreen[Action | None]):
+    """Waits for one key; answers with the chosen action or None."""
+
+    DEFAULT_CSS = """
+    KeyMenu { align: left bottom; background: transparent; }
+    KeyMenu > Static { height: auto; width: 1fr; padding: 0 1; background: $panel; border-top: solid $focus; }
+    """
+    AUTO_FOCUS: ClassVar[str | None] = ""
+
+    def __init__(self, opener: Action, actions: list[Action], key_map: KeyMap) -> None:
+        """List the actions of one menu."""
+        super().__init__()
+        self._opener = opener
+        self._actions = {key: action for action in actions for key in key_map.keys_of(action)}
+
+    def compose(self) -> ComposeResult:
+        """Lay out the list."""
+        yield Static()
+
+    def on_mount(self) -> None:
+        """Draw it once the width is known."""
+        self.query_one(Static).update(self._list(self.size.width - 2))
+
+    def _list(self, width: int) -> Content:
+        column = 26
+        across = max(width // column, 1)
+        cells = [
+            lines.fit(Content.assemble((name_of_key(key), "bold $focus"), f"  {action.meaning}"), column)
+            for key, action in self._actions.items()
+        ]
+        rows = [Content("").join(cells[start : start + across]) for start in range(0, len(cells), across)]
+        title = Content.assemble((self._opener.title.removesuffix(": menu"), "bold"), ("   esc closes", "$muted"))
+        return Content("\n").join([title, *rows])
+
+    def on_key(self, event: events.Key) -> None:
+        """Answer with the action of the key; any other key closes the menu."""
+        event.stop()
+        event.prevent_default()
+        self.dismiss(self._actions.get(event.character or "") or self._actions.get(event.key))

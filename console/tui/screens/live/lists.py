@@ -1,0 +1,217 @@
+"""Live's lists: the conversations of a run, its last failures, its problems, and the runs beside it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from textual import on
+from textual.content import Content
+from textual.message import Message
+
+from console.core.live import Status
+from console.insight import number_format
+from console.insight.overview import Overview
+from console.insight.rollout import Slot
+from console.tui.data.catalog_items import RunLine
+from console.tui.render.progress import is_starting
+from console.tui.render.rollout_rows import (
+    FAILURES,
+    PROBLEMS,
+    counts_by_state,
+    failure_cells,
+    has_costs,
+    names_apart,
+    problem_cells,
+    row_key,
+    run_cells,
+    run_columns,
+    slot_of,
+)
+from console.tui.sanitize import one_line
+from console.tui.screens.live.controller import WatchedRun
+from console.tui.suite_views.suite_view import LiveView
+from console.tui.widgets.row_list import RowList
+from console.tui.widgets.titles import PaneTitle
+
+
+class ConversationList(RowList):
+    """Draws its rows from the run as it is at that moment."""
+
+    def __init__(self, view: LiveView) -> None:
+        """Draw rows as `view` says."""
+        super().__init__(view.columns, id="running", classes="pane", empty=Content("reading the run …"))
+        self.pane_title = PaneTitle("running", id="running-caption")
+        self.view = view
+        self._watched: WatchedRun | None = None
+
+    @property
+    def slot(self) -> Slot | None:
+        """The rollout under the cursor."""
+        return slot_of(self.cursor) if self.cursor is not None else None
+
+    def take_view(self, view: LiveView) -> None:
+        """Draw rows as another view says, with the names of its columns above them."""
+        self.view = view
+        self.set_columns(view.columns, names=True)
+
+    def show_rollouts(self, run: WatchedRun, slots: Sequence[Slot]) -> None:
+        """List these rollouts of a run."""
+        self._watched = run
+        keys = [row_key(slot) for slot in slots]
+        if not keys or keys != self.keys:
+            self.show(keys, draw=self._draw_rollout, empty=_empty_words(run))
+
+    def touch_rollouts(self, slots: Iterable[Slot]) -> None:
+        """Draw the rows of these rollouts again, because what they show has changed."""
+        if keys := [row_key(slot) for slot in slots]:
+            self.touch(*keys)
+
+    def draw_title(self, run: WatchedRun, *, order: str, only_running: bool) -> None:
+        """Say how many rows there are, and in which order.
+
+        Args:
+            run: the run.
+            order: what the order is called.
+            only_running: whether what has ended is not listed.
+        """
+        running, rollouts = (number_format.count(len(some)) for some in (run.overview.running, run.overview.rollouts))
+        if only_running:
+            left = Content.assemble("Running", (f"  {running}", "$muted"))
+        else:
+            left = Content.assemble(self.view.rows_title, (f"  {rollouts}, {running} running", "$muted"))
+        self.pane_title.tell(left, Content.styled(f"o {order}", "$muted"))
+
+    def _draw_rollout(self, key: str) -> tuple[Content, ...]:
+        run = self._watched
+        rollout = run.overview.rollouts.get(slot_of(key)) if run is not None else None
+        if run is None or rollout is None:
+            return ()
+        return self.view.row_cells(rollout, run.now(), live=run.is_live)
+
+
+def _empty_words(run: WatchedRun) -> Content:
+    if not run.is_read:
+        cases, read = number_format.plural(run.manifest.cases, "rollout"), len(run.overview.rollouts)
+        return Content(f"reading {cases}, {number_format.count(read)} so far")
+    if not run.is_live and is_starting(run.overview, run.manifest):
+        return Content("The engine is starting …")
+    return Content("Nothing has begun yet." if run.is_live else "Nothing was played in this run.")
+
+
+SHOWN_FAILURES = 200
+
+
+class FailureList(RowList):
+    """One row for each rollout that failed, broke or could not be decided."""
+
+    def __init__(self) -> None:
+        """Start without failures."""
+        super().__init__(
+            FAILURES, id="failures", classes="pane", quiet=True, newest_first=True, empty=Content("No failure so far.")
+        )
+        self.pane_title = PaneTitle("failures", id="failures-caption")
+        self._overview = Overview()
+
+    def show_failures(self, overview: Overview) -> None:
+        """List the last failures of a run."""
+        self._overview = overview
+        latest = [rollout.slot for rollout in reversed(overview.failures) if rollout.is_failure]
+        keys = [row_key(slot) for slot in dict.fromkeys(latest)][:SHOWN_FAILURES]
+        if keys != self.keys:
+            self.show(keys, draw=self._draw_failure)
+
+    def draw_title(self, overview: Overview) -> None:
+        """Say how many failures there are in all."""
+        tally = overview.fold.tally
+        count = tally.failed + tally.broken + tally.undecided
+        self.pane_title.tell(
+            Content.assemble("Failures", (f"  {number_format.count(count)}, latest first", "$muted")),
+            Content.styled("enter reviews" if count else "", "$muted"),
+        )
+
+    def _draw_failure(self, key: str) -> tuple[Content, ...]:
+        rollout = self._overview.rollouts.get(slot_of(key))
+        return failure_cells(rollout) if rollout is not None and rollout.outcome is not None else ()
+
+
+class ProblemList(RowList):
+    """One row for each trouble; their numbers since the beginning of the run are the keys."""
+
+    def __init__(self) -> None:
+        """Start without problems."""
+        super().__init__(
+            PROBLEMS,
+            id="problems",
+            classes="pane",
+            quiet=True,
+            newest_first=True,
+            empty=Content("No waits, retries or errors."),
+        )
+        self.pane_title = PaneTitle("problems", id="problems-caption")
+
+    def show_problems(self, overview: Overview) -> None:
+        """List what is kept of the problems of a run."""
+        problems = list(overview.problems)
+        first = overview.problem_count - len(problems)
+        keys = [str(number) for number in reversed(range(first, overview.problem_count))]
+        self.show(keys, draw=lambda key: problem_cells(problems[int(key) - first]))
+
+    def draw_title(self, overview: Overview) -> None:
+        """Say how many problems there were in all."""
+        self.pane_title.tell(
+            Content.assemble("Problems", (f"  {number_format.count(overview.problem_count)}", "$muted")),
+            Content.styled("i hides", "$muted"),
+        )
+
+
+class LiveRunsPanel(RowList):
+    """One row for each run, by the path of its folder."""
+
+    class RunChosen(Message):
+        """The reader wants to watch a run."""
+
+        def __init__(self, line: RunLine) -> None:
+            """Name the run."""
+            super().__init__()
+            self.line = line
+
+    def __init__(self) -> None:
+        """Start without runs."""
+        super().__init__(run_columns(()), id="beside", classes="pane", names=True, quiet=True)
+        self.pane_title = PaneTitle("beside", id="beside-caption")
+        self._run_lines: dict[str, RunLine] = {}
+        self._run_names: dict[str, Content] = {}
+        self._statuses: Mapping[Path, Status] = {}
+
+    def show_runs(self, lines: Sequence[RunLine], statuses: Mapping[Path, Status], *, watched: Path) -> None:
+        """List runs.
+
+        Args:
+            lines: the runs.
+            statuses: what their engines say of themselves.
+            watched: folder of the one on the screen, on which the cursor begins.
+        """
+        is_first = self.cursor is None
+        shared, names = names_apart(lines)
+        keys = [str(line.folder.path) for line in lines]
+        bold = [name.stylize("bold") if key == str(watched) else name for key, name in zip(keys, names, strict=True)]
+        self._run_lines, self._run_names = dict(zip(keys, lines, strict=True)), dict(zip(keys, bold, strict=True))
+        self._statuses = statuses
+        self.set_columns(run_columns(lines))
+        self.show(keys, draw=self._draw_run)
+        if is_first:
+            self.move_to(str(watched))
+        head = Content.assemble("Runs", (f"  {counts_by_state(lines)}   ", "$muted"), one_line(shared, 60, "$muted"))
+        self.pane_title.tell(head, Content.styled("enter watches  [ ] other run", "$muted"))
+
+    def _draw_run(self, key: str) -> tuple[Content, ...]:
+        line = self._run_lines.get(key)
+        if line is None:
+            return ()
+        with_cost = has_costs(list(self._run_lines.values()))
+        return run_cells(line, self._statuses.get(line.folder.path), name=self._run_names[key], with_cost=with_cost)
+
+    @on(RowList.RowChosen)
+    def _choose_run(self, event: RowList.RowChosen) -> None:
+        event.stop()
+        if (line := self._run_lines.get(event.key)) is not None:
+            self.post_message(self.RunChosen(line))
