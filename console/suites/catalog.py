@@ -7,12 +7,12 @@ other is reported. Formats are ours, imported only when one of their suites is o
 """
 
 import importlib
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol, cast
 
 import msgspec
+import tomli
 
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
@@ -192,10 +192,10 @@ def read_suite_toml(folder: Path) -> dict[str, Any]:
     """
     place = folder / "suite.toml"
     try:
-        return tomllib.loads(place.read_text(encoding="utf-8"))
+        return tomli.loads(place.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}", where=str(place)) from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (tomli.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"is not TOML: {error}", where=str(place)) from error
 
 

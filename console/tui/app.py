@@ -100,7 +100,7 @@ class ConsoleApp(App[int]):
         self._responders = (self.navigator, self.services.exports, self)
         """What does the actions that no screen does, the first one first."""
         self._typed_keys = KeyQueue(self, super().on_event)
-        self.output = FrameOutput(self)
+        self.output = FrameOutput(self, self._after_first_frame)
         self.crash: BaseException | None = None
         """What ended the app, if something did."""
         catch_fatal_errors(self, self._end_with)
@@ -141,7 +141,6 @@ class ConsoleApp(App[int]):
             self.services.notify(one_line(mistake), severity="warning")
         when_resumed(self, self.output.forget)
         workspace.changed.subscribe(self, self._show_badge)
-        self.call_after_refresh(self._after_first_frame)
         self.set_interval(LOOK_EVERY_S, workspace.look)
 
     def _after_first_frame(self) -> None:

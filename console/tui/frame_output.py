@@ -1,6 +1,7 @@
 """`FrameOutput`: what of each frame goes to the terminal: what differs, and nothing while the terminal lags behind."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from textual.app import App
@@ -17,9 +18,11 @@ CATCH_UP_S = 0.05
 class FrameOutput:
     """Stands between the app and its terminal from now on."""
 
-    def __init__(self, app: App[Any]) -> None:
-        """Take over the app's frames."""
+    def __init__(self, app: App[Any], first_drawn: Callable[[], None]) -> None:
+        """Take over the app's frames; `first_drawn` is called once the first one is on its way to the terminal."""
         self._app = app
+        self._first_drawn = first_drawn
+        self._has_drawn = False
         self.shown = ShownFrame()
         self.is_late = False
         """Whether frames are left out because the terminal has not taken earlier ones yet."""
@@ -27,6 +30,9 @@ class FrameOutput:
 
     def reduce(self, update: CompositorUpdate) -> CompositorUpdate | None:
         """Return what of an update the terminal does not show yet."""
+        if not self._has_drawn:
+            self._has_drawn = True
+            asyncio.get_running_loop().call_soon(self._first_drawn)
         return self.shown.take(update)
 
     def forget(self) -> None:

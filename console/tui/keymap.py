@@ -105,10 +105,10 @@ def load_key_map(path: Path) -> KeyMap:
     key_map = KeyMap()
     if not path.exists():
         return key_map
-    import tomllib  # here, as most readers have no keys of their own
+    import tomli  # here, as most readers have no keys of their own
 
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = tomli.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         key_map.mistakes.append(f"{path.name} cannot be read: {error}")
         return key_map

@@ -4,6 +4,7 @@ Nothing is read before the first paint. Live runs are followed by reading only w
 nothing is live, a look costs one `stat` of the runs folder.
 """
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable
@@ -21,6 +22,8 @@ from console.tui.data.catalog_items import Models, RunLine, RunWatch, Suites, Wo
 
 LOOK_EVERY_S = 2.0
 """How often live runs, and the folder of runs, are looked at."""
+WARNINGS_AFTER_S = 0.5
+"""How long after the suites were read packages that offer formats are asked for what is wrong with them."""
 GRACE_S = 10.0
 """How long an engine that was started just now may take before its run counts as ended."""
 THREAD = "workspace"
@@ -74,9 +77,8 @@ class Workspace:
 
     def read_all(self) -> None:
         """Read models, suites and runs again."""
-        self.read_models()
-        self.in_thread(self._read_suites)
         self.read_runs()
+        self.in_thread(self._read_models_and_suites)  # one after the other: threads would only wait for each other
 
     def read_models(self) -> None:
         """Read the models file again."""
@@ -105,9 +107,11 @@ class Workspace:
     def _read_models(self) -> None:
         self.hand_over(self._take_models, catalog_items.read_models(self.paths))
 
-    def _read_suites(self) -> None:
-        suites = catalog_items.read_suites(self.paths)
-        self.hand_over(self._take_suites, suites)
+    def _read_models_and_suites(self) -> None:
+        self._read_models()
+        self.hand_over(self._take_new_suites, catalog_items.read_suites(self.paths))
+
+    def _read_warnings(self, suites: Suites) -> None:
         with_warnings = catalog_items.with_warnings(suites)
         if with_warnings.warnings != suites.warnings:
             self.hand_over(self._take_suites, with_warnings)
@@ -128,6 +132,11 @@ class Workspace:
     def _take_models(self, models: Models) -> None:
         self.models = models
         self.changed.publish("models")
+
+    def _take_new_suites(self, suites: Suites) -> None:
+        self._take_suites(suites)
+        # Later, because asking every installed package for formats would delay drawing what was read.
+        asyncio.get_running_loop().call_later(WARNINGS_AFTER_S, self.in_thread, partial(self._read_warnings, suites))
 
     def _take_suites(self, suites: Suites) -> None:
         self.suites = suites
