@@ -1,5 +1,4 @@
 """What only one benchmark shows: case views, words of the list, notes, and its own shape of Live, by suite format.
 
-`suite_view` is what the screens ask and `registry` finds it. `aidanbench` draws with the modules `loop_*`, `cavebench`
-with `code_blocks` and `turn_summary`; `bfcl` needs next to nothing.
+`suite_view` is what the screens ask and `registry` finds it.
 """

@@ -1,22 +1,246 @@
-"""What only AidanBench shows: loops of answers, read round by round, called by their questions, without a pass rate."""
+"""What only AidanBench shows: loops of answers, read round by round, called by their questions, without a pass rate.
 
-from collections.abc import Collection, Mapping, Sequence
+Review shows why a loop ended, the two answers that collided side by side, then every round, and the run summed up; Live
+has a shape of its own in `aidanbench_live`.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, cast
 
+from textual.content import Content
+
+from console.core.comparison import Comparison
 from console.core.outcome import Outcome
 from console.core.run import Manifest
 from console.insight import number_format
-from console.insight.loops import NOVELTY, is_loop
+from console.insight.conversation import Conversation
+from console.insight.loops import NOVELTY, Round, collision, is_loop, rounds_of
+from console.insight.passage import Passage
+from console.insight.reasons import reason_words
 from console.insight.rollout import Rollout
-from console.tui.render import diff
+from console.insight.word_diff import Part, compare_words
+from console.suites.suite import Metric, Report
+from console.tui.render import diff, lines
+from console.tui.render.bars import bar, is_ascii
 from console.tui.render.broken_case import broken_blocks
-from console.tui.suite_views.loop_case import loop_blocks
-from console.tui.suite_views.loop_facts import accepted
-from console.tui.suite_views.loop_live import LoopLiveView
-from console.tui.suite_views.loop_notes import LOOP_NOTES
-from console.tui.suite_views.loop_summary import run_blocks
+from console.tui.sanitize import literal, one_line
+from console.tui.suite_views.aidanbench_live import (
+    BAR_WIDTH,
+    NAME_WIDTH,
+    LoopLiveView,
+    accepted,
+    end_line,
+    ending_lines,
+    gauges,
+    length_lines,
+    round_blocks,
+)
 from console.tui.suite_views.suite_view import CaseView, DrawContext, LiveView, NoteBlock, ReviewedCase, SuiteView
 from console.tui.widgets.block import Block
+
+MUTED = "$muted"
+LEAST_COLUMN = 34
+"""Cells each of two answers needs for side by side."""
+TEXT_LIMIT = 20_000
+
+
+def loop_blocks(
+    conversation: Conversation, comparison: Comparison | None, width: int, *, stacked: bool = False, folded: bool = True
+) -> list[Block]:
+    """Return the blocks of a loop.
+
+    Args:
+        conversation: the loop.
+        comparison: the suite's, which knows the answer that was collided with; without it, the nearest one is taken.
+        width: cells of the pane.
+        stacked: lay colliding answers above each other even where there is room for two columns.
+        folded: whether prompts and the judge's words are one line each.
+    """
+    rounds = rounds_of(conversation.passages)
+    blocks = _ending_blocks(rounds, comparison, width, stacked=stacked)
+    for place, loop_round in enumerate(rounds):
+        blocks += round_blocks(loop_round, unfolded=not folded, earlier=place)
+    return blocks
+
+
+def _ending_blocks(rounds: Sequence[Round], comparison: Comparison | None, width: int, *, stacked: bool) -> list[Block]:
+    if not rounds:
+        return [Block("none", Content.styled("No round of this loop was finished.", MUTED))]
+    last = rounds[-1]
+    ended = end_line(last)
+    accepted = sum(loop_round.accepted is True for loop_round in rounds)
+    count = Content.assemble((number_format.plural(accepted, "answer"), "bold"), (" accepted", MUTED))
+    blocks = [Block("accepted", count, gauges(last) if ended else Content.empty(), gap=False)]
+    if ended:
+        blocks.append(Block("ended", Content.assemble((f"round {last.turn + 1}  ", MUTED), ended), gap=False))
+    pair = collision(rounds, _collided_with(comparison))
+    if pair is not None:
+        blocks.append(_collision_block(*pair, width, stacked=stacked))
+    blocks[-1].gap = True
+    return blocks
+
+
+def _collided_with(comparison: Comparison | None) -> str:
+    """Return the earlier answer that the suite laid beside the last one."""
+    last = comparison.pairs[-1] if comparison is not None and comparison.pairs else None
+    return last.expected if last is not None else ""
+
+
+def _collision_block(earlier: Round, last: Round, width: int, *, stacked: bool) -> Block:
+    shared = compare_words(earlier.answer, last.answer)
+    alike = ""
+    if last.similarity is not None and last.nearest == earlier.turn:
+        alike = f"{number_format.number(last.similarity)} alike, "
+    words = f"  {alike}{shared.same} of {shared.words} words the same, the others underlined"
+    title = Content.assemble((f"round {earlier.turn + 1} and round {last.turn + 1}", "bold"), (words, MUTED))
+    sides = [_marked(shared.left, "$expected"), _marked(shared.right, "$actual")]
+    names = [f"round {earlier.turn + 1}", f"round {last.turn + 1}"]
+    column = (width - 5) // 2
+    if stacked or column < LEAST_COLUMN:
+        body = [line for name, side in zip(names, sides, strict=True) for line in (_named(name), *side)]
+    else:
+        body = list(_columns(names, sides, column))
+    return Block("collision", title, body=tuple(body), indent=1)
+
+
+def _named(name: str) -> Content:
+    return Content.styled(name.upper(), f"bold {MUTED}")
+
+
+def _marked(parts: Iterable[Part], style: str) -> list[Content]:
+    """Return the lines of one answer; words that only it has are underlined, not only coloured."""
+    whole = Content.empty()
+    for part in parts:
+        text = literal(part.text, TEXT_LIMIT)
+        whole = whole.append(_underlined(text, style) if part.differs else text)
+    return list(whole.split("\n"))
+
+
+def _underlined(text: Content, style: str) -> Content:
+    """Underline the words, not the blanks after them."""
+    end = len(text.plain.rstrip())
+    return text.stylize(f"underline {style}", 0, end) if end else text
+
+
+def _columns(names: Sequence[str], sides: Sequence[list[Content]], width: int) -> Iterable[Content]:
+    bar = Content.assemble(" ", ("|" if is_ascii() else "│", "$line"), " ")
+    left, right = ([_named(name), *_wrapped(side, width)] for name, side in zip(names, sides, strict=True))
+    for place in range(max(len(left), len(right))):
+        left_line = left[place] if place < len(left) else Content.empty()
+        right_line = right[place] if place < len(right) else Content.empty()
+        yield lines.fit(left_line, width).append(bar).append(right_line)
+
+
+def _wrapped(side: Sequence[Content], width: int) -> list[Content]:
+    return [line[start:end] for line in side for start, end in lines.wrap(line.plain, width)]
+
+
+def run_blocks(report: Report | str, rollouts: Sequence[Rollout], width: int) -> list[Block]:
+    """Return the blocks of a run; without the suite's report, what is known from the loops alone."""
+    blocks: list[Block] = []
+    if isinstance(report, str):
+        blocks.append(Block("why", one_line(report, 400, "$undecided")))
+    else:
+        body = [_metric_line(metric) for metric in report.metrics]
+        notes = dict.fromkeys(metric.note for metric in report.metrics[:1] if metric.note)
+        body += [one_line(note, 400, f"italic {MUTED}") for note in notes]
+        blocks.append(Block("totals", _heading("the run"), body=tuple(body)))
+    blocks.append(Block("endings", _heading("why loops ended"), body=tuple(ending_lines(rollouts, width))))
+    blocks.append(Block("lengths", _heading("answers accepted in a loop"), body=tuple(length_lines(rollouts))))
+    cases = report.cases if isinstance(report, Report) else {}
+    blocks.append(Block("questions", _heading("by question"), body=tuple(_question_lines(rollouts, cases, width))))
+    return blocks
+
+
+def _heading(words: str) -> Content:
+    return Content.styled(words, f"bold {MUTED}")
+
+
+def _metric_line(metric: Metric) -> Content:
+    label = lines.fit(one_line(metric.name.replace("_", " "), NAME_WIDTH, MUTED), NAME_WIDTH)
+    value = "—" if metric.value is None else number_format.number(metric.value)
+    line = label.append("  ").append_text(value.rjust(7), "bold")
+    if metric.low is not None and metric.high is not None:
+        line = line.append_text(
+            f"   95% {number_format.number(metric.low)} … {number_format.number(metric.high)}", MUTED
+        )
+    return line.append_text(f"   {number_format.plural(metric.count, 'loop')}" if metric.count else "", MUTED)
+
+
+def _question_lines(rollouts: Sequence[Rollout], cases: Mapping[str, tuple[Metric, ...]], width: int) -> list[Content]:
+    """Return one line for every question, in the order of the run: its bar, its number, why it ended."""
+    by_case: dict[str, list[Rollout]] = defaultdict(list)
+    for rollout in rollouts:
+        by_case[rollout.key.case].append(rollout)
+    values = {case: _value(loops, cases.get(case)) for case, loops in by_case.items()}
+    most = max([1.0, *(value for value, _ in values.values() if value is not None)])
+    room = max(min(width - BAR_WIDTH - 34, 60), 16)
+    drawn = [_question_line(loops, values[case], most, room) for case, loops in by_case.items()]
+    return [lines.fit(line, width - 2) for line in drawn]
+
+
+def _value(loops: Sequence[Rollout], metrics: tuple[Metric, ...] | None) -> tuple[float | None, str]:
+    """Return a question's number and its interval in words."""
+    if metrics and metrics[0].value is not None:
+        metric = metrics[0]
+        has_interval = metric.low is not None and metric.high is not None
+        span = (
+            f" {number_format.number(metric.low or 0)} … {number_format.number(metric.high or 0)}"
+            if has_interval
+            else ""
+        )
+        return metric.value, span
+    graded = [accepted(loop) for loop in loops if loop.outcome is not None and loop.outcome.is_graded]
+    return (sum(graded) / len(graded) if graded else None), ""
+
+
+def _question_line(loops: Sequence[Rollout], value: tuple[float | None, str], most: float, room: int) -> Content:
+    first = loops[0]
+    name = lines.fit(one_line(first.title or first.key.case, room), room)
+    number, span = value
+    ended = dict.fromkeys(reason_words(loop.reason, loop.outcome) for loop in loops)
+    why = one_line(", ".join(ended), 60, MUTED)
+    if number is None:
+        return Content.assemble(name, "     —  ", why)
+    drawn = bar(number / most, BAR_WIDTH).ljust(BAR_WIDTH)
+    return Content.assemble(
+        name, (number_format.number(number).rjust(6), "bold"), "  ", (drawn, "$live"), (span, MUTED), " ", why
+    )
+
+
+def _one_line_note(words: Callable[[Mapping[str, Any]], Content], *, with_gap: bool = True) -> NoteBlock:
+    def draw(passage: Passage, key: str, gap: bool) -> Block:
+        return Block(key, words(cast(dict[str, Any], passage.data)), gap=gap and with_gap)
+
+    return draw
+
+
+def _nearest(data: Mapping[str, Any]) -> Content:
+    similarity, turn = data.get("similarity"), data.get("turn")
+    alike = f", {number_format.number(similarity)} alike" if isinstance(similarity, int | float) else ""
+    words = f"nearest earlier answer: turn {(turn if isinstance(turn, int) else 0) + 1}{alike}  "
+    return Content.assemble((words, MUTED), one_line(str(data.get("answer", "")), 300, f"italic {MUTED}"))
+
+
+def _accepted(data: Mapping[str, Any]) -> Content:
+    return Content.styled("accepted, goes on", "$pass")
+
+
+def _rejected(data: Mapping[str, Any]) -> Content:
+    return Content.assemble(("rejected: ", "$fail"), one_line(reason_words(str(data.get("reason", ""))), 200))
+
+
+LOOP_NOTES: Mapping[str, NoteBlock] = MappingProxyType(
+    {
+        "nearest": _one_line_note(_nearest, with_gap=False),
+        "accepted": _one_line_note(_accepted),
+        "rejected": _one_line_note(_rejected),
+    }
+)
+
 
 _ABSENT = ("truth", "tools")
 """Standard views that a loop has not: it is offered no tools, and no answer is the right one."""

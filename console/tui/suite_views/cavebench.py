@@ -1,16 +1,228 @@
 """What only cave-bench shows: the code a model had run, the numbers of each turn, and the run summed up."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from textual.content import Content
 
 from console.core.outcome import Verdict
 from console.core.run import Manifest
+from console.insight import number_format
 from console.insight.conversation import Conversation
-from console.insight.executed_code import cells_of
-from console.insight.turn_sums import turn_sums
-from console.tui.suite_views.code_blocks import CODE_NOTES, turn_code_block
+from console.insight.executed_code import (
+    CELL,
+    SANDBOX,
+    TOOL,
+    TURN,
+    Cell,
+    cells_of,
+    read_cell,
+    read_confinement,
+    read_turn_end,
+    tool_call,
+)
+from console.insight.passage import Passage
+from console.insight.rollout import Rollout
+from console.insight.turn_sums import TurnSums, turn_sums
+from console.suites.suite import Metric, Report
+from console.tui.render import lines
+from console.tui.render.bars import is_ascii
+from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
+from console.tui.sanitize import literal, one_line
 from console.tui.suite_views.suite_view import CaseView, DrawContext, NoteBlock, ReviewedCase, SuiteView
-from console.tui.suite_views.turn_summary import sum_blocks, turn_sum_block
 from console.tui.widgets.block import Block
+
+MUTED = "$muted"
+OUTPUT_LIMIT = 20_000
+"""Characters of an output that are shown; of a longer one, its head and tail."""
+NAMES_WIDTH = 60
+LONG_LINES = 16
+"""Lines from which on a tool's result starts folded."""
+
+
+def cell_block(cell: Cell, key: str, *, code: str, gap: bool = True) -> Block:
+    """Return the block of one cell.
+
+    Args:
+        cell: what was run.
+        key: key of the block.
+        code: the code to show; empty where it stands above already.
+        gap: whether an empty line follows.
+    """
+    title = Content.styled("ran" if code else "ran it", "bold $live")
+    if cell.error:
+        title = title.append("  ").append(one_line(f"{SYMBOLS.broken} {cell.error}", 300, "bold $fail"))
+    names = _variables(cell)
+    return Block(key, title, body=(*cell_lines(cell, code), *((names,) if names else ())), gap=gap)
+
+
+def cell_lines(cell: Cell, code: str) -> tuple[Content, ...]:
+    """Return the lines of a cell: code, what it printed behind a bar, and the calls it made."""
+    code_lines: list[Content] = list(literal(code, OUTPUT_LIMIT).split("\n")) if code else []
+    side = Content.styled("| " if is_ascii() else "│ ", "$line")
+    if cell.output:
+        code_lines += [side.append(line) for line in literal(cell.output, OUTPUT_LIMIT, MUTED).split("\n")]
+    else:
+        code_lines.append(side.append_text("printed nothing", f"italic {MUTED}"))
+    if cell.hidden:
+        words = f"{number_format.count(cell.hidden)} characters more, not given to the model"
+        code_lines.append(side.append_text(words, "$undecided"))
+    arrow = "-> " if is_ascii() else "→ "
+    code_lines += [Content.styled(arrow, "bold $live").append(one_line(call, 4000)) for call in cell.calls]
+    return tuple(code_lines)
+
+
+def turn_code_block(turn: int, cells: Sequence[Cell]) -> Block:
+    """Return the code that was run in a turn, counted from 0, with what it printed."""
+    body: list[Content] = []
+    for place, cell in enumerate(cells):
+        if len(cells) > 1:
+            body.append(Content.styled(f"block {place + 1}", MUTED))
+        if cell.error:
+            body.append(one_line(f"{SYMBOLS.broken} {cell.error}", 300, "bold $fail"))
+        body += cell_lines(cell, cell.code)
+        names = [f"{verb} {', '.join(them)}" for verb, them in (("reads", cell.reads), ("writes", cell.writes)) if them]
+        if names:
+            body.append(one_line("  ".join(names), 200, MUTED))
+    title = Content.styled(f"code it ran, {number_format.plural(len(cells), 'block')}", MUTED)
+    return Block(f"code {turn}", title, body=tuple(body), folds_alone=True)
+
+
+def _variables(cell: Cell) -> Content:
+    parts: list[Content] = []
+    for verb, names in (("reads", cell.reads), ("writes", cell.writes)):
+        if names:
+            parts.append(Content.assemble((f"{verb} ", MUTED), one_line(", ".join(names), NAMES_WIDTH, MUTED)))
+    return Content("  ").join(parts)
+
+
+def _cell(passage: Passage, key: str, gap: bool) -> Block:
+    return cell_block(read_cell(passage.data), key, code=passage.text, gap=gap)
+
+
+def _tool(passage: Passage, key: str, gap: bool) -> Block:
+    name, text = tool_call(passage.data)
+    title = Content.assemble((f"{'<-' if is_ascii() else '←'} ", MUTED), one_line(name, 200, MUTED))
+    block = Block(key, title, text=text, gap=gap, indent=4)
+    block.folded = text.count("\n") >= LONG_LINES or len(text) > OUTPUT_LIMIT
+    if not text:
+        block.body = (Content.styled("(nothing)", MUTED),)
+    return block
+
+
+def _turn(passage: Passage, key: str, gap: bool) -> Block:
+    ended = read_turn_end(passage.data)
+    steps = (
+        f"{number_format.plural(ended.steps, 'step')}  {number_format.count(ended.tokens)} tokens"
+        if ended.steps
+        else ""
+    )
+    title = Content.styled(f"turn {passage.turn + 1} ended", f"bold {MUTED}")
+    return Block(key, title, Content.styled(steps, MUTED), body=turn_lines(passage), gap=gap)
+
+
+def turn_lines(passage: Passage) -> tuple[Content, ...]:
+    """Return what the validator said and what went wrong in a turn."""
+    ended = read_turn_end(passage.data)
+    end_lines: list[Content] = []
+    if ended.trouble:
+        end_lines += _spoken(f"{SYMBOLS.broken} ", ended.trouble, "$broken")
+    if ended.validator is not None:
+        mark, style = (SYMBOLS.passed, "$pass") if ended.validator else (SYMBOLS.failed, "$fail")
+        word = "agrees" if ended.validator else "disagrees"
+        # A validator's message says what would be wrong, even where nothing is: only a failure needs it.
+        end_lines += _spoken(f"{mark} validator {word}  ", "" if ended.validator else ended.message, style)
+    return tuple(end_lines)
+
+
+def _spoken(head: str, text: str, style: str) -> Sequence[Content]:
+    first, *rest = literal(text, OUTPUT_LIMIT).split("\n")
+    return [Content.styled(head, style).append(first), *rest]
+
+
+def _sandbox(passage: Passage, key: str, gap: bool) -> Block:
+    level = read_confinement(passage.data)
+    style = "$undecided" if level.missing else MUTED
+    return Block(key, Content.styled("sandbox  ", MUTED).append(one_line(level.text, 200, style)), gap=gap)
+
+
+CODE_NOTES: dict[str, Callable[[Passage, str, bool], Block]] = {
+    CELL: _cell,
+    TOOL: _tool,
+    TURN: _turn,
+    SANDBOX: _sandbox,
+}
+"""How notes of these kinds are drawn."""
+
+
+NAME_WIDTH = 24
+
+
+def sum_blocks(report: Report | str, rollouts: Sequence[Rollout], width: int) -> list[Block]:
+    """Return the blocks of a run: its numbers, those of each category, and under each its conversations."""
+    if isinstance(report, str):
+        return [Block("why", one_line(report, 400, "$undecided"))]
+    blocks = [Block("totals", _heading("the run"), body=tuple(_metric_line(metric) for metric in report.metrics))]
+    for place, (name, metrics) in enumerate(report.categories.items()):
+        body = [*_flow(metrics, width - 2)]
+        for rollout in rollouts:
+            if rollout.category == name:
+                body += _conversation(rollout, report.cases.get(rollout.key.case, ()), width)
+        blocks.append(Block(f"category {place}", one_line(name, 80, "bold"), body=tuple(body)))
+    return blocks
+
+
+def turn_sum_block(turns: Sequence[TurnSums]) -> Block:
+    """Return the numbers of a conversation's turns, one line each."""
+    body: list[Content] = []
+    for number, turn in enumerate(turns, start=1):
+        mark, style = (SYMBOLS.passed, "$pass") if turn.success else (SYMBOLS.failed, "$fail")
+        calls = f"calls {turn.actual_calls} of {turn.expected_calls}".ljust(14)
+        spent = f"{number_format.plural(turn.steps, 'step').ljust(9)} {number_format.count(turn.tokens)} tokens"
+        line = Content.assemble((f"turn {number}".ljust(8), MUTED), (f"{mark} ", style), calls, "  ", spent)
+        body.append(line)
+        wrong = "  ".join(f"{words} {count}" for words, count in turn.wrong)
+        if wrong:
+            body.append(Content.assemble(" " * 10, (wrong, "$fail")))
+    return Block("turns", _heading("by turn"), body=tuple(body))
+
+
+def _heading(words: str) -> Content:
+    return Content.styled(words, f"bold {MUTED}")
+
+
+def _metric_line(metric: Metric) -> Content:
+    label = lines.fit(one_line(metric.name, NAME_WIDTH, MUTED), NAME_WIDTH)
+    line = label.append("  ").append_text(_value(metric).rjust(9), "bold")
+    return line.append("   ").append(one_line(metric.note, 60, MUTED)) if metric.note else line
+
+
+def _value(metric: Metric) -> str:
+    if metric.value is None:
+        return "—"
+    if metric.unit == "rate":
+        return f"{metric.value:.1%}"
+    return number_format.count(metric.value) if metric.unit == "count" else number_format.number(metric.value)
+
+
+def _flow(metrics: Sequence[Metric], width: int) -> list[Content]:
+    """Return metrics side by side, on as many lines as they need."""
+    rows: list[Content] = []
+    for metric in metrics:
+        item = Content.assemble(one_line(metric.name, NAME_WIDTH, MUTED), " ", (_value(metric), "bold"))
+        if rows and rows[-1].cell_length + 3 + item.cell_length <= width:
+            rows[-1] = rows[-1].append("   ").append(item)
+        else:
+            rows.append(item)
+    return rows
+
+
+def _conversation(rollout: Rollout, metrics: Sequence[Metric], width: int) -> list[Content]:
+    outcome = rollout.outcome
+    mark = SYMBOLS.running if outcome is None else SYMBOLS.of(outcome)
+    name = Content.styled(f"{mark} ", MUTED if outcome is None else OUTCOME_STYLES[outcome])
+    name = name.append(one_line(str(rollout.key), 60))
+    return [name, *(Content("    ").append(line) for line in _flow(metrics, width - 6))]
+
 
 MODES = frozenset({"cave", "json"})
 """The suite's own words for its modes, which no other suite has."""
