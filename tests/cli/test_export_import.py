@@ -72,7 +72,7 @@ def test_tag_refuses_what_it_does_not_know(console, bfcl):
 
 def test_tags_are_those_of_the_review_screen():
     from console.store.notes import TAGS
-    from console.tui.screens.review.case_header import LETTERS
+    from console.tui.screens.review.case_pane import LETTERS
 
     assert set(LETTERS) == set(TAGS)
 

@@ -81,7 +81,7 @@ def test_the_rule_finds_what_it_forbids(bad: str) -> None:
 
 def test_only_safe_cleans() -> None:
     """Others ask `safe`; the pure cleaner is used directly only where a clipboard or a block needs plain text."""
-    allowed = {"sanitize.py", "block.py", "app_services.py", "copying.py"}
+    allowed = {"sanitize.py", "block.py", "app_services.py", "case_actions.py"}
     for path in SOURCES:
         if "console.core.text" in path.read_text(encoding="utf-8"):
             assert path.name in allowed, path

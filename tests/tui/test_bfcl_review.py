@@ -12,10 +12,10 @@ from console.suites.leaderboard import Cell
 from console.tui.render import diff
 from console.tui.render.leaderboard_rows import about
 from console.tui.render.progress import watched_words
-from console.tui.screens.review.case_header import two_lines
-from console.tui.screens.review.turn_view import turn_title
+from console.tui.screens.review.case_pane import two_lines
+from console.tui.screens.review.views import turn_title
+from console.tui.suite_views.aidanbench_live import LoopLiveView
 from console.tui.suite_views.bfcl import BfclView
-from console.tui.suite_views.loop_live import LoopLiveView
 
 PATH = "workspace.document.drafts.a_report_with_a_long_name.pdf"
 

@@ -19,10 +19,9 @@ from console.insight.failures import GroupBy
 from console.insight.overview import Overview
 from console.store.notes import Note, Notes
 from console.suites.suite import Report
+from console.tui.screens.review.case_list import empty_text, end_of_list_text, list_title, status_text
 from console.tui.screens.review.case_loader import CaseLoader, OpenedSuite
-from console.tui.screens.review.case_rows import empty_text, end_of_list_text, list_title, status_text
-from console.tui.screens.review.controller import ReviewController, Stale
-from console.tui.screens.review.list_pace import ListPace
+from console.tui.screens.review.controller import ListPace, ReviewController, Stale
 
 
 class RunDouble:

@@ -19,7 +19,7 @@ from console.store.notes import Note, Notes
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
 from console.tui.screens.review import case_loader
-from console.tui.screens.review.copying import case_text, pager_command
+from console.tui.screens.review.case_actions import case_text, pager_command
 from console.tui.screens.review.screen import ReviewScreen
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.transcript import Transcript

@@ -11,7 +11,7 @@ from console.insight.turn_sums import turn_sums
 from console.suites.cavebench.judge import judge
 from console.suites.cavebench.report import build_report
 from console.suites.suite import Result
-from console.tui.suite_views.turn_summary import sum_blocks, turn_sum_block
+from console.tui.suite_views.cavebench import sum_blocks, turn_sum_block
 from console.tui.widgets.block import Block
 
 

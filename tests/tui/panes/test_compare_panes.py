@@ -8,8 +8,7 @@ from support.pane_app import mounted
 from support.screen_text import text_of
 
 from console.tui.screens.compare import run_pair
-from console.tui.screens.compare.case_pane import CasePane, comparison_blocks
-from console.tui.screens.compare.change_list import ChangeList
+from console.tui.screens.compare.panes import CasePane, ChangeList, comparison_blocks
 from console.tui.screens.compare.run_pair import RunPair, read_pair
 from console.tui.widgets.row_list import RowList
 

@@ -14,7 +14,7 @@ from console.suites.suite import Report
 from console.tui.render import diff
 from console.tui.screens.review.case_list import CaseListPane
 from console.tui.screens.review.case_pane import CasePane, CaseText, Room
-from console.tui.screens.review.shown_case import ShownCase
+from console.tui.screens.review.views import ShownCase
 from console.tui.suite_views.registry import STANDARD
 from console.tui.suite_views.suite_view import CaseView, ReviewedCase
 from console.tui.widgets.block import Block

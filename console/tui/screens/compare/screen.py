@@ -17,18 +17,13 @@ from console.core.fault import UsageError
 from console.store.runs import RunFolder
 from console.tui.actions import Action
 from console.tui.keymap import bindings_for
-from console.tui.render import comparison_summary as summary
-from console.tui.render.comparison_numbers import number_blocks
+from console.tui.render import comparison as summary
 from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen
-from console.tui.screens.compare.case_pane import CasePane, comparison_blocks, conversation_blocks
-from console.tui.screens.compare.change_list import ChangeList
+from console.tui.screens.compare.actions import ChangeFilters, ComparisonCopies, OtherRuns
 from console.tui.screens.compare.controller import NUMBERS, SIDE_BY_SIDE, TALK_A, CompareController
-from console.tui.screens.compare.copy_actions import ComparisonCopies
-from console.tui.screens.compare.filter_actions import ChangeFilters
-from console.tui.screens.compare.other_runs import OtherRuns
+from console.tui.screens.compare.panes import CasePane, ChangeList, SummaryPane, comparison_blocks, conversation_blocks
 from console.tui.screens.compare.run_pair import RunPair
-from console.tui.screens.compare.summary_pane import SummaryPane
 from console.tui.services import Services
 from console.tui.widgets.block import Block
 from console.tui.widgets.row_list import RowList
@@ -182,7 +177,9 @@ class CompareScreen(BaseScreen):
         first = controller.view == SIDE_BY_SIDE
         self.case.show_title(str(current.a.key), position, controller.view, is_first_view=first)
         if controller.view == NUMBERS:
-            self.case.show_blocks(number_blocks(controller.pair.comparison, controller.disputed, self._case_width))
+            self.case.show_blocks(
+                summary.number_blocks(controller.pair.comparison, controller.disputed, self._case_width)
+            )
         elif case is None:
             self.case.show_blocks([Block("wait", Content.styled("expected and actual are being compared", MUTED))])
         elif first:

@@ -10,16 +10,47 @@ from textual.content import Content
 from textual.widgets import Static
 
 from console.core.fault import UsageError
-from console.insight.grid import Grid
+from console.core.outcome import Outcome
+from console.insight import number_format
+from console.insight.grid import Grid, GridRow
 from console.store.runs import RunFolder
 from console.tui.keymap import bindings_for
-from console.tui.render.grid_rows import case_cells, run_line
-from console.tui.sanitize import literal
+from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
+from console.tui.sanitize import literal, one_line
 from console.tui.screens.base import BaseScreen
 from console.tui.screens.grid.controller import GridController
 from console.tui.services import Services
 from console.tui.widgets.row_list import Column, Face, RowList
 from console.tui.widgets.titles import Rule
+
+MUTED = "$muted"
+
+
+def run_line(grid: Grid, index: int) -> Content:
+    """Return number, model, score and name of a run."""
+    side, (passed, graded) = grid.sides[index], grid.passed(index)
+    mark = "   simulated" if side.manifest.simulated else ""
+    return Content.assemble(
+        (f"{index + 1}  ", "bold $focus"),
+        one_line(side.model, 24, "bold"),
+        f"  {number_format.score(passed, graded)}",
+        (f" of {graded} graded in all   ", MUTED),
+        one_line(side.name, 60, MUTED),
+        (mark, "$undecided"),
+    )
+
+
+def case_cells(row: GridRow) -> tuple[Content, ...]:
+    """Return the cells of a case: its id, how it ended in each run, its category."""
+    marks = (_outcome_mark(outcome) for outcome in row.outcomes)
+    return (one_line(row.slot[0], 120), *marks, one_line(row.category, 60, MUTED))
+
+
+def _outcome_mark(outcome: Outcome | None) -> Content:
+    if outcome is None:
+        return Content.styled(SYMBOLS.not_run, MUTED)
+    style = OUTCOME_STYLES[outcome]
+    return Content.styled(SYMBOLS.of(outcome), f"bold {style}" if outcome is Outcome.FAILED else style)
 
 
 class GridScreen(BaseScreen):

@@ -1,4 +1,4 @@
-"""`CaseListPane`: the list of cases in groups, with its title; says which row the cursor is on and which was opened."""
+"""`CaseListPane`: the list of cases in groups; its rows, what is listed, the counters, and why nothing is."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,9 +8,142 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 
-from console.tui.screens.review.case_rows import COLUMNS
+from console.core.run import Manifest
+from console.insight import number_format
+from console.insight.failures import Group
+from console.insight.overview import Overview
+from console.insight.rollout import Rollout
+from console.tui.render import lines
+from console.tui.render.bars import bar
+from console.tui.render.columns import Column
+from console.tui.render.progress import outcome_counts
+from console.tui.render.rollout_rows import slot_of, state_mark
+from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
+from console.tui.sanitize import one_line
+from console.tui.screens.review.case_pane import annotation_letter, counters
+from console.tui.screens.review.controller import NOT_REVIEWED, ReviewController
+from console.tui.screens.review.triage import Head
 from console.tui.widgets.row_list import Face, RowList
 from console.tui.widgets.titles import PaneTitle
+
+MUTED = "$muted"
+COLUMNS = (
+    Column("", 3, right=True),
+    Column("case", 24, 3),
+    Column("tag", 1),
+    Column("function", 10, 2, from_width=44),
+)
+"""Columns of the list of cases; `case_cells` fills them."""
+ROOM_FOR_SCORES = 120
+"""Cells from which the top line holds outcomes, rate and cost besides the counters."""
+
+
+def row_content(controller: ReviewController, key: str, width: int, *, live: bool) -> Content | tuple[Content, ...]:
+    """Return what a row of the list shows: cells of a case, or the line of a group."""
+    head = controller.triage.heads.get(key)
+    if head is not None:
+        largest = max((group.count for group in controller.triage.groups), default=1)
+        return group_line(head, largest, width)
+    run = controller.run
+    rollout = run.overview.rollouts.get(slot_of(key)) if run is not None else None
+    return case_cells(controller, rollout, live=live) if rollout is not None else ()
+
+
+def case_cells(controller: ReviewController, rollout: Rollout, *, live: bool) -> tuple[Content, ...]:
+    """Return the cells of a case."""
+    annotation = controller.triage.annotation(rollout.slot)
+    name = controller.suite_view.case_name(rollout)
+    detail = controller.suite_view.case_detail(rollout) or _detail(rollout, controller.triage.group_of(rollout.slot))
+    return (
+        state_mark(rollout, live=live),
+        one_line(name, 120, MUTED if annotation.is_seen else ""),
+        annotation_letter(annotation),
+        one_line(detail, 120, MUTED),
+    )
+
+
+def _detail(rollout: Rollout, group: Group | None) -> str:
+    """Return what tells the members of a group apart."""
+    is_shared = group is None or group.subject or (len(group.path) > 1 and group.path[-1])
+    if is_shared:
+        return rollout.function or rollout.title
+    return rollout.subject or rollout.function or rollout.title
+
+
+def group_line(head: Head, largest: int, width: int) -> Content:
+    """Return the line of a group, with a bar of its size beside that of the largest group."""
+    count = head.group.count
+    share = bar(count / largest, 8).ljust(8)
+    style = f"bold {MUTED}" if head.is_top else "bold" if head.is_open else ""
+    label = one_line(head.group.label, 100, style)
+    if (head.top_label and not head.depth) or head.group.subject:
+        label = one_line(f"{head.top_label or head.group.label}: {head.group.subject or head.group.label}", 100, style)
+    fold = " " if head.is_top else SYMBOLS.opened if head.is_open else SYMBOLS.folded
+    indent = "  " * head.depth
+    left = Content.assemble(f"  {indent}" if head.is_open else indent, (f"{fold} ", MUTED), label)
+    number = Content.assemble((f"{number_format.count(count):>5} ", "bold" if not head.is_top else MUTED))
+    first = next(iter(head.group.rollouts), None)
+    style = OUTCOME_STYLES.get(first.outcome, MUTED) if first is not None and first.outcome is not None else MUTED
+    right = number.append_text(share, MUTED if head.is_top else style)
+    return lines.spread(left, right, width - (0 if head.is_open else 2))
+
+
+def empty_text(controller: ReviewController) -> Content:
+    """Return why nothing is listed, and what to do."""
+    run, narrow = controller.run, controller.triage.narrow
+    if run is None:
+        return Content.empty()
+    if not run.is_read:
+        count = number_format.count(len(run.overview.rollouts))
+        return Content(f"reading {number_format.plural(run.manifest.cases, 'rollout')}, {count} so far")
+    if narrow.text == NOT_REVIEWED:
+        return Content("Everything has been reviewed. F lists it again, E exports it.")
+    if narrow.text:
+        return Content.assemble("Nothing matches ", one_line(narrow.text, 100, "bold"), ". F clears the filter.")
+    tally = run.overview.fold.tally
+    if not tally.finished:
+        return Content("Nothing has been graded yet. 2 watches the run.")
+    return Content(f"No failures. {tally.passed} of {tally.finished} passed; f then a shows the passes.")
+
+
+def list_title(controller: ReviewController, manifest: Manifest, *, is_searching: bool) -> Content:
+    """Return what is listed, or what is wrong with the filter, and where the run comes from."""
+    if controller.filter_mistake:
+        title = one_line(controller.filter_mistake, 200, "$broken")
+    else:
+        label = one_line(controller.list_label(), 60, MUTED)
+        title = Content.assemble((f"{len(controller.triage.order)}  ", "bold"), label)
+    if is_searching:
+        title = title.append_text("  searching all texts …", "$live")
+    origin = "edited prompt, " if manifest.setting.edit else ""
+    origin += f"branch of {manifest.parent}" if manifest.parent else ""
+    return title.append("  ").append(one_line(origin, 60, "$undecided")) if origin else title
+
+
+def list_hint(damages: int) -> Content:
+    """Return the keys of the list, after how many lines of the journal could not be read."""
+    damaged = f"{number_format.plural(damages, 'unreadable line')}  " if damages else ""
+    return Content.assemble((damaged, "$broken"), ("f filter  o group", MUTED))
+
+
+def status_text(controller: ReviewController, overview: Overview, manifest: Manifest, width: int) -> Content:
+    """Return where the reader is, and where there is room the run's outcomes, rate and cost."""
+    triage, tally, rollout = controller.triage, overview.fold.tally, controller.rollout
+    place = counters(
+        triage.place_of(controller.current), len(triage.order), triage.seen, rollout.outcome if rollout else None
+    )
+    if width < ROOM_FOR_SCORES:
+        return place
+    rate = f"   {number_format.score(tally.passed, tally.graded)}   " if controller.suite_view.has_pass_rate else "   "
+    cost = "simulated" if manifest.simulated and not tally.cost_usd else number_format.spent(tally)
+    return Content.assemble("  ", outcome_counts(tally), (rate, "bold"), (f"{cost}   ", MUTED), place)
+
+
+def end_of_list_text(controller: ReviewController, by: int) -> Content:
+    """Return that there is no case further on, and how many nobody has dealt with."""
+    count = len(controller.triage.order)
+    words = "That was the last one" if by > 0 else "This is the first one"
+    return Content(f"{words}; {count - controller.triage.seen} of {count} not reviewed yet.")
 
 
 class CaseListPane(Vertical):

@@ -1,10 +1,13 @@
 """`ReviewController`: the rules of Review: what is listed, which case is current, which view is shown, what undo does.
 
 Knows no widget and needs no event loop. What a reader or the run does comes in by methods; `take_stale` says what has
-to be drawn again, and the panes are given what the properties return.
+to be drawn again, and the panes are given what the properties return. `ListPace` says when the list is made again while
+a run is read.
 """
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from enum import Flag, auto
 from typing import Any
@@ -18,11 +21,45 @@ from console.store.notes import Note, Notes
 from console.tui.render import diff
 from console.tui.render.rollout_rows import slot_of
 from console.tui.screens.review.case_loader import CaseLoader, ReviewedRun
-from console.tui.screens.review.shown_case import ShownCase
 from console.tui.screens.review.triage import FAILURES, Triage
-from console.tui.screens.review.views import STANDARD_VIEWS
+from console.tui.screens.review.views import STANDARD_VIEWS, ShownCase
 from console.tui.suite_views.registry import STANDARD, find_view
 from console.tui.suite_views.suite_view import CaseView, ReviewedCase, SuiteView
+
+LEAST_PAUSE_S = 0.3
+"""Shortest time between two lists."""
+SHARE = 8
+"""It is at least so many times as long as making one takes, so that listing a long run does not delay reading it."""
+
+
+class ListPace:
+    """Measures how long lists take, and says when the next one is due."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """Wait for the first news; `clock` returns seconds."""
+        self.has_begun = False
+        """Whether there has been a list at all."""
+        self._clock = clock
+        self._has_news = False
+        self._begun_at = self._took_s = 0.0
+
+    def take_news(self) -> None:
+        """Something came that the list does not show."""
+        self._has_news = True
+
+    @property
+    def is_due(self) -> bool:
+        """Whether there is news, and enough time has passed since the last list."""
+        pause = max(LEAST_PAUSE_S, SHARE * self._took_s)
+        return self._has_news and self._clock() - self._begun_at > pause
+
+    @contextmanager
+    def listing(self) -> Generator[None]:
+        """Measure the making of a list, which shows everything that came before."""
+        self.has_begun, self._has_news, self._begun_at = True, False, self._clock()
+        yield
+        self._took_s = self._clock() - self._begun_at
+
 
 NOT_REVIEWED = "!is:reviewed"
 """Filter for what nobody has dealt with."""

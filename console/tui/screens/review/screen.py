@@ -21,19 +21,20 @@ from console.tui.keymap import bindings_for
 from console.tui.render.progress import title_words
 from console.tui.render.rollout_rows import row_key
 from console.tui.sanitize import literal
-from console.tui.screens.review import case_loader, case_rows
-from console.tui.screens.review.case_list import CaseListPane
+from console.tui.screens.review import case_loader
+from console.tui.screens.review.case_actions import CopyActions, RetryActions, TagActions
+from console.tui.screens.review.case_list import (
+    CaseListPane,
+    empty_text,
+    list_hint,
+    list_title,
+    row_content,
+    status_text,
+)
 from console.tui.screens.review.case_loader import CaseLoader, OpenedSuite
 from console.tui.screens.review.case_pane import CasePane, CaseText, Room
-from console.tui.screens.review.controller import ReviewController, Stale
-from console.tui.screens.review.copying import CopyActions
-from console.tui.screens.review.filters import FilterActions
-from console.tui.screens.review.list_pace import ListPace
-from console.tui.screens.review.retry import RetryActions
-from console.tui.screens.review.search import RunSearch
-from console.tui.screens.review.step_actions import StepActions
-from console.tui.screens.review.tagging import TagActions
-from console.tui.screens.review.view_actions import ViewActions
+from console.tui.screens.review.controller import ListPace, ReviewController, Stale
+from console.tui.screens.review.list_actions import FilterActions, RunSearch, StepActions, ViewActions
 from console.tui.screens.run_screen import RunScreen
 from console.tui.services import Services
 from console.tui.widgets.row_list import Face
@@ -211,12 +212,12 @@ class ReviewScreen(RunScreen):
             fixed,
             self._draw_row,
             cursor=row_key(current) if current is not None else None,
-            empty=case_rows.empty_text(controller),
+            empty=empty_text(controller),
         )
 
     def _draw_row(self, key: str, width: int) -> Face:
         live = self.feed is not None and self.feed.is_live
-        return case_rows.row_content(self.controller, key, width, live=live)
+        return row_content(self.controller, key, width, live=live)
 
     def _draw_case(self) -> None:
         try:
@@ -236,10 +237,10 @@ class ReviewScreen(RunScreen):
         feed, controller, width = self.feed, self.controller, self.size.width
         if feed is None:
             return
-        status = case_rows.status_text(controller, feed.overview, feed.manifest, width)
+        status = status_text(controller, feed.overview, feed.manifest, width)
         self.top_line.tell(title=title_words(feed.manifest, width), status=status)
-        title = case_rows.list_title(controller, feed.manifest, is_searching=self.search.is_running)
-        self.case_list.set_title(title, case_rows.list_hint(feed.damages))
+        title = list_title(controller, feed.manifest, is_searching=self.search.is_running)
+        self.case_list.set_title(title, list_hint(feed.damages))
 
     # Keys and threads ------------------------------------------------------------------------------------------------
 

@@ -1,28 +1,249 @@
 """The views of one case as blocks of a transcript, in `STANDARD_VIEWS`; a suite's own are in `suite_views`. Pure.
 
-Truth and Tools are in `ground_truth`.
+They say nothing of their own about what is right: marks come from the suite's comparison.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, cast
 
 from textual.content import Content
 
-from console.core.comparison import Comparison
+from console.core.annotation import Annotation
+from console.core.comparison import Comparison, Mark, Pair
 from console.core.outcome import Outcome
+from console.core.run import ModelFacts
 from console.insight import number_format
 from console.insight.conversation import Conversation, Exchange
-from console.insight.passage import PassageKind, show_json_lines
+from console.insight.passage import Passage, PassageKind, show_json, show_json_lines
 from console.insight.rollout import Rollout
+from console.suites.suite import Report
 from console.tui.render import diff
 from console.tui.render.broken_case import broken_blocks
 from console.tui.render.conversation import outcome_word, passage_block
+from console.tui.render.symbols import SYMBOLS
 from console.tui.sanitize import literal, one_line
-from console.tui.screens.review.ground_truth import tool_blocks, truth_blocks
-from console.tui.screens.review.turn_view import turn_blocks
-from console.tui.suite_views.suite_view import CaseView, DrawContext, ReviewedCase
+from console.tui.suite_views.suite_view import CaseView, DrawContext, ReviewedCase, SuiteView
 from console.tui.widgets.block import Block
 
+
+@dataclass(frozen=True, slots=True)
+class ShownCase:
+    """The current case, as its pane draws it."""
+
+    case: ReviewedCase
+    annotation: Annotation
+    model: ModelFacts
+    """The model that was asked for."""
+    simulated: bool
+    alike: int
+    """How many listed cases have the same reason; 0 when the list is grouped by something else."""
+    views: Sequence[CaseView]
+    """Its tabs."""
+    view: CaseView
+    style: diff.Style
+    suite_view: SuiteView
+    words: str
+    """First text that the list is searched for."""
+    rollouts: Callable[[], Sequence[Rollout]]
+    report: Callable[[], Report | str]
+
+    def context(self, width: int, *, with_conversation: bool) -> DrawContext:
+        """Return what a view needs to draw this case in so many cells."""
+        return DrawContext(width, self.style, self.suite_view, with_conversation, self.rollouts, self.report)
+
+
 MUTED = "$muted"
+# Tools, truth ---------------------------------------------------------------------------------------------------------
+
+
+_TRUTHS = ("ground_truth", "possible_answer", "expected", "answer", "conversation")
+"""Members of a case's data that hold what is expected, by suites that are known."""
+_DOCS = ("function", "tools")
+"""Members of a case's data that hold function documents which were not sent as tools."""
+
+
+def tool_blocks(conversation: Conversation) -> list[Block]:
+    """Return every tool that was offered: signature, meaning, parameters; each foldable to its first line."""
+    none: list[dict[str, Any]] = []
+    requests = (exchange for exchange in conversation.exchanges if exchange.asked.role == "model")
+    sent = next((exchange.tools for exchange in requests if exchange.tools), none)
+    data: Mapping[str, Any] = conversation.case.data if conversation.case is not None else {}
+    docs = sent or next((docs for name in _DOCS if (docs := _listed(data.get(name)))), none)
+    if not docs:
+        words = "No tools were sent, and the case holds no function documents; i shows what the prompt says."
+        return [Block("none", body=[Content.styled(words, MUTED)], indent=0)]
+    how = "sent with the request" if sent else "described in the prompt"
+    head = Block("tools", _title(f"{number_format.plural(len(docs), 'tool')}, {how}"))
+    return [head, *(_tool_block(doc, place) for place, doc in enumerate(docs))]
+
+
+def _tool_block(doc: dict[str, Any], place: int) -> Block:
+    tool = _members(doc.get("function")) or doc
+    parameters = _members(tool.get("parameters"))
+    named, required = _members(parameters.get("properties")), cast(list[Any], parameters.get("required") or [])
+    needed = {str(name) for name in required}
+    shown = ", ".join(name if name in needed else f"{name}?" for name in named)
+    title = one_line(str(tool.get("name", "?")), 120, "bold").append(one_line(f"({shown})", 400))
+    body = [*literal(str(tool.get("description") or ""), 4000, MUTED).split("\n")]
+    for name, about in named.items():
+        body += _parameter(name, _members(about), needed=name in needed)
+    return Block(f"tool {place}", title, body=tuple(line for line in body if line.plain.strip()))
+
+
+def _listed(value: Any) -> list[dict[str, Any]]:
+    items = cast("list[Any]", value) if isinstance(value, list) else []
+    return [_members(item) for item in items if isinstance(item, dict)]
+
+
+def _members(value: Any) -> dict[str, Any]:
+    return cast(dict[str, Any], value) if isinstance(value, dict) else {}
+
+
+def _parameter(name: str, about: dict[str, Any], *, needed: bool) -> Iterator[Content]:
+    kind = show_json(about.get("type", "any")).strip('"')
+    line = (
+        one_line(name, 60, "bold").append(one_line(f"  {kind}", 80)).append_text("" if needed else "  optional", MUTED)
+    )
+    for word in ("enum", "default", "items", "properties"):
+        if word in about:
+            line = line.append_text(f"  {word} ", MUTED).append(one_line(show_json(about[word]), 600))
+    yield line
+    if about.get("description"):
+        yield Content("  ").append(one_line(str(about["description"]), 1000, MUTED))
+
+
+def truth_blocks(conversation: Conversation, comparison: Comparison | None, expected: str) -> list[Block]:
+    """Return what was expected as the grader reads it, then the case's own ground truth, then the rest of the case.
+
+    Args:
+        conversation: holds the case as it was played.
+        comparison: gives the rule and the smallest change that would have passed; None when there is none.
+        expected: what was expected, as text; may be empty.
+    """
+    blocks: list[Block] = []
+    if expected:
+        blocks.append(
+            Block("expected", Content.styled("expected, as the grader reads it", f"bold {MUTED}"), text=expected)
+        )
+    if comparison is not None and comparison.hint:
+        blocks.append(
+            Block("hint", Content.styled("smallest change that passes", f"bold {MUTED}"), text=comparison.hint)
+        )
+    data = conversation.case.data if conversation.case is not None else {}
+    truths = {name: data[name] for name in _TRUTHS if data.get(name) is not None}
+    blocks += [
+        Block(f"truth {name}", _title(f"{name} of the case"), text=show_json_lines(value))
+        for name, value in truths.items()
+    ]
+    if not truths:
+        words = "This case has no ground truth of its own: it is judged by a rule."
+        blocks.append(Block("none", Content.styled(words, MUTED)))
+    rest = {name: value for name, value in data.items() if name not in truths and value not in ("", None, [], {})}
+    if rest:
+        blocks.append(Block("rest", _title("the rest of the case"), text=show_json_lines(rest), folded=True))
+    return blocks
+
+
+def _title(words: str) -> Content:
+    return Content.styled(words, f"bold {MUTED}")
+
+
+# Turns of a comparison ------------------------------------------------------------------------------------------------
+
+
+_QUERY_WIDTH = 400
+_KINDS = (
+    ("call", "calls"),
+    ("read", "reads"),
+    ("write", "writes"),
+    ("state", "state"),
+    ("result", "results"),
+    ("validator", "validator"),
+)
+_WHOLE = ("state", "result")
+"""Kinds of which only what is wrong is listed: how many of how many means nothing."""
+
+
+def turn_blocks(
+    comparison: Comparison, conversation: Conversation, codes: Mapping[int, Block], width: int, style: diff.Style
+) -> list[Block]:
+    """Return the blocks of all turns; where one failed, the good ones are folded.
+
+    Args:
+        comparison: the suite's.
+        conversation: what was said in each turn.
+        codes: block of the code that was run in a turn, by turn from 0.
+        width: cells of the pane.
+        style: how the reader wants it.
+    """
+    pairs_by_turn = dict(diff.turns_of(comparison))
+    marks = diff.turn_marks(comparison)
+    is_titled = len(marks) > 1 or bool(codes)
+    has_failed = Mark.DIFFERS in marks.values()
+    blocks: list[Block] = []
+    is_named = False
+    for number in sorted({*pairs_by_turn, *marks}):
+        pairs = pairs_by_turn.get(number, [])
+        is_folded = has_failed and marks.get(number) is Mark.SAME
+        title = turn_title(number, marks.get(number, Mark.SAME), pairs) if is_titled else Content.empty()
+        body = _asked(conversation.passages, number) if is_titled else []
+        if pairs and not is_named and not is_folded:
+            is_named = True
+            body += diff.heading(width, style)
+        body += diff.pair_lines(pairs, width, style)
+        code = codes.get(number)
+        if code is not None and is_folded:
+            body += code.body
+            code = None
+        blocks.append(Block(f"turn {number}", title, body=tuple(body), indent=0, folded=is_folded, gap=code is None))
+        if code is not None:
+            code.folded = not has_failed
+            blocks.append(code)
+    for block, after in pairwise(blocks):
+        block.gap = block.gap and not (block.folded and after.folded)
+    return blocks
+
+
+def turn_title(number: int, mark: Mark, pairs: Sequence[Pair]) -> Content:
+    """Return `turn 2 ✗   calls 1 of 2   reads ✓   writes ✗   validator ✗`."""
+    parts = [Content.assemble((f"turn {number + 1} ", "bold"), diff.turn_sign(mark))]
+    if mark is Mark.OMITTED:
+        parts.append(Content.styled("not judged", MUTED))
+    for kind, words in _KINDS:
+        of_kind = [pair for pair in pairs if pair.kind == kind]
+        if of_kind:
+            parts.append(_wrong(words) if kind in _WHOLE else _summary(words, of_kind))
+    return Content("   ").join(parts)
+
+
+def _summary(words: str, pairs: Sequence[Pair]) -> Content:
+    expected = [pair for pair in pairs if pair.mark is not Mark.EXTRA]
+    right = sum(pair.mark in (Mark.SAME, Mark.OMITTED) for pair in expected)
+    extra = len(pairs) - len(expected)
+    parts: list[Content] = []
+    if expected:
+        count = f"{right} of {len(expected)}" if len(expected) > 1 and right < len(expected) else ""
+        style = "$pass" if right == len(expected) else "$fail"
+        parts.append(Content.styled(count or (SYMBOLS.passed if right else SYMBOLS.failed), style))
+    if extra:
+        parts.append(Content.styled(f"{extra} extra", MUTED))
+    return Content.styled(f"{words} ", MUTED).append(Content(", ").join(parts))
+
+
+def _wrong(words: str) -> Content:
+    return Content.assemble((f"{words} ", MUTED), (SYMBOLS.failed, "$fail"))
+
+
+def _asked(passages: Sequence[Passage], turn: int) -> list[Content]:
+    """Return what the user said in a turn, on one line."""
+    texts = [
+        passage.text
+        for passage in passages
+        if passage.kind is PassageKind.USER and passage.turn == turn and not passage.step and passage.role == "model"
+    ]
+    return [Content.styled("user  ", MUTED).append(one_line(texts[-1], _QUERY_WIDTH))] if texts else []
 
 
 # Diff ----------------------------------------------------------------------------------------------------------------

@@ -1,23 +1,105 @@
 """Trends: each model on each suite over its runs; the change is shown between runs of the same cases only."""
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
+from textual.content import Content
 
-from console.insight.trends import Trend, trends
+from console.exchange.comparison_table import signed
+from console.insight import number_format
+from console.insight.trends import Point, Trend, trends
 from console.store.runs import RunFolder
 from console.tui.data.catalog_items import RunLine
 from console.tui.data.listed_runs import listed_runs
 from console.tui.keymap import bindings_for
+from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen
-from console.tui.screens.trends.panes import TrendList, TrendRunList
 from console.tui.services import Services
-from console.tui.widgets.row_list import RowList
+from console.tui.widgets.row_list import Column, RowList
 from console.tui.widgets.titles import Rule
+
+MUTED = "$muted"
+EMPTY = Content("No run has finished yet. L starts one; Try the demo at Home needs no key.")
+_TREND_COLUMNS = (
+    Column("model", 14, 2), Column("suite", 12, 2), Column("runs", 5, right=True), Column("last", 7, right=True),
+    Column("over time", 20, 2),
+)  # fmt: skip
+_RUN_COLUMNS = (
+    Column("when", 12), Column("run", 20, 3), Column("value", 7, right=True), Column("95 %", 13),
+    Column("change", 8, right=True), Column("of", 11, right=True),
+)  # fmt: skip
+
+
+class TrendList(RowList):
+    """One row for each model and suite."""
+
+    def __init__(self) -> None:
+        """Say that the runs are being read."""
+        super().__init__(_TREND_COLUMNS, id="trends", classes="pane", names=True, empty=Content("reading all runs …"))
+        self._trends: dict[str, Trend] = {}
+
+    def show_trends(self, trends: Sequence[Trend]) -> None:
+        """List these, or say that there are none."""
+        self._trends = {f"{trend.suite}\x1f{trend.model}": trend for trend in trends}
+        self.show(list(self._trends), draw=self._cells, empty=EMPTY)
+
+    @property
+    def current(self) -> Trend | None:
+        """The trend under the cursor."""
+        return self._trends.get(self.cursor or "")
+
+    def _cells(self, key: str) -> tuple[Content, ...]:
+        trend = self._trends[key]
+        values = [point.value for point in trend.points]
+        show = number_format.number if trend.score else number_format.rate
+        last = next((value for value in reversed(values) if value is not None), None)
+        bars = number_format.sparkline(values, 40, None if trend.score else 1.0) if len(values) > 1 else ""
+        mark = "simulated" if trend.simulated else ""
+        over_time = Content.assemble((bars, "$pass"), "  " if bars and mark else "", (mark, "$undecided"))
+        return (
+            one_line(trend.model, 60, "bold"),
+            one_line(trend.suite, 40),
+            Content(str(len(values))),
+            Content("—" if last is None else show(last)),
+            over_time,
+        )
+
+
+class TrendRunList(RowList):
+    """One row for each run of a trend, the newest first."""
+
+    def __init__(self) -> None:
+        """List nothing yet."""
+        super().__init__(_RUN_COLUMNS, id="points", classes="pane", names=True, empty=Content(""))
+        self._points: dict[str, Point] = {}
+        self._is_score = False
+
+    def show_trend(self, trend: Trend | None) -> None:
+        """List the runs of a trend."""
+        self._points = {point.run: point for point in reversed(trend.points)} if trend is not None else {}
+        self._is_score = trend is not None and bool(trend.score)
+        self.show(list(self._points), draw=self._cells)
+
+    def _cells(self, key: str) -> tuple[Content, ...]:
+        point = self._points[key]
+        show = number_format.number if self._is_score else number_format.rate
+        when = datetime.fromtimestamp(point.at, UTC).astimezone().strftime("%d %b %H:%M")
+        span = "" if point.low is None or point.high is None else f"{show(point.low)}–{show(point.high)}"
+        change = "" if point.change is None else signed(point.change, show)
+        style = "$pass" if (point.change or 0) > 0 else "$fail" if (point.change or 0) < 0 else MUTED
+        return (
+            Content.styled(when, MUTED),
+            one_line(point.run, 80),
+            Content("—" if point.value is None else show(point.value)),
+            Content.styled(span, MUTED),
+            Content.styled(change, style),
+            Content.styled(f"{point.graded} of {point.planned}", MUTED),
+        )
 
 
 class TrendsScreen(BaseScreen):

@@ -1,18 +1,21 @@
-"""The numbers of Compare as lines: who, the difference and whether it may be chance, counts, reasons. Pure."""
+"""The numbers of Compare as lines and blocks: who, the difference and its chance, counts, reasons, categories. Pure."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 from textual.content import Content
 
 from console.exchange.comparison_table import p_words, signed, summary_rows
 from console.insight import number_format
-from console.insight.comparison import Agreement, PairOutcome, RunComparison
+from console.insight.by_case import CasePair, by_case
+from console.insight.comparison import Agreement, PairCounts, PairOutcome, RunComparison, bootstrapped, error_types
 from console.insight.comparison_side import ComparisonSide
 from console.insight.reasons import sentence
 from console.insight.statistics import wilson
 from console.tui.render import lines
 from console.tui.render.symbols import SYMBOLS
 from console.tui.sanitize import one_line
+from console.tui.widgets.block import Block
 
 MUTED = "$muted"
 
@@ -181,3 +184,118 @@ def reason_lines(comparison: RunComparison, width: int, most: int) -> list[Conte
         bar = bar if SYMBOLS.bar == "█" else SYMBOLS.bar * max(len(bar), 1)
         made.append(lines.fit(one_line(name, room), room).append(f"{count:>5} ").append_text(bar, "$fail"))
     return made
+
+
+_NUMBERS_WIDTH = 22
+"""Cells of A, B and their difference."""
+
+
+def dots(a: float, b: float, most: float, width: int) -> Content:
+    """Draw A as ○ and B as ● on a line from 0 to `most` of `width` cells; where they meet, only B is seen."""
+    last = max(width - 1, 1)
+    at_a, at_b = (min(max(round(value / most * last), 0), last) if most > 0 else 0 for value in (a, b))
+    style = MUTED if a == b else "$pass" if b > a else "$fail"
+    low, high = sorted((at_a, at_b))
+    drawn = [Content.styled(SYMBOLS.not_run * low, MUTED), Content.styled(SYMBOLS.rule * (high - low + 1), style),
+             Content.styled(SYMBOLS.not_run * (last - high), MUTED)]  # fmt: skip
+    line = Content.empty().join(drawn)
+    for place, sign, look in ((at_a, SYMBOLS.not_ready, style), (at_b, SYMBOLS.live, f"bold {style}")):
+        line = Content.assemble(line[:place], (sign, look), line[place + 1 :])
+    return line
+
+
+def dot_lines(pairs: list[CasePair], width: int) -> list[Content]:
+    """Return a heading and one line for every case: its name, both means, their difference, and the dots."""
+    most = max([1.0, *(value for pair in pairs for value in (pair.a, pair.b) if value is not None)])
+    room = max(min((width - _NUMBERS_WIDTH) * 11 // 20, 60), 12)
+    line = max(width - room - _NUMBERS_WIDTH - 2, 8)
+    scale = f"0{number_format.number(most).rjust(line - 1)}"
+    names = f"{'A':>6} {'B':>6} {'B − A':>7}  "
+    head = Content.styled(f"{f'{SYMBOLS.not_ready} A   {SYMBOLS.live} B':<{room}}{names}", f"bold {MUTED}")
+    return [head.append_text(scale, MUTED), *(_dot_line(pair, room, most, line) for pair in pairs)]
+
+
+def _dot_line(pair: CasePair, room: int, most: float, width: int) -> Content:
+    name = lines.fit(one_line(pair.title or pair.case, 200), room)
+    if pair.a is None or pair.b is None:
+        return name.append_text("  left out: not two grades", MUTED)
+    change = pair.b - pair.a
+    style = MUTED if not change else "bold $pass" if change > 0 else "bold $fail"
+    numbers = f"{number_format.number(pair.a):>6} {number_format.number(pair.b):>6} "
+    return Content.assemble(
+        name, numbers, (f"{signed(change, number_format.number):>7}", style), "  ", dots(pair.a, pair.b, most, width),
+    )  # fmt: skip
+
+
+def number_blocks(comparison: RunComparison, disputed: Sequence[int], width: int) -> list[Block]:
+    """Return the blocks.
+
+    Args:
+        comparison: the comparison.
+        disputed: how many cases of A and of B have a disputed ground truth.
+        width: cells of a line.
+    """
+    blocks = [Block("test", _block_title("is it chance?"), body=tuple(_test_lines(comparison)))]
+    if any(disputed):
+        words = f"{disputed[0]} disputed in A, {disputed[1]} in B; the numbers count them as they were graded"
+        blocks.append(Block("disputed", Content.styled(words, "$undecided")))
+    if cases := by_case(comparison):
+        blocks.append(Block("cases", _block_title("question by question"), body=tuple(dot_lines(cases, width - 3))))
+    rows = [
+        ("all", comparison.counts),
+        *(list(comparison.categories.items()) if len(comparison.categories) > 1 else []),
+    ]
+    blocks.append(
+        Block("categories", _block_title("by category"), body=tuple(_category_lines(rows, comparison.headline, width)))
+    )
+    kinds = error_types(comparison)
+    if kinds:
+        blocks.append(Block("errors", _block_title("by error type"), body=tuple(_error_lines(kinds, width))))
+    return blocks
+
+
+def _block_title(words: str) -> Content:
+    return Content.styled(words, f"bold {MUTED}")
+
+
+def _test_lines(comparison: RunComparison) -> list[Content]:
+    part, show = comparison.counts, number_format.number if comparison.headline else number_format.rate
+    change, resampled = part.difference, bootstrapped(comparison)
+    if change.p is None:
+        return [Content.styled("no case is graded in both runs", "$broken")]
+    name = "sign flips" if comparison.headline or change.cases < part.compared else "exact McNemar"
+    how = "bootstrap" if comparison.headline or change.cases < part.compared else "Newcombe"
+    made = [
+        Content.assemble((f"{name:<16}", MUTED), f"p = {p_words(change.p)}".replace("= <", "<"), f"   {change.words}")
+    ]
+    for label, low, high in ((how, change.low, change.high), ("bootstrap", resampled.low, resampled.high)):
+        if low is not None and high is not None and (label, low) != ("bootstrap", change.low):
+            span = f"{signed(low, show)} … {signed(high, show)}"
+            made.append(Content.assemble((f"{label + ' 95%':<16}", MUTED), span))
+    return made
+
+
+def _category_lines(rows: list[tuple[str, PairCounts]], headline: str, width: int) -> list[Content]:
+    room = max(min(width - 48, 34), 12)
+    words = ("cases", "lost", "gained", "B − A", "p")
+    made = [_cells("", room, *words, style=f"bold {MUTED}")]
+    show = number_format.number if headline else number_format.rate
+    for name, part in rows:
+        change = part.difference
+        p = "" if change.p is None else p_words(change.p)
+        made.append(
+            _cells(name or "no category", room, str(part.compared), str(part.lost), str(part.gained),
+                   signed(change.value, show), p)
+        )  # fmt: skip
+    return made
+
+
+def _error_lines(kinds: Sequence[tuple[str, int, int]], width: int) -> list[Content]:
+    room = max(min(width - 30, 60), 12)
+    made = [_cells("", room, "A", "B", "B − A", style=f"bold {MUTED}")]
+    made += [_cells(name, room, str(a), str(b), f"{b - a:+}".replace("-", "−")) for name, a, b in kinds]
+    return made
+
+
+def _cells(name: str, room: int, *cells: str, style: str = "") -> Content:
+    return lines.fit(one_line(name, room, style), room).append_text("".join(f"{cell:>8}" for cell in cells), style)

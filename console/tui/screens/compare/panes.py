@@ -1,0 +1,166 @@
+"""The panes of Compare: the numbers, the list of pairs, and the case with expected, A and B side by side."""
+
+from collections.abc import Mapping, Sequence
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import Static
+
+from console.core.outcome import Outcome
+from console.exchange.comparison_table import change_words
+from console.insight.case_in_both import CaseInBoth, CaseInRun
+from console.insight.comparison import RolloutPair, RunComparison
+from console.insight.rollout import Rollout
+from console.tui.render import comparison as summary
+from console.tui.render.conversation import passage_block
+from console.tui.render.side_by_side import side_by_side_lines
+from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
+from console.tui.sanitize import literal, one_line
+from console.tui.widgets.block import Block
+from console.tui.widgets.row_list import Column, RowList
+from console.tui.widgets.titles import PaneTitle
+from console.tui.widgets.transcript import Transcript
+
+MUTED = "$muted"
+NUMBER_LINES = 6
+"""Numbers below the difference where there is room."""
+
+
+class SummaryPane(Static):
+    """Two lines of numbers and the counts, or a box with everything that has a number on both sides."""
+
+    def __init__(self) -> None:
+        """Show nothing yet."""
+        super().__init__(id="numbers")
+
+    def show_comparison(self, comparison: RunComparison, *, wide: bool, screen_width: int) -> None:
+        """Show the numbers; `screen_width` counts until the pane is laid out."""
+        width = max((self.content_size.width or screen_width) - 1, 40)
+        if wide:
+            a, b = comparison.a, comparison.b
+            self.border_title = Content.assemble(
+                " A ", one_line(f"{a.model} {a.name}", 58), "   against   B ", one_line(f"{b.model} {b.name}", 58), " "
+            )
+            self.border_subtitle = Content.styled("b swap   p other run", MUTED)
+            text = [summary.difference(comparison), *summary.number_lines(comparison, width, NUMBER_LINES)]
+        else:
+            text = [*summary.head_lines(comparison, width), *summary.outcome_square_lines(comparison)]
+        self.update(Content("\n").join(text))
+
+
+PLOT_WIDTH = 9
+"""Cells of the line of dots in a row."""
+COLUMNS = (Column("case", 22, 3), Column("A", 3), Column("B", 3), Column("why", 16, 4))
+
+
+class ChangeList(RowList):
+    """One row for each pair; the cursor stays on its case whatever is listed."""
+
+    def __init__(self) -> None:
+        """Say that both runs are being read."""
+        super().__init__(COLUMNS, id="changes", classes="pane", names=True, empty=Content("reading both runs …"))
+        self._pairs: Mapping[str, RolloutPair] = {}
+        self._headline = ""
+        self._highest_score = 0.0
+
+    def show_pairs(
+        self, pairs: Mapping[str, RolloutPair], comparison: RunComparison, scope: str, empty_words: str
+    ) -> None:
+        """List pairs by row key, or say why there are none."""
+        self._pairs, self._headline = pairs, comparison.headline
+        scores = (rollout.scores.get(self._headline, 0.0) for pair in comparison.pairs for rollout in (pair.a, pair.b))
+        self._highest_score = max(scores, default=0.0)
+        self.border_title = Content.assemble(scope.capitalize(), (f"  {len(pairs)}", MUTED))
+        self.border_subtitle = Content.styled("f filter", MUTED)
+        self.show(list(pairs), draw=self._cells, empty=Content(empty_words))
+
+    def refuse(self, why: str) -> None:
+        """Say why the runs cannot be shown. Foreign text."""
+        self.show([], empty=literal(why, 400, "$broken"))
+
+    def _cells(self, key: str) -> tuple[Content, ...]:
+        pair = self._pairs[key]
+        why = one_line(change_words(pair)[1], 200, MUTED)
+        if pair.is_scored:
+            a, b = (rollout.scores[self._headline] for rollout in (pair.a, pair.b))
+            why = Content.assemble(summary.dots(a, b, self._highest_score, PLOT_WIDTH), " ", why)
+        return (one_line(self._case_name(pair), 120), self._outcome_mark(pair.a), self._outcome_mark(pair.b), why)
+
+    def _case_name(self, pair: RolloutPair) -> str:
+        """A loop is called by its question, as everywhere; other cases by their id."""
+        if not self._headline or not pair.a.title:
+            return str(pair.a.key)
+        return pair.a.title + (f" #{pair.a.key.rollout + 1}" if pair.a.key.rollout else "")
+
+    def _outcome_mark(self, rollout: Rollout) -> Content:
+        if self._headline and self._headline in rollout.scores:
+            return Content.styled(f"{rollout.scores[self._headline]:g}"[:3].rjust(3), "bold")
+        outcome = rollout.outcome
+        if outcome is None:
+            return Content.styled(SYMBOLS.not_run, MUTED)
+        style = OUTCOME_STYLES[outcome]
+        return Content.styled(SYMBOLS.of(outcome), f"bold {style}" if outcome is Outcome.FAILED else style)
+
+
+class CasePane(Vertical):
+    """A title, one transcript, and where there is room the conversations of both sides below it."""
+
+    def __init__(self) -> None:
+        """Show nothing yet."""
+        super().__init__(id="case-side")
+        self._caption = PaneTitle("", id="case-caption")
+        self._case = Transcript(id="case", classes="pane")
+        self._conversations = (
+            Transcript(id="conversation-a", classes="pane"),
+            Transcript(id="conversation-b", classes="pane"),
+        )
+
+    def compose(self) -> ComposeResult:
+        """Lay out title, case and conversations."""
+        yield self._caption
+        yield self._case
+        with Horizontal(id="conversations"):
+            yield from self._conversations
+
+    def clear(self) -> None:
+        """Show no case."""
+        self._case.show([])
+        self._caption.tell(Content.empty())
+
+    def show_fault(self, why: str) -> None:
+        """Say why the case cannot be shown. Foreign text."""
+        self._case.show([Block("fault", literal(why, 600, "$broken"))])
+
+    def show_title(self, key: str, position: Content, view: str, *, is_first_view: bool) -> None:
+        """Name the case, where it is in the list, and how it is shown."""
+        name = one_line(key, 50, "bold")
+        self._caption.tell(name if is_first_view else name.append_text(f"  {view}", MUTED), position)
+        self._case.border_title, self._case.border_subtitle = name, Content.styled(view, MUTED)
+
+    def show_blocks(self, blocks: Sequence[Block]) -> None:
+        """Show a view of the case."""
+        self._case.show(blocks)
+
+    def show_conversations(self, case: CaseInBoth, models: tuple[str, str]) -> None:
+        """Show what both sides said, where there is room for it."""
+        sides = zip(self._conversations, (case.a, case.b), "AB", models, strict=True)
+        for transcript, side, letter, model in sides:
+            transcript.border_title = Content.assemble(f"{letter} ", one_line(model, 40))
+            transcript.show(conversation_blocks(side))
+
+
+def comparison_blocks(case: CaseInBoth, why_no_suite: str, width: int) -> list[Block]:
+    """Return expected, A and B side by side, and why something of it is not known."""
+    blocks = [Block("side-by-side", body=tuple(side_by_side_lines(case, width)), indent=0)]
+    for letter, fault in (("A", case.a.fault), ("B", case.b.fault)):
+        if fault:
+            blocks.append(Block(f"fault-{letter}", one_line(f"{letter}: {fault}", 400, "$undecided")))
+    if why_no_suite:
+        blocks.append(Block("why", one_line(why_no_suite, 400, "$undecided")))
+    return blocks
+
+
+def conversation_blocks(side: CaseInRun) -> list[Block]:
+    """Return what one side said."""
+    return [passage_block(passage, f"passage {index}") for index, passage in enumerate(side.conversation.passages)]

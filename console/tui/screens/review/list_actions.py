@@ -1,0 +1,332 @@
+"""What the keys of Review do to the list and the view: stepping, choosing what is listed, finding, views and folding.
+
+`RunSearch` looks for texts in everything a run says, in a thread: typing never waits for a large journal.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from console.insight.failures import GroupBy
+from console.insight.rollout import Slot
+from console.store.search import TextSearch
+from console.tui.render import diff
+from console.tui.sanitize import literal
+from console.tui.screens.review.case_list import end_of_list_text
+from console.tui.screens.review.case_pane import CasePane
+from console.tui.screens.review.controller import NOT_REVIEWED, ReviewController
+from console.tui.services import Services
+
+BATCH_EVERY_S = 0.1
+"""Time between two batches of matches; the first is handed on at once."""
+LEAST_LETTERS = 2
+
+
+class RunSearch:
+    """Keeps `matches` in step with the texts that are looked for."""
+
+    def __init__(
+        self,
+        journal: Path,
+        in_loop: Callable[[Callable[[], None]], object],
+        matched: Callable[[], None],
+        ended: Callable[[], None],
+    ) -> None:
+        """Look for nothing.
+
+        Args:
+            journal: the run's journal.
+            in_loop: has a function called in the interface's loop; may be called from any thread.
+            matched: told in that loop that texts were found in more conversations.
+            ended: told there that everything has been looked through.
+        """
+        self.matches: dict[Slot, set[str]] = {}
+        """Texts that were found in a conversation; always the same mapping."""
+        self.is_running = False
+        self._journal = journal
+        self._in_loop, self._matched, self._ended = in_loop, matched, ended
+        self._searches: dict[str, TextSearch] = {}
+        self._texts: Sequence[str] = ()
+        self._stop = threading.Event()
+
+    def look_for(self, texts: Sequence[str]) -> None:
+        """Look for texts in whole conversations, in what was written since the last look too."""
+        self._texts = [text for text in texts if len(text) >= LEAST_LETTERS]
+        for text in self._texts:
+            self._searches.setdefault(text, TextSearch(self._journal, text))
+        behind = [self._searches[text] for text in self._texts if self._searches[text].is_behind]
+        if behind and not self.is_running:
+            self.is_running = True
+            threading.Thread(target=self._run, args=(behind, self._stop), name="search", daemon=True).start()
+        elif not self._texts and self.is_running:
+            self._end(self._stop)
+
+    def close(self) -> None:
+        """Look no further, and tell nobody."""
+        self._stop.set()
+
+    def _run(self, searches: Sequence[TextSearch], stop: threading.Event) -> None:
+        handed_on_at = 0.0
+        for search in searches:
+            slots = set[Slot]()
+            for key in search.run(stop.is_set):
+                slots.add((key.case, key.rollout))
+                if time.monotonic() - handed_on_at > BATCH_EVERY_S:
+                    self._in_loop(partial(self._take, search.text, slots, stop))
+                    handed_on_at, slots = time.monotonic(), set[Slot]()
+            if slots and not stop.is_set():
+                self._in_loop(partial(self._take, search.text, slots, stop))
+        self._in_loop(partial(self._end, stop))
+
+    def _take(self, text: str, slots: set[Slot], stop: threading.Event) -> None:
+        for slot in slots:
+            self.matches.setdefault(slot, set()).add(text)
+        if not stop.is_set() and text in self._texts:
+            self._matched()
+
+    def _end(self, stop: threading.Event) -> None:
+        """End a search, and look for what was typed meanwhile."""
+        if stop is not self._stop or stop.is_set():
+            return
+        stop.set()
+        self._stop, self.is_running = threading.Event(), False
+        self.look_for(self._texts)
+        self._ended()
+
+
+class StepActions:
+    """Moves the reader through the list."""
+
+    def __init__(
+        self, services: Services, controller: ReviewController, pane: CasePane, draw: Callable[[], None]
+    ) -> None:
+        """Step through the controller's list, or through the places found in the pane; `draw` draws what is stale."""
+        self._services = services
+        self._controller = controller
+        self._pane = pane
+        self._draw = draw
+
+    def action_fail_next(self) -> None:
+        """Go to the next failure, or to the next place found."""
+        self._step(1)
+
+    def action_fail_prev(self) -> None:
+        """Go to the previous failure, or to the previous place found."""
+        self._step(-1)
+
+    def _step(self, by: int) -> None:
+        if self._pane.find_step(by):
+            return
+        if not self._controller.step(by):
+            self._services.notify(end_of_list_text(self._controller, by))
+        self._draw()
+
+    def action_group_next(self) -> None:
+        """Go to the first case of the next reason."""
+        self._controller.step_group(1)
+        self._draw()
+
+    def action_group_prev(self) -> None:
+        """Go to the first case of the previous reason."""
+        self._controller.step_group(-1)
+        self._draw()
+
+
+_GROUPING_KEY = "review.by"
+"""Under which the grouping is remembered."""
+
+
+class FilterActions:
+    """Filters and groups the list."""
+
+    def __init__(
+        self, services: Services, controller: ReviewController, search: RunSearch, draw: Callable[[], None]
+    ) -> None:
+        """Filter the controller's list, also by what the search finds in conversations; `draw` draws what is stale."""
+        self._services = services
+        self._controller = controller
+        self._search = search
+        self._draw = draw
+
+    def narrow(self, text: str, *, done: bool) -> None:
+        """Apply the filter being typed; when `done`, announce what is wrong with it."""
+        mistake = self._controller.narrow(text, done=done)
+        if mistake and done:
+            self._services.notify(literal(mistake), severity="warning")
+        self._search.look_for(self._controller.triage.narrow.words)
+        self._controller.relist()
+        self._draw()
+
+    def action_filter_fail(self) -> None:
+        """List only what failed."""
+        self._set_scope("is:failed")
+
+    def action_filter_all(self) -> None:
+        """List everything, passes too."""
+        self._set_scope("")
+
+    def action_filter_broken(self) -> None:
+        """List only what is broken."""
+        self._set_scope("is:broken")
+
+    def action_filter_disputed(self) -> None:
+        """List only cases whose ground truth is disputed, passed ones too."""
+        self._set_scope("is:disputed")
+
+    def action_filter_untagged(self) -> None:
+        """List only what nobody has tagged."""
+        self._add("tag:none")
+
+    def action_filter_unseen(self) -> None:
+        """List only what nobody has dealt with."""
+        self._add(NOT_REVIEWED)
+
+    def action_filter_reason(self) -> None:
+        """List only the current case's reason."""
+        rollout = self._controller.rollout
+        if rollout is not None and rollout.reason:
+            subject = [_term("subject", rollout.subject)] if rollout.subject else []
+            self._add(_term("error", rollout.reason), *subject)
+
+    def action_filter_category(self) -> None:
+        """List only the current case's category."""
+        rollout = self._controller.rollout
+        if rollout is not None and rollout.category:
+            self._add(_term("cat", rollout.category))
+
+    def action_filter_clear(self) -> None:
+        """List what Review opens on again."""
+        self._controller.clear_filter()
+        self._draw()
+
+    def _set_scope(self, text: str) -> None:
+        self._controller.set_scope(text)
+        self._draw()
+
+    def _add(self, *terms: str) -> None:
+        self._controller.add_to_filter(*terms)
+        self._draw()
+
+    def restore_grouping(self) -> None:
+        """Group as the reader did when the app was last open."""
+        by = self._services.ui_state.text(_GROUPING_KEY)
+        if by in {grouping.value for grouping in GroupBy}:
+            self._controller.triage.regroup(GroupBy(by))
+
+    def _group(self, by: GroupBy) -> None:
+        self._controller.regroup(by)
+        self._services.ui_state.keep(_GROUPING_KEY, by.value)
+        self._draw()
+
+    def action_group_reason(self) -> None:
+        """Group by reason."""
+        self._group(GroupBy.REASON)
+
+    def action_group_error(self) -> None:
+        """Group by the official error type."""
+        self._group(GroupBy.ERROR)
+
+    def action_group_parameter(self) -> None:
+        """Group by what the grader named."""
+        self._group(GroupBy.PARAMETER)
+
+    def action_group_category(self) -> None:
+        """Group by category."""
+        self._group(GroupBy.CATEGORY)
+
+    def action_group_function(self) -> None:
+        """Group by function."""
+        self._group(GroupBy.FUNCTION)
+
+    def action_group_tag(self) -> None:
+        """Group by tag."""
+        self._group(GroupBy.TAG)
+
+    def action_group_none(self) -> None:
+        """Do not group."""
+        self._group(GroupBy.NONE)
+
+
+def _term(field: str, value: str) -> str:
+    """Return a filter term for a recorded value; quotes and commas in it cannot be searched for and end it."""
+    return f'{field}:"{value.split(chr(34))[0].split(",")[0]}"'
+
+
+class ViewActions:
+    """Acts on the view in sight."""
+
+    def __init__(self, controller: ReviewController, pane: CasePane, draw: Callable[[], None]) -> None:
+        """Act on the controller's view and the pane that shows it; `draw` draws what is stale."""
+        self._controller = controller
+        self._pane = pane
+        self._draw = draw
+
+    def action_view_next(self) -> None:
+        """Show the next view."""
+        self._controller.step_view(1)
+        self._draw()
+
+    def action_view_prev(self) -> None:
+        """Show the previous view."""
+        self._controller.step_view(-1)
+        self._draw()
+
+    def action_view_talk(self) -> None:
+        """Show the conversation, or the difference again."""
+        self._toggle("talk")
+
+    def action_view_truth(self) -> None:
+        """Show the ground truth, or the difference again."""
+        self._toggle("truth")
+
+    def action_view_tools(self) -> None:
+        """Show the tool schemas, or the difference again."""
+        self._toggle("tools")
+
+    def action_view_raw(self) -> None:
+        """Show requests and replies, or the difference again."""
+        self._toggle("raw")
+
+    def _toggle(self, view_id: str) -> None:
+        self._controller.toggle_view(view_id)
+        self._draw()
+
+    def action_view_layout(self) -> None:
+        """Change between side by side, stacked and changed lines."""
+        layouts = list(diff.Layout)
+        shown = diff.fitting(self._controller.style.layout, self._pane.text_width)
+        self._controller.restyle(layout=layouts[(layouts.index(shown) + 1) % len(layouts)])
+        self._draw()
+
+    def action_view_wrap(self) -> None:
+        """Wrap long values, or cut them."""
+        self._controller.restyle(wrap=not self._controller.style.wrap)
+        self._draw()
+
+    def action_fold(self) -> None:
+        """Fold what agrees, or the block at the top of the text."""
+        if self._pane.folds_same():
+            self._controller.restyle(fold_same=not self._controller.style.fold_same)
+            self._draw()
+        else:
+            self._pane.toggle_block()
+
+    def action_turn_next(self) -> None:
+        """Go to the next turn of the comparison."""
+        self._pane.step_turn(1)
+
+    def action_turn_prev(self) -> None:
+        """Go to the previous turn of the comparison."""
+        self._pane.step_turn(-1)
+
+    def find(self, text: str, *, done: bool) -> None:
+        """Mark a text in the view; an empty one ends finding. When `done`, go to the view of the case that holds it."""
+        if self._pane.find(text) or not text or not done:
+            return
+        view = self._pane.other_view_with(text)
+        if view is not None:
+            self._controller.show_view(view.id)
+            self._draw()
+            self._pane.find(text)
