@@ -15,15 +15,14 @@ from console.suites.suite import Category, SuiteEntry
 from console.tui.data.catalog_items import ModelLine, Models, SuiteLine, Suites
 from console.tui.render.forecast_lines import Preflight
 from console.tui.screens.home.controller import NextSteps, RunListing
-from console.tui.screens.home.run_list import RunList
-from console.tui.screens.home.start_list import StartList
+from console.tui.screens.home.lists import RunList, StartList
 from console.tui.screens.launch.choice_list import ChoiceList
 from console.tui.screens.launch.field_list import FieldList
 from console.tui.screens.launch.forecast_panel import ForecastPanel
 from console.tui.screens.launch.form import Form
 from console.tui.screens.launch.model_choices import ModelChoices
 from console.tui.screens.launch.suite_choices import SuiteChoices
-from console.tui.screens.library.case_list import CaseList
+from console.tui.screens.library.lists import CaseList
 from console.tui.themes import DARK, themes
 
 

@@ -9,7 +9,7 @@ from support.screen_text import assert_until
 from textual.widgets import Static
 
 from console.tui.app import ConsoleApp
-from console.tui.screens.home.run_list import RunList
+from console.tui.screens.home.lists import RunList
 from console.tui.screens.home.screen import HomeScreen
 
 Check = Callable[[ConsoleApp, str], None]

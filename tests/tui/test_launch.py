@@ -18,7 +18,7 @@ from console.core.run import Budget, Selection
 from console.suites.suite import Option
 from console.tui.app import ConsoleApp
 from console.tui.data.catalog_items import Models, Suites
-from console.tui.screens.home.run_list import RunList
+from console.tui.screens.home.lists import RunList
 from console.tui.screens.launch.field_list import FieldList
 from console.tui.screens.launch.fields import money, option_field, run_name, time_limit, whole
 from console.tui.screens.launch.form import Form, command_of

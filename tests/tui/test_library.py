@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from support.screen_text import assert_until, text_of, wait_until_unchanged
 
-from console.tui.data.model_ping import Ping
+from console.tui.data.entry_checks import Ping
 from console.tui.screens.launch.screen import LaunchScreen
-from console.tui.screens.library import entry_actions
+from console.tui.screens.library import actions
 
 SIZES = [(80, 24), (160, 45)]
 
@@ -56,7 +56,7 @@ async def test_a_changed_suite_is_marked(opened: Any, workspace: Any) -> None:
 
 
 async def test_a_ping_shows_its_answer(opened: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entry_actions, "ping_model", lambda name, models: Ping(0.0, 0.41, True, f"{name} answers", ""))
+    monkeypatch.setattr(actions, "ping_model", lambda name, models: Ping(0.0, 0.41, True, f"{name} answers", ""))
     async with opened((80, 24)) as (app, pilot):
         await open_library(app, pilot)
         await pilot.press("G", *["k"] * 5, "p")

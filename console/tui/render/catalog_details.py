@@ -10,8 +10,7 @@ from console.core.case import Case
 from console.insight import number_format
 from console.insight.passage import show_json, show_json_lines
 from console.tui.data.catalog_items import ModelLine, RunLine, SuiteLine
-from console.tui.data.model_ping import Ping
-from console.tui.data.suite_checksum import Checksum
+from console.tui.data.entry_checks import Checksum, Ping
 from console.tui.render import lines, row_cells
 from console.tui.render.display_path import display_path
 from console.tui.render.symbols import SYMBOLS

@@ -8,10 +8,7 @@ from support.screen_text import text_of
 
 from console.tui.data.catalog_items import read_models, read_run, read_suites
 from console.tui.screens.home.controller import NextSteps, RunListing
-from console.tui.screens.home.model_list import ModelList
-from console.tui.screens.home.run_list import RunDetails, RunList
-from console.tui.screens.home.start_list import StartList
-from console.tui.screens.home.suite_list import SuiteList
+from console.tui.screens.home.lists import ModelList, RunDetails, RunList, StartList, SuiteList
 from console.tui.widgets.row_list import RowList
 
 

@@ -117,7 +117,6 @@ class HomeController:
         return [by_path[marked] for marked in self._marked if marked in by_path]
 
     def unmark_all(self) -> None:
-        """Take all marks away."""
         self._marked.clear()
 
     # What keys can do ------------------------------------------------------------------------------------------------

@@ -14,15 +14,9 @@ from console.tui.data.catalog_items import RunLine
 from console.tui.keymap import bindings_for
 from console.tui.sanitize import literal
 from console.tui.screens.base import WIDE, BaseScreen
+from console.tui.screens.home.actions import EngineActions, ModelsEditor, QueueActions, RunActions
 from console.tui.screens.home.controller import HomeController
-from console.tui.screens.home.engine_actions import EngineActions
-from console.tui.screens.home.model_list import ModelList
-from console.tui.screens.home.models_editor import ModelsEditor
-from console.tui.screens.home.queue_actions import QueueActions
-from console.tui.screens.home.run_actions import RunActions
-from console.tui.screens.home.run_list import RunDetails, RunList
-from console.tui.screens.home.start_list import StartList
-from console.tui.screens.home.suite_list import SuiteList
+from console.tui.screens.home.lists import ModelList, RunDetails, RunList, StartList, SuiteList
 from console.tui.services import Services
 from console.tui.widgets.row_list import RowList
 
@@ -77,13 +71,11 @@ class HomeScreen(BaseScreen):
 
     @property
     def responders(self) -> Sequence[object]:
-        """What starts engines, acts on runs and on the queue, and edits models.toml."""
         return self._engines, self._runs, self._queue, self._models_editor
 
     # Layout ----------------------------------------------------------------------------------------------------------
 
     def compose_body(self) -> ComposeResult:
-        """Lay out start and runs, beside (or above) models and suites."""
         start, runs, models, suites = self._start_list, self._run_list, self._model_list, self._suite_list
         with Container(classes="columns"):
             with Vertical(classes="left"):
@@ -92,18 +84,15 @@ class HomeScreen(BaseScreen):
                 yield from (models.title_line, models, suites.title_line, suites)
 
     def on_mount(self) -> None:
-        """Subscribe to the workspace and show what is there already."""
         ui_state = self.services.ui_state
         self.controller.order, self.controller.words = ui_state.text("home.order"), ui_state.text("home.words")
         self.services.workspace.changed.subscribe(self, self._take_news)
         self._show()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Choose the columns that fit."""
         self._show()
 
     def on_screen_resume(self) -> None:
-        """Catch up with what changed meanwhile."""
         self._show()
 
     def _take_news(self, part: str) -> None:
@@ -145,7 +134,6 @@ class HomeScreen(BaseScreen):
 
     @property
     def run_under_cursor(self) -> RunFolder | None:
-        """The run that keys act on."""
         line = self._run_list.line
         return line.folder if line is not None and line.summary is not None else None
 
@@ -153,7 +141,6 @@ class HomeScreen(BaseScreen):
         return self.controller.why_not(action_id, self._run_list.line, self._line_to_resume())
 
     def why_not(self, action: Action) -> str:
-        """Say why an action cannot act on what is under the cursor."""
         return self._why_not(action.id)
 
     def key_words(self) -> Mapping[str, str]:
@@ -202,7 +189,6 @@ class HomeScreen(BaseScreen):
     # The list of runs ------------------------------------------------------------------------------------------------
 
     def find_changed(self, text: str, *, done: bool) -> None:
-        """Narrow the runs."""
         self.controller.words = text
         self.services.ui_state.keep("home.words", text)
         self._show("runs")
@@ -210,14 +196,11 @@ class HomeScreen(BaseScreen):
             self._run_list.focus()
 
     def action_filter_clear(self) -> None:
-        """Show all runs."""
         self.find_session.clear()
 
     def action_sort(self) -> None:
-        """Sort the runs another way."""
         self.services.ui_state.keep("home.order", self.controller.next_order())
         self._show("runs")
 
     def action_reload(self) -> None:
-        """Read models, suites and runs again."""
         self.services.workspace.read_all()

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from console.tui.data.catalog_items import ModelLine, Models, SuiteLine, Suites
-from console.tui.data.model_ping import Ping
-from console.tui.data.suite_checksum import Checksum
+from console.tui.data.entry_checks import Checksum, Ping
 
 if TYPE_CHECKING:
     from console.suites.catalog import OfficialSuite
@@ -54,11 +53,9 @@ class LibraryController:
         """Models whose servers are being asked."""
 
     def suite(self, name: str) -> SuiteLine | None:
-        """Return the suite of that name."""
         return self.suites.find(name) if self.suites else None
 
     def model(self, name: str) -> ModelLine | None:
-        """Return the model of that name."""
         return self.models.find(name) if self.models else None
 
     def official_suite(self, name: str) -> "OfficialSuite | None":

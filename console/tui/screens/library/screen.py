@@ -10,17 +10,16 @@ from textual.containers import Container, Vertical
 from console.core.case import Case
 from console.tui.actions import Action
 from console.tui.data.catalog_items import Suites
-from console.tui.data.suite_checksum import Checksum, read_checksum
+from console.tui.data.entry_checks import Checksum, read_checksum
 from console.tui.keymap import bindings_for
 from console.tui.render import catalog_details
 from console.tui.screens.base import BaseScreen
-from console.tui.screens.home.models_editor import ModelsEditor
-from console.tui.screens.library.case_list import CaseList, read_cases
+from console.tui.screens.home.actions import ModelsEditor
+from console.tui.screens.library.actions import EntryActions
 from console.tui.screens.library.controller import Entry, LibraryController
-from console.tui.screens.library.entry_actions import EntryActions
-from console.tui.screens.library.entry_details import entry_blocks
-from console.tui.screens.library.entry_list import EntryList
+from console.tui.screens.library.lists import CaseList, EntryList, read_cases
 from console.tui.services import Services
+from console.tui.widgets.block import Block
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import Rule
 from console.tui.widgets.transcript import Transcript
@@ -65,11 +64,9 @@ class LibraryScreen(BaseScreen):
 
     @property
     def responders(self) -> Sequence[object]:
-        """What asks servers and copies, and what edits models.toml."""
         return self._entry_actions, self._models_editor
 
     def compose_body(self) -> ComposeResult:
-        """Lay out the list and the details."""
         with Container(classes="columns"):
             with Vertical(classes="left"):
                 yield from (self._entry_list.title_line, self._entry_list)
@@ -78,12 +75,10 @@ class LibraryScreen(BaseScreen):
             yield self._details
 
     def on_mount(self) -> None:
-        """Subscribe to the workspace and show what is there already."""
         self.services.workspace.changed.subscribe(self, self._take_news)
         self._show_all()
 
     def on_screen_resume(self) -> None:
-        """Catch up with what changed meanwhile."""
         self._show_all()
 
     def _take_news(self, part: str) -> None:
@@ -108,11 +103,9 @@ class LibraryScreen(BaseScreen):
         return self.controller.run_offer(self._entry_list.entry)
 
     def key_words(self) -> Mapping[str, str]:
-        """Say what enter and L mean here."""
         return self.controller.key_words(self._entry_list.entry)
 
     def why_not(self, action: Action) -> str:
-        """Say why an action cannot act on what is under the cursor."""
         has_case, case_words = self._case_under_cursor() is not None, self._case_list.words
         return self.controller.why_not(action.id, self._entry_list.entry, has_case=has_case, case_words=case_words)
 
@@ -142,12 +135,30 @@ class LibraryScreen(BaseScreen):
         self.refresh_keys()
 
     def _show_details(self, *, keep_place: bool) -> None:
-        case, entry, runs = self._case_list.case, self._entry_list.entry, self.services.workspace.runs or []
         if self.controller.opened is None:
-            blocks = entry_blocks(entry, self.controller, runs)
+            blocks = self._entry_blocks(self._entry_list.entry)
         else:
+            case = self._case_list.case
             blocks = catalog_details.case_blocks(case, self._case_list.suite) if case else []
         self._details.show(blocks, keep_place=keep_place)
+
+    def _entry_blocks(self, entry: Entry) -> list[Block]:
+        controller, suite = self.controller, self.controller.suite(entry.name)
+        match entry.kind:
+            case "suite" if suite is not None:
+                return catalog_details.suite_blocks(suite, controller.checksums.get(entry.name))
+            case "category" if suite is not None:
+                return catalog_details.category_blocks(suite, entry.category)
+            case "model" if (model := controller.model(entry.name)) is not None:
+                ping, is_pinging = controller.pings.get(model.name), model.name in controller.pinging
+                runs = self.services.workspace.runs or []
+                return catalog_details.model_blocks(model, ping, runs, pinging=is_pinging)
+            case "pull" if (official := controller.official_suite(entry.name)) is not None:
+                return catalog_details.pull_blocks(official)
+            case "note":
+                return catalog_details.note_blocks(entry.name)
+            case _:
+                return []
 
     def _read_checksums(self, suites: Suites) -> None:
         workspace = self.services.workspace
@@ -189,7 +200,6 @@ class LibraryScreen(BaseScreen):
             self._entry_list.move_to(suite.key)
 
     def _open_cases(self, category: Entry) -> None:
-        """Show the cases of a category in place of the list."""
         self.controller.opened = category
         self._case_list.expect(category.name, category.category)
         self.add_class("-inside")
@@ -226,7 +236,6 @@ class LibraryScreen(BaseScreen):
     # Narrowing -------------------------------------------------------------------------------------------------------
 
     def find_changed(self, text: str, *, done: bool) -> None:
-        """Narrow the list that is shown."""
         shown = self._case_list if self.controller.opened is not None else self._entry_list
         if self.controller.opened is not None:
             self._case_list.narrow(text)
@@ -238,10 +247,8 @@ class LibraryScreen(BaseScreen):
             shown.focus()
 
     def action_filter_clear(self) -> None:
-        """Show everything again."""
         self.find_session.clear()
 
     def action_reload(self) -> None:
-        """Read models, suites and runs again."""
         self._are_checksums_read = False
         self.services.workspace.read_all()

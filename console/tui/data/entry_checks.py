@@ -1,4 +1,4 @@
-"""Asking a model's server whether it answers, in a process of its own: the app never loads a model client or a key."""
+"""What Library finds out when asked: whether files of a suite are as they were pulled, whether a server answers."""
 
 import json
 import subprocess
@@ -7,6 +7,35 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
+
+from console.tui.data.catalog_items import SuiteLine
+
+
+@dataclass(frozen=True, slots=True)
+class Checksum:
+    """Digests of a suite's files."""
+
+    digest: str = ""
+    """sha256 over names and contents; empty while it is worked out."""
+    expected: str = ""
+    """What it was when the data was pulled; empty when nobody wrote it down."""
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the files are known to differ from what was pulled."""
+        return bool(self.digest and self.expected) and self.digest != self.expected
+
+
+def read_checksum(line: SuiteLine) -> Checksum | None:
+    """Read all files of a suite; None if its folder went away meanwhile."""
+    from console.suites.archive import tree_sha256
+
+    expected = line.entry.source.get("digest", "") if line.entry.origin == "pulled" else ""
+    try:
+        return Checksum(tree_sha256(line.entry.folder, without=("suite.toml",)), expected)
+    except OSError:
+        return None
+
 
 _TIMEOUT_S = 60.0
 

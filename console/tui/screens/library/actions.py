@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 
 from console.core.case import Case
-from console.tui.data.model_ping import Ping, ping_model
+from console.tui.data.entry_checks import Ping, ping_model
 from console.tui.screens.library.controller import Entry, LibraryController
 from console.tui.services import Services
 
@@ -47,7 +47,6 @@ class EntryActions:
         self._ping_changed()
 
     def action_copy_id(self) -> None:
-        """Copy the name of what is under the cursor."""
         entry, case = self._entry_under_cursor(), self._case_under_cursor()
         if case is not None:
             self._services.copy(case.id, "the case's id")
@@ -55,12 +54,10 @@ class EntryActions:
             self._services.copy(entry.category or entry.name, "the name")
 
     def action_copy_command(self) -> None:
-        """Copy the shell command that runs, shows or brings what is under the cursor."""
         if command := self._controller.command(self._entry_under_cursor()):
             self._services.copy(command, "a shell command")
 
     def action_copy_json(self) -> None:
-        """Copy the case as JSON."""
         if (case := self._case_under_cursor()) is not None:
             text = json.dumps(case.data, ensure_ascii=True, indent=2, default=repr)
             self._services.copy(text, "the case as JSON")

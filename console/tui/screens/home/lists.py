@@ -1,0 +1,286 @@
+"""The lists of Home: what to do next, runs with what there is to say of one, models and suites.
+
+Every empty and damaged state is said in a sentence; what stands in the way of a model or a suite, with its hint.
+"""
+
+import time
+from collections.abc import Mapping
+from typing import ClassVar
+
+from textual import events
+from textual.content import Content
+from textual.widgets import Static
+
+from console.core.annotation import annotation_counts
+from console.insight import number_format
+from console.store.notes import Notes
+from console.tui.data.catalog_items import Models, RunLine, Suites
+from console.tui.render import row_cells
+from console.tui.render.run_states import state_word
+from console.tui.render.symbols import SYMBOLS
+from console.tui.sanitize import literal, one_line
+from console.tui.screens.home.controller import NextSteps, RunListing
+from console.tui.widgets.row_list import Column, Face, RowList
+from console.tui.widgets.titles import ListTitle
+
+_NO_RUN = Content("Nothing has been run yet.\nEnter on Try the demo shows everything without a key.")
+_ROOMY = 98
+"""Cells from which every count has a column of its own."""
+
+
+class RunList(RowList):
+    """Runs of the runs folder."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            row_cells.RUNS_NARROW,
+            draw=self._cells,
+            id="runs",
+            names=True,
+            newest_first=True,
+            empty=Content("reading runs …"),
+            classes="pane",
+        )
+        self.title_line = ListTitle(self)
+        self._listing = RunListing([], 0, "", "", frozenset())
+        self._is_roomy = False
+        self._by_path: Mapping[str, RunLine] = {}
+
+    @property
+    def line(self) -> RunLine | None:
+        return None if self.cursor is None else self._by_path.get(self.cursor)
+
+    def on_resize(self, event: events.Resize) -> None:
+        is_roomy = event.size.width >= _ROOMY
+        if is_roomy != self._is_roomy:
+            self._is_roomy = is_roomy
+            self.set_columns(row_cells.RUNS_WIDE if is_roomy else row_cells.RUNS_NARROW)
+
+    def set_listing(self, listing: RunListing, *, is_complete: bool, mistake: str) -> None:
+        """Show runs.
+
+        Args:
+            listing: the runs.
+            is_complete: whether all of them have been read.
+            mistake: why they cannot be read. Foreign text.
+        """
+        self._listing = listing
+        self._by_path = {str(line.folder.path): line for line in listing.lines}
+        self.title_line.show("Runs", _number(listing), f"/ filter   s {listing.order}")
+        self.show(list(self._by_path), empty=_why_empty(listing.words, is_complete=is_complete, mistake=mistake))
+
+    def _cells(self, key: str) -> Face:
+        draw = row_cells.run_wide if self._is_roomy else row_cells.run_narrow
+        line = self._by_path[key]
+        cells = draw(line, time.time())
+        if line.folder.path in self._listing.marked and not isinstance(cells, Content):
+            return (Content.styled("A", "bold $live"), *cells[1:])
+        return cells
+
+
+def _number(listing: RunListing) -> Content:
+    if not listing.words:
+        return Content(number_format.count(listing.total))
+    number = f"{len(listing.lines)} of {listing.total} with “"
+    return Content.assemble(number, one_line(listing.words, 20), "”, F shows all")
+
+
+def _why_empty(words: str, *, is_complete: bool, mistake: str) -> Content:
+    if mistake:
+        return literal(mistake, 400, "$broken")
+    if not is_complete:
+        return Content("reading runs …")
+    if words:
+        return Content.assemble("No run has “", one_line(words, 30), "”. F shows all.")
+    return _NO_RUN
+
+
+class RunDetails(Static):
+    """What there is to say of the run under the cursor, on wide and tall screens."""
+
+    def __init__(self) -> None:
+        super().__init__(id="about")
+        self.border_title = Content("This run")
+
+    def describe(self, line: RunLine | None) -> None:
+        if line is None:
+            self.update(Content.styled("No run is under the cursor.", "$muted"))
+            return
+        text = row_cells.about_run(line, max(self.size.width, 40))
+        if remarks := annotation_counts(Notes(line.folder.path).annotations().values()):
+            text.append(Content.styled(remarks, "$undecided"))
+        self.update(Content("\n").join(text))
+
+
+_START_COLUMNS = (Column("", 15), Column("", 30, 1), Column("", 2, right=True))
+_MORE = Content.styled(f"  {'':15}  function calls, creativity loops and code, by simulated models", "$muted")
+
+
+class StartList(RowList):
+    """Demo, new run, queue, resume, last failures; only what makes sense now."""
+
+    FIXED: ClassVar[frozenset[str]] = frozenset({"more", "gap"})
+
+    def __init__(self) -> None:
+        super().__init__(_START_COLUMNS, draw=self._cells, quiet=True, id="start", classes="pane")
+        self.title_line = ListTitle(self)
+        self._steps = NextSteps()
+        self._is_starting = False
+
+    def set_steps(self, steps: NextSteps, *, wide: bool) -> None:
+        """Show what can be done; `wide` where there is room for a second line about the demo."""
+        self._steps = steps
+        self.title_line.show("Start")
+        keys = ["demo", "more", "gap", "new"] if wide else ["demo", "new"]
+        keys += ["queue"] * bool(steps.queued or steps.is_stranded)
+        keys += ["resume"] * (steps.resumable is not None) + ["failures"] * (steps.failed is not None)
+        self.show(keys, fixed=self.FIXED)
+
+    def set_starting(self, starting: bool) -> None:
+        self._is_starting = starting
+        self.touch("demo")
+
+    def _cells(self, key: str) -> Face:
+        match key:
+            case "demo":
+                words = "starting …" if self._is_starting else "offline, no key needed, about a minute"
+                return Content.styled("Try the demo", "bold"), _muted(Content(words)), Content.empty()
+            case "more":
+                return _MORE
+            case "gap":
+                return Content.empty()
+            case "new":
+                return Content("New run"), _muted(Content("pick models, suites and limits")), _key("L")
+            case "queue":
+                return Content("Queue"), self._queue_words(), Content.empty()
+            case "resume":
+                return Content("Resume a run"), _muted(_resume_words(self._steps.resumable)), _key("r")
+            case _:
+                key_of_review = "3" if self._steps.is_failed_reviewed else ""
+                return Content("Last failures"), _muted(_failure_words(self._steps.failed)), _key(key_of_review)
+
+    def _queue_words(self) -> Content:
+        queued = self._steps.queued
+        waits = f"{number_format.plural(len(queued), 'run')} {'waits' if len(queued) == 1 else 'wait'}"
+        if self._steps.is_stranded:
+            return Content.styled(f"{waits}, nobody plays them: enter goes on", "$fail")
+        return _muted(Content.assemble(f"{waits}, next: ", _who(queued[0])) if queued else Content(waits))
+
+
+def _resume_words(line: RunLine | None) -> Content:
+    if line is None or line.summary is None:
+        return Content.empty()
+    return _who(line).append(
+        f", {line.tally.finished} of {line.summary.planned} finished, {state_word(line.state).plain}"
+    )
+
+
+def _failure_words(line: RunLine | None) -> Content:
+    if line is None:
+        return Content.empty()
+    return Content(f"{line.tally.failed + line.tally.broken} in ").append(_who(line))
+
+
+def _who(line: RunLine) -> Content:
+    model = line.summary.model if line.summary else ""
+    return Content.assemble(one_line(line.label, 24), " / ", one_line(model, 24))
+
+
+def _muted(content: Content) -> Content:
+    return content.stylize_before("$muted")
+
+
+def _key(key: str) -> Content:
+    return Content.styled(key, "bold $focus")
+
+
+class ModelList(RowList):
+    """Models with the state of their keys; mistakes of models.toml come first."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            row_cells.MODELS,
+            draw=self._cells,
+            quiet=True,
+            id="models",
+            empty=Content("reading models …"),
+            classes="pane",
+        )
+        self.title_line = ListTitle(self)
+        self._models = Models()
+
+    def set_models(self, models: Models | None) -> None:
+        self._models = models or Models()
+        ready = sum(line.ready for line in self._models.lines)
+        missing = len(self._models.lines) - ready
+        number = f"{ready} ready, {missing} need a key" if missing else f"{ready} ready" if ready else ""
+        path = self._models.path
+        self.title_line.show(
+            "Models", number, one_line(path.name, 40) if path else "no models.toml, e makes one" if models else ""
+        )
+        notes = [f"! {place}" for place in range(len(self._models.mistakes))]
+        notes += [f"~ {place}" for place in range(len(self._models.warnings))]
+        self.show([*notes, *(f"= {line.name}" for line in self._models.lines)])
+
+    def note_of(self, key: str) -> str:
+        """Return the whole mistake or warning of a row, or an empty text for a model."""
+        sign, _, place = key.partition(" ")
+        notes = {"!": self._models.mistakes, "~": self._models.warnings}.get(sign)
+        return notes[int(place)] if notes else ""
+
+    def name_of(self, key: str) -> str:
+        return key[2:]
+
+    def _cells(self, key: str) -> Face:
+        if note := self.note_of(key):
+            style = "bold $broken" if key.startswith("!") else "$fail"
+            return Content.assemble(
+                (f"{SYMBOLS.broken}  ", style), one_line(note, 400, "" if key[0] == "!" else "$muted")
+            )
+        line = self._models.find(key[2:])
+        return row_cells.model_cells(line) if line else Content.empty()
+
+
+class SuiteList(RowList):
+    """Suites with their sizes; what could not be opened says why."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            row_cells.SUITES,
+            draw=self._cells,
+            quiet=True,
+            id="suites",
+            empty=Content("reading suites …"),
+            classes="pane",
+        )
+        self.title_line = ListTitle(self)
+        self._suites = Suites()
+
+    def set_suites(self, suites: Suites | None) -> None:
+        self._suites = suites or Suites()
+        cases = sum(line.cases for line in self._suites.lines)
+        self.title_line.show("Suites", number_format.plural(cases, "case") if suites else "")
+        notes = [f"! {place}" for place in range(len(self._suites.warnings))]
+        is_official = any(line.entry.origin == "pulled" for line in self._suites.lines)
+        more = ["+"] if self._suites.missing and not is_official else []
+        keys = [*(f"= {line.name}" for line in self._suites.lines), *notes, *more]
+        empty = Content("No suite was found.") if suites else None
+        self.show(keys, fixed=frozenset(more), empty=empty)
+
+    def note_of(self, key: str) -> str:
+        """Return why a suite cannot be used, or the whole warning of a row, or an empty text."""
+        if key.startswith("!"):
+            return self._suites.warnings[int(key[2:])]
+        line = self._suites.find(key[2:])
+        return line.mistake if line else ""
+
+    def name_of(self, key: str) -> str:
+        return key[2:]
+
+    def _cells(self, key: str) -> Face:
+        if key == "+":
+            return Content.styled(f"  official data: `eval-console pull {self._suites.missing[0].name}`", "$muted")
+        if key.startswith("!"):
+            return Content.assemble((f"{SYMBOLS.broken}  ", "$broken"), one_line(self.note_of(key), 400))
+        line = self._suites.find(key[2:])
+        return row_cells.suite_cells(line) if line else Content.empty()
