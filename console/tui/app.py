@@ -26,13 +26,11 @@ from console.tui.bell import SWITCH, ring
 from console.tui.data.catalog_items import RunLine, WorkspacePaths
 from console.tui.data.ui_state import UiState
 from console.tui.data.workspace import LOOK_EVERY_S
-from console.tui.frame_output import FrameOutput
+from console.tui.frame_output import AsciiFilter, FrameOutput
+from console.tui.key_dispatch import KeyQueue, do_action, find_method, responders_on
 from console.tui.keymap import actions_at, bindings_for, find_action, load_key_map
 from console.tui.navigation import load_screens
-from console.tui.render.ascii_filter import AsciiFilter
-from console.tui.render.run_states import state_word
-from console.tui.render.symbols import SYMBOLS
-from console.tui.responders import do_action, find_method, responders_on
+from console.tui.render.symbols import SYMBOLS, state_word
 from console.tui.sanitize import ControlCharacterFilter, one_line
 from console.tui.screens.base import ROOM_FOR_HELP, BaseScreen
 from console.tui.textual_patches import (
@@ -45,7 +43,6 @@ from console.tui.textual_patches import (
     write_to_terminal,
 )
 from console.tui.themes import DARK, DARK_ROLES, NAMES, themes
-from console.tui.typeahead import KeyQueue
 from console.tui.widgets.key_line import KeyLine
 from console.tui.widgets.top_line import TopLine
 

@@ -1,13 +1,17 @@
-"""`FrameOutput`: what of each frame goes to the terminal: what differs, and nothing while the terminal lags behind."""
+"""What of each frame goes to the terminal: what differs, in ASCII where there is no more, and nothing while it lags."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from rich.console import Console
+from rich.segment import Segment
 from textual.app import App
+from textual.color import Color
+from textual.filter import LineFilter
+from textual.strip import Strip
 
-from console.tui.render.frame_diff import CompositorUpdate, ShownFrame
-from console.tui.textual_patches import filter_frames, writes_waiting
+from console.tui.textual_patches import ChopsUpdate, CompositorUpdate, LayoutUpdate, filter_frames, writes_waiting
 
 MOST_WAITING = 6
 """Writes that may wait for the terminal, two or three to a frame, before frames are left out."""
@@ -52,7 +56,7 @@ class FrameOutput:
         return True
 
     def _catch_up(self) -> None:
-        """Draw the present once the terminal has taken the past."""
+        """Draw the latest frame once the terminal has taken earlier ones."""
         if not self._app.is_running:
             return
         if self._is_behind():
@@ -60,3 +64,148 @@ class FrameOutput:
             return
         self.is_late = False
         self._app.screen.refresh()
+
+
+Piece = tuple[int, int, Strip]
+"""Line and column (from 0), and what is drawn from there on."""
+
+
+class Difference(CompositorUpdate):
+    """The pieces of the screen that have to be sent."""
+
+    def __init__(self, pieces: Sequence[Piece]) -> None:
+        """Take pieces in any order."""
+        self.pieces = pieces
+
+    def render_segments(self, console: Console) -> str:
+        """Return the escape sequences that draw the pieces."""
+        return "".join(f"\x1b[{y + 1};{x + 1}H{strip.render(console)}" for y, x, strip in self.pieces)
+
+
+class ShownFrame:
+    """What the terminal shows, so that only what differs is sent: bytes cost time over a remote line.
+
+    Textual sends every line of a widget that asks to be drawn: a list that scrolls, a scroll bar that stays where it
+    is, the border of a pane whose title changes. What was sent to each place is remembered and the rest let through.
+    A drawing of the whole screen is always sent whole: it overwrites whatever else may have been written there.
+    """
+
+    def __init__(self) -> None:
+        self._lines: dict[int, dict[int, tuple[int, Strip]]] = {}
+
+    def forget(self) -> None:
+        """Forget what was sent, because another program has written to the terminal."""
+        self._lines.clear()
+
+    def take(self, update: CompositorUpdate) -> CompositorUpdate | None:
+        """Return what of an update has to be sent, None when it shows nothing new, and remember it."""
+        match update:
+            case ChopsUpdate():
+                pieces = [piece for y, x, end, strip in _pieces(update) if (piece := self._paint(y, x, end, strip))]
+                return Difference(pieces) if pieces else None
+            case LayoutUpdate():
+                self.forget()
+                for y, line in enumerate(update.strips, update.region.y):
+                    x = update.region.x
+                    for strip in line:
+                        self._lines.setdefault(y, {})[x] = x + strip.cell_length, strip
+                        x += strip.cell_length
+            case _:
+                self.forget()
+        return update
+
+    def _paint(self, y: int, x: int, end: int, strip: Strip) -> Piece | None:
+        line = self._lines.setdefault(y, {})
+        shown = line.get(x)
+        if shown is not None and shown[0] == end and shown[1].cell_length == strip.cell_length:
+            line[x] = end, strip
+            return _changed(y, x, shown[1], strip)
+        for other, (other_end, _) in list(line.items()):
+            if other < end and other_end > x:
+                del line[other]
+        line[x] = end, strip
+        return y, x, strip
+
+
+def _pieces(update: ChopsUpdate) -> list[tuple[int, int, int, Strip]]:
+    """Return (line, column, end, strip) of everything an update draws, as `ChopsUpdate.render_segments` does."""
+    pieces: list[tuple[int, int, int, Strip]] = []
+    for y, first, last in update.spans:
+        for end, (x, strip) in zip(update.chop_ends[y], update.chops[y].items(), strict=False):
+            if strip is None or x > last or end <= first:
+                continue
+            if first <= x < last and end <= last:
+                pieces.append((y, x, end, strip))
+            else:
+                pieces.append((y, x, min(end, last), strip.crop(0, min(end, last) - x)))
+    return pieces
+
+
+def _changed(y: int, x: int, before: Strip, now: Strip) -> Piece | None:
+    """Return the piece of a strip that differs from what stands in its place, None when nothing does."""
+    if before is now:
+        return None
+    old, new = list(before), list(now)
+    if old == new:
+        return None
+    first, shared = 0, min(len(old), len(new))
+    while first < shared and old[first] == new[first]:
+        x += new[first].cell_length
+        first += 1
+    tail = 0
+    while tail < shared - first and old[-1 - tail] == new[-1 - tail]:
+        tail += 1
+    middle = new[first : len(new) - tail]
+    return (y, x, Strip(middle)) if middle else None
+
+
+_PAIRS = ((" ±", "+-"), (" ≥", ">="), (" …", ".."))
+"""Signs that take the blank before them, so that a line stays as wide as it was."""
+_GROUPS: Mapping[str, str] = {
+    "-": "─━╌╍┄┅╴╶−–—▔",
+    "|": "│┃╎╏┆┇╵╷‖▏▎▍▌▋▊▉▐▕",
+    "+": "┌┐└┘├┤┬┴┼╭╮╯╰┏┓┗┛┣┫┳┻╋±",
+    "=": "═▄▅",
+    "#": "█▆▇■▓▀",
+    "_": "▁▂",
+    ":": "▃▒",
+    ".": "·░•",
+    "*": "●★",
+    "o": "○◦",
+    ">": "▶▸→≥›⇢",
+    "<": "←≤‹",
+    "v": "▾▼↓⇣",
+    "^": "▴▲↑",
+    "x": "×≠",
+    "P": "✓",
+    "F": "✗",
+    "~": "…≈",
+    '"': "“”„",
+    "'": "‘’",
+    " ": "\u00a0\u2009\u202f\u2007",
+}
+_TABLE = {ord(sign): plain for plain, signs in _GROUPS.items() for sign in signs}
+
+
+def to_ascii(text: str) -> str:
+    """Return a text with our signs in ASCII, as wide as before."""
+    if text.isascii():
+        return text
+    for pretty, plain in _PAIRS:
+        text = text.replace(pretty, plain)
+    return text.translate(_TABLE)
+
+
+class AsciiFilter(LineFilter):
+    """With `--ascii`, replaces every sign of ours that is no ASCII by one that is, of the same width.
+
+    Marks have ASCII letters of their own (`console.tui.render.symbols`); this takes care of what figures, frames,
+    bars and sentences use. Foreign letters stay as they are: they are what the reader came to read.
+    """
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        """Return the segments with our signs in ASCII."""
+        return [
+            segment if segment.control or segment.text.isascii() else Segment(to_ascii(segment.text), segment.style)
+            for segment in segments
+        ]

@@ -1,9 +1,15 @@
 """`run_app`: opens the app from the command line; refuses without a terminal, restores it whatever happens."""
 
+import asyncio
+import contextlib
 import gc
 import os
+import signal
 import sys
+import threading
+from collections.abc import Callable, Generator
 from pathlib import Path
+from types import FrameType
 
 import msgspec
 
@@ -11,6 +17,41 @@ from console.config.paths import state_dir
 from console.core.fault import UsageError
 from console.tui.data.catalog_items import WorkspacePaths
 from console.tui.serve import is_served
+
+CODES = {signal.SIGTERM: 143, signal.SIGHUP: 129}
+PATIENCE_S = 3.0
+"""How long leaving in order may take, the terminal's last frame included."""
+
+
+@contextlib.contextmanager
+def leaving_on_signals(leave_with: Callable[[int], None]) -> Generator[None]:
+    """Let signals end the app in order, and the process without order when that takes too long.
+
+    An app waits for its terminal to take what was written. A terminal that was closed, or that stands still, may never
+    do so; then the app must not stay behind as a process that nobody sees. Engines are processes of their own.
+    The handlers run in the main thread even while it waits for the terminal, which those of asyncio do not.
+
+    Args:
+        leave_with: called in the app's loop with the exit code.
+    """
+
+    def leave(number: int, _: FrameType | None) -> None:
+        code = CODES[signal.Signals(number)]
+        last_resort = threading.Timer(PATIENCE_S, os._exit, (code,))
+        last_resort.daemon = True
+        last_resort.start()
+        try:
+            asyncio.get_running_loop().call_soon_threadsafe(leave_with, code)
+        except RuntimeError:  # the app is not up yet, or down already
+            raise SystemExit(code) from None
+
+    before = {number: signal.signal(number, leave) for number in CODES}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
 
 HEADLESS = (
     "Headless: `eval-console run -m MODEL -s SUITE`, `watch`, `runs`, `show latest`, `failures latest`; "
@@ -62,7 +103,6 @@ def run_app(options: Options) -> int:
     from console.tui.app import ConsoleApp
     from console.tui.data.ui_state import UiState
     from console.tui.render.symbols import SYMBOLS
-    from console.tui.shutdown import leaving_on_signals
     from console.tui.themes import NAMES, choose_theme
 
     if options.theme and options.theme not in NAMES:

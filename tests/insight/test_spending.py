@@ -7,7 +7,7 @@ from console.core.record import Asked, Embedded, Finished, Opened, Started
 from console.core.run import Manifest, ModelFacts
 from console.insight.overview import Overview
 from console.insight.snapshot import freeze, thaw
-from console.tui.render.spending import cost_words, short_cost, token_words
+from console.tui.render.progress import cost_words, short_cost, token_words
 
 KEY = Key("q1")
 PRICED = ModelFacts("m", price_in=1.0, price_out=10.0)

@@ -14,9 +14,9 @@ from console.store.runs import RunFolder
 from console.tui.actions import ACTIONS
 from console.tui.app import ConsoleApp
 from console.tui.dialogs.help import groups_of
+from console.tui.key_dispatch import responders_on
 from console.tui.keymap import KeyMap, actions_at, bindings_for, find_action, load_key_map
 from console.tui.navigation import SCREENS, screen_class
-from console.tui.responders import responders_on
 from console.tui.screens.base import BaseScreen
 from console.tui.widgets.find_bar import FindBar
 from console.tui.widgets.key_line import KeyLine

@@ -14,7 +14,7 @@ from textual._compositor import ChopsUpdate, LayoutUpdate
 from textual.geometry import Region
 from textual.strip import Strip
 
-from console.tui.render.frame_diff import Difference, ShownFrame
+from console.tui.frame_output import Difference, ShownFrame
 
 WIDTH, HEIGHT = 24, 6
 STYLES = [Style(), Style(bold=True), Style(color="red")]

@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from console.core.comparison import Comparison, Mark, Pair, Row
-from console.tui.render.bars import bar, spark
 from console.tui.render.diff import Layout, Style, fitting, heading, pair_lines, turn_strip, turns_of
-from console.tui.render.symbols import SYMBOLS
+from console.tui.render.symbols import SYMBOLS, bar, spark
 
 PAIR = Pair(
     Mark.DIFFERS,
@@ -81,7 +80,7 @@ def test_turns():
 
 
 def test_plain_signs(monkeypatch):
-    for name, sign in (("rule", "-"), ("cut", "~")):
+    for name, sign in (("is_ascii", True), ("rule", "-"), ("cut", "~")):
         monkeypatch.setattr(SYMBOLS, name, sign)
     lines = drawn([PAIR])
     assert lines[2].startswith(">#   unit")

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from textual.content import Content
@@ -12,13 +13,22 @@ from console.insight.passage import show_json, show_json_lines
 from console.tui.data.catalog_items import ModelLine, RunLine, SuiteLine
 from console.tui.data.entry_checks import Checksum, Ping
 from console.tui.render import lines, row_cells
-from console.tui.render.display_path import display_path
 from console.tui.render.symbols import SYMBOLS
 from console.tui.sanitize import one_line
 from console.tui.widgets.block import Block
 
 if TYPE_CHECKING:
     from console.suites.catalog import OfficialSuite
+
+
+def display_path(path: Path | str) -> str:
+    """Return a path relative to the current folder if it lies below it, else with `~` for home, else whole."""
+    full = Path(path)
+    for base, sign in ((Path.cwd(), ""), (Path.home(), "~/")):
+        if full.is_absolute() and full.is_relative_to(base):
+            return f"{sign}{full.relative_to(base)}"
+    return str(full)
+
 
 _MUTED = "$muted"
 _NAME = 12

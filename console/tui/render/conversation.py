@@ -9,8 +9,7 @@ from console.insight import number_format
 from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import reason_words
 from console.insight.rollout import PREPARED
-from console.tui.render.bars import bar, is_ascii
-from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
+from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS, bar
 from console.tui.sanitize import one_line
 from console.tui.suite_views.registry import find_note_block
 from console.tui.widgets.block import Block
@@ -53,7 +52,9 @@ def _reasoning(passage: Passage, key: str, gap: bool) -> Block:
 def _call(passage: Passage, key: str, gap: bool) -> Block:
     if passage.streaming:
         return Block(key, Content.styled("writes a call", "bold $live"), text=passage.text, gap=gap)
-    title = Content.assemble((f"{'->' if is_ascii() else '→'} ", "bold $live"), one_line(passage.head, 200, "bold"))
+    title = Content.assemble(
+        (f"{'->' if SYMBOLS.is_ascii else '→'} ", "bold $live"), one_line(passage.head, 200, "bold")
+    )
     if passage.arguments is None:
         complaint = one_line(passage.complaint, 300, "$broken")
         return Block(key, title.append("   ").append(complaint), _aside(passage), passage.text, gap=gap)
@@ -72,7 +73,9 @@ def argument_lines(arguments: tuple[tuple[str, str], ...]) -> tuple[Content, ...
 
 
 def _result(passage: Passage, key: str, gap: bool) -> Block:
-    title = Content.assemble((f"{'<-' if is_ascii() else '←'} ", MUTED), one_line(passage.head or "result", 200, MUTED))
+    title = Content.assemble(
+        (f"{'<-' if SYMBOLS.is_ascii else '←'} ", MUTED), one_line(passage.head or "result", 200, MUTED)
+    )
     block = Block(key, title, text=passage.text, gap=gap, indent=4)
     block.folded = passage.text.count("\n") >= LONG_LINES * 2 or len(passage.text) > 4000
     return block
@@ -89,7 +92,7 @@ def score_line(name: str, value: float | None, threshold: float | None) -> Conte
     if value is None:
         return label.append_text("could not be determined", "$undecided")
     top = 100.0 if max(value, threshold or 0) > 1 else 1.0
-    drawn = bar(value / top, BAR_WIDTH).ljust(BAR_WIDTH, "." if is_ascii() else "·")
+    drawn = bar(value / top, BAR_WIDTH).ljust(BAR_WIDTH, "." if SYMBOLS.is_ascii else "·")
     parts = label.append_text(number_format.number(value).rjust(5), "bold").append("  ").append_text(drawn, "$live")
     if threshold is None:
         return parts

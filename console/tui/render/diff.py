@@ -13,7 +13,6 @@ from textual.content import Content
 
 from console.core.comparison import Comparison, Mark, Pair, Row
 from console.tui.render import lines
-from console.tui.render.bars import is_ascii
 from console.tui.render.symbols import SYMBOLS
 from console.tui.sanitize import one_line
 
@@ -271,15 +270,15 @@ def _written(name: str, value: str) -> str:
 
 def sign(mark: Mark, decisive: bool) -> Content:
     """Return the three cells before a row: the mark, and whether the grader stopped here."""
-    text = _ASCII.get(mark, mark.value) if is_ascii() else mark.value
+    text = _ASCII.get(mark, mark.value) if SYMBOLS.is_ascii else mark.value
     style = _STYLES[mark]
     return Content.assemble(
-        (">" if decisive and is_ascii() else "▌" if decisive else " ", style), (text, f"bold {style}"), " "
+        (">" if decisive and SYMBOLS.is_ascii else "▌" if decisive else " ", style), (text, f"bold {style}"), " "
     )
 
 
 def _bar() -> str:
-    return "|" if is_ascii() else "│"
+    return "|" if SYMBOLS.is_ascii else "│"
 
 
 def _side_widths(width: int) -> tuple[int, int]:

@@ -15,8 +15,7 @@ from console.insight.rollout import Rollout, Slot
 from console.tui.data.catalog_items import RunLine
 from console.tui.render.columns import Column
 from console.tui.render.progress import outcome_counts
-from console.tui.render.run_states import state_word
-from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
+from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS, state_word
 from console.tui.sanitize import one_line
 
 MUTED = "$muted"

@@ -8,8 +8,7 @@ from console.core.run import Summary
 from console.insight import number_format
 from console.insight.reasons import reason_words
 from console.tui.data.catalog_items import ModelLine, RunLine, SuiteLine
-from console.tui.render.run_states import state_word
-from console.tui.render.symbols import SYMBOLS
+from console.tui.render.symbols import SYMBOLS, state_word
 from console.tui.sanitize import one_line
 from console.tui.widgets.row_list import Column, Face
 

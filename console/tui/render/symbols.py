@@ -1,8 +1,12 @@
-"""`SYMBOLS`: signs of outcomes and states, in Unicode and in plain ASCII."""
+"""Signs, words and bars of outcomes and states, in Unicode and in plain ASCII; `SYMBOLS` is the set in use."""
+
+from collections.abc import Sequence
 
 import msgspec
+from textual.content import Content
 
 from console.core.outcome import Outcome
+from console.insight import number_format
 
 
 class Symbols(msgspec.Struct):
@@ -58,3 +62,50 @@ OUTCOME_STYLES = {
     Outcome.NOT_RUN: "$muted",
 }
 """Theme role of each outcome, for `Content` spans."""
+
+
+MUTED = "$muted"
+_STATES = {
+    "queued": ("queued", "$live"),
+    "starting": ("starting", "bold $live"),
+    "running": ("running", "bold $live"),
+    "pausing": ("pausing", "bold $undecided"),
+    "paused": ("paused", "bold $undecided"),
+    "stopping": ("stopping", "bold $undecided"),
+    "completed": ("finished", MUTED),
+    "stopped": ("stopped", MUTED),
+    "interrupted": ("interrupted", "$broken"),
+    "budget": ("stopped at its cap", "$undecided"),
+    "halted": ("halted", "bold $broken"),
+    "damaged": ("damaged", "bold $broken"),
+}
+
+
+def state_word(state: str, sign: str = "") -> Content:
+    """Return the word for a state as the journal or an engine names it, in its style; `unknown` for any other.
+
+    Args:
+        state: the state's name on disk or on the wire.
+        sign: a mark to set before the word.
+    """
+    word, style = _STATES.get(state, ("unknown", MUTED))
+    return Content.styled(f"{sign} {word}" if sign else word, style)
+
+
+_STEPS = "_.:-=+*#"
+
+
+def bar(share: float, width: int) -> str:
+    """Return a horizontal bar of at most `width` cells; never empty for a share above 0."""
+    if not SYMBOLS.is_ascii:
+        return number_format.bar(share, width)
+    return "#" * max(round(min(share, 1.0) * width), int(share > 0))
+
+
+def spark(values: Sequence[float | None], width: int, top: float | None = None) -> str:
+    """Return the last values as bars, at most `width` of them."""
+    drawn = number_format.sparkline(list(values), width, top)
+    return drawn.translate(_TO_ASCII) if SYMBOLS.is_ascii else drawn
+
+
+_TO_ASCII = str.maketrans(dict(zip("▁▂▃▄▅▆▇█", _STEPS, strict=True)))

@@ -24,8 +24,8 @@ from console.insight.rollout import Rollout
 from console.insight.word_diff import Part, compare_words
 from console.suites.suite import Metric, Report
 from console.tui.render import diff, lines
-from console.tui.render.bars import bar, is_ascii
 from console.tui.render.broken_case import broken_blocks
+from console.tui.render.symbols import SYMBOLS, bar
 from console.tui.sanitize import literal, one_line
 from console.tui.suite_views.aidanbench_live import (
     BAR_WIDTH,
@@ -126,7 +126,7 @@ def _underlined(text: Content, style: str) -> Content:
 
 
 def _columns(names: Sequence[str], sides: Sequence[list[Content]], width: int) -> Iterable[Content]:
-    bar = Content.assemble(" ", ("|" if is_ascii() else "│", "$line"), " ")
+    bar = Content.assemble(" ", ("|" if SYMBOLS.is_ascii else "│", "$line"), " ")
     left, right = ([_named(name), *_wrapped(side, width)] for name, side in zip(names, sides, strict=True))
     for place in range(max(len(left), len(right))):
         left_line = left[place] if place < len(left) else Content.empty()

@@ -20,12 +20,11 @@ from console.insight.reasons import reason_words
 from console.insight.rollout import Rollout, Track
 from console.insight.sort_orders import SortOrder
 from console.tui.render import lines
-from console.tui.render.bars import bar, is_ascii, spark
 from console.tui.render.columns import Column
 from console.tui.render.conversation import passage_block
 from console.tui.render.lines import stacked
 from console.tui.render.rollout_rows import last_words, spoken_cell, state_mark
-from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
+from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS, bar, spark
 from console.tui.sanitize import one_line
 from console.tui.suite_views.suite_view import ConversationDrawer
 from console.tui.widgets.block import Block
@@ -42,13 +41,13 @@ def gauge(measure: Measure, width: int = GAUGE_WIDTH) -> Content:
     """Return a bar of the value on its scale, with a tick where the threshold is."""
     value, threshold = measure.value or 0.0, measure.threshold
     top = 100.0 if max(value, threshold or 0.0) > 1 else 1.0
-    empty = "." if is_ascii() else "░"
+    empty = "." if SYMBOLS.is_ascii else "░"
     drawn = bar(max(value, 0.0) / top, width)[:width].ljust(width, empty)
     shown = Content.styled(drawn, "$live" if measure.passes else "$fail")
     if threshold is None:
         return shown
     place = min(int(threshold / top * width), width - 1)
-    tick = Content.styled("|" if is_ascii() else "│", "bold" if measure.passes else "bold $fail")
+    tick = Content.styled("|" if SYMBOLS.is_ascii else "│", "bold" if measure.passes else "bold $fail")
     return shown[:place].append(tick).append(shown[place + 1 :])
 
 
@@ -395,7 +394,9 @@ def _score_cell(track: Track | None, *, falls: bool = False) -> Content:
     low = track.threshold is not None and track.last <= track.threshold
     left = rounds_left(track.values, track.threshold) if falls and not low else None
     if left is not None and left < SOON_ROUNDS:
-        return Content.styled(f"{'v' if is_ascii() else '▾'}{number_format.number(track.last)}", "bold $undecided")
+        return Content.styled(
+            f"{'v' if SYMBOLS.is_ascii else '▾'}{number_format.number(track.last)}", "bold $undecided"
+        )
     return Content.styled(
         f"{SYMBOLS.failed if low else ''}{number_format.number(track.last)}", "bold $fail" if low else ""
     )
@@ -437,7 +438,7 @@ def outlook_words(rollout: Rollout) -> Content:
     if not falling or not rollout.is_running:
         return Content.empty()
     left, name = falling[0]
-    about = "~" if is_ascii() else "≈"
+    about = "~" if SYMBOLS.is_ascii else "≈"
     when = f"{about}{number_format.plural(max(round(left), 1), 'round')} left"
     return Content.styled(f"{name.replace('llm_', 'judge ')} {when}", _urgency(left))
 

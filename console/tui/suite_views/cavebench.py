@@ -25,7 +25,6 @@ from console.insight.rollout import Rollout
 from console.insight.turn_sums import TurnSums, turn_sums
 from console.suites.suite import Metric, Report
 from console.tui.render import lines
-from console.tui.render.bars import is_ascii
 from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
 from console.tui.sanitize import literal, one_line
 from console.tui.suite_views.suite_view import CaseView, DrawContext, NoteBlock, ReviewedCase, SuiteView
@@ -58,7 +57,7 @@ def cell_block(cell: Cell, key: str, *, code: str, gap: bool = True) -> Block:
 def cell_lines(cell: Cell, code: str) -> tuple[Content, ...]:
     """Return the lines of a cell: code, what it printed behind a bar, and the calls it made."""
     code_lines: list[Content] = list(literal(code, OUTPUT_LIMIT).split("\n")) if code else []
-    side = Content.styled("| " if is_ascii() else "│ ", "$line")
+    side = Content.styled("| " if SYMBOLS.is_ascii else "│ ", "$line")
     if cell.output:
         code_lines += [side.append(line) for line in literal(cell.output, OUTPUT_LIMIT, MUTED).split("\n")]
     else:
@@ -66,7 +65,7 @@ def cell_lines(cell: Cell, code: str) -> tuple[Content, ...]:
     if cell.hidden:
         words = f"{number_format.count(cell.hidden)} characters more, not given to the model"
         code_lines.append(side.append_text(words, "$undecided"))
-    arrow = "-> " if is_ascii() else "→ "
+    arrow = "-> " if SYMBOLS.is_ascii else "→ "
     code_lines += [Content.styled(arrow, "bold $live").append(one_line(call, 4000)) for call in cell.calls]
     return tuple(code_lines)
 
@@ -101,7 +100,7 @@ def _cell(passage: Passage, key: str, gap: bool) -> Block:
 
 def _tool(passage: Passage, key: str, gap: bool) -> Block:
     name, text = tool_call(passage.data)
-    title = Content.assemble((f"{'<-' if is_ascii() else '←'} ", MUTED), one_line(name, 200, MUTED))
+    title = Content.assemble((f"{'<-' if SYMBOLS.is_ascii else '←'} ", MUTED), one_line(name, 200, MUTED))
     block = Block(key, title, text=text, gap=gap, indent=4)
     block.folded = text.count("\n") >= LONG_LINES or len(text) > OUTPUT_LIMIT
     if not text:

@@ -16,8 +16,7 @@ from console.insight import number_format
 from console.store.notes import Notes
 from console.tui.data.catalog_items import Models, RunLine, Suites
 from console.tui.render import row_cells
-from console.tui.render.run_states import state_word
-from console.tui.render.symbols import SYMBOLS
+from console.tui.render.symbols import SYMBOLS, state_word
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.home.controller import NextSteps, RunListing
 from console.tui.widgets.row_list import Column, Face, RowList

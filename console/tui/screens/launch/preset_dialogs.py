@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 
 from console.config.preset import Preset, Presets, suite_words
 from console.insight import number_format
-from console.tui.render.display_path import display_path
+from console.tui.render.catalog_details import display_path
 from console.tui.render.symbols import SYMBOLS
 from console.tui.sanitize import literal, one_line
 from console.tui.widgets.row_list import Column, Face, RowList

@@ -14,11 +14,10 @@ from console.insight.failures import Group
 from console.insight.overview import Overview
 from console.insight.rollout import Rollout
 from console.tui.render import lines
-from console.tui.render.bars import bar
 from console.tui.render.columns import Column
 from console.tui.render.progress import outcome_counts
 from console.tui.render.rollout_rows import slot_of, state_mark
-from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
+from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS, bar
 from console.tui.sanitize import one_line
 from console.tui.screens.review.case_pane import annotation_letter, counters
 from console.tui.screens.review.controller import NOT_REVIEWED, ReviewController

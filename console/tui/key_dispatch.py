@@ -1,18 +1,24 @@
-"""Keys typed faster than the app can follow are kept in order: each waits until the one before it has had its effect.
+"""From a typed key to the method that does its action: keys wait their turn, then the first responder is asked.
 
 Textual gives a key to whatever has the focus when it arrives, and runs its binding only after the key has travelled up
 to the app. A key typed in between would go to the list, screen or field that the first key is just leaving.
+An action is done by the focused widget or what holds it, else by the action groups of the screen, then of the app.
 """
 
 import asyncio
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
-from typing import Any
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from inspect import isawaitable
+from typing import Any, cast
 
 from textual import events
 from textual.app import App
+from textual.dom import DOMNode
 from textual.message import Message
+from textual.screen import Screen
+
+from console.tui.screens.base import BaseScreen
 
 _PATIENCE_S = 0.4
 """How long a key waits for the one before it, should that one's trace be lost with a removed widget."""
@@ -67,3 +73,35 @@ class KeyQueue:
             return True
         screen = self._app.screen
         return screen.is_mounted and (screen.focused is not None or screen.AUTO_FOCUS == "")
+
+
+ActionMethod = Callable[[], Awaitable[None] | None]
+
+
+def responders_on(screen: Screen[Any], of_app: Sequence[object]) -> Iterator[object]:
+    """Yield everything that may do an action while a screen is shown, the nearest to the reader first."""
+    nodes = screen.focused.ancestors_with_self if screen.focused else [screen]
+    yield from (node for node in nodes if not isinstance(node, App))
+    if isinstance(screen, BaseScreen):
+        yield from screen.responders
+        yield screen.zoom
+        yield screen.find_session
+    yield from of_app
+
+
+def find_method(method: str, responders: Iterable[object]) -> ActionMethod | None:
+    """Return the first responder's method of an action, unless that responder says that it does not do it now."""
+    for responder in responders:
+        action_method = getattr(responder, f"action_{method}", None)
+        if action_method is not None and not (
+            isinstance(responder, DOMNode) and responder.check_action(method, ()) is False
+        ):
+            return cast(ActionMethod, action_method)
+    return None
+
+
+async def do_action(action_method: ActionMethod) -> None:
+    """Call an action's method and wait for it if it can be waited for."""
+    outcome = action_method()
+    if isawaitable(outcome):
+        await outcome
