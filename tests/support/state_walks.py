@@ -33,7 +33,7 @@ from console.tui.data.catalog_items import WorkspacePaths
 from console.tui.data.sample_run import SampleRun
 from console.tui.screens.compare import run_pair
 from console.tui.screens.compare.screen import CompareScreen
-from console.tui.screens.launch import sample_run_actions
+from console.tui.screens.launch import actions
 from console.tui.screens.launch.screen import LaunchScreen
 from console.tui.screens.live.screen import LiveScreen
 from console.tui.screens.review import case_loader
@@ -202,8 +202,8 @@ async def new_run(stage: Stage) -> AsyncGenerator[str, None]:
         ),
         SampleRun(stage.workspace.root, "free-z", "small-talk", 3, Tally(), is_over=True, problem="connection refused"),
     ]
-    stage.monkeypatch.setattr(sample_run_actions, "start_sample_runs", lambda plans: tried)
-    stage.monkeypatch.setattr(sample_run_actions, "follow_sample_runs", _nothing_new)
+    stage.monkeypatch.setattr(actions, "start_sample_runs", lambda plans: tried)
+    stage.monkeypatch.setattr(actions, "follow_sample_runs", _nothing_new)
     async with stage.opened(stage.size, toasts=True) as opening:
         await stage.begin(opening)
         see = stage.see

@@ -16,12 +16,10 @@ from console.tui.data.catalog_items import ModelLine, Models, SuiteLine, Suites
 from console.tui.render.forecast_lines import Preflight
 from console.tui.screens.home.controller import NextSteps, RunListing
 from console.tui.screens.home.lists import RunList, StartList
-from console.tui.screens.launch.choice_list import ChoiceList
+from console.tui.screens.launch.choices import ChoiceList, ModelChoices, SuiteChoices
 from console.tui.screens.launch.field_list import FieldList
-from console.tui.screens.launch.forecast_panel import ForecastPanel
+from console.tui.screens.launch.forecast import ForecastPanel
 from console.tui.screens.launch.form import Form
-from console.tui.screens.launch.model_choices import ModelChoices
-from console.tui.screens.launch.suite_choices import SuiteChoices
 from console.tui.screens.library.lists import CaseList
 from console.tui.themes import DARK, themes
 

@@ -16,7 +16,7 @@ from console.suites.suite import Category, Mode, SuiteEntry
 from console.tui.data.catalog_items import ModelLine, Models, SuiteLine, Suites, read_suites
 from console.tui.data.sample_run import SampleRun
 from console.tui.screens.launch.controller import LaunchController
-from console.tui.screens.launch.field_editor import FieldEditor
+from console.tui.screens.launch.field_list import FieldEditor
 
 RUN = RunForecast("gpt-x", "small-talk", "fc", 3, 1, 3, 100, 10, 0.1, (), False, 5.0)
 

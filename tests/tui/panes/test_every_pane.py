@@ -10,7 +10,7 @@ from support.pane_app import mounted
 from textual.screen import Screen
 from textual.widget import Widget
 
-from console.tui.screens.launch.choice_list import ChoiceList
+from console.tui.screens.launch.choices import ChoiceList
 from console.tui.screens.launch.form import Form
 from console.tui.screens.leaderboard.controller import LeaderboardController
 from console.tui.screens.live.standard_view import STANDARD

@@ -6,14 +6,10 @@ from support.screen_text import text_of
 
 from console.core.case import Case
 from console.tui.data.catalog_items import Models, read_models, read_suites
-from console.tui.screens.launch.case_preview import CasePreview
-from console.tui.screens.launch.choice_list import ChoiceList
-from console.tui.screens.launch.field_list import FieldList
+from console.tui.screens.launch.choices import CasePreview, ChoiceList, ModelChoices, SuiteChoices
+from console.tui.screens.launch.field_list import FieldHelp, FieldList
 from console.tui.screens.launch.fields import Field
-from console.tui.screens.launch.forecast_panel import FieldHelp
 from console.tui.screens.launch.form import Form
-from console.tui.screens.launch.model_choices import ModelChoices
-from console.tui.screens.launch.suite_choices import SuiteChoices
 
 
 async def test_models_are_ticked_narrowed_and_clicked(workspace: SampleWorkspace) -> None:

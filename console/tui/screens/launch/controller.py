@@ -5,13 +5,15 @@ what was known of the form as it stood before. The forecast is asked for with `n
 handed back with `take_forecast`; what it refuses is then found at its field.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from console.config.model import ModelConfig
 from console.config.preset import Preset
 from console.core.fault import UsageError
 from console.engine.forecast import ASK_ABOVE_USD, Forecast
+from console.engine.role_warnings import RoleModelId, askable
 from console.suites.modes import modes_of
 from console.suites.suite import Option
 from console.tui.data.catalog_items import Models, RunLine, Suites
@@ -19,7 +21,6 @@ from console.tui.data.sample_run import SampleRun, sample_cost
 from console.tui.render.forecast_lines import Preflight
 from console.tui.screens.launch.fields import Field, refused_field
 from console.tui.screens.launch.form import Form
-from console.tui.screens.launch.role_check import RoleCheck, RoleQuestion
 
 Start = Literal["now", "later", "refused", "under way"]
 """What comes of asking for a start: it can go on now, it goes on as soon as the forecast is there, `why_not_start` says
@@ -33,6 +34,44 @@ class ForecastRequest:
     change: int
     """The change of the form that it follows."""
     preset: Preset
+
+
+@dataclass(frozen=True, slots=True)
+class RoleQuestion:
+    """Models whose servers are to be asked."""
+
+    round: int
+    """How often everything had been forgotten when it was asked."""
+    models: Mapping[RoleModelId, ModelConfig]
+
+
+class RoleCheck:
+    """Remembers what servers have answered; asks nobody itself."""
+
+    def __init__(self) -> None:
+        self._round = 0
+        self._warnings: dict[RoleModelId, str] = {}
+        """Why a model may not answer; nothing while its server has not been heard, or serves it."""
+
+    def next_question(self, runs: Iterable[Mapping[str, ModelConfig]]) -> RoleQuestion | None:
+        """Return the models of runs whose servers have not been asked yet; None when there are none."""
+        unasked = {who: model for who, model in askable(runs).items() if who not in self._warnings}
+        self._warnings |= dict.fromkeys(unasked, "")
+        return RoleQuestion(self._round, unasked) if unasked else None
+
+    def take(self, question: RoleQuestion, warnings: Mapping[RoleModelId, str]) -> None:
+        """Take what servers have answered, unless everything was forgotten meanwhile."""
+        if question.round == self._round:
+            self._warnings |= warnings
+
+    def warnings(self, runs: Iterable[Mapping[str, ModelConfig]]) -> list[str]:
+        """Return why models of runs may not answer, as far as that is known. Foreign text."""
+        return [warning for who in askable(runs) if (warning := self._warnings.get(who))]
+
+    def forget(self) -> None:
+        """Ask every server again the next time."""
+        self._round += 1
+        self._warnings = {}
 
 
 class LaunchController:

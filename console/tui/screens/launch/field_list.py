@@ -1,20 +1,21 @@
-"""`FieldList`: the settings of the form, edited in place.
+"""`FieldList`: the settings of the form, edited in place, and what each of them means.
 
 Digits start editing a number at once; space edits a text or goes through the choices of a field; enter, tab and the
 arrows end editing, escape takes it back. A text that does not fit says why under the field, while it is typed.
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Literal
 
 from textual import events
 from textual.content import Content
 from textual.message import Message
+from textual.widgets import Static
 
 from console.tui.render import columns, lines
 from console.tui.render.symbols import SYMBOLS
 from console.tui.sanitize import one_line
-from console.tui.screens.launch.choice_list import ChoiceList
-from console.tui.screens.launch.field_editor import FieldEditor
+from console.tui.screens.launch.choices import ChoiceList
 from console.tui.screens.launch.fields import Field
 from console.tui.screens.launch.form import Form
 from console.tui.widgets.row_list import Column, Face
@@ -24,6 +25,61 @@ _MISTAKE = "mistake "
 """Begins the key of the row under a field that says what is wrong with it."""
 _SUITE = "suite "
 """Begins the key of the heading above the options of one of several suites."""
+
+
+KeyUse = Literal["typed", "kept", "taken back", "passed on", "unused"]
+"""What a key did: it changed the text, or moved; it ended editing with the text kept, or as it was before; it ended
+editing and goes on to whoever it means something else to; or nothing at all."""
+
+_ENDS = ("tab", "shift+tab", "up", "down")
+
+
+class FieldEditor:
+    """A text being edited."""
+
+    def __init__(self, id: str, before: str, text: str, *, selected: bool = False) -> None:
+        """Edit a field.
+
+        Args:
+            id: the field's id.
+            before: the text that escape brings back.
+            text: the text to go on from.
+            selected: whether the first thing typed takes the place of the whole text.
+        """
+        self.id = id
+        self.text = text
+        self.is_selected = selected and bool(text)
+        self._before = before
+
+    def press(self, key: str, character: str | None) -> KeyUse:
+        """Take a key, by Textual's name, with the printable character it stands for, if any."""
+        if key == "enter":
+            return "kept"
+        if key in _ENDS:
+            return "passed on"
+        if key == "escape":
+            self._replace(self._before)
+            return "taken back"
+        typed_over = "" if self.is_selected else self.text
+        if key == "backspace":
+            self._replace(typed_over[:-1])
+        elif key == "ctrl+u":
+            self._replace("")
+        elif key in ("right", "end"):
+            self._replace(self.text)
+        elif character:
+            self._replace(typed_over + character)
+        else:
+            return "unused"
+        return "typed"
+
+    def paste(self, text: str) -> None:
+        """Take pasted text, on one line."""
+        printable = "".join(character for character in text if character.isprintable())
+        self._replace(("" if self.is_selected else self.text) + printable)
+
+    def _replace(self, text: str) -> None:
+        self.text, self.is_selected = text, False
 
 
 class FieldList(ChoiceList):
@@ -56,11 +112,9 @@ class FieldList(ChoiceList):
 
     @property
     def field(self) -> Field | None:
-        """The field under the cursor."""
         return self._fields.get(self.cursor or "")
 
     def set_fields(self, fields: Sequence[Field]) -> None:
-        """Show these fields."""
         self._fields = {field.id: field for field in fields}
         if self._editor is not None and self._editor.id not in self._fields:
             self._editor = None
@@ -172,3 +226,19 @@ def _edited_line(field: Field, editor: FieldEditor, width: int, *, is_wrong: boo
     text = editor.text if len(editor.text) <= room else SYMBOLS.cut + editor.text[-room:]
     style = "reverse" if editor.is_selected else "bold $fail" if is_wrong else "bold"
     return Content.assemble(name, "  ", one_line(text, room + 1, style), ("▏", "bold $focus"))
+
+
+class FieldHelp(Static):
+    """What a field means, what it is unless changed, and what `run` calls it; in the wide layout only."""
+
+    def __init__(self) -> None:
+        super().__init__(id="about-field")
+        self.border_title = Content("This setting")
+
+    def describe(self, field: Field) -> None:
+        default = Content.assemble(("default  ", "$muted"), one_line(field.default or "empty", 60))
+        names = ", ".join(choice or "empty" for choice in field.choices)
+        choices = Content.assemble(("one of   ", "$muted"), one_line(names, 200))
+        flag = Content.assemble(("shell    ", "$muted"), one_line(field.flag, 60))
+        meaning = Content.assemble((field.label, "bold"), "  ", one_line(field.meaning, 300))
+        self.update(Content("\n").join([meaning, default, *([choices] if field.choices else []), flag]))

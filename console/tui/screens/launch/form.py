@@ -38,7 +38,6 @@ class Form:
     # Choosing --------------------------------------------------------------------------------------------------------
 
     def toggle_model(self, name: str) -> None:
-        """Choose a model, or no longer."""
         if name in self.models:
             self.models.remove(name)
         else:
@@ -69,11 +68,9 @@ class Form:
         return fields
 
     def text(self, field: Field) -> str:
-        """Return the text of a field."""
         return self.texts.get(field.id, field.default)
 
     def set_text(self, field: Field, text: str) -> None:
-        """Change the text of a field."""
         self.refused.pop(field.id, None)
         if text == field.default:
             self.texts.pop(field.id, None)

@@ -13,17 +13,11 @@ from console.tui.actions import Action
 from console.tui.keymap import bindings_for
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.base import WIDE, BaseScreen
-from console.tui.screens.launch.case_preview import CasePreview, read_first_case
-from console.tui.screens.launch.choice_list import ChoiceList
+from console.tui.screens.launch.actions import PresetActions, SampleRunActions, StartActions
+from console.tui.screens.launch.choices import CasePreview, ChoiceList, ModelChoices, SuiteChoices, read_first_case
 from console.tui.screens.launch.controller import LaunchController
-from console.tui.screens.launch.field_list import FieldList
-from console.tui.screens.launch.forecast_panel import FieldHelp, ForecastPanel
-from console.tui.screens.launch.forecast_worker import ForecastWorker
-from console.tui.screens.launch.model_choices import ModelChoices
-from console.tui.screens.launch.preset_actions import PresetActions
-from console.tui.screens.launch.sample_run_actions import SampleRunActions
-from console.tui.screens.launch.start_actions import StartActions
-from console.tui.screens.launch.suite_choices import SuiteChoices
+from console.tui.screens.launch.field_list import FieldHelp, FieldList
+from console.tui.screens.launch.forecast import ForecastPanel, ForecastWorker
 from console.tui.services import Services
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import Rule
@@ -83,13 +77,11 @@ class LaunchScreen(BaseScreen):
 
     @property
     def responders(self) -> Sequence[object]:
-        """What starts runs, sample runs, and presets."""
         return self._start, self._sample_runs, self._presets
 
     # Layout ----------------------------------------------------------------------------------------------------------
 
     def compose_body(self) -> ComposeResult:
-        """Lay out choices, settings and forecast: above each other, or side by side."""
         with Container(classes="form"):
             with Container(classes="choices"):
                 with Vertical():
@@ -104,7 +96,6 @@ class LaunchScreen(BaseScreen):
                 yield from (self._forecast_panel, self._preview)
 
     def on_mount(self) -> None:
-        """Show what is in the workspace."""
         self.services.workspace.changed.subscribe(self, self._take_news)
         self._take_workspace()
 
@@ -114,7 +105,6 @@ class LaunchScreen(BaseScreen):
         self._sample_runs.close()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Say as much as there is room for."""
         self._show_forecast()
 
     def _take_news(self, part: str) -> None:
@@ -174,7 +164,6 @@ class LaunchScreen(BaseScreen):
         self.services.workspace.read_all()
 
     def find_changed(self, text: str, *, done: bool) -> None:
-        """Narrow both lists."""
         self._words = text
         self._show_choices()
 

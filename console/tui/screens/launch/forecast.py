@@ -1,15 +1,20 @@
-"""`ForecastWorker`: works out in threads what the form will take, and asks what the servers of other roles serve."""
+"""What the form will take: worked out in threads while it is filled in, and shown before it starts."""
 
 import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
 
+from textual.content import Content
+from textual.widgets import Static
+
 from console.core.fault import UsageError
 from console.engine.forecast import Forecast, forecast_runs
 from console.engine.matrix import plans_of
 from console.engine.role_warnings import RoleModelId, warnings_about
-from console.tui.screens.launch.controller import ForecastRequest, LaunchController
-from console.tui.screens.launch.role_check import RoleQuestion
+from console.tui.render.forecast_lines import Preflight, preflight_lines
+from console.tui.sanitize import one_line
+from console.tui.screens.launch.controller import ForecastRequest, LaunchController, RoleQuestion
+from console.tui.screens.launch.fields import Field
 from console.tui.services import Services
 
 _PAUSE_S = 0.15
@@ -27,18 +32,12 @@ class ForecastWorker:
         forecast_came: Callable[[], None],
         roles_checked: Callable[[], None],
     ) -> None:
-        """Work for a form.
-
-        Args:
-            services: what the app does for screens.
-            controller: the form.
-            forecast_came: called when the controller has a new forecast.
-            roles_checked: called when the controller knows more about the servers of other roles.
-        """
         self._services = services
         self._controller = controller
         self._forecast_came = forecast_came
+        """Called when the controller has a new forecast."""
         self._roles_checked = roles_checked
+        """Called when the controller knows more about the servers of other roles."""
         self._is_closed = False
 
     def form_changed(self) -> None:
@@ -85,3 +84,32 @@ class ForecastWorker:
         self._controller.role_check.take(question, warnings)
         if not self._is_closed:
             self._roles_checked()
+
+
+class ForecastPanel(Static):
+    """Size, price and checks of what is filled in, or what stands in the way; with its own title in little room."""
+
+    def __init__(self) -> None:
+        super().__init__(id="forecast")
+        self.border_title = Content("Before it starts")
+
+    def set_preflight(self, preflight: Preflight, field: Field | None, *, screen_width: int, wide: bool) -> None:
+        """Show what is known.
+
+        Args:
+            preflight: what is known.
+            field: the field that is gone through now, whose whole meaning is the title while there is no box.
+            screen_width: cells of the screen, for as long as the panel itself has no size yet.
+            wide: whether there is a box of its own.
+        """
+        shown = preflight_lines(preflight, width=(self.size.width or screen_width) - 2, wide=wide)
+        title = _title(preflight, field, screen_width - 2)
+        self.update(Content("\n").join([*([] if wide else [title]), *shown]))
+
+
+def _title(preflight: Preflight, field: Field | None, width: int) -> Content:
+    if field is None:
+        return Content.styled("TRIED FOR REAL" if preflight.sample_runs else "BEFORE IT STARTS", "bold")
+    words = Content.assemble((field.label, "bold"), "  ", one_line(field.meaning, 200, "$muted"))
+    default = one_line(f"  default {field.default}" if field.default else "", 30, "$muted")
+    return words.append(default) if words.cell_length + default.cell_length <= width else words

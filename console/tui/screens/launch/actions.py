@@ -1,0 +1,355 @@
+"""What the keys of the form do: start runs, try three cases of each, save what is filled in and fill it in again."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from console.config.paths import presets_files
+from console.config.preset import Preset, Presets, load_presets, suite_words
+from console.config.preset_file import save_preset
+from console.core.fault import UsageError
+from console.engine.matrix import plans_of
+from console.insight import number_format
+from console.store.runs import RunFolder
+from console.tui.data.sample_run import SampleRun, follow_sample_runs, start_sample_runs
+from console.tui.dialogs.small_dialogs import Answer, Question
+from console.tui.render.catalog_details import display_path
+from console.tui.render.symbols import SYMBOLS
+from console.tui.sanitize import literal, one_line
+from console.tui.screens.launch.controller import LaunchController
+from console.tui.screens.launch.form import command_of
+from console.tui.services import Services
+from console.tui.widgets.row_list import Column, Face, RowList
+
+
+class _FormActions:
+    """What starting runs and sample runs need of the form."""
+
+    def __init__(
+        self,
+        services: Services,
+        controller: LaunchController,
+        *,
+        run_dialog: Callable[[Awaitable[None]], object],
+        changed: Callable[[], None],
+        leave: Callable[[], object],
+    ) -> None:
+        self._services = services
+        self._controller = controller
+        self._run_dialog = run_dialog
+        """Runs what asks the reader something."""
+        self._changed = changed
+        """Called when starting has begun or came to nothing, and whenever sample runs have come further."""
+        self._leave = leave
+        """Closes the form."""
+
+    def _refuse(self, refusal: UsageError) -> None:
+        self._services.notify(literal(str(refusal), 600), severity="error")
+
+
+class StartActions(_FormActions):
+    """What the form does to start runs."""
+
+    def action_launch_start(self) -> None:
+        """Start one run for each model and suite, after asking if much money is at stake."""
+        start = self._controller.request_start()
+        if start == "now":
+            self._run_dialog(self._ask_and_start(self._controller.preset))
+        elif start == "refused":
+            severity = "warning" if self._controller.mistakes else "error"
+            self._services.notify(literal(self._controller.why_not_start(), 600), severity=severity)
+
+    async def _ask_and_start(self, preset: Preset) -> None:
+        forecast, at_stake = self._controller.forecast, self._controller.at_stake
+        if forecast is not None and at_stake:
+            reasons = Content("\n").join(one_line(reason, 300, "bold") for reason in at_stake)
+            text = Content.assemble(reasons, f"\nStart {number_format.plural(len(forecast.runs), 'run')}?")
+            if await self._services.ask(Question(text, [Answer("y", "start")])) != "y":
+                return
+        self._controller.is_starting = True
+        self._changed()
+        self._services.workspace.in_thread(lambda: self._start_runs(preset))
+
+    def _start_runs(self, preset: Preset) -> None:
+        """Start engines, or put the runs into the queue; for a thread."""
+        from console.engine.launch import enqueue, spawn
+
+        runs: list[RunFolder] = []
+        refusal: UsageError | None = None
+        try:
+            plans = plans_of(preset, self._services.paths)
+            runs.extend(enqueue(plans) if preset.queue else map(spawn, plans))
+        except UsageError as error:
+            refusal = error
+        self._services.workspace.hand_over(self._take_started, runs, refusal)
+
+    def _take_started(self, runs: list[RunFolder], refusal: UsageError | None) -> None:
+        navigator, workspace = self._services.navigator, self._services.workspace
+        self._controller.is_starting = False
+        navigator.take_launched(runs)
+        if refusal is not None:
+            self._refuse(refusal)
+        if not runs:
+            self._changed()
+            return
+        self._leave()
+        line = workspace.find(runs[0].path)
+        if line is not None and line.place > 1:
+            words = f"Queued: {number_format.plural(len(runs), 'run')}, from place {line.place} on."
+            self._services.notify(Content(words))
+            navigator.go_home()
+        else:
+            navigator.open_live(runs[0])
+
+    def action_copy_command(self) -> None:
+        """Copy the shell command that starts the same runs."""
+        if not self._controller.mistakes:
+            self._services.copy(command_of(self._controller.preset, self._services.paths), "the shell command")
+
+
+class SampleRunActions(_FormActions):
+    """What the form does with sample runs."""
+
+    _following: asyncio.Task[None] | None = None
+    _is_closed = False
+
+    def action_launch_try(self) -> None:
+        """Play three cases of each run for real."""
+        if reason := self._controller.why_not_start():
+            self._services.notify(one_line(reason, 300), severity="warning")
+        elif not self._controller.is_sampling:
+            self._run_dialog(self._ask_and_sample())
+
+    async def _ask_and_sample(self) -> None:
+        if cost := self._controller.sample_cost_at_stake:
+            price = (f"Trying alone will cost about ${cost:,.2f}.", "bold")
+            question = Question(Content.assemble(price, "\nTry three cases of each?"), [Answer("y", "try")])
+            if await self._services.ask(question) != "y":
+                return
+        preset, paths, workspace = self._controller.preset, self._services.paths, self._services.workspace
+
+        def begin() -> None:
+            try:
+                workspace.hand_over(self._take_started, start_sample_runs(plans_of(preset, paths)))
+            except UsageError as error:
+                workspace.hand_over(self._refuse, error)
+
+        workspace.in_thread(begin)
+
+    def _take_started(self, sample_runs: list[SampleRun]) -> None:
+        if not self._is_closed:
+            self._show(sample_runs)
+            self._following = asyncio.create_task(follow_sample_runs(sample_runs, self._show))
+
+    def _show(self, sample_runs: list[SampleRun]) -> None:
+        self._controller.sample_runs = sample_runs
+        self._changed()
+
+    def action_launch_review(self) -> None:
+        """Look at the first sample run that went wrong, or at the first one."""
+        if (sample_run := self._controller.telling_sample_run) is not None:
+            self._leave()
+            self._services.navigator.open_review(sample_run.folder)
+
+    def stop_following(self) -> None:
+        """Leave the engines to finish by themselves."""
+        if self._following is not None:
+            self._following.cancel()
+            self._following = None
+
+    def close(self) -> None:
+        """Take up nothing any more: the form is gone."""
+        self._is_closed = True
+        self.stop_following()
+
+
+class PresetActions:
+    """What the form does with presets."""
+
+    def __init__(
+        self,
+        services: Services,
+        controller: LaunchController,
+        *,
+        run_dialog: Callable[[Awaitable[None]], object],
+        filled_in: Callable[[list[str]], None],
+    ) -> None:
+        self._services = services
+        self._controller = controller
+        self._run_dialog = run_dialog
+        self._filled_in = filled_in
+        """Called when the form was filled in, with why chosen suites cannot be opened."""
+
+    def action_preset_save(self) -> None:
+        """Ask for a name and save the form under it."""
+        if mistakes := self._controller.mistakes:
+            self._services.notify(one_line(mistakes[0], 200), severity="warning")
+        else:
+            self._run_dialog(self._ask_and_save())
+
+    async def _ask_and_save(self) -> None:
+        presets = load_presets(presets_files())
+        proposal = self._controller.form.texts.get("name", "")
+        if name := await self._services.ask(NameScreen(proposal, list(presets.presets))):
+            self._save(name, presets)
+
+    def _save(self, name: str, presets: Presets) -> None:
+        path = presets.files.get(name, presets_files()[-1])
+        try:
+            save_preset(path, name, self._controller.preset)
+        except UsageError as error:
+            self._services.notify(literal(str(error), 600), severity="error")
+            return
+        self._services.notify(Content.assemble("Saved ", one_line(name, 40), " in ", literal(str(path), 300)))
+
+    def action_preset_load(self) -> None:
+        """List the presets and fill the form in from the chosen one."""
+        self._run_dialog(self._ask_and_load())
+
+    async def _ask_and_load(self) -> None:
+        presets = load_presets(presets_files())
+        name = await self._services.ask(PresetChooser(presets))
+        if not name:
+            return
+        missing, problems = self._controller.fill_in(presets.presets[name])
+        self._filled_in(problems)
+        if missing:
+            names = one_line(", ".join(missing), 200)
+            words = Content.assemble(one_line(name, 40), " names what is not here: ", names)
+            self._services.notify(words, severity="warning")
+        else:
+            self._services.notify(Content.assemble("Filled in from ", one_line(name, 40), "."))
+
+
+_PRESET_COLUMNS = (
+    Column("preset", 12, 2),
+    Column("models", 12, 3),
+    Column("suites", 14, 3),
+    Column("cases", 8, right=True),
+)
+
+
+class NameScreen(ModalScreen[str]):
+    """Asks for the name of a preset; answers with an empty text when the reader stepped back."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "step_back", show=False)]
+    DEFAULT_CSS = """
+    NameScreen { align: left bottom; background: transparent; }
+    NameScreen > .ask { height: 2; width: 1fr; padding: 0 1; background: $panel; border-top: solid $focus; }
+    NameScreen > Input { width: 1fr; height: 1; border: none; padding: 0 1; background: $panel; }
+    NameScreen > .note { height: 1; width: 1fr; padding: 0 1; background: $panel; }
+    """
+
+    def __init__(self, proposal: str, taken: Sequence[str]) -> None:
+        """A name that is `taken` already is replaced."""
+        super().__init__()
+        self._proposal = proposal
+        self._taken = taken
+
+    def compose(self) -> ComposeResult:
+        ask = Content.assemble(("Save as preset", "bold"), ("   enter saves, esc does not", "$muted"))
+        yield Static(ask, classes="ask")
+        yield Input(self._proposal, compact=True, placeholder="nightly", select_on_focus=False)
+        yield Static(classes="note")
+
+    def on_mount(self) -> None:
+        self._show_note(self._proposal)
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._show_note(event.value)
+
+    def _show_note(self, text: str) -> None:
+        note = self.query_one(".note", Static)
+        if mistake := self._mistake_in(text):
+            note.update(Content.styled(f"{SYMBOLS.failed} {mistake}", "$fail"))
+        elif text.strip() in self._taken:
+            note.update(Content.styled(f"{SYMBOLS.broken} there is one of that name; enter replaces it", "$fail"))
+        else:
+            note.update(Content.styled("a word for it; `eval-console run --preset NAME` plays it", "$muted"))
+
+    @staticmethod
+    def _mistake_in(text: str) -> str:
+        if len(text) > 60 or not text.isprintable():
+            return "at most 60 printable characters"
+        return ""
+
+    @on(Input.Submitted)
+    def _done(self, event: Input.Submitted) -> None:
+        event.stop()
+        name = event.value.strip()
+        if name and not self._mistake_in(name):
+            self.dismiss(name)
+
+    def action_step_back(self) -> None:
+        self.dismiss("")
+
+
+class PresetChooser(ModalScreen[str]):
+    """Answers with the name of a preset, or an empty text."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss('')", show=False)]
+    DEFAULT_CSS = """
+    PresetChooser { align: center middle; background: transparent; }
+    PresetChooser > Vertical { width: 96%; max-width: 110; height: 60%; background: $panel; border: round $focus;
+                               padding: 0 1; }
+    PresetChooser Static { height: auto; max-height: 5; margin-top: 1; } PresetChooser RowList { background: $panel; }
+    """
+
+    def __init__(self, presets: Presets) -> None:
+        super().__init__()
+        self._presets = presets
+
+    def compose(self) -> ComposeResult:
+        empty = Content("No preset is saved yet. esc, then w saves what is filled in.")
+        with Vertical() as box:
+            box.border_title = Content("Presets")
+            box.border_subtitle = Content("enter fills the form in   esc closes")
+            yield RowList(_PRESET_COLUMNS, draw=self._draw, names=True, empty=empty)
+            yield Static()
+
+    def on_mount(self) -> None:
+        mistakes = [f"! {place}" for place in range(len(self._presets.mistakes))]
+        self.query_one(RowList).show([*(f"= {name}" for name in self._presets.presets), *mistakes])
+
+    def _draw(self, key: str) -> Face:
+        sign, _, name = key.partition(" ")
+        if sign == "!":
+            mistake = self._presets.mistakes[int(name)]
+            words = f"{mistake.where}: {mistake.message}"
+            return Content.assemble((f"{SYMBOLS.broken}  ", "bold $broken"), one_line(words, 200))
+        return _preset_cells(name, self._presets.presets[name])
+
+    @on(RowList.RowHighlighted)
+    def _show_about(self, event: RowList.RowHighlighted) -> None:
+        sign, _, name = event.key.partition(" ")
+        about = self.query_one(Static)
+        if sign == "!":
+            about.update(literal(str(self._presets.mistakes[int(name)]), 600))
+        else:
+            about.update(literal(f"in {display_path(self._presets.files[name])}", 300, "$muted"))
+
+    @on(RowList.RowChosen)
+    def _chosen(self, event: RowList.RowChosen) -> None:
+        sign, _, name = event.key.partition(" ")
+        if sign == "=":
+            self.dismiss(name)
+
+
+def _preset_cells(name: str, preset: Preset) -> tuple[Content, ...]:
+    cases = "failed of" if preset.only_failed_of else "ids" if preset.ids else "all"
+    return (
+        one_line(name, 60, "bold"),
+        one_line(", ".join(preset.models), 100),
+        one_line(", ".join(suite_words(preset.suites)), 100),
+        Content(number_format.count(preset.limit) if preset.limit is not None else cases),
+    )

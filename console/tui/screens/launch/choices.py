@@ -1,0 +1,207 @@
+"""What the form has to choose from: models, suites with their categories, and a look at the first case of a suite.
+
+A click in these lists chooses or edits as space does. Enter would start the run.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+
+from textual import events
+from textual.content import Content
+from textual.message import Message
+
+from console.core.case import Case, Setting
+from console.core.fault import UsageError
+from console.core.run import Selection
+from console.insight import number_format
+from console.suites.selection import select_cases
+from console.tui.data.catalog_items import ModelLine, Models, SuiteLine, Suites
+from console.tui.render import row_cells
+from console.tui.render.catalog_details import case_blocks
+from console.tui.render.symbols import SYMBOLS
+from console.tui.sanitize import literal, one_line
+from console.tui.widgets.row_list import Column, Face, RowList
+from console.tui.widgets.titles import ListTitle
+from console.tui.widgets.transcript import Transcript
+
+
+class ChoiceList(RowList):
+    """A titled list with rows to click."""
+
+    class RowClicked(Message):
+        """A row was clicked; the cursor is on it, and the list has the focus."""
+
+    def __init__(
+        self, columns: Sequence[Column], draw: Callable[[str], Face], *, id: str, empty: Content | None = None
+    ) -> None:
+        super().__init__(columns, draw=draw, quiet=True, id=id, classes="pane", empty=empty)
+        self.title_line = ListTitle(self)
+
+    def on_click(self, event: events.Click) -> None:
+        """Put the cursor on the row, and say so; headings and empty places do nothing."""
+        event.prevent_default()
+        offset = event.get_content_offset(self)
+        index = offset.y + self.scroll_offset.y if offset is not None else -1
+        if 0 <= index < len(self.keys) and self.move_to(self.keys[index]):
+            self.focus()
+            self.post_message(self.RowClicked())
+
+
+def tick_box(chosen: bool, *, possible: bool) -> Content:
+    """Return the box of something that can be chosen, ticked if it is; a stroke where it cannot be."""
+    if not possible:
+        return Content.styled(" - ", "$muted")
+    return Content.styled(f"[{SYMBOLS.chosen}]", "bold $live") if chosen else Content.styled("[ ]", "$muted")
+
+
+_MODEL_COLUMNS = (Column("", 3), Column("", 10, 2), Column("", 10, 3))
+
+
+class ModelChoices(ChoiceList):
+    """Models to tick; those without a key say what is missing."""
+
+    def __init__(self) -> None:
+        super().__init__(_MODEL_COLUMNS, self._cells, id="launch-models", empty=Content("reading models …"))
+        self._models = Models()
+        self._chosen: Collection[str] = ()
+
+    def set_models(self, models: Models | None, chosen: Collection[str], words: str) -> None:
+        """Show the models that have these words, None while they are read; the chosen ones are ticked."""
+        self._models, self._chosen = models or Models(), frozenset(chosen)
+        names = [line.name for line in self._models.lines if words.lower() in line.name.lower()]
+        self.title_line.show("Models", "space selects", f"{len(self._chosen)} chosen" if self._chosen else "")
+        self.show(names, empty=Content("No model has these letters.") if models else None)
+
+    def _cells(self, key: str) -> Face:
+        line = self._models.find(key)
+        if line is None:
+            return Content.empty()
+        name = one_line(line.name, 60, "" if line.ready else "$muted")
+        return tick_box(line.name in self._chosen, possible=line.ready), name, _model_note(line, short=self.room < 60)
+
+
+def _model_note(line: ModelLine, *, short: bool) -> Content:
+    """Return whether a model can be asked; in little room not which key it needs, which selecting it says."""
+    if line.simulated:
+        return Content.styled("simulated", "italic $muted")
+    if short and not line.ready and line.state.endswith(" is not set"):
+        return Content.styled("needs a key", "$muted")
+    if not line.ready:
+        return one_line(row_cells.model_state(line), 60, "$muted")
+    return Content.styled("ready", "$muted")
+
+
+_SUITE_COLUMNS = (Column("", 3), Column("", 12, 3), Column("", 14, 1, right=True))
+
+
+class SuiteChoices(ChoiceList):
+    """Suites to tick; under a chosen one, its categories."""
+
+    def __init__(self) -> None:
+        super().__init__(_SUITE_COLUMNS, self._cells, id="launch-suites", empty=Content("reading suites …"))
+        self._suites = Suites()
+        self._ticked: dict[str, frozenset[str]] = {}
+        """Ticked categories by chosen suite."""
+
+    @property
+    def under_cursor(self) -> tuple[str, str]:
+        """Suite and category under the cursor; an empty category for the suite's own row, no suite without a row."""
+        return _suite_and_category(self.cursor or "")
+
+    def set_suites(self, suites: Suites | None, ticked: Mapping[str, Collection[str]], words: str) -> None:
+        """Show the suites that have these words in their name, and categories of the chosen ones.
+
+        Args:
+            suites: all suites; None while they are read.
+            ticked: ticked categories by chosen suite; none are ticked where all are meant.
+            words: letters that the name of a suite must have unless it is chosen.
+        """
+        self._suites = suites or Suites()
+        self._ticked = {suite: frozenset(categories) for suite, categories in ticked.items()}
+        keys: list[str] = []
+        for line in self._suites.lines:
+            if line.name in ticked or words.lower() in line.name.lower():
+                keys.append(f"suite {line.name}")
+            if line.name in ticked and len(line.categories) > 1:
+                keys += [f"part {line.name}\n{part.name}" for part in line.categories]
+        self.title_line.show("Suites", "space selects", f"{len(ticked)} chosen" if ticked else "")
+        self.show(keys, empty=Content("No suite has these letters.") if suites else None)
+
+    def _cells(self, key: str) -> Face:
+        suite, category = _suite_and_category(key)
+        line = self._suites.find(suite)
+        if line is None:
+            return Content.empty()
+        return self._category_cells(line, category) if category else self._suite_cells(line)
+
+    def _suite_cells(self, line: SuiteLine) -> Face:
+        name = one_line(line.name, 60, "" if not line.mistake else "$muted")
+        if line.mistake:
+            return tick_box(False, possible=False), name, Content.styled("not usable", "$broken")
+        ticked = self._ticked.get(line.name)
+        chosen = [part for part in line.categories if ticked and part.name in ticked]
+        cases = sum(part.cases for part in chosen) if chosen else line.cases
+        return tick_box(ticked is not None, possible=True), name, Content(number_format.plural(cases, "case"))
+
+    def _category_cells(self, line: SuiteLine, name: str) -> Face:
+        ticked = self._ticked.get(line.name, frozenset[str]())
+        category = next((part for part in line.categories if part.name == name), None)
+        mark = Content.styled(f" {SYMBOLS.passed if name in ticked else '·'}", "$live" if name in ticked else "$muted")
+        style = "$muted" if ticked and name not in ticked else ""
+        count = number_format.plural(category.cases, "case") if category else ""
+        return mark, Content("  ").append(one_line(name, 60, style)), Content.styled(count, "$muted")
+
+
+def _suite_and_category(key: str) -> tuple[str, str]:
+    kind, _, rest = key.partition(" ")
+    suite, _, category = rest.partition("\n")
+    return (suite, category) if kind == "part" else (rest, "")
+
+
+class CasePreview(Transcript):
+    """One case in a box."""
+
+    def __init__(self) -> None:
+        super().__init__(id="preview", classes="pane", empty=Content("The first case of the suite under the cursor."))
+        self.border_title = Content("First case")
+        self._pointed_at = ("", "")
+        self._cases: dict[tuple[str, str], Case | str] = {}
+        """What was read so far, by suite and category; a text where there is no case."""
+
+    def point_at(self, suite: str, category: str) -> bool:
+        """Show the first case of a suite or category as soon as it is known; return whether it must be read first."""
+        self._pointed_at = (suite, category)
+        if self._pointed_at in self._cases:
+            self._show_case()
+            return False
+        return bool(suite)
+
+    def set_case(self, suite: str, category: str, case: Case | str) -> None:
+        """Take the first case of a suite or category, or why there is none. Foreign text."""
+        self._cases[suite, category] = case
+        if (suite, category) == self._pointed_at and self.is_mounted:
+            self._show_case()
+
+    def _show_case(self) -> None:
+        suite, category = self._pointed_at
+        case = self._cases[self._pointed_at]
+        name = Content.assemble(one_line(suite, 40), "/" if category else "", one_line(category, 40))
+        self.border_title = Content.assemble("First case  ", name.stylize_before("$muted"))
+        if isinstance(case, Case):
+            self.show(case_blocks(case, suite))
+        else:
+            self._empty = literal(case, 400)
+            self.show([])
+
+
+def read_first_case(suites: Suites, suite: str, category: str) -> Case | str:
+    """Read the first graded case of a suite or category, or say why there is none; for a thread. Foreign text."""
+    line = suites.find(suite)
+    if suites.catalog is None or line is None:
+        return ""
+    first_category = category or (line.categories[0].name if line.categories else "")
+    try:
+        selection = Selection((first_category,) if first_category else (), limit=1)
+        cases = select_cases(suites.catalog.open(suite), selection, Setting())
+    except UsageError as error:
+        return str(error)
+    return next((case for case in cases if case.graded), cases[0]) if cases else "It holds no case."
