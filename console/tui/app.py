@@ -235,7 +235,6 @@ class ConsoleApp(App[int]):
         self.perform(find_action(f"go.{event.name}", "all"))
 
     def action_palette(self) -> None:
-        """Open the list of all commands."""
         from console.tui.dialogs.palette import Palette
 
         if isinstance(self.screen, BaseScreen):
@@ -260,7 +259,6 @@ class ConsoleApp(App[int]):
         self.push_screen(MessageScreen(self.services.messages))
 
     def action_theme_next(self) -> None:
-        """Change to the next of our themes."""
         place = NAMES.index(self.theme) + 1 if self.theme in NAMES else 0
         self.theme = NAMES[place % len(NAMES)]
         self.services.ui_state.keep("theme", self.theme)

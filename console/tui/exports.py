@@ -30,15 +30,12 @@ class Exports:
             self.export_run(run, form)
 
     def action_export_csv(self) -> None:
-        """Write the run as CSV."""
         self._export("csv")
 
     def action_export_json(self) -> None:
-        """Write the run as JSON."""
         self._export("json")
 
     def action_export_markdown(self) -> None:
-        """Write the run as Markdown."""
         self._export("markdown")
 
     def action_export_html(self) -> None:
@@ -46,7 +43,6 @@ class Exports:
         self._export("html")
 
     def action_export_junit(self) -> None:
-        """Write the run as JUnit."""
         self._export("junit")
 
     def action_export_eval(self) -> None:

@@ -204,7 +204,6 @@ class Navigator:
             self.open_compare(newest[1].folder, newest[0].folder)
 
     def action_go_board(self) -> None:
-        """Show the leaderboard."""
         self._go_to("board")
 
     def action_go_trends(self) -> None:
@@ -218,11 +217,9 @@ class Navigator:
         self._app.switch_mode("home")
 
     def action_go_home(self) -> None:
-        """Go to Home."""
         self.go_home()
 
     def action_go_library(self) -> None:
-        """Go to the models and suites."""
         self._app.switch_mode("library")
 
     def open_form_for_cursor(self) -> None:
@@ -232,7 +229,6 @@ class Navigator:
         self.open_form(model=model, suite=suite)
 
     def action_run_new(self) -> None:
-        """Open the form for a new run."""
         self.open_form_for_cursor()
 
     def open_form(self, *, model: str = "", suite: str = "", failed_of: str = "") -> None:

@@ -19,7 +19,6 @@ class EngineStates:
     """The latest status of each run that is asked, by the folder of the run."""
 
     def __init__(self) -> None:
-        """Ask no engine yet."""
         self.statuses: dict[Path, Status] = {}
         self._tasks: dict[Path, asyncio.Task[None]] = {}
 

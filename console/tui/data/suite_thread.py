@@ -17,7 +17,6 @@ class SuiteThread:
     """A thread that runs one call after the other; made when it is first needed, never waited for when quitting."""
 
     def __init__(self) -> None:
-        """Start no thread yet."""
         self._queue: SimpleQueue[_Entry] | None = None
         self._busy_since: float | None = None
 

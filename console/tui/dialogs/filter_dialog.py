@@ -80,7 +80,6 @@ class FilterDialog(ModalScreen[AnswerT | None]):
         self._rows, self._columns, self._hint, self._nothing, self._grows = rows, columns, hint, nothing, grows
 
     def compose(self) -> ComposeResult:
-        """Lay out the line and the list."""
         with Vertical() as box:
             box.border_subtitle = "enter chooses   esc closes"
             yield Input(placeholder=self._hint, compact=True)

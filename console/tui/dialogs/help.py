@@ -50,7 +50,6 @@ class HelpScreen(ModalScreen[None]):
         self._key_map = key_map
 
     def compose(self) -> ComposeResult:
-        """Lay out the find line and the keys."""
         with Vertical() as box:
             box.border_title = Content(f"Help: {self._source.heading}")
             box.border_subtitle = "j k scroll   / find a key   esc closes"
@@ -73,7 +72,6 @@ class HelpScreen(ModalScreen[None]):
             self.dismiss(None)
 
     def action_find(self) -> None:
-        """Open the find line."""
         self.query_one(Input).add_class("-open").focus()
 
     @on(Input.Changed)
@@ -215,7 +213,6 @@ class MessageScreen(ModalScreen[None]):
         self._messages = messages
 
     def compose(self) -> ComposeResult:
-        """Lay out the list."""
         with Vertical() as box:
             box.border_title = "Messages"
             box.border_subtitle = "j k scroll   esc closes"

@@ -19,7 +19,6 @@ class Palette(FilterDialog[Action]):
     """Answers with the chosen action or None."""
 
     def __init__(self, source: ActionSource, key_map: KeyMap) -> None:
-        """List what can be done on a screen."""
         hint, nothing = "type the name of a command", "No command has these letters."
         super().__init__(CommandRows(source, key_map), _COLUMNS, hint=hint, nothing=nothing, grows=True)
 
@@ -28,7 +27,6 @@ class CommandRows:
     """The actions of a screen by name."""
 
     def __init__(self, source: ActionSource, key_map: KeyMap) -> None:
-        """List what can be done on a screen."""
         self._source = source
         self._key_map = key_map
         self._actions = {str(number): action for number, action in enumerate(_offered(source))}

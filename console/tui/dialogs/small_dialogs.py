@@ -42,7 +42,6 @@ class Question(ModalScreen[str]):
         self._answers = answers
 
     def compose(self) -> ComposeResult:
-        """Lay out question and answers."""
         rows = [
             Content.assemble(
                 (f"{answer.key:>5}", "bold $focus"), "  ", answer.words, ("  enter", "$muted") if not place else ""
@@ -81,7 +80,6 @@ class CommentScreen(ModalScreen[str | None]):
         self._text = text
 
     def compose(self) -> ComposeResult:
-        """Lay out title and input."""
         yield Static(self._title.append_text("   enter keeps   esc as it was   empty removes", "$muted"))
         yield Input(self._text, compact=True, select_on_focus=False)
 
@@ -118,14 +116,12 @@ class Chooser(ModalScreen[str | None]):
         self._title, self._columns, self._faces, self._empty = title, columns, faces, empty
 
     def compose(self) -> ComposeResult:
-        """Lay out the list."""
         with Vertical() as box:
             box.border_subtitle = "enter chooses   esc closes"
             yield Static(self._title)
             yield RowList(tuple(self._columns), draw=self._faces.__getitem__, names=True, empty=Content(self._empty))
 
     def on_mount(self) -> None:
-        """Show the lines."""
         self.query_one(RowList).show(list(self._faces))
 
     @on(RowList.RowChosen)
@@ -143,13 +139,11 @@ class KeyMenu(ModalScreen[Action | None]):
     AUTO_FOCUS: ClassVar[str | None] = ""
 
     def __init__(self, opener: Action, actions: list[Action], key_map: KeyMap) -> None:
-        """List the actions of one menu."""
         super().__init__()
         self._opener = opener
         self._actions = {key: action for action in actions for key in key_map.keys_of(action)}
 
     def compose(self) -> ComposeResult:
-        """Lay out the list."""
         yield Static()
 
     def on_mount(self) -> None:

@@ -57,7 +57,6 @@ class KeyLine(Widget):
         self.refresh()
 
     def render(self) -> Content:
-        """Draw the rule and the keys that fit."""
         width = self.size.width
         short = self.size.height < 2
         tail = Content.assemble(("?", "bold $focus"), " help ")

@@ -205,7 +205,6 @@ class RowList(Viewport):
         self._go(self._nearest(len(self._keys) - 1, -1))
 
     def action_open(self) -> None:
-        """Choose the row under the cursor."""
         if self.cursor is not None:
             self.post_message(self.RowChosen(self, self.cursor))
 

@@ -16,7 +16,6 @@ class Rule(Static):
     """
 
     def render(self) -> Content:
-        """Draw the line."""
         return Content(SYMBOLS.rule * self.size.width)
 
 
@@ -50,7 +49,6 @@ class ListTitle(Static):
         self.refresh()
 
     def render(self) -> Content:
-        """Draw the line."""
         return lines.spread(self._left, self._right, self.content_size.width)
 
 
@@ -81,7 +79,6 @@ class PaneTitle(Widget):
                 pane.border_subtitle = right or None
 
     def render(self) -> Content:
-        """Draw the line."""
         width = self.size.width
         left = Content.styled(SYMBOLS.rule, "$line")
         if self._left:

@@ -29,7 +29,6 @@ class Viewport(ScrollView, can_focus=True):
     """As in `Widget`, but a new size lays nothing out and draws nothing: no other widget depends on it."""
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
-        """Make an empty one."""
         super().__init__(id=id, classes=classes)
         self._strips: LRUCache[tuple[object, ...], Strip] = LRUCache(512)
 
@@ -106,27 +105,21 @@ class Viewport(ScrollView, can_focus=True):
         self.go_to(self.virtual_size.height)
 
     def action_cursor_down(self) -> None:
-        """Move one down."""
         self.move_by(1)
 
     def action_cursor_up(self) -> None:
-        """Move one up."""
         self.move_by(-1)
 
     def action_cursor_first(self) -> None:
-        """Move to the first."""
         self.move_to_first()
 
     def action_cursor_last(self) -> None:
-        """Move to the last."""
         self.move_to_last()
 
     def action_half_down(self) -> None:
-        """Move half a page down."""
         self.move_by(max(self.page // 2, 1))
 
     def action_half_up(self) -> None:
-        """Move half a page up."""
         self.move_by(-max(self.page // 2, 1))
 
     def action_page_down(self) -> None:

@@ -170,7 +170,6 @@ class GridActions:
         self._redraw()
 
     def action_copy_id(self) -> None:
-        """Copy the case id."""
         if (rollout := self.rollout) is not None:
             self._services.copy(rollout.key.case, "the case id")
 
@@ -238,11 +237,9 @@ class RunControls:
         self._send(Command("resume" if self._is_paused(self._feed()) else "pause"))
 
     def action_run_faster(self) -> None:
-        """Allow one more conversation at once."""
         self._change_concurrency(1)
 
     def action_run_slower(self) -> None:
-        """Allow one conversation fewer at once."""
         self._change_concurrency(-1)
 
     def action_run_stop(self) -> None:
@@ -254,7 +251,6 @@ class RunControls:
             self._in_worker(self._ask_how_to_stop(feed))
 
     def action_case_stop(self) -> None:
-        """Stop the watched conversation."""
         rollout = self._rollout()
         if rollout is not None and rollout.is_running:
             self._send(Command("stop_case", key=rollout.key))
@@ -400,27 +396,21 @@ class ReplayControls:
             self._clock_changed()
 
     def action_run_faster(self) -> None:
-        """Play faster."""
         self._change_speed(1)
 
     def action_run_slower(self) -> None:
-        """Play slower."""
         self._change_speed(-1)
 
     def action_replay_back(self) -> None:
-        """Go a step back."""
         self._seek(-1.0)
 
     def action_replay_forward(self) -> None:
-        """Go a step forward."""
         self._seek(1.0)
 
     def action_replay_first(self) -> None:
-        """Go to the beginning."""
         self._seek(-1e9)
 
     def action_replay_last(self) -> None:
-        """Go to the end."""
         self._seek(1e9)
 
     def _change_speed(self, step: int) -> None:
@@ -442,7 +432,6 @@ class LiveRuns:
     """The runs beside the watched one. Counts come from the journals, what only an engine knows from its connection."""
 
     def __init__(self, services: Services, watched: RunFolder) -> None:
-        """List the runs beside `watched`."""
         self._services = services
         self._watched = watched.path
         self._engines = EngineStates()
@@ -478,11 +467,9 @@ class LiveRuns:
             self._services.navigator.open_live(line.folder)
 
     def action_run_next(self) -> None:
-        """Watch the next run."""
         self._step(1)
 
     def action_run_prev(self) -> None:
-        """Watch the previous run."""
         self._step(-1)
 
     def _step(self, by: int) -> None:

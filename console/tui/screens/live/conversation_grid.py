@@ -60,7 +60,6 @@ class ConversationTile(Vertical):
         self._drawn_by: LiveView | None = None
 
     def compose(self) -> ComposeResult:
-        """Lay out title and text."""
         yield self.pane_title
         yield self.transcript
 
@@ -122,7 +121,6 @@ class ConversationGrid(Container):
         self.shape: Shape = (1, 1)
 
     def compose(self) -> ComposeResult:
-        """Lay out the first tile."""
         yield self._made[0]
 
     @property

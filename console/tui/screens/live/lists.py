@@ -104,7 +104,6 @@ class FailureList(RowList):
     """One row for each rollout that failed, broke or could not be decided."""
 
     def __init__(self) -> None:
-        """Start without failures."""
         super().__init__(
             FAILURES, id="failures", classes="pane", quiet=True, newest_first=True, empty=Content("No failure so far.")
         )
@@ -137,7 +136,6 @@ class ProblemList(RowList):
     """One row for each trouble; their numbers since the beginning of the run are the keys."""
 
     def __init__(self) -> None:
-        """Start without problems."""
         super().__init__(
             PROBLEMS,
             id="problems",
@@ -175,7 +173,6 @@ class LiveRunsPanel(RowList):
             self.line = line
 
     def __init__(self) -> None:
-        """Start without runs."""
         super().__init__(run_columns(()), id="beside", classes="pane", names=True, quiet=True)
         self.pane_title = PaneTitle("beside", id="beside-caption")
         self._run_lines: dict[str, RunLine] = {}

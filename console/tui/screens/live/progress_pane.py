@@ -62,7 +62,6 @@ class ProgressPane(Vertical):
         self._notice = Static(id="notice")
 
     def compose(self) -> ComposeResult:
-        """Lay out the lines."""
         yield self._replay
         yield self._progress
         yield self._notice
