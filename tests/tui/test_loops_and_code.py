@@ -64,7 +64,7 @@ async def test_the_sums_of_a_loop_in_review(
 
 
 async def test_an_answer_streams_and_gives_way_to_its_verdict(opened: Any, workspace: Any) -> None:
-    async with FakeEngine(workspace.root / "runs") as engine, opened((120, 40)) as (app, pilot):
+    async with FakeEngine(workspace.root / "runs", format="aidanbench") as engine, opened((120, 40)) as (app, pilot):
         key = engine.recorder.start("q1", "uses", "A use for a brick?")
         take_round(engine.recorder, key, 0, ANSWERS[0], 1.0)
         screen = await watch(app, pilot, engine.recorder.folder)
@@ -86,7 +86,7 @@ async def test_an_answer_streams_and_gives_way_to_its_verdict(opened: Any, works
 
 
 async def test_what_a_judge_says_is_not_taken_for_the_loop(opened: Any, workspace: Any) -> None:
-    async with FakeEngine(workspace.root / "runs") as engine, opened((120, 40)) as (app, pilot):
+    async with FakeEngine(workspace.root / "runs", format="aidanbench") as engine, opened((120, 40)) as (app, pilot):
         key = engine.recorder.start("q1", "uses", "A use for a brick?")
         take_round(engine.recorder, key, 0, ANSWERS[0], 1.0)
         screen = await watch(app, pilot, engine.recorder.folder)
@@ -125,7 +125,7 @@ async def test_prompts_and_the_judge_unfold_with_x(opened: Any, workspace: Any) 
     [((160, 45), "at the threshold within a round"), ((80, 24), "novelty ≈1 round left")],
 )
 async def test_the_trend_is_told_before_the_end(size: tuple[int, int], told: str, opened: Any, workspace: Any) -> None:
-    async with FakeEngine(workspace.root / "runs") as engine, opened(size) as (app, pilot):
+    async with FakeEngine(workspace.root / "runs", format="aidanbench") as engine, opened(size) as (app, pilot):
         key = engine.recorder.start("q1", "uses", "A use for a brick?")
         for turn, novelty in enumerate((0.9, 0.75, 0.6, 0.45, 0.3)):
             take_round(engine.recorder, key, turn, f"answer {turn}", novelty)

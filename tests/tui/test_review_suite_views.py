@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from console.core.case import Key, Setting
-from console.core.run import Manifest, ModelFacts
+from console.core.case import Key
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout
 from console.tui.render import diff
@@ -23,10 +22,6 @@ STANDARD_VIEWS = (
     CaseView("diff", "Diff", lambda case, context: [Block("diff")]),
     CaseView("truth", "Truth", lambda case, context: []),
 )
-
-
-def _manifest(mode: str = "fc", **roles: ModelFacts) -> Manifest:
-    return Manifest("r", 0.0, "any", ModelFacts("m"), Setting(mode=mode), roles=roles)
 
 
 def _case() -> ReviewedCase:
@@ -62,12 +57,11 @@ def offered(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "_loaded", {})
 
 
-def test_a_run_is_known_by_format_or_by_what_it_recorded() -> None:
-    assert isinstance(registry.find_view(_manifest(), ["novelty"]), AidanBenchView)
-    assert isinstance(registry.find_view(_manifest(embedding=ModelFacts("e")), []), AidanBenchView)
-    assert isinstance(registry.find_view(_manifest("json"), []), CaveBenchView)
-    assert isinstance(registry.find_view(_manifest(), [], "bfcl"), BfclView)
-    assert registry.find_view(_manifest(), ["mine"], "mine") is registry.STANDARD
+def test_a_view_is_found_by_the_format_of_the_suite() -> None:
+    assert isinstance(registry.find_view("aidanbench"), AidanBenchView)
+    assert isinstance(registry.find_view("cavebench"), CaveBenchView)
+    assert isinstance(registry.find_view("bfcl"), BfclView)
+    assert registry.find_view("mine") is registry.find_view("") is registry.STANDARD
 
 
 def test_notes_of_code_are_drawn_by_the_suite_that_records_them() -> None:
@@ -78,7 +72,7 @@ def test_notes_of_code_are_drawn_by_the_suite_that_records_them() -> None:
 @pytest.mark.usefixtures("offered")
 def test_a_faulty_view_costs_only_what_it_was_to_draw() -> None:
     assert registry.load_view("faulty") == ""
-    view = registry.find_view(_manifest(), [], "faulty")
+    view = registry.find_view("faulty")
     case = _case()
     assert view.case_name(case.rollout) == "c"
     assert view.code_blocks(case.conversation) == {}
@@ -94,4 +88,5 @@ def test_a_faulty_view_costs_only_what_it_was_to_draw() -> None:
 @pytest.mark.parametrize(("name", "words"), [("number", "is no SuiteView"), ("absent", "No module named")])
 def test_a_view_that_cannot_be_loaded_says_why_and_the_standard_stays(name: str, words: str) -> None:
     assert words in registry.load_view(name)
-    assert registry.find_view(_manifest(), [], name) is registry.STANDARD
+    assert registry.load_view(name) == "", "it is said once"
+    assert registry.find_view(name) is registry.STANDARD

@@ -5,7 +5,7 @@ has a shape of its own in `aidanbench_live`.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, cast
@@ -14,10 +14,9 @@ from textual.content import Content
 
 from console.core.comparison import Comparison
 from console.core.outcome import Outcome
-from console.core.run import Manifest
 from console.insight import number_format
 from console.insight.conversation import Conversation
-from console.insight.loops import NOVELTY, Round, collision, is_loop, rounds_of
+from console.insight.loops import Round, collision, is_loop, rounds_of
 from console.insight.passage import Passage
 from console.insight.reasons import reason_words
 from console.insight.rollout import Rollout
@@ -256,12 +255,7 @@ class AidanBenchView(SuiteView):
     live: LiveView | None = LoopLiveView()
     note_blocks: Mapping[str, NoteBlock] = LOOP_NOTES
 
-    def recognizes(self, manifest: Manifest, score_names: Collection[str]) -> bool:
-        """Know a run by its scores, and before there are any, by the model that embeds answers."""
-        return NOVELTY in score_names or "embedding" in manifest.roles
-
     def case_name(self, rollout: Rollout) -> str:
-        """Return the question."""
         if not rollout.title:
             return str(rollout.key)
         return f"{rollout.title} #{rollout.key.rollout + 1}" if rollout.key.rollout else rollout.title

@@ -270,7 +270,6 @@ class LoopBlocks:
 
     @property
     def conversation(self) -> Conversation | None:
-        """What is shown."""
         return self._conversation
 
     def show(self, conversation: Conversation | None, *, follow: bool) -> None:

@@ -1,11 +1,10 @@
 """What only cave-bench shows: the code a model had run, the numbers of each turn, and the run summed up."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from textual.content import Content
 
 from console.core.outcome import Verdict
-from console.core.run import Manifest
 from console.insight import number_format
 from console.insight.conversation import Conversation
 from console.insight.executed_code import (
@@ -231,10 +230,6 @@ class CaveBenchView(SuiteView):
     """Conversations of several turns, in which the model writes code."""
 
     note_blocks: Mapping[str, NoteBlock] = CODE_NOTES
-
-    def recognizes(self, manifest: Manifest, score_names: Collection[str]) -> bool:
-        """Know a run by its mode."""
-        return manifest.setting.mode in MODES
 
     def case_views(self, standard: Sequence[CaseView]) -> Sequence[CaseView]:
         """Add the summary of the run."""

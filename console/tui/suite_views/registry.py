@@ -5,7 +5,7 @@ format, by `load_view`, which may take seconds and belongs in a thread. A fault 
 and nothing else: the standard is shown in its place.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -13,7 +13,6 @@ from typing import TypeVar
 
 from console.core.fault import UsageError
 from console.core.outcome import Verdict
-from console.core.run import Manifest
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout
 from console.suites.plugins import load_point
@@ -40,10 +39,6 @@ class GuardedView(SuiteView):
         self.has_pass_rate = bool(view.has_pass_rate)
         self.has_conversation_pane = bool(view.has_conversation_pane)
         self.note_blocks = {}
-
-    def recognizes(self, manifest: Manifest, score_names: Collection[str]) -> bool:
-        """Another package's view is found by its format only."""
-        return False
 
     def case_name(self, rollout: Rollout) -> str:
         """Return what a case is called in a list."""
@@ -110,44 +105,36 @@ _OWN = {
 STANDARD = SuiteView()
 """The view of a suite that shows nothing in its own way."""
 _loaded: dict[str, SuiteView] = {}
-"""Views of other packages that were loaded; by format."""
+"""Views of other packages by format; the standard one where there is none, or none that works."""
 
 
-def find_view(manifest: Manifest, score_names: Collection[str], format_name: str = "") -> SuiteView:
-    """Return the view of a run, at once.
-
-    Args:
-        manifest: the run's.
-        score_names: scores that were recorded so far.
-        format_name: format of the run's suite; empty while it is not known.
-    """
-    by_format = _own_views().get(format_name) or _loaded.get(format_name)
-    if by_format is not None:
-        return by_format
-    return next((view for view in _own_views().values() if view.recognizes(manifest, score_names)), STANDARD)
+def find_view(format_name: str) -> SuiteView:
+    """Return the view of runs whose suite has this format, at once; an empty name is a format that is not known."""
+    return _own_views().get(format_name) or _loaded.get(format_name, STANDARD)
 
 
 def load_view(format_name: str) -> str:
     """Load the view that another package offers for a format, if it does; slow, so call it in a thread.
 
     Returns:
-        Why it cannot be shown, in a sentence; empty when it can, or when there is none.
+        Why it cannot be shown, in a sentence; empty when it can, when there is none, and when it has been said before.
     """
     if format_name in _OWN or format_name in _loaded:
         return ""
     from importlib import metadata
 
+    _loaded[format_name] = STANDARD
     for point in metadata.entry_points(group=GROUP, name=format_name):
         try:
             factory: Callable[[], object] = load_point(point)
             view = factory()
+            if not isinstance(view, SuiteView):
+                return f"the view of {format_name} is no SuiteView"
+            _loaded[format_name] = GuardedView(format_name, view)
         except UsageError as error:
             return str(error)
         except Exception as error:  # code of another package may fail in any way
             return f"the view of {format_name} cannot be made: {type(error).__name__}: {error}"
-        if not isinstance(view, SuiteView):
-            return f"the view of {format_name} is no SuiteView"
-        _loaded[format_name] = GuardedView(format_name, view)
     return ""
 
 

@@ -5,7 +5,7 @@ package offers one by the entry point group `eval_console.views`, named like its
 arguments that returns a `SuiteView`.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Protocol
@@ -14,7 +14,6 @@ from textual.content import Content
 
 from console.core.comparison import Comparison
 from console.core.outcome import Verdict
-from console.core.run import Manifest
 from console.insight.conversation import Conversation
 from console.insight.overview import Overview
 from console.insight.passage import Passage
@@ -88,9 +87,7 @@ class ConversationDrawer(Protocol):
     """Whether what is not needed in a pane of a few lines is left out."""
 
     @property
-    def conversation(self) -> Conversation | None:
-        """What is shown."""
-        ...
+    def conversation(self) -> Conversation | None: ...
 
     def show(self, conversation: Conversation | None, *, follow: bool) -> None:
         """Show a conversation from its top, or from its end when following."""
@@ -160,10 +157,6 @@ class SuiteView:
     """Its own shape of Live; None: a list of conversations."""
     note_blocks: Mapping[str, NoteBlock] = MappingProxyType({})
     """How notes of these kinds are drawn, in every view and in Live."""
-
-    def recognizes(self, manifest: Manifest, score_names: Collection[str]) -> bool:
-        """Whether a run is one of this benchmark, by what it recorded; asked while its format is not known."""
-        return False
 
     def case_name(self, rollout: Rollout) -> str:
         """Return what a case is called in a list. May be foreign text."""

@@ -36,31 +36,24 @@ class ChangeFilters:
         self._listed()
 
     def action_filter_changed(self) -> None:
-        """List what was lost and gained."""
         self._list("changed")
 
     def action_filter_lost(self) -> None:
-        """List what was lost."""
         self._list("lost")
 
     def action_filter_gained(self) -> None:
-        """List what was gained."""
         self._list("gained")
 
     def action_filter_neither(self) -> None:
-        """List what both fail."""
         self._list("both fail")
 
     def action_filter_left(self) -> None:
-        """List what is left out of the numbers."""
         self._list("left out")
 
     def action_filter_all(self) -> None:
-        """List every pair."""
         self._list("all")
 
     def action_filter_clear(self) -> None:
-        """List all changes again."""
         self._controller.list_scope("changed")
         self._forget_words()
 
@@ -69,37 +62,30 @@ class ComparisonCopies:
     """Exports and copies what Compare shows."""
 
     def __init__(self, services: Services, controller: CompareController) -> None:
-        """Copy what a controller holds."""
         self._services, self._controller = services, controller
 
     def action_export_markdown(self) -> None:
-        """Write the comparison as Markdown."""
         if (comparison := self._controller.comparison) is not None:
             self._services.export_text(comparison_markdown(comparison), self._controller.export_path(".md"))
 
     def action_export_csv(self) -> None:
-        """Write every pair as a CSV row."""
         if (comparison := self._controller.comparison) is not None:
             self._services.export_text(comparison_csv(comparison), self._controller.export_path(".csv"))
 
     def action_export_json(self) -> None:
-        """Write the comparison as JSON."""
         if (comparison := self._controller.comparison) is not None:
             text = json.dumps(comparison_object(comparison), indent=1)
             self._services.export_text(text, self._controller.export_path(".json"))
 
     def action_copy_id(self) -> None:
-        """Copy the case id."""
         if (pair := self._controller.current) is not None:
             self._services.copy(pair.slot[0], "the case id")
 
     def action_copy_table(self) -> None:
-        """Copy the comparison as Markdown."""
         if (comparison := self._controller.comparison) is not None:
             self._services.copy(comparison_markdown(comparison), "the comparison as Markdown")
 
     def action_copy_message(self) -> None:
-        """Copy how the case changed and why."""
         if (pair := self._controller.current) is not None:
             self._services.copy(": ".join((str(pair.a.key), *change_words(pair))), "the change")
 

@@ -31,7 +31,6 @@ class SummaryPane(Static):
     """Two lines of numbers and the counts, or a box with everything that has a number on both sides."""
 
     def __init__(self) -> None:
-        """Show nothing yet."""
         super().__init__(id="numbers")
 
     def show_comparison(self, comparison: RunComparison, *, wide: bool, screen_width: int) -> None:
@@ -107,7 +106,6 @@ class CasePane(Vertical):
     """A title, one transcript, and where there is room the conversations of both sides below it."""
 
     def __init__(self) -> None:
-        """Show nothing yet."""
         super().__init__(id="case-side")
         self._caption = PaneTitle("", id="case-caption")
         self._case = Transcript(id="case", classes="pane")
@@ -117,14 +115,12 @@ class CasePane(Vertical):
         )
 
     def compose(self) -> ComposeResult:
-        """Lay out title, case and conversations."""
         yield self._caption
         yield self._case
         with Horizontal(id="conversations"):
             yield from self._conversations
 
     def clear(self) -> None:
-        """Show no case."""
         self._case.show([])
         self._caption.tell(Content.empty())
 
@@ -139,7 +135,6 @@ class CasePane(Vertical):
         self._case.border_title, self._case.border_subtitle = name, Content.styled(view, MUTED)
 
     def show_blocks(self, blocks: Sequence[Block]) -> None:
-        """Show a view of the case."""
         self._case.show(blocks)
 
     def show_conversations(self, case: CaseInBoth, models: tuple[str, str]) -> None:

@@ -89,7 +89,6 @@ class CompareScreen(BaseScreen):
     # Layout and reading ----------------------------------------------------------------------------------------------
 
     def compose_body(self) -> ComposeResult:
-        """Lay out the numbers, the list and the case."""
         yield self.summary
         yield Rule()
         with Container(id="pairs"):
@@ -114,7 +113,6 @@ class CompareScreen(BaseScreen):
 
     @work(thread=True, exclusive=True, group="read")
     def action_reload(self) -> None:
-        """Read both runs again."""
         try:
             pair = self.controller.read(self.services.paths.data)
         except (UsageError, OSError) as error:
@@ -208,7 +206,6 @@ class CompareScreen(BaseScreen):
         self._open_in_review(1)
 
     def action_open_a(self) -> None:
-        """Open the case of A in Review."""
         self._open_in_review(0)
 
     def _open_in_review(self, side: int) -> None:
@@ -216,11 +213,9 @@ class CompareScreen(BaseScreen):
             self.services.navigator.open_review(self.controller.folders[side], current.slot[0])
 
     def action_fail_next(self) -> None:
-        """Go to the next pair."""
         self._step(1)
 
     def action_fail_prev(self) -> None:
-        """Go to the previous pair."""
         self._step(-1)
 
     def _step(self, by: int) -> None:
@@ -235,7 +230,6 @@ class CompareScreen(BaseScreen):
         self.controller.current_key = key
 
     def action_view_next(self) -> None:
-        """Show the next view of the case."""
         self.controller.show_next_view()
         self._show_case()
 
@@ -245,7 +239,6 @@ class CompareScreen(BaseScreen):
         self._show_case()
 
     def action_compare_swap(self) -> None:
-        """Make A of B and B of A."""
         self.controller.swap()
         self._draw()
 
@@ -261,5 +254,4 @@ class CompareScreen(BaseScreen):
         return ""
 
     def key_words(self) -> Mapping[str, str]:
-        """Name enter by where it leads."""
         return {"open": "open B in Review"}

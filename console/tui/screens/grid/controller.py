@@ -47,7 +47,6 @@ class GridController:
         self._list()
 
     def list_different(self) -> None:
-        """List what differs."""
         self._only_different = True
         self._list()
 

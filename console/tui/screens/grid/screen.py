@@ -74,19 +74,16 @@ class GridScreen(BaseScreen):
         self.cases = RowList(columns, id="grid", classes="pane", names=True, empty=Content("reading the runs …"))
 
     def compose_body(self) -> ComposeResult:
-        """Lay out the runs and the cases."""
         yield self.run_lines
         yield Rule()
         yield self.cases
 
     def on_mount(self) -> None:
-        """Begin to read."""
         self.top_line.tell(title=Content(f"{len(self.controller.runs)} runs"))
         self.action_reload()
 
     @work(thread=True, exclusive=True, group="grid")
     def action_reload(self) -> None:
-        """Read all runs."""
         try:
             grid = self.controller.read()
         except (UsageError, OSError) as error:
@@ -134,6 +131,5 @@ class GridScreen(BaseScreen):
         self._relist()
 
     def action_filter_clear(self) -> None:
-        """List what differs again."""
         self.controller.list_different()
         self.find_session.clear()

@@ -29,7 +29,6 @@ class LeaderboardController:
         self._marked: RunFolder | None = None
 
     def take(self, boards: Sequence[Leaderboard]) -> None:
-        """Show these leaderboards."""
         self.boards, self.is_read = list(boards), True
         self.rows = {
             _row_key(board.suite, index): (board, index)
@@ -81,7 +80,6 @@ class LeaderboardController:
 
     @property
     def has_mark(self) -> bool:
-        """Whether a run is marked."""
         return self._marked is not None
 
     def is_marked(self, key: str) -> bool:

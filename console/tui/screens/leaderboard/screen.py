@@ -61,7 +61,6 @@ class ModelDetails(Static):
     """The runs of a model, what its numbers lack, and what is behind the sums."""
 
     def __init__(self) -> None:
-        """Show nothing yet."""
         super().__init__(id="row")
         self.border_title = Content("This model")
 
@@ -100,7 +99,6 @@ class LeaderboardScreen(BaseScreen):
     # Layout and reading ----------------------------------------------------------------------------------------------
 
     def compose_body(self) -> ComposeResult:
-        """Lay out the list and what is known of the row under the cursor."""
         with Container(id="boards"):
             yield self.rows
         yield Rule()
@@ -124,7 +122,6 @@ class LeaderboardScreen(BaseScreen):
             self._reread()
 
     def action_reload(self) -> None:
-        """Read all runs again."""
         self.services.workspace.read_runs()
 
     def _reread(self) -> None:
@@ -161,7 +158,6 @@ class LeaderboardScreen(BaseScreen):
     # What the reader does --------------------------------------------------------------------------------------------
 
     def key_words(self) -> Mapping[str, str]:
-        """Name enter by where it leads."""
         return {"open": "open its run in Review"}
 
     @property
@@ -190,7 +186,6 @@ class LeaderboardScreen(BaseScreen):
         self._move_columns(1)
 
     def action_column_prev(self) -> None:
-        """Move the columns of this suite back."""
         self._move_columns(-1)
 
     def _move_columns(self, by: int) -> None:
@@ -199,11 +194,9 @@ class LeaderboardScreen(BaseScreen):
             self.rows.touch()
 
     def action_group_next(self) -> None:
-        """Go to the next suite."""
         self._step(1)
 
     def action_group_prev(self) -> None:
-        """Go to the previous suite."""
         self._step(-1)
 
     def _step(self, by: int) -> None:

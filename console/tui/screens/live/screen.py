@@ -193,7 +193,7 @@ class LiveScreen(RunScreen):
         """Take the suite's own view once it is known that there is one."""
         if self.has_own_view:
             return
-        view = find_view(feed.manifest, feed.overview.track_names, feed.manifest.format).live
+        view = find_view(feed.manifest.format).live
         if view is not None:
             self.add_class("-suite-view")
             self.controller.view_orders = view.sort_orders

@@ -63,31 +63,24 @@ class TagActions:
         self._draw = draw
 
     def action_tag_model(self) -> None:
-        """Tag: the model is at fault."""
         self._annotate_and_go_on("tag", "model")
 
     def action_tag_grader(self) -> None:
-        """Tag: the grader is at fault."""
         self._annotate_and_go_on("tag", "grader")
 
     def action_tag_data(self) -> None:
-        """Tag: the data is wrong."""
         self._annotate_and_go_on("tag", "data")
 
     def action_tag_prompt(self) -> None:
-        """Tag: the prompt or the format is at fault."""
         self._annotate_and_go_on("tag", "prompt")
 
     def action_tag_flaky(self) -> None:
-        """Tag: it comes and goes."""
         self._annotate_and_go_on("tag", "flaky")
 
     def action_tag_unsure(self) -> None:
-        """Tag: nobody knows."""
         self._annotate_and_go_on("tag", "unsure")
 
     def action_tag_none(self) -> None:
-        """Remove the tag."""
         self._annotate_and_go_on("tag", "")
 
     def action_review_done(self) -> None:
@@ -148,7 +141,6 @@ class TagActions:
         self._draw()
 
     def action_undo(self) -> None:
-        """Take the last tag or comment back."""
         notes = self._controller.undo()
         if notes:
             words = f"Took back {number_format.plural(len(notes), _NAMES[notes[0].kind])}."
@@ -162,7 +154,6 @@ class CopyActions:
     """Copies parts of the current case."""
 
     def __init__(self, services: Services, run: RunFolder, controller: ReviewController) -> None:
-        """Copy from the controller's current case."""
         self._services = services
         self._run = run
         self._controller = controller
@@ -185,26 +176,21 @@ class CopyActions:
             self._services.notify(Content(f"There is no {name.removeprefix('the ')} to copy."))
 
     def action_copy_id(self) -> None:
-        """Copy the case id."""
         self._copy(self._case_id, "the case id")
 
     def action_copy_actual(self) -> None:
-        """Copy what the model answered."""
         case = self._case()
         self._copy(actual_text(case.conversation) if case else "", "the answer")
 
     def action_copy_expected(self) -> None:
-        """Copy what was expected."""
         case = self._case()
         self._copy(expected_text(case.comparison) if case else "", "the expected answer")
 
     def action_copy_prompt(self) -> None:
-        """Copy what the model was asked first."""
         case = self._case()
         self._copy(prompt_text(case.conversation) if case else "", "the prompt")
 
     def action_copy_message(self) -> None:
-        """Copy the grader's message."""
         case = self._case()
         verdict = case.conversation.verdict if case else None
         self._copy("\n".join(verdict.messages) if verdict else "", "the grader's message")

@@ -152,7 +152,6 @@ class CaseListPane(Vertical):
         """The cursor came to rest on another row."""
 
         def __init__(self, key: str) -> None:
-            """Name the row."""
             super().__init__()
             self.key = key
 
@@ -166,7 +165,6 @@ class CaseListPane(Vertical):
         self._title = PaneTitle("list", id="list-caption")
 
     def compose(self) -> ComposeResult:
-        """Lay out title and rows."""
         yield self._title
         yield self.rows
 
@@ -194,7 +192,6 @@ class CaseListPane(Vertical):
 
     @property
     def cursor(self) -> str | None:
-        """The row under the cursor."""
         return self.rows.cursor
 
     @property
@@ -202,7 +199,6 @@ class CaseListPane(Vertical):
         return self.rows.scrollable_content_region.width
 
     def move_to(self, key: str) -> None:
-        """Move the cursor."""
         self.rows.move_to(key)
 
     def set_title(self, title: Content, hint: Content) -> None:

@@ -36,9 +36,7 @@ class ReviewedRun(Protocol):
     """The run under review: a `RunFeed`."""
 
     @property
-    def manifest(self) -> Manifest:
-        """Its manifest."""
-        ...
+    def manifest(self) -> Manifest: ...
 
     @property
     def overview(self) -> Overview:
@@ -74,6 +72,8 @@ class OpenedSuite:
     suite: Suite | None
     why: str = ""
     format_name: str = ""
+    view_fault: str = ""
+    """Why the view that another package offers for the format cannot be shown; said once for each format."""
 
 
 def open_suite(data: Path | None, manifest: Manifest) -> OpenedSuite:
@@ -88,9 +88,7 @@ def open_suite(data: Path | None, manifest: Manifest) -> OpenedSuite:
         format_name = suite.entry.format
     except Exception:  # a suite of another package may lack anything
         format_name = ""
-    if format_name:
-        load_view(format_name)
-    return OpenedSuite(suite, "", format_name)
+    return OpenedSuite(suite, "", format_name, load_view(format_name) if format_name else "")
 
 
 def find_suite(data: Path | None, manifest: Manifest) -> Suite:
@@ -144,7 +142,6 @@ class CaseLoader:
         return self._suite is not None
 
     def close(self) -> None:
-        """Compare no more."""
         self._thread.close()
 
     def case(self, run: ReviewedRun, rollout: Rollout) -> ReviewedCase:

@@ -195,7 +195,6 @@ class CasePane(Vertical):
     """
 
     def __init__(self) -> None:
-        """Show no case."""
         super().__init__(id="case-side", classes="-diff")
         self.text = CaseText(id="detail", classes="pane", empty=Content("Nothing is listed."))
         self.search_text = ""
@@ -208,7 +207,6 @@ class CasePane(Vertical):
         self._room = Room()
 
     def compose(self) -> ComposeResult:
-        """Lay out head, view and conversation."""
         yield self._title
         yield self._head
         yield self.text

@@ -118,8 +118,7 @@ class ReviewController:
         """Take the view of the run's suite, as far as it is known by now."""
         if self.run is None:
             return
-        manifest = self.run.manifest
-        suite_view = find_view(manifest, self.run.overview.track_names, manifest.format or self._loader.format_name)
+        suite_view = find_view(self.run.manifest.format or self._loader.format_name)
         if suite_view is not self.suite_view:
             self.suite_view = suite_view
             self._stale |= Stale.CASE | Stale.FIGURES
@@ -145,7 +144,6 @@ class ReviewController:
         return stale
 
     def mark_stale(self, stale: Stale) -> None:
-        """Have something drawn again."""
         self._stale |= stale
 
     # The list --------------------------------------------------------------------------------------------------------
@@ -199,7 +197,6 @@ class ReviewController:
 
     @property
     def rollout(self) -> Rollout | None:
-        """The current rollout."""
         if self.run is None or self.current is None:
             return None
         return self.run.overview.rollouts.get(self.current)
@@ -276,7 +273,6 @@ class ReviewController:
         self.relist()
 
     def add_to_filter(self, *terms: str) -> None:
-        """Narrow the list further."""
         self.triage.narrow = read_filter(" ".join([self.triage.narrow.text, *terms]).strip())
         self.relist()
 
@@ -286,7 +282,6 @@ class ReviewController:
         self.relist()
 
     def regroup(self, by: GroupBy) -> None:
-        """Group by something else."""
         self.triage.regroup(by)
         self.relist()
 
@@ -391,7 +386,6 @@ class ReviewController:
         return next((view for view in views if view.id == self._view_id), views[0])
 
     def show_view(self, view_id: str) -> None:
-        """Show a view of the current case."""
         self._view_id = view_id
         self._stale |= Stale.CASE
 

@@ -124,12 +124,10 @@ class StepActions:
         self._draw()
 
     def action_group_next(self) -> None:
-        """Go to the first case of the next reason."""
         self._controller.step_group(1)
         self._draw()
 
     def action_group_prev(self) -> None:
-        """Go to the first case of the previous reason."""
         self._controller.step_group(-1)
         self._draw()
 
@@ -160,15 +158,12 @@ class FilterActions:
         self._draw()
 
     def action_filter_fail(self) -> None:
-        """List only what failed."""
         self._set_scope("is:failed")
 
     def action_filter_all(self) -> None:
-        """List everything, passes too."""
         self._set_scope("")
 
     def action_filter_broken(self) -> None:
-        """List only what is broken."""
         self._set_scope("is:broken")
 
     def action_filter_disputed(self) -> None:
@@ -197,7 +192,6 @@ class FilterActions:
             self._add(_term("cat", rollout.category))
 
     def action_filter_clear(self) -> None:
-        """List what Review opens on again."""
         self._controller.clear_filter()
         self._draw()
 
@@ -221,7 +215,6 @@ class FilterActions:
         self._draw()
 
     def action_group_reason(self) -> None:
-        """Group by reason."""
         self._group(GroupBy.REASON)
 
     def action_group_error(self) -> None:
@@ -233,19 +226,15 @@ class FilterActions:
         self._group(GroupBy.PARAMETER)
 
     def action_group_category(self) -> None:
-        """Group by category."""
         self._group(GroupBy.CATEGORY)
 
     def action_group_function(self) -> None:
-        """Group by function."""
         self._group(GroupBy.FUNCTION)
 
     def action_group_tag(self) -> None:
-        """Group by tag."""
         self._group(GroupBy.TAG)
 
     def action_group_none(self) -> None:
-        """Do not group."""
         self._group(GroupBy.NONE)
 
 
@@ -264,12 +253,10 @@ class ViewActions:
         self._draw = draw
 
     def action_view_next(self) -> None:
-        """Show the next view."""
         self._controller.step_view(1)
         self._draw()
 
     def action_view_prev(self) -> None:
-        """Show the previous view."""
         self._controller.step_view(-1)
         self._draw()
 
@@ -301,7 +288,6 @@ class ViewActions:
         self._draw()
 
     def action_view_wrap(self) -> None:
-        """Wrap long values, or cut them."""
         self._controller.restyle(wrap=not self._controller.style.wrap)
         self._draw()
 
@@ -314,11 +300,9 @@ class ViewActions:
             self._pane.toggle_block()
 
     def action_turn_next(self) -> None:
-        """Go to the next turn of the comparison."""
         self._pane.step_turn(1)
 
     def action_turn_prev(self) -> None:
-        """Go to the previous turn of the comparison."""
         self._pane.step_turn(-1)
 
     def find(self, text: str, *, done: bool) -> None:

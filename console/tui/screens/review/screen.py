@@ -87,7 +87,6 @@ class ReviewScreen(RunScreen):
         self._pace = ListPace()
 
     def compose_body(self) -> ComposeResult:
-        """Lay out the list and the case."""
         with Container(id="review"):
             yield self.case_list
             yield self.case_pane
@@ -143,6 +142,8 @@ class ReviewScreen(RunScreen):
         def take(opened: OpenedSuite) -> None:
             self.loader.take_suite(opened)
             self.controller.take_suite()
+            if opened.view_fault:
+                self.services.notify(literal(opened.view_fault, 400), severity="warning")
             self.draw()
 
         def work() -> None:

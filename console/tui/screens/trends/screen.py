@@ -50,7 +50,6 @@ class TrendList(RowList):
 
     @property
     def current(self) -> Trend | None:
-        """The trend under the cursor."""
         return self._trends.get(self.cursor or "")
 
     def _cells(self, key: str) -> tuple[Content, ...]:
@@ -74,7 +73,6 @@ class TrendRunList(RowList):
     """One row for each run of a trend, the newest first."""
 
     def __init__(self) -> None:
-        """List nothing yet."""
         super().__init__(_RUN_COLUMNS, id="points", classes="pane", names=True, empty=Content(""))
         self._points: dict[str, Point] = {}
         self._is_score = False
@@ -121,7 +119,6 @@ class TrendsScreen(BaseScreen):
         self.runs = TrendRunList()
 
     def compose_body(self) -> ComposeResult:
-        """Lay out the models and the runs of one."""
         with Container(id="both"):
             yield self.trends
             yield Rule()
@@ -141,7 +138,6 @@ class TrendsScreen(BaseScreen):
             self._reread()
 
     def action_reload(self) -> None:
-        """Read all runs again."""
         self.services.workspace.read_runs()
 
     def _reread(self) -> None:
