@@ -7,7 +7,7 @@ from typing import Any, cast
 from console.core.chat import Reply, ToolCall
 from console.exchange.document import Item
 from console.insight.conversation import Conversation
-from console.insight.message import NormalizedMessage, normalized_reply, said
+from console.insight.message import NormalizedMessage, normalized_message, normalized_reply
 
 _ROLES = {"developer": "system", "function": "tool"}
 _STOPS = {"stop": "stop", "length": "max_tokens", "tool_calls": "tool_calls", "content_filter": "content_filter"}
@@ -25,7 +25,7 @@ def transcript(conversation: Conversation | None) -> list[Message]:
     if not exchanges:
         return []
     last = exchanges[-1]
-    return [*(_message(said(message)) for message in last.messages), _assistant(last.asked.reply)]
+    return [*(_message(normalized_message(message)) for message in last.messages), _assistant(last.asked.reply)]
 
 
 def model_output(item: Item, model: str) -> dict[str, Any]:

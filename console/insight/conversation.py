@@ -15,7 +15,7 @@ from console.core.outcome import Verdict
 from console.core.record import AnyRecord, Asked, Embedded, Finished, Noted, Performed, Scored, Started, Tried
 from console.core.request import Thread
 from console.insight.executed_code import CELL, HIDDEN_PASSAGES, code_missing_from_reply, is_echo, is_returned
-from console.insight.message import NormalizedMessage, listed_results, normalized_reply, said
+from console.insight.message import NormalizedMessage, listed_results, normalized_message, normalized_reply
 from console.insight.passage import Passage, PassageKind, call_passage, show_json_lines
 
 _SAID = {
@@ -155,7 +155,7 @@ class Conversation:
 
     def _show_messages(self, messages: list[dict[str, Any]], role: str, turn: int, step: int, n: int) -> None:
         self._shown.add(n)
-        read = [said(message) for message in messages]
+        read = [normalized_message(message) for message in messages]
         replies = [index for index, message in enumerate(read) if message.role == "assistant"]
         for index, message in enumerate(read):
             if message.role == "assistant" and message.words in self._own_words:

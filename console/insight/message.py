@@ -29,7 +29,7 @@ class NormalizedMessage:
         return self.text, tuple((call.name, call.arguments) for call in self.calls)
 
 
-def said(message: dict[str, Any]) -> NormalizedMessage:
+def normalized_message(message: dict[str, Any]) -> NormalizedMessage:
     """Read one message of a request."""
     content = message.get("content")
     text = content if isinstance(content, str) else show_json_lines(content) if content else ""
