@@ -23,7 +23,7 @@ from console.insight.rollout import Rollout
 from console.insight.word_diff import Part, compare_words
 from console.suites.suite import Metric, Report
 from console.tui.render import diff, lines
-from console.tui.render.broken_case import broken_blocks
+from console.tui.render.conversation import broken_blocks
 from console.tui.render.symbols import SYMBOLS, bar
 from console.tui.sanitize import literal, one_line
 from console.tui.suite_views.aidanbench_live import (

@@ -20,8 +20,7 @@ from console.insight.passage import Passage, PassageKind, show_json, show_json_l
 from console.insight.rollout import Rollout
 from console.suites.suite import Report
 from console.tui.render import diff
-from console.tui.render.broken_case import broken_blocks
-from console.tui.render.conversation import outcome_word, passage_block
+from console.tui.render.conversation import broken_blocks, outcome_word, passage_block
 from console.tui.render.symbols import SYMBOLS
 from console.tui.sanitize import literal, one_line
 from console.tui.suite_views.suite_view import CaseView, DrawContext, ReviewedCase, SuiteView
