@@ -18,7 +18,7 @@ from support.lookup_suite import number_of, only_run, records, results, right, u
 from console.core.outcome import Outcome
 from console.core.record import CLOCK, Asked, Closed, Opened, Steered, Tried
 from console.core.tally import RunFold
-from console.engine import pause as hold_module
+from console.engine import pause
 from console.engine.pause import ProviderPause
 
 ENDS_S = 110.0
@@ -129,28 +129,28 @@ def test_time_zones_change_nothing(home: Path, start: Start) -> None:
     assert 0 <= seen[0]["seconds"] < 60
 
 
-async def test_a_hold_believes_whichever_clock_says_that_it_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_provider_pause_believes_whichever_clock_says_that_it_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """The wall clock may be set back or forth; the monotonic one stands still while the machine sleeps."""
     real, jump = time.time, [0.0]
 
-    class Deadlines:
+    class JumpingClock:
         monotonic = staticmethod(time.monotonic)
 
         @staticmethod
         def time() -> float:
             return real() + jump[0]
 
-    monkeypatch.setattr(hold_module, "time", Deadlines)
-    monkeypatch.setattr(hold_module, "LOOK_S", 0.01)
+    monkeypatch.setattr(pause, "time", JumpingClock)
+    monkeypatch.setattr(pause, "CLOCK_CHECK_S", 0.01)
     ended: list[bool] = []
-    hold = ProviderPause(lambda: ended.append(True))
-    hold.extend(0.1)
+    provider_pause = ProviderPause(lambda: ended.append(True))
+    provider_pause.extend(0.1)
     jump[0] = -86_400.0
-    await asyncio.wait_for(hold.wait(), 60)
-    hold.extend(3600.0)
-    waiting = asyncio.ensure_future(hold.wait())
+    await asyncio.wait_for(provider_pause.wait(), 60)
+    provider_pause.extend(3600.0)
+    waiting = asyncio.ensure_future(provider_pause.wait())
     await asyncio.sleep(0)
-    assert 3590 < hold.left_s <= 3600
+    assert 3590 < provider_pause.left_s <= 3600
     jump[0] = 0.0
     await asyncio.wait_for(waiting, 60)
     assert ended == [True, True]

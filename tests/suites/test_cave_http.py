@@ -103,7 +103,8 @@ def test_no_finished_turn_is_lost(tmp_path: Path, mode: str, victim: str, point:
     run.parent.mkdir()
     with OpenAIServer(player.answer) as server:
         code = play(run, server, suite, mode, victim, point)
-        assert code == {"engine": -9, "ctrl-c": 0, "worker": 0}[victim]  # ctrl-c plays on what is in flight: here all
+        # The second ctrl-c comes 50 ms after the first: it finds a run that is over, or ends what is in flight.
+        assert code in {"engine": (-9,), "ctrl-c": (0, 1), "worker": (0,)}[victim]
         if code:
             turns = [one for one in records(run) if isinstance(one, Noted) and one.kind == "turn"]
             assert play(run, server, suite, mode) == 0
