@@ -62,7 +62,7 @@ def money(cost_usd: float | None, *, at_least: bool = False) -> str:
 
 
 def spent(tally: Tally) -> str:
-    """Return what a run cost: a lower bound when some rollouts' cost is unknown, `—` when all are."""
+    """Return what a run cost: a lower bound when some rollouts' cost is unknown, words when all are."""
     if tally.cost_unknown and tally.cost_usd == 0:
         return "cost unknown"
     return money(tally.cost_usd, at_least=tally.cost_unknown > 0)

@@ -23,7 +23,7 @@ from console.tui.widgets.key_line import KeyLine
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.transcript import Transcript
 
-PLACES = ("home", "launch", "live", "review", "compare", "board", "library")
+PLACES = tuple(SCREENS)
 ARGUMENTS = {"live": 1, "review": 1, "compare": 2, "grid": None}
 """How many runs a screen takes; None: a list of them."""
 
