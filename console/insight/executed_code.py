@@ -113,11 +113,6 @@ def cells_of(passages: Iterable[Passage]) -> list[Cell]:
     ]
 
 
-def is_code(passages: Iterable[Passage]) -> bool:
-    """Whether code was run in a conversation, or could have been."""
-    return any(passage.kind is PassageKind.NOTE and passage.head in (CELL, SANDBOX, TURN) for passage in passages)
-
-
 def code_missing_from_reply(data: Any, passages: Sequence[Passage]) -> str:
     """Return the code of a cell, or nothing when the model's message just above shows it."""
     code = read_cell(data).code

@@ -83,11 +83,6 @@ def category_of(entry_id: str) -> str:
     return entry_id.partition(":")[0].rpartition("_")[0]
 
 
-def source_of(entry_id: str) -> str:
-    """Return the id of the entry that a format-sensitivity id varies, or the id itself."""
-    return entry_id.rpartition(":")[2]
-
-
 def group_of(name: str) -> str:
     """Return the result group of a category or entry id: `non_live`, `live`, `multi_turn` and so on."""
     if FORMAT_SENSITIVITY in name:

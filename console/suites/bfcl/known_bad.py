@@ -25,11 +25,6 @@ _CUT_IN_JSON = frozenset(("simple_python_96",))
 """Entries with a list of objects as argument: in JSON form the answer is read only up to that list's end."""
 
 
-def is_impossible(entry_id: str) -> bool:
-    """Whether no output can pass an entry."""
-    return why_bad(entry_id).startswith("no output")
-
-
 def why_bad(entry_id: str) -> str:
     """Return why an entry cannot be passed, or only in an odd way; empty for all others."""
     source = entry_id.rpartition(":")[2]
