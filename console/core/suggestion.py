@@ -6,5 +6,12 @@ from collections.abc import Iterable
 
 def nearest(name: str, names: Iterable[str]) -> str | None:
     """Return the one of `names` that is most like `name`, or None when nothing is close."""
-    matches = difflib.get_close_matches(name.lower(), {other.lower() for other in names}, n=1, cutoff=0.5)
-    return next((other for other in names if other.lower() == matches[0]), None) if matches else None
+    return next(iter(nearest_names(name, names, 1)), None)
+
+
+def nearest_names(name: str, names: Iterable[str], most: int = 3) -> list[str]:
+    """Return those of `names` that are most like `name`, the nearest first; none when nothing is close."""
+    originals: dict[str, str] = {}
+    for other in names:
+        originals.setdefault(other.lower(), other)
+    return [originals[match] for match in difflib.get_close_matches(name.lower(), originals, n=most, cutoff=0.5)]
