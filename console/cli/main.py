@@ -4,7 +4,6 @@ Never a traceback on the terminal. What nobody expected is written to a crash fi
 local variables and no values, because those may hold prompts or keys.
 """
 
-import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -13,7 +12,7 @@ from types import FrameType
 
 from console import __version__
 from console.cli.exitcode import Exit
-from console.cli.output import Output
+from console.cli.output import Output, silence_stdout
 from console.cli.parser import Arguments, is_interactive, parse
 from console.core.fault import Fault, UsageError
 
@@ -32,7 +31,7 @@ def run(argv: Sequence[str]) -> int:
         Output().warn(f"eval-console: {fault.message}" + (f"\n  {fault.hint}" if fault.hint else ""))
         return Exit.INCONCLUSIVE
     except BrokenPipeError:
-        _silence_stdout()
+        silence_stdout()
         return Exit.OK
     except KeyboardInterrupt:
         return Exit.INTERRUPTED
@@ -73,7 +72,7 @@ def _serve(args: Arguments) -> int:
 
     options = [f"--theme={args.theme}"] if args.theme else []
     options += ["--ascii"] if args.ascii else []
-    return serve(WorkspacePaths(args.models, args.data, args.runs), options, args.port)
+    return serve(WorkspacePaths(args.models, args.data, args.runs), options, args.port, Output().text)
 
 
 def _install_signal_handlers() -> None:
@@ -84,11 +83,6 @@ def _install_signal_handlers() -> None:
             raise SystemExit(int(code))
 
         signal.signal(getattr(signal, name), leave)
-
-
-def _silence_stdout() -> None:
-    """Point stdout at nothing, so that the interpreter's last flush does not complain of the reader that left."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _report_missing(error: ModuleNotFoundError) -> int:

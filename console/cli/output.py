@@ -1,6 +1,7 @@
 """Output of the headless verbs: foreign text is made visible here, and only here is anything printed.
 
 Data go to stdout, talk to stderr. JSON is ASCII-escaped, so that no control character reaches a terminal through it.
+The few escape sequences that are written, for colours and the progress line, are put around text that is clean already.
 """
 
 import os
@@ -8,8 +9,9 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
-from console.core.text import visible, visible_line
+from console.core.text import visible, visible_file, visible_line, without_delete
 
+_CLEAR_LINE = "\r\x1b[K"
 _STYLES = {"bad": "31", "good": "32", "doubt": "33", "faint": "2", "strong": "1"}
 
 
@@ -31,17 +33,22 @@ class Output:
         """Write a line on stderr, even when quiet."""
         _write(sys.stderr, visible(text) + "\n")
 
-    def rewrite(self, text: str) -> None:
-        """Write a piece of our own to stderr as it is, for the progress line of a terminal."""
-        _write(sys.stderr, text)
+    @property
+    def rewrites(self) -> bool:
+        """Whether progress is one line that is written anew, on a terminal, and not a line now and then."""
+        return not self.quiet and sys.stderr.isatty()
+
+    def rewrite(self, text: str, end: str = "") -> None:
+        """Write the progress line of a terminal anew; an empty text clears it."""
+        _write(sys.stderr, _CLEAR_LINE + visible_line(text) + end)
 
     def text(self, text: str = "", style: str = "") -> None:
         """Write a line of readable text to stdout."""
         _write(sys.stdout, self._styled(visible(text), style) + "\n")
 
-    def raw(self, text: str) -> None:
-        """Write a file in another format, which an exporter has made safe."""
-        _write(sys.stdout, text)
+    def file(self, text: str) -> None:
+        """Write what could as well be a file: its tabs stay. Exporters make their text clean, so it stays as it is."""
+        _write(sys.stdout, visible_file(text))
 
     def data(self, value: Any) -> None:
         """Write one JSON value on one line of stdout."""
@@ -53,7 +60,7 @@ class Output:
 
         try:
             for value in values:
-                sys.stdout.write(json.dumps(value) + "\n")
+                sys.stdout.write(without_delete(json.dumps(value)) + "\n")
         finally:
             sys.stdout.flush()
 
@@ -61,9 +68,9 @@ class Output:
         self, headings: Sequence[str], rows: Iterable[Sequence[object]], *, right: frozenset[int] = frozenset()
     ) -> None:
         """Write a table, its columns as wide as their content; columns in `right` are aligned right."""
-        cells = [[visible_line(str(cell)) for cell in row] for row in rows]
-        widths = [max([len(head), *(len(row[n]) for row in cells)]) for n, head in enumerate(headings)]
-        for number, row in enumerate([list(headings), *cells]):
+        cells = [[visible_line(str(cell)) for cell in row] for row in [headings, *rows]]
+        widths = [max(len(row[n]) for row in cells) for n in range(len(headings))]
+        for number, row in enumerate(cells):
             line = "  ".join(
                 cell.rjust(width) if n in right else cell.ljust(width)
                 for n, (cell, width) in enumerate(zip(row, widths, strict=True))
@@ -74,6 +81,11 @@ class Output:
         if not style or not self._color or not sys.stdout.isatty():
             return text
         return f"\x1b[{_STYLES[style]}m{text}\x1b[0m"
+
+
+def silence_stdout() -> None:
+    """Point stdout at nothing, so that the interpreter's last flush does not complain of the reader that left."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _write(stream: TextIO, text: str) -> None:

@@ -79,6 +79,10 @@ class Parser(argparse.ArgumentParser):
         """Turn argparse's error into one of ours."""
         raise UsageError(_with_nearest(message), hint=f"See `{self.prog} --help`.")
 
+    def print_help(self, file: Any = None) -> None:
+        """Write the help through the one door, as everything."""
+        Output().file(self.format_help())
+
 
 class VerbParser(Parser):
     """The parser of one verb; loads the verb's module when first used."""

@@ -1,6 +1,5 @@
 """Progress of a foreground run on stderr: one line that is rewritten on a terminal, now and then a line elsewhere."""
 
-import sys
 import time
 
 from console.cli.output import Output
@@ -18,7 +17,6 @@ class Progress:
         """Show progress of a run of `planned` rollouts in all."""
         self.fold = RunFold()
         self._output, self._planned = output, planned
-        self._rewrites = sys.stderr.isatty() and not output.quiet
         self._last = 0.0
         self._shown = ""
 
@@ -28,33 +26,27 @@ class Progress:
         now = time.monotonic()
         if isinstance(record, Tried) and record.wait_s is None:
             self.say(f"{record.key}: {record.kind}: {record.message}")
-        if isinstance(record, Finished | Closed) and now - self._last >= _EVERY_S[self._rewrites]:
+        if isinstance(record, Finished | Closed) and now - self._last >= _EVERY_S[self._output.rewrites]:
             self._last = now
             self._show()
 
     def say(self, text: str) -> None:
         """Write a line above the progress line."""
-        self._clear()
+        if self._output.rewrites:
+            self._output.rewrite("")
         self._output.say(text)
 
     def close(self) -> None:
         """End the progress line."""
-        self._show()
-        if self._rewrites:
-            self._output.rewrite("\n")
+        self._show(end="\n")
 
-    def _show(self) -> None:
+    def _show(self, end: str = "") -> None:
         text = progress_line(self.fold.tally, self._planned)
-        if self._rewrites:
-            self._clear()
-            self._output.rewrite(text)
+        if self._output.rewrites:
+            self._output.rewrite(text, end)
         elif text != self._shown:
             self._output.say(text)
         self._shown = text
-
-    def _clear(self) -> None:
-        if self._rewrites:
-            self._output.rewrite("\r\x1b[K")
 
 
 def progress_line(tally: Tally, planned: int) -> str:

@@ -1,8 +1,9 @@
 """Making foreign text visible: what a terminal would obey or hide becomes readable marks, and nothing is deleted.
 
 Pure string work. Line feeds stay, tabs become four spaces, every other control character, bidirectional control,
-invisible character and lone surrogate is replaced by a mark (`^[`, `‹9B›`, `‹U+202E›`), because a reader of an
-evaluation must see that it was there. A zero-width joiner between two emoji is left alone. Stored data stay raw.
+invisible character (zero-width, soft hyphen, tag, variation selector, byte order mark) and lone surrogate is replaced
+by a mark (`^[`, `‹9B›`, `‹U+202E›`), because a reader of an evaluation must see that it was there. What an emoji is
+made of is left alone: a zero-width joiner between two pictures, a style selector after one. Stored data stay raw.
 """
 
 import re
@@ -10,11 +11,14 @@ import re
 TAB = "    "
 """What one tab is shown as."""
 
-_PICTURE = "\u2190-\u2bff\u3030\u303d\ufe0f\U0001f000-\U0001faff"
+_PICTURE = "\u2190-\u2bff\u3030\u303d\U0001f000-\U0001faff"
+_BEFORE_SELECTOR = f"{_PICTURE}#*0-9\u00a9\u00ae\u203c\u2049\u2122\u2139\u3297\u3299"
+"""What has a form as text and one as a picture, which a style selector after it chooses."""
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200c\u200e\u200f"
-    "\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff]"
-    f"|(?<![{_PICTURE}])\u200d|\u200d(?![{_PICTURE}])"
+    "\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0d\ufeff\uffa0\ufff0-\ufffb\ud800-\udfff"
+    "\U00013430-\U00013440\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+    f"|(?<![{_PICTURE}\ufe0f])\u200d|\u200d(?![{_PICTURE}])|(?<![{_BEFORE_SELECTOR}])[\ufe0e\ufe0f]"
 )
 
 
@@ -30,7 +34,12 @@ def mark_of(character: str) -> str:
 
 def visible(text: str) -> str:
     """Return the text as it may be shown over several lines; of the control characters only newlines are left."""
-    return _HIDDEN.sub(_mark, text.replace("\t", TAB))
+    return visible_file(text.replace("\t", TAB))
+
+
+def visible_file(text: str) -> str:
+    """Return the text of a file as it may be shown; tabs stay, because they may be part of its form."""
+    return _HIDDEN.sub(_mark, text)
 
 
 def visible_line(text: str) -> str:
@@ -55,6 +64,11 @@ def marked(text: str) -> tuple[str, list[tuple[int, int]]]:
         return text, ranges
     parts.append(text[done:])
     return "".join(parts), ranges
+
+
+def without_delete(json_text: str) -> str:
+    """Return ASCII JSON with DEL escaped, the one control character that encoders leave as it is."""
+    return json_text.replace("\x7f", r"\u007f")
 
 
 def without_hidden(text: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from console.core.text import without_delete
 from console.exchange.document import Item, RunDocument
 
 SCHEMA = 1
@@ -29,7 +30,7 @@ def run_object(document: RunDocument) -> dict[str, Any]:
 
 def json_text(document: RunDocument) -> str:
     """Return a whole file."""
-    return json.dumps(run_object(document), indent=1, default=str) + "\n"
+    return without_delete(json.dumps(run_object(document), indent=1, default=str)) + "\n"
 
 
 def _rollout(item: Item) -> dict[str, Any]:

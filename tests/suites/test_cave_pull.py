@@ -14,6 +14,7 @@ from console.core.fault import UsageError
 from console.suites.catalog import read_entry
 from console.suites.cavebench.pull import pull
 from console.suites.cavebench.suite import CaveBenchSuite
+from console.suites.pull import Pull
 
 SCENARIO = [{"name": "s", "module": "evals.fam.mod", "conversations": [{"id": "c", "turns": [{"query": "q"}]}]}]
 FILES = {
@@ -34,40 +35,46 @@ def checkout(root: Path, files: dict[str, str]) -> Path:
     return root
 
 
+def taken(root: Path, source: Path | None) -> Path:
+    """Pull whatever there is."""
+    return pull(Pull(root, lambda _: None, source, accepts_digest=True))
+
+
 def names(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
 
 
 def test_from_a_checkout(tmp_path: Path) -> None:
     said: list[Any] = []
-    folder = pull(tmp_path / "data", checkout(tmp_path / "co", FILES), said.append)
+    folder = pull(Pull(tmp_path / "data", said.append, checkout(tmp_path / "co", FILES), accepts_digest=True))
     assert names(folder) == ["evals/fam/data.csv", "evals/fam/mod.py", "evals/fam/s.json", "suite.toml"]
     entry = read_entry(folder, "pulled")
     assert (entry.format, entry.comparable, entry.source["version"]) == ("cavebench", False, "unknown")
     assert [category.name for category in CaveBenchSuite(entry).categories()] == ["s"]
-    assert said == ["these files are not those of the pinned revision", "1 scenarios, 1 conversations, 1 turns"]
+    assert said[0].startswith("accepted though not pinned: the files of cave-bench a074e6a: sha256 ")
+    assert said[1:] == ["1 scenarios, 1 conversations, 1 turns"]
 
 
 def test_links_are_not_followed(tmp_path: Path) -> None:
     source = checkout(tmp_path / "co", FILES)
     (tmp_path / "outside.txt").write_text("x")
     (source / "evals" / "link.txt").symlink_to(tmp_path / "outside.txt")
-    assert "evals/link.txt" not in names(pull(tmp_path / "data", source, lambda _: None))
+    assert "evals/link.txt" not in names(taken(tmp_path / "data", source))
 
 
 def test_a_damaged_checkout_leaves_the_old_folder(tmp_path: Path) -> None:
-    old = pull(tmp_path / "data", checkout(tmp_path / "co", FILES), lambda _: None)
+    old = taken(tmp_path / "data", checkout(tmp_path / "co", FILES))
     before = names(old)
     for text in ("[{", json.dumps([{"name": "s", "module": "gone", "conversations": []}])):
         with pytest.raises(UsageError, match=r"s\.json"):
-            pull(tmp_path / "data", checkout(tmp_path / "bad", FILES | {"evals/fam/s.json": text}), lambda _: None)
+            taken(tmp_path / "data", checkout(tmp_path / "bad", FILES | {"evals/fam/s.json": text}))
         assert names(old) == before
     assert [path.name for path in (tmp_path / "data").iterdir()] == ["cavebench"]
 
 
 def test_another_folder_is_no_checkout(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="neither evals/ nor benchmarks/"):
-        pull(tmp_path / "data", checkout(tmp_path / "co", {"x.py": ""}), lambda _: None)
+        taken(tmp_path / "data", checkout(tmp_path / "co", {"x.py": ""}))
 
 
 def test_download(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,7 +89,7 @@ def test_download(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         return io.BytesIO(archive.getvalue())
 
     monkeypatch.setattr(urllib.request, "urlopen", answer)
-    folder = pull(tmp_path / "data", None, lambda _: None)
+    folder = taken(tmp_path / "data", None)
     assert names(folder) == ["evals/fam/data.csv", "evals/fam/mod.py", "evals/fam/s.json", "suite.toml"]
     assert len(asked) == 1
 
@@ -93,5 +100,5 @@ def test_no_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(urllib.request, "urlopen", fail)
     with pytest.raises(UsageError, match="--from PATH"):
-        pull(tmp_path / "data", None, lambda _: None)
+        taken(tmp_path / "data", None)
     assert not list((tmp_path / "data").iterdir())

@@ -22,7 +22,7 @@ def test_without_the_extra_it_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "textual_serve.server", None)
     monkeypatch.setitem(sys.modules, "textual_serve", None)
     with pytest.raises(UsageError, match="textual-serve") as caught:
-        serve.serve(WorkspacePaths(), [], 8765)
+        serve.serve(WorkspacePaths(), [], 8765, [].append)
     assert "eval-console[serve]" in caught.value.hint
 
 

@@ -48,11 +48,12 @@ def run(args: BranchArguments) -> int:
     reader, rollout = find_rollout(args, args.which, args.rollout)
     conversation = reader.conversation(rollout)
     if args.show_prompt:
-        args.output.raw(as_text(opening_of(conversation)))
+        args.output.file(as_text(opening_of(conversation)))
         return Exit.OK
     edit = None
     if args.prompt is not None:
-        edit = Edit(tuple(opening_of(conversation)), tuple(from_text(_read(args.prompt))))
+        before = opening_of(conversation)
+        edit = Edit(tuple(before), tuple(from_text(_read(args.prompt), before)))
     plan = branch_plan(
         reader.folder.name,
         reader.manifest,

@@ -76,7 +76,7 @@ def run(args: CompareArguments) -> int:
     if args.form != "text":
         text = _FORMS[args.form](comparison)
         if args.out is None:
-            args.output.raw(text)
+            args.output.file(text)
         else:
             write_file(args.out, text.encode())
     elif args.json:

@@ -58,7 +58,7 @@ def run(args: ExportArguments) -> int:
         args.output.warn(f"{why}\n  Exported without report and comparisons.")
     data = form.write(document)
     if out is None:
-        args.output.raw(data.decode("utf-8"))
+        args.output.file(data.decode("utf-8"))
         return Exit.OK
     if out.is_dir():
         out /= f"{folder.name}{form.extension}"

@@ -9,13 +9,15 @@ from console.cli.parser import Arguments
 from console.config.paths import find_data_roots
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
+from console.suites.pull import Pull
 
-_SOURCES = {
+SOURCES = {
     "bfcl": "console.suites.bfcl.pull",
     "aidanbench": "console.suites.aidanbench.pull",
     "cavebench": "console.suites.cavebench.pull",
     "minilm": "console.suites.minilm_pull",
 }
+"""Modules that pull, each with a function `pull`, by the name of what they bring."""
 
 
 class PullArguments(Arguments):
@@ -23,13 +25,17 @@ class PullArguments(Arguments):
 
     name: str
     from_path: Path | None
+    accept_digest: bool
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument("name", metavar="NAME", help=f"what to get: {', '.join(_SOURCES)}")
+    parser.add_argument("name", metavar="NAME", help=f"what to get: {', '.join(SOURCES)}")
     parser.add_argument(
         "--from", dest="from_path", type=Path, metavar="PATH", help="a wheel, checkout or folder you have"
+    )
+    parser.add_argument(
+        "--accept-digest", action="store_true", help="take files that are not the pinned ones; never comparable"
     )
 
 
@@ -39,13 +45,14 @@ def run(args: PullArguments) -> int:
     Raises:
         UsageError: nothing of that name can be pulled, or the pull failed.
     """
-    module = _SOURCES.get(args.name)
+    module = SOURCES.get(args.name)
     if module is None:
-        close = nearest(args.name, _SOURCES)
-        hint = f"Did you mean {close}?" if close else f"These can be pulled: {', '.join(_SOURCES)}."
+        close = nearest(args.name, SOURCES)
+        hint = f"Did you mean {close}?" if close else f"These can be pulled: {', '.join(SOURCES)}."
         raise UsageError(f"nothing called {args.name!r} can be pulled", hint=hint)
     root = args.data or find_data_roots(None).pulled
-    folder = importlib.import_module(module).pull(root, args.from_path, args.output.say)
+    request = Pull(root, args.output.say, args.from_path, accepts_digest=args.accept_digest)
+    folder = importlib.import_module(module).pull(request)
     if args.json:
         args.output.data({"name": args.name, "folder": str(folder)})
     else:

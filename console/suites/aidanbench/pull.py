@@ -1,13 +1,12 @@
 """Getting the official AidanBench questions and wording: three pinned source files, read and never run.
 
 The questions and most of the wording come from the original program, the follow-up of the growing chat from the
-environment that the document describes. Everything is held against pinned digests; what differs is kept, said and not
-called comparable. Neither project states a licence for these texts, so they are written to the user's data folder only.
+environment that the document describes. Everything is held against pinned digests. Neither project states a licence for
+these texts, so they are written to the user's data folder only.
 """
 
 import hashlib
 import json
-import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -28,6 +27,7 @@ from console.suites.aidanbench.prompts import (
 from console.suites.aidanbench.source import Source
 from console.suites.aidanbench.wording import OURS, Wording
 from console.suites.archive import tree_sha256
+from console.suites.pull import Pin, Pull
 
 NAME = "aidanbench"
 REVISION = "a6bb3253ff630c82e7adbc81ce7bc7184c5bd881"
@@ -58,28 +58,20 @@ _DIGESTS = {
 """First 16 hex digits of the sha256 of each official prompt, filled with known texts."""
 
 
-def pull(target_root: Path, from_path: Path | None = None, say: Callable[[str], object] = print) -> Path:
-    """Bring the official questions and wording below `target_root` and return their folder.
+def pull(request: Pull) -> Path:
+    """Bring the official questions and wording, by download or from a checkout, and return their folder.
 
-    Args:
-        target_root: the root for pulled data; the folder `aidanbench` in it is replaced.
-        from_path: a checkout of the original program instead of a download; may hold the environment's source too.
-        say: takes progress lines for the reader.
+    A checkout of the original program may hold the environment's source, too.
 
     Raises:
-        UsageError: no network, not such a checkout, sources that are not understood, or an unwritable folder.
+        UsageError: no network, not such a checkout, other texts than the pinned ones, sources that are not understood,
+            or an unwritable folder.
     """
-    try:
-        target_root.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".pull-", dir=target_root) as scratch:
-            sources = from_path if from_path is not None else download(Path(scratch) / "sources", say)
-            new_folder = Path(scratch) / NAME
-            new_folder.mkdir()
-            _fill(new_folder, sources, say)
-            return _replace(new_folder, target_root / NAME, Path(scratch))
-    except OSError as error:
-        where = str(error.filename or target_root)
-        raise UsageError(f"cannot be written: {error.strerror}", where=where, hint="Choose with --data.") from error
+
+    def fill(new_folder: Path, scratch: Path) -> None:
+        _fill(new_folder, request.from_path or download(scratch / "sources", request.say), request)
+
+    return request.into(NAME, fill)
 
 
 def download(into: Path, say: Callable[[str], object]) -> Path:
@@ -112,16 +104,18 @@ def read_official_wording(folder: Path, say: Callable[[str], object]) -> Wording
     official_wording = Wording("official", first, environment, original, coherence, similarity, origin)
     changed = changed_texts(official_wording)
     if changed - {"followup_environment"}:
-        say(f"these prompts are not the pinned ones: {', '.join(sorted(changed))}")
         return Wording("changed", first, environment, original, coherence, similarity, origin or "changed")
     if "followup_environment" in changed and not origin:
-        say("the environment's follow-up is not the pinned one")
         return Wording("official", first, environment, original, coherence, similarity, "changed")
     return official_wording
 
 
 def changed_texts(official_wording: Wording) -> set[str]:
     """Return the names of the texts whose filled form has not the official digest."""
+    return {name for name, digest in _digests(official_wording).items() if digest != _DIGESTS[name]}
+
+
+def _digests(official_wording: Wording) -> dict[str, str]:
     previous = ["one"]
     filled = {
         "first": first_prompt(official_wording, _SAMPLE),
@@ -130,7 +124,7 @@ def changed_texts(official_wording: Wording) -> set[str]:
         "coherence": coherence_prompt(official_wording, _SAMPLE, "Alliances"),
         "similarity": similarity_prompt(official_wording, _SAMPLE, "Alliances", "Militarism"),
     }
-    return {name for name, text in filled.items() if hashlib.sha256(text.encode()).hexdigest()[:16] != _DIGESTS[name]}
+    return {name: hashlib.sha256(text.encode()).hexdigest()[:16] for name, text in filled.items()}
 
 
 def _environment_followup(folder: Path, say: Callable[[str], object]) -> tuple[str, str]:
@@ -142,24 +136,29 @@ def _environment_followup(folder: Path, say: Callable[[str], object]) -> tuple[s
     return Source(place).prompt("_build_prompt", "base_prompt")[1], ""
 
 
-def _fill(new_folder: Path, sources: Path, say: Callable[[str], object]) -> None:
+def _fill(new_folder: Path, sources: Path, request: Pull) -> None:
     questions = Source(_find(sources, QUESTIONS)).texts("questions")
-    official_wording = read_official_wording(sources, say)
+    official_wording = read_official_wording(sources, request.say)
     digest = question_digest(questions)
-    official = digest == QUESTION_DIGEST
-    if not official:
-        say("these questions are not the pinned ones: totals will not be called comparable")
+    is_official = request.is_pinned([Pin("the questions", digest, QUESTION_DIGEST), *_pins(official_wording)])
     lines = [json.dumps({"question": question}, ensure_ascii=False) for question in questions]
     (new_folder / dataset.FILE).write_text("\n".join(lines) + "\n", encoding="utf-8")
     (new_folder / wording.FILE).write_text(
         json.dumps(asdict(official_wording), ensure_ascii=False, indent=1), encoding="utf-8"
     )
-    comparable = official and official_wording.name == "official"
+    comparable = is_official and official_wording.name == "official"
     (new_folder / "suite.toml").write_text(
         _suite_toml(tree_sha256(new_folder), digest, official_wording, comparable=comparable), encoding="utf-8"
     )
     dataset.read_folder(new_folder, NAME)
     wording.read_wording(new_folder)
+
+
+def _pins(official_wording: Wording) -> list[Pin]:
+    """Return what the prompts must be; a follow-up that is ours because there is none of theirs is not held to it."""
+    ours = {"followup_environment"} if official_wording.environment_origin == OURS.name else set[str]()
+    digests = _digests(official_wording)
+    return [Pin(f"prompt {name}", digests[name], _DIGESTS[name]) for name in _DIGESTS if name not in ours]
 
 
 def _suite_toml(tree: str, digest: str, official_wording: Wording, *, comparable: bool) -> str:
@@ -206,15 +205,3 @@ def _fetch(address: str, target: Path) -> None:
         raise UsageError(f"{address} is larger than a source file can be", hint=_HINT)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(content)
-
-
-def _replace(new_folder: Path, target: Path, scratch: Path) -> Path:
-    old_folder = scratch / "old"
-    if target.exists():
-        target.rename(old_folder)
-    try:
-        return new_folder.rename(target)
-    except OSError:
-        if old_folder.exists():
-            old_folder.rename(target)
-        raise

