@@ -1,0 +1,64 @@
+"""Fixed texts of the official local handlers, read from the pulled release without running any of it.
+
+They belong to the release and are not repeated here. A place is a module and a function (or a constant) in it; its texts
+are the string literals in the order of the syntax tree, a docstring left out.
+"""
+
+import ast
+from functools import lru_cache
+from pathlib import Path
+
+from console.core.fault import UsageError
+
+HANDLERS = "model_handler/local_inference"
+"""Folder of the modules, below the package of the release."""
+_HINT = "Pull the supported release again with `eval-console pull bfcl`."
+
+
+class ReleaseTexts:
+    """The literals of one unpacked release."""
+
+    def __init__(self, package: Path | None) -> None:
+        """Take the folder `bfcl_eval` of the release; None where a dataset came without one. Nothing is read yet."""
+        self._package = package
+
+    def of(self, module: str, place: str) -> tuple[str, ...]:
+        """Return the string literals of a function or constant, such as `ArchHandler._format_prompt` of `arch`.
+
+        Raises:
+            UsageError: the release was pulled without its handlers, or is another one.
+        """
+        if self._package is None:
+            raise UsageError("templates of local models are read from the official release", hint=_HINT)
+        return _literals(self._package / HANDLERS / f"{module}.py", place)
+
+
+@lru_cache(maxsize=64)
+def _literals(path: Path, place: str) -> tuple[str, ...]:
+    try:
+        node: ast.AST = ast.parse(path.read_text(encoding="utf-8"))
+        for name in place.split("."):
+            node = next(child for child in ast.iter_child_nodes(node) if _is_named(child, name))
+    except (OSError, SyntaxError, UnicodeDecodeError, StopIteration) as error:
+        raise UsageError(
+            f"the release holds no text of {place}: {error or type(error).__name__}", where=str(path), hint=_HINT
+        ) from error
+    return tuple(_strings(node))
+
+
+def _is_named(node: ast.AST, name: str) -> bool:
+    match node:
+        case ast.ClassDef() | ast.FunctionDef():
+            return node.name == name
+        case ast.Assign(targets=[ast.Name(id=target)]):
+            return target == name
+        case _:
+            return False
+
+
+def _strings(node: ast.AST) -> list[str]:
+    children = list(ast.iter_child_nodes(node))
+    if isinstance(node, ast.FunctionDef):
+        children = [*node.body[1:]] if ast.get_docstring(node, clean=False) is not None else [*node.body]
+    own = [node.value] if isinstance(node, ast.Constant) and isinstance(node.value, str) else []
+    return own + [text for child in children for text in _strings(child)]

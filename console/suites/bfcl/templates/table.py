@@ -1,0 +1,44 @@
+"""The templates by the name that a profile gives them."""
+
+from console.core.fault import UsageError
+from console.suites.bfcl.templates import deepseek, glm, granite, hammer, headers, ministral, plain_chat, qwen
+from console.suites.bfcl.templates.template import Template
+
+TEMPLATES: dict[str, Template] = {
+    "arch": qwen.ARCH,
+    "bielik": plain_chat.BIELIK,
+    "bitagent": headers.BITAGENT,
+    "deepseek_r1": deepseek.DEEPSEEK_R1,
+    "gemma": plain_chat.GEMMA,
+    "glm_4": glm.GLM_4,
+    "granite_20b": granite.GRANITE_20B,
+    "granite_3": granite.GRANITE_3,
+    "granite_4": granite.GRANITE_4,
+    "hammer": hammer.HAMMER,
+    "llama": plain_chat.LLAMA,
+    "llama_31": headers.LLAMA_31,
+    "llama_4": plain_chat.LLAMA_4,
+    "minicpm": plain_chat.MINICPM,
+    "ministral": ministral.MINISTRAL,
+    "nanbeige": qwen.NANBEIGE,
+    "pelican": qwen.PELICAN,
+    "phi_4": plain_chat.PHI_4,
+    "phi_4_mini": plain_chat.PHI_4_MINI,
+    "phi_native": granite.PHI_NATIVE,
+    "qwen": qwen.QWEN,
+    "qwen_native": qwen.QWEN_NATIVE,
+    "think_agent": headers.THINK_AGENT,
+    "xlam_llama": headers.XLAM_LLAMA,
+    "xlam_qwen": headers.XLAM_QWEN,
+}
+
+
+def template_named(name: str) -> Template:
+    """Return a template.
+
+    Raises:
+        UsageError: nobody wrote it; its name is said.
+    """
+    if name not in TEMPLATES:
+        raise UsageError(f"the prompt template {name!r} is not offered", hint=f"Offered: {', '.join(TEMPLATES)}.")
+    return TEMPLATES[name]
