@@ -7,6 +7,7 @@ from console.suites.bfcl import categories as names
 from console.suites.bfcl.agentic_answers import scripted_agentic_turn
 from console.suites.bfcl.dataset import Dataset
 from console.suites.bfcl.entry import Entry
+from console.suites.bfcl.handlers.handler import Handler
 from console.suites.bfcl.memory.backend import core_of
 from console.suites.bfcl.memory.chain import memory_after
 from console.suites.bfcl.memory.embedding import embedding
@@ -18,7 +19,9 @@ from console.suites.bfcl.wording import Wording
 from console.suites.stage import Stage
 
 
-async def play_agentic(entry: Entry, stage: Stage, setting: Setting, wording: Wording, dataset: Dataset) -> Any:
+async def play_agentic(
+    entry: Entry, stage: Stage, setting: Setting, handler: Handler, wording: Wording, dataset: Dataset
+) -> Any:
     """Hold the conversation and return the official result form.
 
     A memory entry starts with what the conversations it depends on have left behind; without any of them it starts
@@ -38,4 +41,4 @@ async def play_agentic(entry: Entry, stage: Stage, setting: Setting, wording: Wo
     else:
         execution = WebSearchExecution(entry.id, entry.initial_config, choose_web(setting.options, dataset))
     offered = entry.with_functions(docs)
-    return await Conversation(offered, stage, setting, wording, execution, {}, memory, scripted_agentic_turn).play()
+    return await Conversation(offered, stage, handler, wording, execution, {}, memory, scripted_agentic_turn).play()

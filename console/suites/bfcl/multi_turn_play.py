@@ -10,17 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from console.core.case import Setting
-from console.core.chat import Message, Reply, ScriptedAnswers
+from console.core.chat import ScriptedAnswers
 from console.core.fault import Fault, FaultKind
 from console.suites.bfcl.entry import Entry
-from console.suites.bfcl.execution import executable_calls
+from console.suites.bfcl.handlers.handler import Handler, Turn
 from console.suites.bfcl.multi_turn import worker_entry
-from console.suites.bfcl.play import output_of
 from console.suites.bfcl.prompts import added_functions, first_turn, system_prompt, with_hints
 from console.suites.bfcl.rendering import Doc
 from console.suites.bfcl.simulator_host import SimulatorHost, StateGone
-from console.suites.bfcl.tools import native_tools
 from console.suites.bfcl.turn_answers import scripted_turn
 from console.suites.bfcl.wording import Wording
 from console.suites.stage import Stage
@@ -98,7 +95,7 @@ class Conversation:
 
     entry: Entry
     stage: Stage
-    setting: Setting
+    handler: Handler
     wording: Wording
     simulation: Execution
     withheld: dict[str, list[Doc]]
@@ -106,7 +103,9 @@ class Conversation:
     memory: Any = None
     """Core memory of a memory entry, shown in its prompt; empty when there is nothing in it."""
     script: TurnScript = scripted_turn
-    messages: list[Message] = field(default_factory=list[Message])
+    history: list[Turn] = field(default_factory=list[Turn])
+    asked: int = 0
+    """Requests made so far."""
     docs: list[Doc] = field(default_factory=list[Doc])
 
     async def play(self) -> list[list[Any]]:
@@ -130,44 +129,47 @@ class Conversation:
     def _open_turn(self, number: int) -> None:
         if number == 0:
             self.docs = with_hints(self.entry.function, self.entry, self.wording)
-            native = self.setting.mode == "fc"
-            prompt = "" if native else system_prompt(self.docs, "", self.wording)
-            self.messages = first_turn(self.entry, self.wording, prompt=prompt, memory=self.memory)
+            prompt = system_prompt(self.docs, "", self.wording) if self.handler.described_in_prompt else ""
+            opening = first_turn(self.entry, self.wording, prompt=prompt, memory=self.memory)
+            self.history = self.handler.open_turn(opening, 0)
             return
+        messages = list(self.entry.question[number])
         added = self.withheld.get(str(number))
         if added:
-            self.docs = [*self.docs, *added]
-            self.messages.append(added_functions(added, self.wording, self.setting.mode))
-        self.messages += self.entry.question[number]
+            native = self.handler.native
+            self.docs = [*self.docs, *added] if native else self.docs
+            messages.insert(0, added_functions(added, self.wording, "fc" if native else "prompt"))
+        self.history += self.handler.open_turn(messages, number)
 
     async def _turn(self, turn: int) -> tuple[list[Any], bool]:
         """Play one turn; returns its steps and whether it ended by itself."""
         steps: list[Any] = []
-        tools = native_tools(self.docs) if self.setting.mode == "fc" else []
+        tools, params = self.handler.tools(self.docs), dict(self.handler.params)
+        offered = [*self.docs, *self._told(turn)]
         while len(steps) <= STEP_LIMIT:
             step = len(steps)
-            scripted = self.script(self.entry, self.docs, turn, step)
-            reply = await self.stage.ask(self.messages, tools=tools, turn=turn, step=step, scripted=scripted)
-            output = output_of(reply, self.setting.mode)
-            steps.append(output)
-            self.messages.append(reply.message())
-            calls = executable_calls(output, self.setting.mode)
+            messages = self.handler.request(self.history, self.docs, self.asked)
+            scripted = self.script(self.entry, offered, turn, step)
+            reply = await self.stage.ask(messages, tools=tools, params=params, turn=turn, step=step, scripted=scripted)
+            self.asked += 1
+            answer = self.handler.read(reply)
+            steps.append(answer.output)
+            self.history.append(answer.message)
+            calls = self.handler.calls(answer.output)
             if not calls:
                 return steps, True
-            self._show(reply, calls, await self._execute(calls, turn, step))
+            results = await self._execute(calls, turn, step)
+            self.history += self.handler.show_results(answer.message, calls, results)
         return steps, False
+
+    def _told(self, turn: int) -> list[Doc]:
+        """Return documents that were told in words until this turn; they name arguments for the simulated models."""
+        if self.handler.native:
+            return []
+        return [doc for number, docs in self.withheld.items() if int(number) <= turn for doc in docs]
 
     async def _execute(self, calls: list[str], turn: int, step: int) -> list[str]:
         request = {"turn": turn, "step": step, "calls": calls}
         results: list[str] = await self.stage.perform("running code", request, lambda: self.simulation.execute(calls))
         self.simulation.executed.append(calls)
         return results
-
-    def _show(self, reply: Reply, calls: list[str], results: list[str]) -> None:
-        """Put results into the conversation: as tool messages, or as one user message in prompting mode."""
-        if self.setting.mode == "fc":
-            for call, result in zip(reply.tool_calls, results, strict=False):
-                self.messages.append({"role": "tool", "content": result, "tool_call_id": call.id})
-            return
-        shown = [{"role": "tool", "name": call, "content": text} for call, text in zip(calls, results, strict=True)]
-        self.messages.append({"role": "user", "content": repr(shown)})

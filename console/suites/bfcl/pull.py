@@ -1,6 +1,6 @@
 """Getting the official BFCL v4 data: the pinned wheel, unpacked below the data folder, never committed.
 
-Takes the datasets, the simulators and the two modules whose literals hold the official wording. Nothing of it runs
+Takes the datasets, the simulators and the modules whose literals hold the official wording. Nothing of it runs
 here. `suite.toml`, which makes the folder visible to the catalogue, is written last.
 """
 
@@ -30,10 +30,14 @@ _KEPT_FILES = frozenset(
         "constants/column_headers.py",
         "eval_checker/__init__.py",
         "eval_checker/multi_turn_eval/__init__.py",
+        "model_handler/api_inference/mining.py",
+        "model_handler/api_inference/nemotron.py",
     )
 )
 _DATA = f"{_PACKAGE}/data/"
 _UNUSED = f"{_PACKAGE}/data/unused_datasets/"
+_HANDLERS = f"{_PACKAGE}/model_handler/local_inference/"
+"""Their literals are the fixed texts of prompts; nothing of them runs."""
 _SIMULATORS = f"{_PACKAGE}/eval_checker/multi_turn_eval/func_source_code/"
 
 
@@ -63,7 +67,7 @@ def _is_kept(name: str) -> bool:
         return True
     if name.startswith(_DATA):
         return not name.startswith(_UNUSED)
-    return name.startswith(_SIMULATORS) and name.endswith(".py")
+    return name.startswith((_SIMULATORS, _HANDLERS)) and name.endswith(".py")
 
 
 def _copy_tree(source: Path, new_folder: Path) -> None:

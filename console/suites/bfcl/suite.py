@@ -19,6 +19,7 @@ from console.suites.bfcl.entry import Entry, entry_of
 from console.suites.suite import Category, Estimate, LineChecker, Option, Report, Result, SuiteEntry
 
 if TYPE_CHECKING:
+    from console.suites.bfcl.handlers.handler import Handler
     from console.suites.bfcl.wording import Wording
     from console.suites.leaderboard import LeaderboardRules
     from console.suites.stage import Stage
@@ -121,7 +122,7 @@ class BfclSuite:
         from console.suites.bfcl.play import question_of
 
         entry = entry_of(case)
-        messages, tools = question_of(self._with_functions(entry), self.wording, setting.mode)
+        messages, tools = question_of(self._with_functions(entry), self.wording, self.handler(setting))
         if names.is_single_turn(entry.category):
             return estimate_single(messages, tools)
         return estimate_turns(messages, tools, len(entry.question))
@@ -133,14 +134,20 @@ class BfclSuite:
         from console.suites.bfcl.play import play_single_turn
         from console.suites.bfcl.simulator_host import host_of
 
-        entry = entry_of(case)
+        entry, handler = entry_of(case), self.handler(setting)
         if names.is_single_turn(entry.category):
-            return await play_single_turn(entry, stage, setting, self.wording)
+            return await play_single_turn(entry, stage, handler, self.wording)
         if not names.is_multi_turn(entry.category):
-            return await play_agentic(entry, stage, setting, self.wording, self.dataset)
+            return await play_agentic(entry, stage, setting, handler, self.wording, self.dataset)
         docs, withheld = self.dataset.functions(entry)
         simulation = Simulation(entry, host_of(self.dataset), f"{stage.key}/{id(stage)}")
-        return await Conversation(entry.with_functions(docs), stage, setting, self.wording, simulation, withheld).play()
+        return await Conversation(entry.with_functions(docs), stage, handler, self.wording, simulation, withheld).play()
+
+    def handler(self, setting: Setting) -> "Handler":
+        """Return how the model of a setting is spoken to."""
+        from console.suites.bfcl.handlers.table import handler_of
+
+        return handler_of(setting, self.dataset)
 
     def scores_slowly(self, case: Case) -> bool:
         """Conversations with simulators are played again by their worker to be judged."""

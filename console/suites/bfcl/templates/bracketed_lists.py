@@ -10,6 +10,8 @@ from console.suites.bfcl.templates.template import Completion, TemplateError
 
 _PHI_CLOSED = re.compile(r"<\|tool_call\|>(.*?)<\|/tool_call\|>", re.DOTALL)
 _PHI_OPEN = re.compile(r"<\|tool_call\|>(.*?)(?:<\|/tool_call\|>)?$", re.DOTALL)
+_LETTERS = "AINST:"
+"""Officially a prefix was meant; its letters are dropped."""
 _KEYS = {"name", "arguments"}
 
 
@@ -20,7 +22,7 @@ def read_phi(text: str) -> Completion:
 
 def read_granite(text: str) -> Completion:
     """Read what follows `<tool_call>`, or `<|tool_call|>`; letters of `ASSISTANT:` in front are dropped."""
-    stripped = text.lstrip("ASSISTANT:").lstrip()
+    stripped = text.lstrip(_LETTERS).lstrip()
     if "<tool_call>" in stripped:
         _, marked, block = stripped.replace("</tool_call>", "").partition("<tool_call>")
     else:

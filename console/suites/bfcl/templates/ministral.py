@@ -1,8 +1,8 @@
 """Ministral: tools before the last question, calls and results named by identifiers."""
 
-import hashlib
 import json
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Any, cast
 
 from console.suites.bfcl.rendering import Doc
@@ -10,8 +10,10 @@ from console.suites.bfcl.templates.template import Completion, PromptInput, Temp
 
 
 def _render(given: PromptInput) -> Iterator[str]:
+    """Yield the prompt. Officially identifiers are random; here they are counted, so that a resume finds the same."""
     messages = given.after_system
     questions = [message for message in messages if message["role"] == "user"]
+    numbers, waiting = count(1), list[str]()
     yield "<s>"
     for index, message in enumerate(messages):
         role, content = message["role"], message["content"]
@@ -19,10 +21,14 @@ def _render(given: PromptInput) -> Iterator[str]:
             tools = _tools(given.docs) if given.docs and message == questions[-1] else ""
             own = f"{given.system}\n\n" if given.system and index == len(messages) - 1 else ""
             yield f"{tools}[INST]{own}{content}[/INST]"
+        elif role == "assistant" and "calls" in message:
+            waiting = [f"id{next(numbers):07}" for _ in message["calls"]]
+            calls = [{**call, "id": identifier} for call, identifier in zip(message["calls"], waiting, strict=True)]
+            yield f"[TOOL_CALLS]{json.dumps(calls)}</s>"
         elif role == "assistant":
             yield f"{content}</s>"
         elif role == "tool":
-            shown = json.dumps({"content": content, "call_id": message["id"]})
+            shown = json.dumps({"content": content, "call_id": waiting.pop(0)})
             yield f"[TOOL_RESULTS]{shown}[/TOOL_RESULTS]"
 
 
@@ -50,24 +56,16 @@ def _read(text: str) -> Completion:
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in cast(list[Any], value)):
         raise TemplateError("the answer is JSON, but no list of objects")
     calls = cast(list[dict[str, Any]], value)
-    identified = [{**call, "id": _identifier(text, index)} for index, call in enumerate(calls)]
     try:
         output = [{call["name"]: call["arguments"]} for call in calls]
     except (KeyError, TypeError) as error:
         raise TemplateError(f"a call has no name or arguments: {error}") from error
-    message: Turn = {"role": "assistant", "content": f"[TOOL_CALLS]{json.dumps(identified)}"}
-    return Completion(output, message | {"ids": [call["id"] for call in identified]})
-
-
-def _identifier(text: str, index: int) -> str:
-    """Return nine characters; officially they are random, here they follow the answer, so that a resume finds them."""
-    return hashlib.sha256(f"{index}\n{text}".encode("utf-8", "surrogatepass")).hexdigest()[:9]
+    return Completion(output, {"role": "assistant", "content": None, "calls": calls})
 
 
 def _show_results(calls: Sequence[str], results: Sequence[str], answer: Turn) -> list[Turn]:
     del calls
-    pairs = zip(results, answer.get("ids", ()), strict=False)
-    return [{"role": "tool", "id": identifier, "content": text} for text, identifier in pairs]
+    return [{"role": "tool", "content": text} for text, _ in zip(results, answer.get("calls", ()), strict=False)]
 
 
 MINISTRAL = Template(_render, read=_read, show_results=_show_results)

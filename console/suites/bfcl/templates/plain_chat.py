@@ -1,6 +1,6 @@
 """Forms that only wrap each message: Bielik, MiniCPM, Phi-4, Llama, Gemma."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from console.suites.bfcl.templates.template import (
     PromptInput,
@@ -34,7 +34,7 @@ def _gemma(given: PromptInput) -> Iterator[str]:
     yield "<start_of_turn>model\n"
 
 
-def _gemma_turn(turn: list[Turn]) -> list[Turn]:
+def _gemma_turn(turn: Sequence[Turn]) -> list[Turn]:
     """Call the dataset's assistants `model`; the run's own answers stay `assistant`, as officially."""
     return [
         {**message, "role": "model"} if message["role"] == "assistant" else message for message in users_merged(turn)

@@ -1,7 +1,7 @@
 """Fixed texts of the official local handlers, read from the pulled release without running any of it.
 
-They belong to the release and are not repeated here. A place is a module and a function (or a constant) in it; its texts
-are the string literals in the order of the syntax tree, a docstring left out.
+They belong to the release and are not repeated here. A place is a module and a function (or a constant) in it;
+its texts are the string literals in the order of the syntax tree, a docstring left out.
 """
 
 import ast

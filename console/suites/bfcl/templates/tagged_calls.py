@@ -81,7 +81,7 @@ def named_call(call: Any) -> tuple[str, Any]:
     Raises:
         TemplateError: it is no call.
     """
-    inner = cast(Any, call.get("function", call) if isinstance(call, dict) else call)
+    inner = cast(dict[str, Any], call)["function"] if isinstance(call, dict) and "function" in call else call
     try:
         return inner["name"], inner["arguments"]
     except (KeyError, TypeError, IndexError) as error:

@@ -1,7 +1,7 @@
 """What a template is: how a conversation becomes one prompt text, and how a completion becomes a result.
 
-Official behaviour throughout (BFCL v4, local handlers): the fixed wording comes from the pulled release, everything else
-is described here. A prompt is given as pieces, one a message, so that a growing conversation shares what it has in
+Official behaviour throughout (BFCL v4, local handlers): the fixed wording comes from the pulled release, all else is
+described here. A prompt is given as pieces, one a message, so that a growing conversation shares what it has in
 common with the step before when it is journaled.
 """
 
@@ -14,7 +14,7 @@ from console.suites.bfcl.rendering import Doc
 from console.suites.bfcl.templates.release_texts import ReleaseTexts
 
 Turn = dict[str, Any]
-"""One message of a conversation as templates see it: `role`, `content`, and what a family adds (`reasoning`, `calls`)."""
+"""One message as templates see it: `role`, `content`, and what a family adds (`reasoning`, `calls`)."""
 
 
 class TemplateError(ValueError):
