@@ -5,7 +5,7 @@ be judged is answered with its number and why; the others go on.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from itertools import islice
 from typing import cast
@@ -13,7 +13,7 @@ from typing import cast
 from console.core.fault import Fault, UsageError
 from console.suites.catalog import Catalog, Roots
 from console.suites.line_checks import OutputChecker
-from console.suites.suite import ChecksLines, LineChecker, Row
+from console.suites.suite import ChecksLines, ChecksMoreLines, LineChecker, Row
 
 NumberedLine = tuple[int, str]
 
@@ -65,8 +65,22 @@ def _open_checker(name: str, roots: Roots) -> AbstractContextManager[LineChecker
         suite = catalog.open_format(name)
         if isinstance(suite, ChecksLines) and suite.checks_without_data():
             return suite.line_checker()
+        kinds = _line_kinds(catalog, name)
+        if kinds is not None:
+            return kinds()
     suite = catalog.open(name)
     return suite.line_checker() if isinstance(suite, ChecksLines) else OutputChecker(suite)
+
+
+def _line_kinds(catalog: Catalog, name: str) -> Callable[[], AbstractContextManager[LineChecker]] | None:
+    """Return what opens the checker of `NAME-KIND`; None where no such suite offers the kind."""
+    for entry in catalog.entries():
+        kind = name.removeprefix(f"{entry.name}-")
+        if kind != name:
+            suite = catalog.open(entry.name)
+            if isinstance(suite, ChecksMoreLines) and kind in suite.line_kinds():
+                return suite.line_kinds()[kind]
+    return None
 
 
 def _parse(line: str) -> Row | UsageError:

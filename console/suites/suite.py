@@ -1,6 +1,6 @@
 """The suite protocol: one benchmark format over one dataset folder. The engine and all views know suites only by it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
@@ -232,6 +232,15 @@ class ChecksLines(Protocol):
 
     def line_checker(self) -> AbstractContextManager[LineChecker]:
         """Return what judges the lines of a file; it is closed at the end."""
+        ...
+
+
+@runtime_checkable
+class ChecksMoreLines(Protocol):
+    """A suite that can check other things than outputs, such as what is sent: `check NAME-KIND`."""
+
+    def line_kinds(self) -> Mapping[str, Callable[[], AbstractContextManager[LineChecker]]]:
+        """Return by kind what opens the judge of such lines."""
         ...
 
 

@@ -4,7 +4,7 @@ Each method imports what it alone needs: Home lists every suite with its categor
 checkers and simulators.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -129,19 +129,9 @@ class BfclSuite:
 
     async def play(self, case: Case, stage: "Stage", setting: Setting) -> Any:
         """Hold the conversation; returns the official result form."""
-        from console.suites.bfcl.agentic_play import play_agentic
-        from console.suites.bfcl.multi_turn_play import Conversation, Simulation
-        from console.suites.bfcl.play import play_single_turn
-        from console.suites.bfcl.simulator_host import host_of
+        from console.suites.bfcl.player import play_entry
 
-        entry, handler = entry_of(case), self.handler(setting)
-        if names.is_single_turn(entry.category):
-            return await play_single_turn(entry, stage, handler, self.wording)
-        if not names.is_multi_turn(entry.category):
-            return await play_agentic(entry, stage, setting, handler, self.wording, self.dataset)
-        docs, withheld = self.dataset.functions(entry)
-        simulation = Simulation(entry, host_of(self.dataset), f"{stage.key}/{id(stage)}")
-        return await Conversation(entry.with_functions(docs), stage, handler, self.wording, simulation, withheld).play()
+        return await play_entry(entry_of(case), stage, setting, self.handler(setting), self.wording, self.dataset)
 
     def handler(self, setting: Setting) -> "Handler":
         """Return how the model of a setting is spoken to."""
@@ -197,6 +187,12 @@ class BfclSuite:
         from console.suites.bfcl.conformance import BfclLineChecker
 
         return BfclLineChecker(self._entry.folder)
+
+    def line_kinds(self) -> Mapping[str, Callable[[], AbstractContextManager[LineChecker]]]:
+        """Check what is sent: prompts of local models, and requests of the other wires."""
+        from console.suites.bfcl.request_check import CompletionExchange, RequestChecker
+
+        return {"templates": lambda: RequestChecker(self._entry.folder, CompletionExchange())}
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
         """Aggregate by the official formula."""

@@ -81,8 +81,8 @@ def named_call(call: Any) -> tuple[str, Any]:
     Raises:
         TemplateError: it is no call.
     """
-    inner = cast(dict[str, Any], call)["function"] if isinstance(call, dict) and "function" in call else call
     try:
+        inner: Any = call.get("function", call)
         return inner["name"], inner["arguments"]
-    except (KeyError, TypeError, IndexError) as error:
+    except (AttributeError, KeyError, TypeError, IndexError) as error:
         raise TemplateError(f"a call without name or arguments cannot be shown again: {error}") from error

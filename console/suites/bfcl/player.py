@@ -1,0 +1,33 @@
+"""Playing an entry of any category: the one dispatch that runs and checks of requests share."""
+
+from typing import Any
+
+from console.core.case import Setting
+from console.suites.bfcl import categories as names
+from console.suites.bfcl.agentic_play import play_agentic
+from console.suites.bfcl.dataset import Dataset
+from console.suites.bfcl.entry import Entry
+from console.suites.bfcl.handlers.handler import Handler
+from console.suites.bfcl.multi_turn_play import Conversation, Simulation
+from console.suites.bfcl.play import play_single_turn
+from console.suites.bfcl.simulator_host import host_of
+from console.suites.bfcl.wording import Wording
+from console.suites.stage import Stage
+
+
+async def play_entry(
+    entry: Entry, stage: Stage, setting: Setting, handler: Handler, wording: Wording, dataset: Dataset
+) -> Any:
+    """Hold the conversation and return the official result form.
+
+    Raises:
+        Fault: a model, the simulators, the search service or the embedding failed.
+        UsageError: recorded answers of web search cannot be read.
+    """
+    if names.is_single_turn(entry.category):
+        return await play_single_turn(entry, stage, handler, wording)
+    if not names.is_multi_turn(entry.category):
+        return await play_agentic(entry, stage, setting, handler, wording, dataset)
+    docs, withheld = dataset.functions(entry)
+    simulation = Simulation(entry, host_of(dataset), f"{stage.key}/{id(stage)}")
+    return await Conversation(entry.with_functions(docs), stage, handler, wording, simulation, withheld).play()
