@@ -15,7 +15,7 @@ from console.suites.wheel import Wheel, find_wheel
 
 OFFICIAL = Wheel("bfcl-eval", "2026.3.23", "3bb6dfa5f0c68ad403c9ec50b00db2bb3b4cc9b38ab1ff33f48fe30d853d3a0a")
 """The release that the scoring rules of this project are verified against; its licence is Apache-2.0."""
-OFFICIAL_TREE = "f1fe29c34699f305c591f4c8dc63f20cef7c567d96478b6c85dbdd2152b80ed6"
+OFFICIAL_TREE = "7267acf526022a1c51660684d21ed5138bed44b55c33bf92a95701163eac8e16"
 """Digest of the files kept of that release, for folders that were unpacked elsewhere."""
 NAME = "bfcl"
 
