@@ -37,7 +37,7 @@ def go_on(
     recorded, reader = JournalEffects(), JournalReader(folder.journal_path)
     recorded.add_all(reader.iter_all())
     due = plan_jobs(prepared.cases, prepared.manifest.rollouts, recorded, retry, only)
-    if not due:
+    if not due and not folder.is_in_doubt:
         output.warn(f"nothing is left to do in {folder.name}")
         return Exit.LOCKED
     output.say(f"{len(due)} of {prepared.manifest.cases} are to be played")

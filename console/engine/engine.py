@@ -5,6 +5,7 @@ import os
 import socket
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from console import __version__
@@ -94,7 +95,7 @@ class Engine:
         with RunLock(self.folder.lock_path):
             recorded = self._read_journal()
             journal = JournalWriter(self.folder.journal_path)
-            self.journal = JournalBuffer(journal, self.fold, self._changed.set, self.say)
+            self.journal = JournalBuffer(journal, self.fold, self._changed.set, self.say, partial(self.end, "halted"))
             self.publisher = Publisher(self.folder.socket_path, self.status, self.handle_command)
             try:
                 await self.publisher.open(self.say)
@@ -132,9 +133,10 @@ class Engine:
         reason, message = self._ending or ("completed", "")
         if reason == "stopped" and not self.queue and all_played(jobs, self.fold.latest):
             reason = "completed"  # what was in flight was all there was
+        await self._until_durable()  # first, so that a run is never closed over records that are not on the disk
         closed = Closed(at=time.time(), reason=reason, message=message)
         self.append(closed)
-        await self._until_written()
+        await self._until_durable()
         return closed
 
     def _check_caps(self) -> None:
@@ -143,10 +145,11 @@ class Engine:
         except BudgetReached as reached:
             self.end("budget", str(reached))
 
-    async def _until_written(self) -> None:
-        """Wait for the disk with the records that are held, unless somebody does not want to wait any more."""
-        while self.journal.blocked_by is not None and not self._cancelled:
+    async def _until_durable(self) -> None:
+        """Wait until the disk has all records, unless somebody does not want to wait any more."""
+        while not (self.journal.is_durable or self.journal.is_lost or self._cancelled):
             self._changed.clear()
+            self.journal.sync_soon()
             await self._changed.wait()
 
     async def _schedule(self) -> None:
@@ -315,7 +318,7 @@ class Engine:
         """Hold a call back: by a pause, a disk that refuses, a budget that calls in flight may use up."""
         await self.wait_while_paused(key)
         if self.journal.blocked_by is not None:
-            self.state(key, "waiting", "disk full")
+            self.state(key, "waiting", "the disk refuses")
             await self.journal.unblocked.wait()
         while not self.budget_meter.reserve((key, n), request, self.facts(role)):
             self.state(key, "waiting", "calls in flight may use up the budget")

@@ -1,7 +1,8 @@
-"""The engine's side of the journal: order, durability, and patience with a full disk.
+"""The engine's side of the journal: order, durability, and patience with a disk that refuses.
 
-Every record goes through `append`. When the disk refuses, records wait in memory in order, the run is paused by whoever
-watches `is_blocked`, and writing is tried again; nothing is dropped and nothing is written twice.
+Every record goes through `append`. When the disk refuses a record or does not confirm a sync, records wait in memory in
+order, the run is paused by whoever watches `is_blocked`, and it is tried again; nothing is dropped and nothing is
+written twice. A journal that was deleted cannot come back: the run is held, and ends by itself after a while.
 """
 
 import asyncio
@@ -10,32 +11,56 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from console.core.fault import Fault
-from console.core.record import CLOCK, AnyRecord, Finished, Steered
+from console.core.fault import Fault, FaultKind
+from console.core.record import CLOCK, AnyRecord, Closed, Finished, Steered
 from console.core.tally import RunFold, without_output
 from console.store.journal import JournalWriter
 
 RETRY_S = 2.0
+LOOK_EVERY_S = 2.0
+"""How often it is checked that the journal is still there."""
+HELD_AFTER_DELETION_S = 900.0
+"""How long a run is held whose journal was deleted, for somebody to see why; then it ends."""
 SET_S = 10.0
 """The clock was set, or the machine slept, when it moved this much against the monotonic one between two records."""
+UNSYNCED_BYTES = 1 << 20
+"""A journal is synced when a case has finished, or when so much was written since the last time."""
 
 
 class JournalBuffer:
     """Appends records, folds them into the run's counts, and syncs in the background."""
 
     def __init__(
-        self, journal: JournalWriter, fold: RunFold, on_grow: Callable[[], None], say: Callable[[str], None]
+        self,
+        journal: JournalWriter,
+        fold: RunFold,
+        on_change: Callable[[], None],
+        say: Callable[[str], None],
+        on_loss: Callable[[str], None] = lambda message: None,
     ) -> None:
-        """Wrap an open journal; `fold` already knows the records in it; `say` is told when the disk refuses."""
+        """Wrap an open journal.
+
+        Args:
+            journal: the journal.
+            fold: knows the records in it already.
+            on_change: called when records were taken, and when more is durable or the disk refuses.
+            say: told when the disk refuses, and when it takes records again.
+            on_loss: told why the run cannot go on, when the journal was deleted and nobody has ended the run.
+        """
         self.journal = journal
         self.fold = fold
         self.blocked_by: Fault | None = None
-        self._on_grow, self._say = on_grow, say
+        self.is_lost = False
+        """Whether the journal was deleted, so that waiting is of no use."""
+        self._on_change, self._say, self._on_loss = on_change, say, on_loss
         self._backlog: deque[AnyRecord] = deque()
+        self._ending: list[AnyRecord] = []
+        """The record of the end, once it is written, and what came after it."""
         self._offset = _clock_offset()
         self._dirty = asyncio.Event()
         self._retry: asyncio.Task[None] | None = None
         self._syncer = asyncio.create_task(self._sync_forever(), name="journal sync")
+        self._watcher = asyncio.create_task(self._watch(), name="journal watch")
         self.unblocked = asyncio.Event()
         self.unblocked.set()
 
@@ -50,20 +75,29 @@ class JournalBuffer:
     def _append(self, record: AnyRecord) -> None:
         self.fold.apply(without_output(record))
         self._backlog.append(record)
+        if self.blocked_by is None and (fault := self._drain()) is not None:
+            self._block(fault)
+        self._on_change()
+
+    def _block(self, fault: Fault, consequence: str = ": the run waits and keeps what is finished") -> None:
+        """Hold all further records, and try again until the disk takes them."""
+        if self.blocked_by is None or self.is_lost:
+            self._say(f"{fault.message}{consequence}")
         if self.blocked_by is None:
-            self.blocked_by = self._drain()
-            if self.blocked_by is not None:
-                self._say(f"{self.blocked_by.message}: the run waits and keeps what is finished")
-                self.unblocked.clear()
-                self._retry = asyncio.create_task(self._write_again(), name="journal retry")
-        self._on_grow()
+            self.unblocked.clear()
+            self._retry = asyncio.create_task(self._write_again(), name="journal retry")
+        self.blocked_by = fault
+        self._on_change()
 
     def _drain(self) -> Fault | None:
         """Write held records in order; return what stopped it, if something did."""
         try:
             while self._backlog:
                 self.journal.append(self._backlog[0])
-                if isinstance(self._backlog.popleft(), Finished):
+                record = self._backlog.popleft()
+                if isinstance(record, Closed) or self._ending:
+                    self._ending.append(record)
+                if isinstance(record, Finished) or self.journal.unsynced_bytes > UNSYNCED_BYTES:
                     self._dirty.set()
         except Fault as fault:
             return fault
@@ -73,19 +107,58 @@ class JournalBuffer:
         while self.blocked_by is not None:
             await asyncio.sleep(RETRY_S)
             held = self.held
-            self.blocked_by = self._drain()
-            if self.blocked_by is None:
+            fault = await self._recover()
+            if self.is_lost:
+                return
+            self.blocked_by = fault
+            if fault is None:
                 self._say(f"the disk takes records again, {held} held ones are written")
         self.unblocked.set()
-        self._on_grow()
+        self._on_change()
+
+    async def _recover(self) -> Fault | None:
+        """Make durable what is in doubt, then write what is held; return what stopped it, if something did."""
+        if self.journal.is_in_doubt and (fault := await self._sync()) is not None:
+            return fault
+        return self._drain()
 
     async def _sync_forever(self) -> None:
         """Sync once for all cases that finished since the last sync, off the event loop."""
         while True:
             await self._dirty.wait()
             self._dirty.clear()
-            with contextlib.suppress(Fault):
-                await asyncio.to_thread(self.journal.sync)
+            fault = await self._sync()
+            if fault is not None and not self.is_lost:
+                self._block(fault)
+            self._on_change()
+
+    async def _sync(self) -> Fault | None:
+        try:
+            await asyncio.to_thread(self.journal.sync)
+        except Fault as fault:
+            return fault
+        return None
+
+    async def _watch(self) -> None:
+        """Notice when the journal is deleted: what is written to it then is gone with this process."""
+        while True:
+            await asyncio.sleep(LOOK_EVERY_S)
+            if await asyncio.to_thread(lambda: self.journal.is_deleted):
+                break
+        self.is_lost = True
+        fault = _deletion(self.journal)
+        self._block(fault, f": the run is held. {fault.hint}")
+        await asyncio.sleep(HELD_AFTER_DELETION_S)
+        self._on_loss(fault.message)
+
+    def sync_soon(self) -> None:
+        """Sync without waiting for a case to finish; `on_change` is called when that is done."""
+        self._dirty.set()
+
+    @property
+    def is_durable(self) -> bool:
+        """Whether every record is on the disk, as far as that says."""
+        return not self._backlog and self.blocked_by is None and self.journal.is_synced
 
     @property
     def held(self) -> int:
@@ -95,23 +168,44 @@ class JournalBuffer:
     @property
     def why(self) -> str:
         """What watchers are told; empty while the disk takes records."""
-        return f"{self.blocked_by.message}; {self.held} records held" if self.blocked_by else ""
+        records = "record" if self.held == 1 else "records"
+        return f"{self.blocked_by.message}; {self.held} {records} held" if self.blocked_by else ""
 
     async def close(self) -> None:
-        """Write what can be written and close.
+        """Write what can be written and close. A run whose end is not durable is left without one, to be resumed.
 
         Raises:
-            Fault: records could not be written (kind `disk`).
+            Fault: records could not be written, or are not known to be on the disk (kind `disk`).
         """
-        for task in (self._syncer, self._retry):
+        for task in (self._syncer, self._retry, self._watcher):
             if task is not None:
                 task.cancel()
                 with contextlib.suppress(asyncio.CancelledError):
                     await task
-        blocked = self._drain()
-        self.journal.close()
-        if blocked is not None:
-            raise blocked
+        doubt = await self._sync_rest()
+        blocked = self.blocked_by if self.is_lost else self._drain()
+        doubt = doubt or await self._sync_rest()
+        with contextlib.suppress(Fault):  # it is the one above
+            await asyncio.to_thread(self.journal.close)
+        if (fault := blocked or doubt) is not None:
+            raise fault
+
+    async def _sync_rest(self) -> Fault | None:
+        """Sync what is not synced; when that fails, take the record of the end back: the run has none then."""
+        fault = None if self.journal.is_synced else await self._sync()
+        if fault is not None:
+            while self._ending and self.journal.take_back(self._ending.pop()):
+                pass
+            self._backlog = deque(record for record in self._backlog if not isinstance(record, Closed))
+        return fault
+
+
+def _deletion(journal: JournalWriter) -> Fault:
+    return Fault(
+        FaultKind.DISK,
+        f"the run's folder or its journal was deleted ({journal.path})",
+        hint="Nothing can be kept of it any more; stop it and start it anew.",
+    )
 
 
 def _clock_offset() -> float:

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 from console.core.fault import UsageError
+from console.store.atomic import open_private
 from console.store.runs import RunFolder
 
 
@@ -47,7 +48,7 @@ def detach(command: list[str], log_path: Path, cwd: Path | None = None) -> "subp
     Raises:
         OSError: the process cannot be started, or the log cannot be written.
     """
-    with log_path.open("ab") as log:
+    with open_private(log_path) as log:
         return subprocess.Popen(  # noqa: S603  our own program with arguments of ours, no shell
             command,
             stdin=subprocess.DEVNULL,

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from console.core.fault import UsageError
 from console.engine.process import detach, spawn_engine
+from console.store.atomic import PRIVATE
 from console.store.run_queue import Queued, RunQueue
 from console.store.runs import RunFolder
 
@@ -32,7 +33,7 @@ def wake(root: Path) -> bool:
     if not queue.entries() or queue.is_playing:
         return False
     try:
-        queue.log_path.touch()
+        queue.log_path.touch(PRIVATE)
         detach([sys.executable, "-m", "console", "runner", str(root)], queue.log_path)
     except OSError as error:
         raise UsageError(f"the queue's runner cannot be started: {error}", where=str(queue.log_path)) from None

@@ -17,7 +17,7 @@ import msgspec
 
 from console.core.case import Key
 from console.core.record import AnyRecord
-from console.store.atomic import write_atomically
+from console.store.atomic import PRIVATE, write_atomically
 from console.store.journal import Damage, JournalReader
 from console.store.line import BadLine, decode
 
@@ -153,7 +153,8 @@ class JournalIndex(JournalReader):
                 )
             )
             sums = crc32(derived, crc32(head)), len(head)
-            write_atomically(path, *(number.to_bytes(_WORD, "big") for number in sums), head, derived)
+            parts = (*(number.to_bytes(_WORD, "big") for number in sums), head, derived)
+            write_atomically(path, *parts, mode=PRIVATE)
 
     def restore_saved(self, path: Path, layout: int, *, live: bool) -> memoryview | None:
         """Restore a saved index and return what was made of the records; None: follow the journal from its start.

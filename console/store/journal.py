@@ -1,10 +1,15 @@
 """The append-only journal of a run: whole lines or nothing, in order, readable while it grows.
 
-Rules: one writer (see `lock`), one `write` a line, rolled back when it falls short (a full disk never glues two
-records together); a torn tail of a killed writer is set aside on open, never deleted and never silently read.
+Rules: one writer (see `lock`), one `write` a line, rolled back when it falls short, or else ended as a line of its own
+(a full disk never glues two records together); a torn tail of a killed writer is set aside on open, never deleted and
+never silently read; what a failed sync left in doubt is written again before it counts.
 """
 
+import contextlib
+import errno
 import os
+import threading
+from collections import deque
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +18,7 @@ import msgspec
 
 from console.core.fault import Fault, FaultKind, UsageError
 from console.core.record import AnyRecord
+from console.store.atomic import PRIVATE, sync_folder, write_private
 from console.store.line import BadLine, decode, encode
 
 _PIECE_BYTES = 1 << 20
@@ -32,72 +38,173 @@ class JournalWriter:
     """The one writer of a journal. Open it only while holding the run's lock."""
 
     def __init__(self, path: Path) -> None:
-        """Open for appending, setting a torn tail aside first.
+        """Open for appending: a torn tail is set aside, and what a failed sync left in doubt is written once more.
 
         Raises:
             Fault: the file cannot be opened or repaired (kind `disk`).
         """
         self.path = path
         self.torn: Path | None = None
+        self._doubt_path = doubt_path(path)
+        """There while a sync has failed: the first byte that it should have made durable."""
+        self._unsynced: deque[bytes] = deque()
+        """What was written since the last good sync, to be written again if the next one fails."""
+        self._syncing = threading.Lock()
+        self._fragment = b""
+        """The beginning of a line that was not written whole and could not be taken back."""
+        self.is_in_doubt = False
+        """Whether the last sync has failed."""
         try:
-            self.torn = set_torn_tail_aside(path)
-            self._fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o644)
+            self._fd, self.torn = open_whole(path)
             self.size = os.fstat(self._fd).st_size
+            self._synced = self.size
+            self._take_up_doubt()
         except OSError as error:
             raise _disk_fault(path, error) from error
-        self._synced = self.size
+
+    def _take_up_doubt(self) -> None:
+        """Take what a former writer could not sync for unsynced, so that the next sync writes it again."""
+        try:
+            first = int(self._doubt_path.read_bytes())
+        except FileNotFoundError:
+            return
+        except ValueError:
+            first = 0  # the note itself is damaged, so all of the journal is in doubt
+        first = min(first, self.size)
+        with self.path.open("rb") as file:
+            file.seek(first)
+            self._unsynced.append(file.read())
+        self._synced, self.is_in_doubt = first, True
 
     def append(self, record: AnyRecord) -> int:
         """Write one record whole and return the journal's new size in bytes.
 
         Raises:
-            Fault: the disk refused (kind `disk`); nothing of the record remains in the file.
+            Fault: the disk refused (kind `disk`); no later record can be glued to what may remain of this one.
         """
         line = encode(record)
         try:
+            self._end_fragment()
             written = os.write(self._fd, line)
             if written != len(line):
                 written += os.write(self._fd, line[written:])
             if written != len(line):
-                raise OSError(28, "No space left on device")
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
-            self._roll_back()
+            with contextlib.suppress(OSError):  # else it is tried again before the next line
+                self._fragment = os.pread(self._fd, os.fstat(self._fd).st_size - self.size, self.size)
+                self._roll_back()
             raise _disk_fault(self.path, error) from error
-        self.size += len(line)
+        self._add(line)
         return self.size
 
+    def _add(self, data: bytes) -> None:
+        self._unsynced.append(data)
+        self.size += len(data)
+
     def _roll_back(self) -> None:
-        try:
+        if self._fragment:
             os.ftruncate(self._fd, self.size)
-        except OSError as error:
-            raise _disk_fault(self.path, error) from error
+            self._fragment = b""
+
+    def _end_fragment(self) -> None:
+        """Take back what is left of a line that failed, or else, where a file only grows, end it: a line of its own."""
+        try:
+            self._roll_back()
+        except OSError:
+            if not os.write(self._fd, b"\n"):
+                raise
+            fragment, self._fragment = self._fragment, b""
+            self._add(fragment + b"\n")
+            with contextlib.suppress(OSError):  # a copy: the fragment stays in the journal, as a line that is no record
+                set_aside(self.path, fragment)
 
     @property
     def is_synced(self) -> bool:
         """Whether everything appended has reached the disk."""
-        return self._synced == self.size
+        return self._synced == self.size and not self.is_in_doubt
+
+    @property
+    def unsynced_bytes(self) -> int:
+        """How much was written since the last good sync."""
+        return self.size - self._synced
+
+    @property
+    def is_deleted(self) -> bool:
+        """Whether the file has no name any more: what is written to it is gone when it is closed."""
+        return os.fstat(self._fd).st_nlink == 0
 
     def sync(self) -> None:
         """Make everything appended so far survive a power cut; callable from another thread.
 
+        After a sync that failed, the system takes the pages for written although they may not be on the disk, and the
+        next sync succeeds without having written them. So all that was appended since the last good sync is written
+        once more before the next, to the same place; until then none of it counts as durable.
+
         Raises:
             Fault: the disk refused (kind `disk`).
         """
-        size = self.size
+        with self._syncing:
+            size, pieces = self.size, len(self._unsynced)
+            try:
+                if self.is_in_doubt:
+                    self._write_again(b"".join(self._unsynced[number] for number in range(pieces)))
+                os.fdatasync(self._fd)
+            except OSError as error:
+                self._doubt()
+                raise _sync_fault(self.path, error) from error
+            for _ in range(pieces):
+                self._unsynced.popleft()
+            self._synced = size
+            if self.is_in_doubt:
+                self.is_in_doubt = False
+                with contextlib.suppress(OSError):  # the note stays, and the next writer writes once more
+                    self._doubt_path.unlink(missing_ok=True)
+
+    def _write_again(self, data: bytes) -> None:
+        """Write what is in doubt to where it is; the same bytes, so readers see no change."""
+        fd = os.open(self.path, os.O_WRONLY | os.O_CLOEXEC)  # one that does not append
         try:
-            os.fdatasync(self._fd)
-        except OSError as error:
-            raise _disk_fault(self.path, error) from error
-        self._synced = size
+            if not os.path.sameopenfile(fd, self._fd):
+                raise OSError(errno.ESTALE, "another file has its name")
+            place = self._synced
+            while data:
+                written = os.pwrite(fd, data, place)
+                place, data = place + written, data[written:]
+        finally:
+            os.close(fd)
+
+    def _doubt(self) -> None:
+        """Note from where on the journal is in doubt, for whoever resumes the run after this process."""
+        if not self.is_in_doubt:
+            self.is_in_doubt = True
+            with contextlib.suppress(OSError):
+                write_private(self._doubt_path, b"%d" % self._synced)
+
+    def take_back(self, record: AnyRecord) -> bool:
+        """Remove the last record if it is this one and was never synced; return whether it was removed."""
+        line = encode(record)
+        if self.is_synced or not self._unsynced or self._unsynced[-1] != line:
+            return False
+        try:
+            os.ftruncate(self._fd, self.size - len(line))
+        except OSError:
+            return False
+        self.size -= len(self._unsynced.pop())
+        return True
 
     def close(self) -> None:
-        """Sync and close; errors of a vanished disk are not raised any more at this point."""
+        """Sync what is not synced, and close.
+
+        Raises:
+            Fault: the sync failed: what was written since the last good one may not be on the disk (kind `disk`).
+        """
         try:
-            os.fdatasync(self._fd)
-        except OSError:
-            pass
+            if not self.is_synced:
+                self.sync()
         finally:
-            os.close(self._fd)
+            with contextlib.suppress(OSError):  # what a sync has confirmed stays, whatever closing says
+                os.close(self._fd)
 
 
 class JournalReader:
@@ -163,26 +270,53 @@ class JournalReader:
             return False
 
 
-def set_torn_tail_aside(path: Path) -> Path | None:
-    """Move bytes after the last newline to `torn-<time>.bin` beside the journal and return that path, if any.
+def doubt_path(path: Path) -> Path:
+    """Return the file that says, while it is there, from which byte on the disk has not confirmed a journal."""
+    return path.with_name(f"{path.name}.unsynced")
+
+
+def open_whole(path: Path) -> tuple[int, Path | None]:
+    """Open a journal for appending, its last line whole: return its descriptor, and where a torn tail was set aside.
 
     Raises:
-        OSError: the files cannot be changed; the journal is then as it was.
+        OSError: it cannot be opened, or its name cannot be made durable.
     """
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, PRIVATE)
     try:
-        size = path.stat().st_size
-    except FileNotFoundError:
+        if not os.fstat(fd).st_size:
+            os.fchmod(fd, PRIVATE)
+            sync_folder(path.parent)
+        return fd, _set_torn_tail_aside(fd, path)
+    except BaseException:
+        os.close(fd)
+        raise
+
+
+def _set_torn_tail_aside(fd: int, path: Path) -> Path | None:
+    """Move bytes after the last newline to a file beside the journal; where it only grows, they end as a bad line."""
+    size = os.fstat(fd).st_size
+    end = _end_of_last_line(fd, size)
+    if end == size:
         return None
-    with path.open("r+b") as file:
-        end = _end_of_last_line(file.fileno(), size)
-        if end == size:
-            return None
-        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
-        aside = path.with_name(f"torn-{stamp}.bin")
-        aside.write_bytes(os.pread(file.fileno(), size - end, end))
-        file.truncate(end)
-        os.fsync(file.fileno())
-    return aside
+    torn = set_aside(path, os.pread(fd, size - end, end))
+    try:
+        os.ftruncate(fd, end)
+    except OSError:
+        os.write(fd, b"\n")
+    os.fsync(fd)
+    return torn
+
+
+def set_aside(path: Path, data: bytes) -> Path:
+    """Write a part of a line to `torn-<time>.bin` beside the journal, and return that path.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+    torn = path.with_name(f"torn-{stamp}.bin")
+    write_private(torn, data, sync=True)
+    return torn
 
 
 def _end_of_last_line(fd: int, size: int, block: int = 1 << 16) -> int:
@@ -202,4 +336,13 @@ def _disk_fault(path: Path, error: OSError) -> Fault:
         FaultKind.DISK,
         f"cannot write {path.name}: {error.strerror or error}",
         hint="Free some space or make the folder writable; nothing that was finished is lost.",
+    )
+
+
+def _sync_fault(path: Path, error: OSError) -> Fault:
+    return Fault(
+        FaultKind.DISK,
+        f"the disk does not confirm what was written to {path.name}: {error.strerror or error}",
+        hint="What was written since the last good sync may be lost with the power or the next mount. "
+        "`eval-console resume` writes it again before it goes on; look after the disk first.",
     )

@@ -11,6 +11,7 @@ from types import TracebackType
 import msgspec
 
 from console.core.fault import Fault, FaultKind
+from console.store.atomic import PRIVATE
 
 
 class Holder(msgspec.Struct, frozen=True):
@@ -41,7 +42,7 @@ class RunLock:
             Fault: the file cannot be opened (kind `disk`).
         """
         try:
-            self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
         except OSError as error:
             raise Fault(
                 FaultKind.DISK,

@@ -13,6 +13,7 @@ import msgspec
 from console.core.annotation import Annotation
 from console.core.case import Key
 from console.core.fault import UsageError
+from console.store.atomic import open_private
 
 TAGS = ("model", "grader", "data", "prompt", "flaky", "unsure")
 """What a failure may be put down to."""
@@ -46,8 +47,10 @@ class Notes:
         """
         stamped = msgspec.structs.replace(note, at=note.at or time.time(), who=note.who or _reader())
         try:
-            with self.path.open("a+b") as file:
+            with open_private(self.path) as file:
                 file.write(_gap(file) + msgspec.json.encode(stamped) + b"\n")
+                file.flush()
+                os.fsync(file.fileno())
         except OSError as error:
             raise UsageError(f"the note cannot be kept: {error.strerror}", where=str(self.path)) from None
         return stamped

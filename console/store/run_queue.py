@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from console.core.fault import UsageError
-from console.store.atomic import write_atomically
+from console.store.atomic import PRIVATE, PRIVATE_FOLDER, write_atomically
 from console.store.lock import RunLock, is_held
 
 _FOLDER = ".queue"
@@ -95,7 +95,7 @@ class RunQueue:
         Raises:
             RunLocked: another process plays it.
         """
-        self._folder.mkdir(parents=True, exist_ok=True)
+        self._folder.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
         return RunLock(self._folder / "runner")
 
     def next_or_release(self, lock: RunLock) -> Queued | None:
@@ -167,7 +167,7 @@ class RunQueue:
         """
         trash = self.root / _TRASH
         try:
-            trash.mkdir(exist_ok=True)
+            trash.mkdir(PRIVATE_FOLDER, exist_ok=True)
             names = itertools.chain((run,), (f"{run}-{number}" for number in itertools.count(2)))
             os.replace(self.root / run, trash / next(name for name in names if not os.path.lexists(trash / name)))
         except OSError as error:
@@ -177,8 +177,8 @@ class RunQueue:
     def _locked(self) -> Generator[None]:
         """Hold the lock under which the queue is changed; waits for whoever holds it, which takes a moment."""
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            fd = os.open(self._folder / "changing", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            self._folder.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
+            fd = os.open(self._folder / "changing", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
         except OSError as error:
             raise self._cannot_write(error) from None
         try:
@@ -189,7 +189,9 @@ class RunQueue:
 
     def _write(self, entries: list[Queued]) -> None:
         try:
-            write_atomically(self._path, msgspec.json.format(msgspec.json.encode(entries), indent=1) + b"\n")
+            write_atomically(
+                self._path, msgspec.json.format(msgspec.json.encode(entries), indent=1) + b"\n", mode=PRIVATE
+            )
         except OSError as error:
             raise self._cannot_write(error) from None
 

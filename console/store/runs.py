@@ -13,8 +13,8 @@ from console.core.fault import UsageError
 from console.core.run import Manifest, Summary
 from console.core.suggestion import nearest
 from console.core.tally import RunFold, without_output
-from console.store.atomic import write_atomically
-from console.store.journal import JournalReader
+from console.store.atomic import PRIVATE, make_private_folder, write_atomically
+from console.store.journal import JournalReader, doubt_path
 from console.store.lock import is_held
 from console.store.old_runs import read_manifest
 from console.store.run_queue import RunQueue
@@ -60,6 +60,11 @@ class RunFolder:
     def is_closed(self) -> bool:
         """Whether the last engine that played it ended in order: finished, stopped, at a cap or halted."""
         return self.fold()[0].closed is not None
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether the disk has not confirmed all of its journal, and nobody has written the rest again since."""
+        return doubt_path(self.journal_path).exists()
 
     @property
     def is_queued(self) -> bool:
@@ -127,7 +132,7 @@ class RunFolder:
     def _save_summary(self, summary: Summary) -> None:
         """Write summary.json; a run on a read-only disk is summed up anew each time instead."""
         try:
-            write_atomically(self.summary_path, msgspec.json.encode(summary) + b"\n")
+            write_atomically(self.summary_path, msgspec.json.encode(summary) + b"\n", mode=PRIVATE)
         except OSError:
             return
 
@@ -141,12 +146,13 @@ def create_run(root: Path, manifest: Manifest) -> RunFolder:
     run = RunFolder(root / manifest.id)
     try:
         root.mkdir(parents=True, exist_ok=True)
-        run.path.mkdir()
-        write_atomically(run.manifest_path, msgspec.json.encode(manifest) + b"\n")
+        make_private_folder(run.path)
+        write_atomically(run.manifest_path, msgspec.json.encode(manifest) + b"\n", mode=PRIVATE)
     except FileExistsError:
         raise UsageError("a run of that name exists", where=str(run.path), hint="Choose another --name.") from None
     except OSError as error:
         with contextlib.suppress(OSError):
+            run.manifest_path.unlink(missing_ok=True)
             run.path.rmdir()
         raise UsageError(
             f"the runs folder cannot be written: {error.strerror}",

@@ -191,6 +191,41 @@ print(refused)
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
 
 
+def test_what_cannot_be_taken_back_is_never_glued_to_the_next_record(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """160 records, each third of them written short where the file cannot be shortened: all are read, each once."""
+    path, write, calls = tmp_path / "journal.jsonl", os.write, list[bytes]()
+
+    def short(fd: int, data: bytes) -> int:
+        calls.append(data)
+        if len(data) < 2 or len(calls) % 5:
+            return write(fd, data)
+        write(fd, data[: len(data) // 2])
+        raise OSError(5, "Input/output error")
+
+    def refuse(fd: int, size: int) -> None:
+        raise OSError(1, "Operation not permitted")
+
+    writer = JournalWriter(path)
+    monkeypatch.setattr(os, "write", short)
+    monkeypatch.setattr(os, "ftruncate", refuse)
+    refused = 0
+    for n in range(160):
+        try:
+            writer.append(finished(str(n)))
+        except Fault:
+            refused += 1
+            monkeypatch.setattr(os, "write", write)
+            writer.append(finished(str(n)))
+            monkeypatch.setattr(os, "write", short)
+    writer.close()
+    assert refused > 20
+    reader = JournalReader(path)
+    assert reader.read_new() == [finished(str(n)) for n in range(160)]
+    assert len(reader.damages) == refused == len(list(tmp_path.glob("torn-*.bin")))
+
+
 def test_a_read_only_folder_is_a_disk_fault(tmp_path: Path) -> None:
     (tmp_path / "journal.jsonl").mkdir()
     with pytest.raises(Fault) as caught:

@@ -1,0 +1,245 @@
+"""A disk that does not confirm a sync: nothing counts as kept until a later sync has written it again."""
+
+import asyncio
+import contextlib
+import errno
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from engine.test_engine import Script, always_right, ended, new_engine, records, script, until
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.dialogue_suite import DialogueSuite
+from support.power_cut_disk import PowerCutDisk, times
+
+from console.core.case import Key
+from console.core.fault import Fault, FaultKind
+from console.core.live import Command
+from console.core.outcome import Outcome, Verdict
+from console.core.record import AnyRecord, Closed, Finished
+from console.engine import journal_buffer
+from console.store.journal import JournalReader, JournalWriter
+from console.store.runs import RunFolder
+
+__all__ = ["script"]
+
+JOURNAL = "journal.jsonl"
+SUITE = DialogueSuite(4, 2, judged=False)
+SYNCS = 4
+"""So many syncs a run of the suite has at least, when they are quick: one for its cases, one before and one after its
+end; the fourth is that of a run that was held."""
+
+
+def finished(case: str) -> Finished:
+    return Finished(at=1.0, key=Key(case), verdict=Verdict(Outcome.PASSED), output="x" * 500)
+
+
+def left_by(disk: PowerCutDisk, run: RunFolder) -> list[AnyRecord]:
+    """What a power cut would leave of a run, all of it readable."""
+    copied = run.path.with_name("after-power-cut.jsonl")
+    copied.write_bytes(disk.after_power_cut(run.journal_path))
+    reader = JournalReader(copied)
+    left = reader.read_new()
+    assert reader.damages == []
+    assert not reader.has_torn_tail
+    return left
+
+
+@pytest.mark.parametrize("number", [errno.EIO, errno.ENOSPC, errno.EDQUOT])
+@pytest.mark.parametrize("failures", [1, 3])
+@pytest.mark.parametrize("first", range(1, SYNCS))
+async def test_a_sync_that_fails_is_made_good_before_the_run_is_completed(
+    tmp_path: Path, script: Script, monkeypatch: pytest.MonkeyPatch, first: int, failures: int, number: int
+) -> None:
+    model = script(always_right)
+    disk = PowerCutDisk(monkeypatch, times("fdatasync", "journal.jsonl", first, first + failures - 1, number))
+    monkeypatch.setattr(journal_buffer, "RETRY_S", 0.01)
+    messages: list[str] = []
+    engine = new_engine(tmp_path / "r", SUITE, say=messages.append)
+    closed = await asyncio.wait_for(engine.run(), 60)
+    assert closed.reason == "completed"
+    assert disk.counts["fdatasync", "journal.jsonl"] >= first + failures, "the sync was never refused"
+    assert any("does not confirm" in message and "the run waits" in message for message in messages)
+    assert left_by(disk, engine.folder) == records(engine)
+    assert len(ended(engine)) == SUITE.count
+    assert model.asked == SUITE.count * SUITE.turns
+    assert [path.name for path in engine.folder.path.glob("*unsynced*")] == []
+
+
+@pytest.mark.parametrize("first", range(1, SYNCS))
+async def test_a_disk_that_never_confirms_holds_the_run_and_it_is_never_completed(
+    tmp_path: Path, script: Script, monkeypatch: pytest.MonkeyPatch, first: int
+) -> None:
+    model = script(always_right)
+    disk = PowerCutDisk(monkeypatch, times("fdatasync", "journal.jsonl", first, 10**9))
+    monkeypatch.setattr(journal_buffer, "RETRY_S", 0.01)
+    messages: list[str] = []
+    engine = new_engine(tmp_path / "r", SUITE, say=messages.append)
+    task = asyncio.create_task(engine.run())
+    await until(lambda: disk.counts["fdatasync", "journal.jsonl"] > first + 2 and engine.in_flight == 0)
+    assert "does not confirm" in engine.status().message
+    assert not task.done()
+    engine.handle_command(Command("kill"))
+    with pytest.raises(Fault, match=r"does not confirm .* journal\.jsonl: Input/output") as caught:
+        await asyncio.wait_for(task, 60)
+    assert caught.value.kind is FaultKind.DISK
+    assert engine.folder.summary().state == "interrupted"
+    assert not [record for record in records(engine) if isinstance(record, Closed) and record.reason == "completed"]
+
+    disk.refuse = lambda call, name, count: 0
+    resumed = new_engine(tmp_path / "r", SUITE)
+    assert (await asyncio.wait_for(resumed.run(), 60)).reason == "completed"
+    assert left_by(disk, resumed.folder) == records(resumed)
+    assert len(ended(resumed)) == SUITE.count
+    assert model.asked == SUITE.count * SUITE.turns, "what the page cache still had was not asked again"
+
+
+async def test_whoever_resumes_after_the_power_cut_plays_what_was_lost(
+    tmp_path: Path, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(always_right)
+    disk = PowerCutDisk(monkeypatch, times("fdatasync", "journal.jsonl", 2, 10**9))
+    monkeypatch.setattr(journal_buffer, "RETRY_S", 0.01)
+    engine = new_engine(tmp_path / "r", SUITE)
+    task = asyncio.create_task(engine.run())
+    await until(lambda: disk.counts["fdatasync", "journal.jsonl"] > 3)
+    engine.handle_command(Command("kill"))
+    with pytest.raises(Fault):
+        await asyncio.wait_for(task, 60)
+    disk.refuse = lambda call, name, count: 0
+    engine.folder.journal_path.write_bytes(disk.after_power_cut(engine.folder.journal_path))
+    again = new_engine(tmp_path / "r", SUITE)
+    assert (await asyncio.wait_for(again.run(), 60)).reason == "completed"
+    assert set(ended(again).values()) == {Outcome.PASSED}
+    assert len(ended(again)) == SUITE.count
+
+
+async def test_an_error_of_closing_a_file_that_is_synced_loses_nothing(
+    tmp_path: Path, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script(always_right)
+    disk = PowerCutDisk(monkeypatch, times("close", "journal.jsonl", 1, 99))
+    engine = new_engine(tmp_path / "r", SUITE)
+    assert (await engine.run()).reason == "completed"
+    assert disk.counts["close", "journal.jsonl"] >= 1
+    assert left_by(disk, engine.folder) == records(engine)
+
+
+@pytest.mark.parametrize("name", ["r", "journal.jsonl"])
+async def test_a_run_whose_journal_cannot_be_made_durable_does_not_start(
+    tmp_path: Path, script: Script, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """The name of the journal in its folder, and the repair of a torn tail."""
+    model = script(always_right)
+    engine = new_engine(tmp_path / "r", SUITE)
+    if name == "journal.jsonl":
+        engine.folder.journal_path.write_bytes(b'{"v":1,"t":"op')
+    PowerCutDisk(monkeypatch, times("fsync", name, 1, 1))
+    with pytest.raises(Fault, match="Input/output error"):
+        await engine.run()
+    assert model.asked == 0
+    again = new_engine(tmp_path / "r", SUITE)
+    assert (await again.run()).reason == "completed"
+
+
+async def test_a_run_folder_that_is_deleted_holds_the_run_until_somebody_ends_it(
+    tmp_path: Path, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_buffer, "LOOK_EVERY_S", 0.01)
+    model = script(always_right)
+    messages: list[str] = []
+    engine = new_engine(tmp_path / "r", DialogueSuite(400, 2, judged=False), concurrency=1, say=messages.append)
+    task = asyncio.create_task(engine.run())
+    await until(lambda: model.asked > 10)
+    shutil.rmtree(tmp_path / "r")
+    await until(lambda: "was deleted" in engine.status().message and engine._running.all_wait)
+    asked = model.asked
+    assert asked < 800
+    assert [message for message in messages if "was deleted" in message and "the run is held" in message]
+    await asyncio.sleep(0.05)
+    assert (model.asked, task.done()) == (asked, False)
+    engine.handle_command(Command("stop"))
+    with pytest.raises(Fault, match="was deleted"):
+        await asyncio.wait_for(task, 60)
+
+
+async def test_a_journal_that_is_deleted_ends_a_run_that_nobody_watches(
+    tmp_path: Path, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_buffer, "LOOK_EVERY_S", 0.01)
+    monkeypatch.setattr(journal_buffer, "HELD_AFTER_DELETION_S", 0.01)
+    model = script(always_right)
+    engine = new_engine(tmp_path / "r", DialogueSuite(400, 2, judged=False), concurrency=1)
+    task = asyncio.create_task(engine.run())
+    await until(lambda: model.asked > 10)
+    engine.folder.journal_path.unlink()
+    with pytest.raises(Fault, match="was deleted"):
+        await asyncio.wait_for(task, 60)
+    assert model.asked < 800
+
+
+steps = st.lists(st.sampled_from(["append", "append", "sync", "bad sync", "reopen", "bad reopen", "bad write"]))
+
+
+@settings(max_examples=int(os.environ.get("EVAL_CONSOLE_JOURNALS", "100")), deadline=None)
+@given(steps, st.booleans())
+def test_what_a_good_sync_has_confirmed_survives_any_power_cut(
+    tmp_path_factory: pytest.TempPathFactory, taken: list[str], only_grows: bool
+) -> None:
+    """Appends, syncs, failing writes and syncs and new writers in any order; also where nothing can be cut off."""
+    folder = tmp_path_factory.mktemp("j")
+    with pytest.MonkeyPatch.context() as patch:
+        refused = {"ftruncate"} if only_grows else set[str]()
+        disk = PowerCutDisk(
+            patch, lambda call, name, _: errno.EIO if (call, name) in {(bad, JOURNAL) for bad in refused} else 0
+        )
+        writer, written, confirmed = JournalWriter(folder / JOURNAL), list[AnyRecord](), 0
+        for number, step in enumerate([*taken, "append"]):
+            refused |= {"fdatasync"} if step in ("bad sync", "bad reopen") else set()
+            if step == "append":
+                written.append(finished(str(number)))
+                writer.append(written[-1])
+            elif step == "bad write":
+                fail_half_way(patch, writer, finished(str(number)))
+            elif "sync" in step:
+                confirmed = len(written) if sync(writer) else confirmed
+            else:
+                close(writer)
+                writer = JournalWriter(folder / JOURNAL)
+            refused -= {"fdatasync"}
+            left = folder / "left.jsonl"
+            left.write_bytes(disk.after_power_cut(folder / JOURNAL))
+            read = JournalReader(left).read_new()
+            assert [record for record in read if record in written[:confirmed]] == written[:confirmed]
+        writer.close()
+        assert disk.after_power_cut(folder / JOURNAL) == (folder / JOURNAL).read_bytes()
+        assert JournalReader(folder / JOURNAL).read_new() == written
+
+
+def sync(writer: JournalWriter) -> bool:
+    try:
+        writer.sync()
+    except Fault:
+        return False
+    return writer.is_synced
+
+
+def close(writer: JournalWriter) -> None:
+    with contextlib.suppress(Fault):  # of a sync that was refused
+        writer.close()
+
+
+def fail_half_way(patch: pytest.MonkeyPatch, writer: JournalWriter, record: AnyRecord) -> None:
+    """Let a write fall short."""
+    write, calls = os.write, list[int]()
+
+    def short(fd: int, data: bytes) -> int:
+        calls.append(1)
+        return write(fd, data[: len(data) // 2]) if data != b"\n" and len(calls) < 3 else 0
+
+    with patch.context() as now:
+        now.setattr(os, "write", short)
+        with pytest.raises(Fault, match="cannot write"):
+            writer.append(record)
