@@ -39,7 +39,7 @@ def results_of(performed: Sequence[Performed]) -> Results:
 
 
 def conversation_log(
-    calls: Sequence[Asked], turns: Sequence[Any], results: Results, mode: str, *, inputs: bool, states: States = ()
+    calls: Sequence[Asked], turns: Sequence[Any], results: Results, family: str, *, inputs: bool, states: States = ()
 ) -> list[Any]:
     """Return the log of a conversation.
 
@@ -47,7 +47,7 @@ def conversation_log(
         calls: its model calls in order.
         turns: its recorded output: turns of steps.
         results: of the executed calls.
-        mode: `prompt` or `fc`.
+        family: the decode family.
         inputs: whether to say what was sent.
         states: of the simulators, none to leave them out.
     """
@@ -61,7 +61,7 @@ def conversation_log(
             asked_here = calls_by_step.get((turn, step))
             items = [_input(asked_here[1])] if inputs and asked_here else []
             items.append(_assistant(output, asked_here[0] if asked_here else None))
-            entry[f"step_{step}"] = items + _step_results(output, mode, results.get((turn, step), ()), step)
+            entry[f"step_{step}"] = items + _step_results(output, family, results.get((turn, step), ()), step)
         log.append(entry)
         if turn + 1 < len(states) and states[turn + 1]:
             log.append(_state(states[turn + 1]))
@@ -87,8 +87,8 @@ def _assistant(output: Any, call: Asked | None) -> Line:
     return line | ({"reasoning_content": call.reply.reasoning} if call and call.reply.reasoning else {})
 
 
-def _step_results(output: Any, mode: str, results: Sequence[str], step: int) -> list[Line]:
-    decoded = executable_calls(output, mode)
+def _step_results(output: Any, family: str, results: Sequence[str], step: int) -> list[Line]:
+    decoded = executable_calls(output, family)
     if not decoded:
         return [{"role": "handler_log", "content": "No call in this reply: the turn ends.", "error": "no call"}]
     items: list[Line] = [{"role": "handler_log", "content": "Decoded.", "model_response_decoded": decoded}]

@@ -15,7 +15,7 @@ from console.suites.bfcl.categories import MEMORY, sort_key
 from console.suites.bfcl.memory.chain import memory_after
 
 
-def write_snapshots(root: Path, model: str, mode: str) -> list[Path]:
+def write_snapshots(root: Path, model: str, family: str) -> list[Path]:
     """Write every snapshot that a model's result files tell of, and return the files.
 
     Prerequisites that failed leave nothing behind, as officially; the next one starts from what was there before.
@@ -23,17 +23,17 @@ def write_snapshots(root: Path, model: str, mode: str) -> list[Path]:
     Args:
         root: the result folder.
         model: the model's name.
-        mode: `prompt` or `fc`; how calls are written in the results.
+        family: the decode family; how calls are written in the results.
 
     Raises:
         UsageError: a result file is damaged, or a snapshot cannot be written.
     """
     return [
-        path for category in MEMORY for path in _write_backend(result_path(root, model, f"{category}_prereq"), mode)
+        path for category in MEMORY for path in _write_backend(result_path(root, model, f"{category}_prereq"), family)
     ]
 
 
-def _write_backend(results: Path, mode: str) -> list[Path]:
+def _write_backend(results: Path, family: str) -> list[Path]:
     if not results.exists():
         return []
     outputs = {str(line.get("id")): line.get("result") for line in read_lines(results) if not is_error(line)}
@@ -44,7 +44,7 @@ def _write_backend(results: Path, mode: str) -> list[Path]:
     paths: list[Path] = []
     for scenario, chain in chains.items():
         for count, entry_id in enumerate(chain, 1):
-            snapshot = memory_after(chain[:count], outputs.get, mode)
+            snapshot = memory_after(chain[:count], outputs.get, family)
             paths.append(_write(folder / "prereq_checkpoints" / f"{entry_id}.json", snapshot))
             if count == len(chain):
                 paths.append(_write(folder / f"{scenario}_final.json", snapshot))

@@ -19,8 +19,8 @@ from console.suites.bfcl.wording import Wording
 class Recorder:
     """Writes failed entries of one model down."""
 
-    def __init__(self, model: str, mode: str, dataset: Dataset, wording: Wording) -> None:
-        self._model, self._mode = model, mode
+    def __init__(self, model: str, family: str, dataset: Dataset, wording: Wording) -> None:
+        self._model, self._family = model, family
         self._dataset, self._wording = dataset, wording
 
     def line(self, mark: Mark, refusal: Refusal, log: Any) -> Line:
@@ -44,7 +44,7 @@ class Recorder:
         return {
             "prompt": prompt,
             "model_result": mark.output,
-            "decoded_result": decoded_calls(mark, self._mode),
+            "decoded_result": decoded_calls(mark, self._family),
             "error": [refusal.message],
             "error_type": refusal.error_type,
         }
@@ -53,7 +53,7 @@ class Recorder:
         line: Line = {"error": [refusal.message], "error_type": refusal.error_type, "prompt": prompt}
         line["model_result_raw"] = mark.output
         if refusal.error_type != FAILED:
-            line["model_result_decoded"] = decoded_calls(mark, self._mode)
+            line["model_result_decoded"] = decoded_calls(mark, self._family)
         if refusal.error_type == WRONG_FORMAT:
             line |= {key: str(line[key]) for key in ("model_result_raw", "model_result_decoded")}
         return line | {"possible_answer": mark.entry.ground_truth}
@@ -74,9 +74,9 @@ class Recorder:
         if refusal.error_type != agentic.NOT_FOUND:
             line = {"error": _error([refusal.message], refusal), "prompt": prompt, "model_result": mark.output}
             if refusal.error_type == agentic.NO_MESSAGE:
-                line["model_result_decoded"] = decoded_steps(mark, self._mode)
+                line["model_result_decoded"] = decoded_steps(mark, self._family)
             return line | truth
-        message = last_message(mark, self._mode)
+        message = last_message(mark, self._family)
         return {
             "error": _error(refusal.message, refusal)
             | {"details": agentic.search_details(mark.entry.ground_truth or [], message)},

@@ -19,6 +19,7 @@ from console.exchange.bfcl_results import is_error
 from console.suites.bfcl.aggregate import spread
 from console.suites.bfcl.batch_scoring import Mark, mark_outputs
 from console.suites.bfcl.categories import ALL, FORMAT_SENSITIVITY, is_prerequisite, sort_key
+from console.suites.bfcl.decoding import family_of
 from console.suites.bfcl.suite import BfclSuite
 
 
@@ -78,7 +79,7 @@ def score_category(
         marks = list(mark_outputs(suite.dataset, category, [(line["id"], line["result"]) for line in lines], setting))
     except Fault as fault:
         raise UsageError(fault.message, where=str(path), hint=fault.hint) from None
-    recorder = Recorder(folder_name(model), setting.mode, suite.dataset, suite.wording)
+    recorder = Recorder(folder_name(model), family_of(setting), suite.dataset, suite.wording)
     refused = [(line, mark, mark.refusal) for line, mark in zip(lines, marks, strict=True) if mark.refusal]
     return CategoryScore(
         model=model,

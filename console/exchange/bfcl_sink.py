@@ -29,7 +29,7 @@ class ResultSink:
         root: Path,
         model: str,
         *,
-        mode: str,
+        family: str,
         replace: bool,
         include_input_log: bool = False,
         states: Callable[[str, Any], States] = no_states,
@@ -39,14 +39,14 @@ class ResultSink:
         Args:
             root: the result folder.
             model: the model's name.
-            mode: how it is spoken to.
+            family: the decode family of its answers.
             replace: whether new answers take the place of old ones.
             include_input_log: whether to write what was sent.
             states: from case id and output to the states of its simulators; nothing to leave them out.
         """
         self.written = 0
         self._root, self._model, self._replace = root, model, replace
-        self._mode, self._inputs, self._states = mode, include_input_log, states
+        self._family, self._inputs, self._states = family, include_input_log, states
         self._calls: dict[Key, list[Asked]] = {}
         self._performed: dict[Key, list[Performed]] = {}
         self._known: dict[Path, set[str]] = {}
@@ -101,7 +101,7 @@ class ResultSink:
             return []
         turns = cast("list[Any]", output)
         return conversation_log(
-            calls, turns, results_of(performed), self._mode, inputs=self._inputs, states=self._states(case, turns)
+            calls, turns, results_of(performed), self._family, inputs=self._inputs, states=self._states(case, turns)
         )
 
     def _ids_in(self, path: Path) -> set[str]:

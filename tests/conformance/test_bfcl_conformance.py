@@ -28,6 +28,9 @@ class Roots:
     user: tuple[Path, ...] = ()
 
 
+HANDLERS = CASES.with_name("handlers-public.jsonl.gz")
+
+
 def _lines(part: str) -> Iterator[str]:
     with gzip.open(CASES, "rt", encoding="utf-8") as lines:
         yield from (line for line in lines if f'"category":"{part}' in line)
@@ -62,3 +65,18 @@ def test_verdicts_are_the_official_ones(part: str, least: int):
     assert len(pairs) >= least
     assert wrong == []
     assert all(verdict["case"] == case["case"] for case, verdict in pairs)
+
+
+@pytest.mark.parametrize("conversations", [False, True])
+def test_verdicts_by_registry_name_are_the_official_ones(conversations: bool):
+    with gzip.open(HANDLERS, "rt", encoding="utf-8") as file:
+        lines = [line for line in file if _is_conversation(json.loads(line)["category"]) == conversations]
+    judged = list(check("bfcl", lines, Roots(), ahead=500))
+    cases = [json.loads(line) for line in lines]
+    wrong = [(case, ours) for case, ours in zip(cases, judged, strict=True) if not _as_expected(case, ours)]
+    assert len(cases) > (2000 if conversations else 7000)
+    assert wrong == []
+
+
+def _is_conversation(category: str) -> bool:
+    return category.startswith(("multi_turn", "memory", "web_search"))

@@ -8,10 +8,22 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from console.suites.bfcl.decode.family import FAMILIES, find_family
 from console.suites.bfcl.decode.reply import decode_reply
+from console.suites.bfcl.execution import executable_calls
 
 FORBIDDEN = ("exec", "import", "open", "os.", "subprocess.", "socket.", "shutil.", "ctypes.", "pickle.", "marshal.")
 CATEGORIES = ("simple_python", "simple_java", "simple_javascript", "multi_turn_base")
+
+FRAMES = (
+    "[{}]",
+    "[{{'name': 'f', 'parameters': {{'a': {}}}}}]",
+    "<|tool_call_start|>f(a={})<|tool_call_end|>",
+    "<TOOLCALL>[f(a={})]</TOOLCALL>",
+    "<function_call> {}",
+    "<start_function_call>call:f{{a:{}}}<end_function_call>",
+)
+"""How calls are wrapped by families that read Python in them, and some that read none."""
 
 _seen: list[str] = []
 _watched: list[int] = []
@@ -44,22 +56,26 @@ def _larger(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
     return st.one_of(call, bare, joined, boxed, comprehended, attribute)
 
 
-answers = st.one_of(st.recursive(atoms, _larger, max_leaves=12), st.text(max_size=60)).map(lambda it: f"[{it}]")
+answers = st.one_of(st.recursive(atoms, _larger, max_leaves=12), st.text(max_size=60)).flatmap(
+    lambda text: st.sampled_from(FRAMES).map(lambda frame: frame.format(text))
+)
 
 
 @settings(max_examples=150, deadline=None)
-@given(answers, st.sampled_from(CATEGORIES), st.sampled_from(["prompt", "fc"]))
+@given(answers, st.sampled_from(CATEGORIES), st.sampled_from(FAMILIES))
 @example("[f(x=__import__('os').system('true') + 1)]", "simple_python", "prompt")
 @example("[f(x=open('/etc/hostname').read() + '')]", "simple_python", "prompt")
-def test_decoding_does_nothing_but_decode(text: str, category: str, mode: str) -> None:
-    decode_reply("[f(x=1)]", category, mode)  # whatever is loaded late is loaded now
+def test_decoding_does_nothing_but_decode(text: str, category: str, family: str) -> None:
+    decode_reply("[f(x=1)]", category, "prompt")  # whatever is loaded late is loaded now
     if _look not in _hooked:
         sys.addaudithook(_look)
         _hooked.append(_look)
+    find_family(family)
     _seen.clear()
     _watched[:] = [threading.get_ident()]
     try:
-        decode_reply(text, category, mode)
+        decode_reply(text, category, family)
+        executable_calls(text, family)
     finally:
         _watched.clear()
     assert _seen == []

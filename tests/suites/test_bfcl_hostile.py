@@ -16,10 +16,12 @@ from console.suites.bfcl.javascript_values import javascript_value
 
 WATCHED = """
 import sys
+from console.suites.bfcl.decode.family import FAMILIES, find_family
 from console.suites.bfcl.decode.reply import decode_reply
 from console.suites.bfcl.execution import executable_calls
 from console.suites.bfcl.relevance import has_call
 decode_reply("[f(x=1)]", "simple_java"); decode_reply("[f(x=1)]", "simple_javascript"); decode_reply("[f(x=1)]", "x")
+[find_family(name) for name in FAMILIES]
 seen = []
 watching = False
 def hook(event, args):
@@ -35,8 +37,9 @@ texts = [
 watching = True
 for text in texts:
     for category in ("simple_python", "simple_java", "simple_javascript"):
-        for mode in ("prompt", "fc"):
-            decode_reply(text, category, mode)
+        for family in FAMILIES:
+            decode_reply(text, category, family)
+            executable_calls(text, family)
     for config in ("ret_fmt=json&tool_call_tag=False&func_doc_fmt=json&prompt_fmt=plaintext&style=classic",
                    "ret_fmt=concise_xml&tool_call_tag=True&func_doc_fmt=json&prompt_fmt=plaintext&style=classic"):
         decode_reply(text, "simple_python", "prompt", config)
@@ -69,8 +72,8 @@ def test_no_model_text_is_executed_or_imported():
         "x + 1",
         "f'{1:>999999999}' + 'a'",
         "(lambda: 1)() + 1",
-        "[*range(5)] + []",
-        "{**{}} | {}",
+        "[*range(40000), *range(40000)] + []",
+        "[*('a'*40000), *('a'*40000)] + []",
         "['a'*10**6] * 10**6",
         "''.join(['a'*10**4] * 10**4) + ''",
         "('a'*40000).join(['']*40000) + ''",

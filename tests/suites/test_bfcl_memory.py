@@ -130,7 +130,7 @@ def test_what_is_remembered_follows_from_outputs_in_order():
     assert after["core_memory"] == {"name": "Ada L.", "age": "36"}
     assert memory_after([*outputs, "memory_kv_prereq_2-student-2"], outputs.get, "prompt") == after
     native = [[[{"core_memory_add": '{"key": "name", "value": "Ada"}'}], "Noted."]]
-    assert memory_after(["memory_kv_prereq_0-student-0"], lambda _: native, "fc")["core_memory"] == {"name": "Ada"}
+    assert memory_after(["memory_kv_prereq_0-student-0"], lambda _: native, "fc_json")["core_memory"] == {"name": "Ada"}
     assert memory_after([], outputs.get, "prompt") == {}
 
 

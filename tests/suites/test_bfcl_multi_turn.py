@@ -315,7 +315,7 @@ def test_texts_in_arguments_are_rewritten_like_calls():
 
 
 @pytest.mark.parametrize(
-    ("step", "mode", "calls"),
+    ("step", "family", "calls"),
     [
         ("[f(a=1, b='x')]", "prompt", ["f(a=1, b='x')"]),
         ("[f(a=g(b=1))]", "prompt", ["f(a=g(b=1))"]),
@@ -325,11 +325,11 @@ def test_texts_in_arguments_are_rewritten_like_calls():
         ("All done.", "prompt", []),
         ("[]", "prompt", []),
         (None, "prompt", []),
-        ([{"f": '{"a": 1}'}, {"g": {}}], "fc", ["f(a=1)", "g()"]),
-        ({"f": '{"a": {}}'}, "fc", ["f(a={})"]),
-        ([{"f": "oops"}], "fc", []),
-        ("f(a=1)", "fc", []),
+        ([{"f": '{"a": 1}'}, {"g": {}}], "fc_json", ["f(a=1)", "g()"]),
+        ({"f": '{"a": {}}'}, "fc_json", ["f(a={})"]),
+        ([{"f": "oops"}], "fc_json", []),
+        ("f(a=1)", "fc_json", []),
     ],
 )
-def test_steps_become_call_texts(step: Any, mode: str, calls: list[str]):
-    assert executable_calls(step, mode) == calls
+def test_steps_become_call_texts(step: Any, family: str, calls: list[str]):
+    assert executable_calls(step, family) == calls

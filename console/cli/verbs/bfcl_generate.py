@@ -28,6 +28,7 @@ from console.exchange.bfcl_results import answered_ids
 from console.exchange.bfcl_sink import ResultSink, no_states
 from console.store.runs import create_run
 from console.suites.bfcl.categories import FORMAT_SENSITIVITY, is_prerequisite
+from console.suites.bfcl.decoding import family_of
 from console.suites.bfcl.suite import BfclSuite
 
 _IDS = "test_case_ids_to_generate.json"
@@ -159,22 +160,22 @@ def _with_temperature(prepared: PreparedRun, temperature: float | None) -> Prepa
 def _generate(args: GenerateArguments, model: str, prepared: PreparedRun, result_root: Path) -> Exit:
     output = args.output
     folder = create_run(prepared.runs_root, prepared.manifest)
-    suite, mode = prepared.suite, prepared.manifest.setting.mode
+    suite, setting = prepared.suite, prepared.manifest.setting
 
     def states(case_id: str, turns: Any) -> list[dict[str, Any]]:
-        return suite.states(case_id, turns, mode) if isinstance(suite, BfclSuite) else []
+        return suite.states(case_id, turns, setting) if isinstance(suite, BfclSuite) else []
 
     sink = ResultSink(
         result_root,
         folder_name(model),
-        mode=mode,
+        family=family_of(setting),
         replace=args.allow_overwrite,
         include_input_log=args.include_input_log,
         states=no_states if args.exclude_state_log else states,
     )
     ending = play(folder, prepared, output, also=sink.add)
     paths = sink.close()
-    paths += write_snapshots(result_root, folder_name(model), mode)
+    paths += write_snapshots(result_root, folder_name(model), family_of(setting))
     summary = folder.summary()
     facts: dict[str, Any] = {
         "model": model,

@@ -18,29 +18,29 @@ NOT_FOUND = "agentic:answer_not_found"
 _IGNORED = re.compile(r"[,./\-_*^()]")
 
 
-def check_answer(output: Any, truth: Sequence[str], mode: str) -> tuple[str | None, Any]:
+def check_answer(output: Any, truth: Sequence[str], family: str) -> tuple[str | None, Any]:
     """Return the official error type (None: right) and the last message that was judged.
 
     Args:
         output: the recorded list of turns of steps; only one turn is an answer. A text in place of the steps is taken
             letter by letter, as the official scorer does.
         truth: acceptable answers.
-        mode: `prompt` or `fc`; how steps are told from calls.
+        family: the decode family; how steps are told from calls.
     """
     if not isinstance(output, list) or len(cast(list[Any], output)) != 1:
         return INFERENCE_ERROR, None
     steps = cast(list[Any], output)[0]
     if not isinstance(steps, list | str | dict):
         return INFERENCE_ERROR, None
-    message = last_message(list(cast(Iterable[Any], steps)), mode)
+    message = last_message(list(cast(Iterable[Any], steps)), family)
     if not message:
         return NO_MESSAGE, message
     return (None if is_in(truth, message) else NOT_FOUND), message
 
 
-def last_message(steps: Sequence[Any], mode: str) -> Any:
+def last_message(steps: Sequence[Any], family: str) -> Any:
     """Return the last step that holds no call, or None."""
-    return next((step for step in reversed(steps) if not executable_calls(step, mode)), None)
+    return next((step for step in reversed(steps) if not executable_calls(step, family)), None)
 
 
 def is_in(truth: Sequence[str], message: Any) -> bool:

@@ -6,6 +6,7 @@ from console.core.case import Setting
 from console.suites.bfcl import categories as names
 from console.suites.bfcl.agentic_answers import scripted_agentic_turn
 from console.suites.bfcl.dataset import Dataset
+from console.suites.bfcl.decoding import family_of
 from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.handlers.handler import Handler
 from console.suites.bfcl.memory.backend import core_of
@@ -34,7 +35,7 @@ async def play_agentic(
     docs, _ = dataset.functions(entry)
     memory = None
     if names.is_memory(entry.id):
-        before = memory_after(entry.depends_on, stage.output_of, setting.mode)
+        before = memory_after(entry.depends_on, stage.output_of, family_of(setting))
         memory = core_of(before)
         embed = embedding(dataset.embedding, dataset.folder, dataset.weights)
         execution: Execution = MemoryExecution(entry.id, before, embed)

@@ -10,6 +10,7 @@ from console.suites.bfcl.agentic import check_answer
 from console.suites.bfcl.checker import Refusal
 from console.suites.bfcl.dataset import Dataset
 from console.suites.bfcl.decode.reply import decode_reply
+from console.suites.bfcl.decoding import family_of
 from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.execution import executable_calls
 from console.suites.bfcl.multi_turn import check_conversations
@@ -45,22 +46,22 @@ def mark_outputs(
         for entry, output in pairs:
             yield Mark(entry, output, judge(entry, output, setting))
         return
-    judged = check_conversations(pairs, setting.mode, host_of(dataset), recorded=True)
+    judged = check_conversations(pairs, family_of(setting), host_of(dataset), recorded=True)
     for (entry, output), (refusal, finding) in zip(pairs, judged, strict=True):
         yield Mark(entry, output, refusal, finding)
 
 
-def decoded_calls(mark: Mark, mode: str) -> Any:
+def decoded_calls(mark: Mark, family: str) -> Any:
     """Return what a single-turn output decodes to, as the score file keeps it."""
-    return decode_reply(mark.output, mark.entry.judged_as, mode, mark.entry.config).value
+    return decode_reply(mark.output, mark.entry.judged_as, family, mark.entry.config).value
 
 
-def decoded_steps(mark: Mark, mode: str) -> list[list[str]]:
+def decoded_steps(mark: Mark, family: str) -> list[list[str]]:
     """Return the call texts of the steps of an agentic output that hold any."""
-    decoded = (executable_calls(step, mode) for step in mark.output[0])
+    decoded = (executable_calls(step, family) for step in mark.output[0])
     return [calls for calls in decoded if calls]
 
 
-def last_message(mark: Mark, mode: str) -> Any:
+def last_message(mark: Mark, family: str) -> Any:
     """Return the message of an agentic output that was searched for an answer."""
-    return check_answer(mark.output, mark.entry.ground_truth or [], mode)[1]
+    return check_answer(mark.output, mark.entry.ground_truth or [], family)[1]

@@ -9,12 +9,12 @@ from console.core.outcome import Outcome, Verdict
 from console.suites.bfcl import categories as names
 from console.suites.bfcl.agentic import check_answer
 from console.suites.bfcl.decode.reply import decode_reply
+from console.suites.bfcl.decoding import family_of, sent_underscored
 from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.known_bad import why_bad
 from console.suites.bfcl.pairing import Paired, Pairing, as_text
 from console.suites.bfcl.scripted_answers import right_calls, write
 from console.suites.bfcl.source_text import alternatives, call_text, literal
-from console.suites.bfcl.tools import sent_underscored
 
 _WORDS = {
     "wrong_func_name": "wrong function",
@@ -49,7 +49,7 @@ def compare_output(entry: Entry, output: Any, verdict: Verdict, setting: Setting
 
 
 def _calls(entry: Entry, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
-    decoded = decode_reply(output, entry.judged_as, setting.mode, entry.config)
+    decoded = decode_reply(output, entry.judged_as, family_of(setting), entry.config)
     underscored = sent_underscored(setting)
     pairing = Pairing(entry.function, entry.judged_as, underscored=underscored)
     truth = entry.ground_truth or []
@@ -107,7 +107,7 @@ def _row_change(row: Row) -> str:
 
 
 def _relevance(entry: Entry, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
-    calls = decode_reply(output, "python", setting.mode).calls
+    calls = decode_reply(output, "python", family_of(setting)).calls
     called = bool(calls) and calls != [{}]
     belongs = "irrelevance" not in entry.judged_as
     mark = Mark.SAME if belongs else Mark.EXTRA
@@ -128,7 +128,7 @@ def _free_call(call: dict[str, dict[Any, Any]], mark: Mark) -> Pair:
 
 
 def _answer(entry: Entry, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
-    _, message = check_answer(output, entry.ground_truth or [], setting.mode)
+    _, message = check_answer(output, entry.ground_truth or [], family_of(setting))
     passed = verdict.outcome is Outcome.PASSED
     shown = message if isinstance(message, str) else None if message is None else literal(message)
     row = Row(

@@ -11,10 +11,11 @@ from console.core.fault import Fault, UsageError
 from console.suites.bfcl import categories as names
 from console.suites.bfcl.checker import UNCHECKABLE, Refusal
 from console.suites.bfcl.dataset import Dataset
+from console.suites.bfcl.decoding import UNDERSCORE_TO_DOT, family_of, profile_extras
 from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.multi_turn import check_conversations
+from console.suites.bfcl.profile import find_profile
 from console.suites.bfcl.simulator_host import close_hosts, host_of
-from console.suites.bfcl.tools import UNDERSCORE_TO_DOT
 from console.suites.bfcl.verdict import judge
 from console.suites.suite import Row
 
@@ -43,8 +44,9 @@ class BfclLineChecker:
     def check(self, rows: Sequence[Row]) -> list[Row | UsageError]:
         """Judge rows in order; conversations go to their worker in batches.
 
-        A row has `case`, `id`, `output`, and optionally `mode` (`fc`; absent means prompting) and `u2d` (dots of
-        function names went out as underscores; by default true in `fc` mode). Other fields are ignored.
+        A row has `case`, `id`, `output`, and either `model`, a name of the official registry whose rules decide, or
+        optionally `mode` (`fc`; absent means prompting) and `u2d` (dots of function names went out as underscores; by
+        default true in `fc` mode). Other fields are ignored.
         """
         answers: dict[int, Row | UsageError] = {}
         lines: dict[int, SavedOutput] = {}
@@ -56,29 +58,25 @@ class BfclLineChecker:
         conversations: dict[str, list[int]] = {}
         for number, line in lines.items():
             if names.is_multi_turn(line.entry.category):
-                conversations.setdefault(line.setting.mode, []).append(number)
+                conversations.setdefault(family_of(line.setting), []).append(number)
         refusals: dict[int, Refusal | None] = {}
-        for mode, numbers in conversations.items():
-            refusals |= zip(numbers, self._conversations([lines[number] for number in numbers], mode), strict=True)
+        for family, numbers in conversations.items():
+            refusals |= zip(numbers, self._conversations([lines[number] for number in numbers], family), strict=True)
         for number, line in lines.items():
             refusal = refusals[number] if number in refusals else judge(line.entry, line.row["output"], line.setting)
             answers[number] = _answer(line, refusal)
         return [answers[number] for number in range(len(rows))]
 
     def _read(self, row: Row) -> "SavedOutput":
-        entry_id, mode, underscored = row.get("id"), row.get("mode", "prompt"), row.get("u2d")
+        entry_id = row.get("id")
         if not isinstance(entry_id, str) or "output" not in row:
             raise UsageError("a line needs `id` (a text) and `output`")
-        if mode not in ("fc", "prompt") or not isinstance(underscored, bool | None):
-            raise UsageError("`mode` must be fc or prompt, `u2d` true or false")
-        return SavedOutput(
-            row, self._dataset.entry(entry_id), Setting(mode=mode, extras={UNDERSCORE_TO_DOT: underscored})
-        )
+        return SavedOutput(row, self._dataset.entry(entry_id), _setting(row))
 
-    def _conversations(self, lines: Sequence["SavedOutput"], mode: str) -> list[Refusal | None]:
+    def _conversations(self, lines: Sequence["SavedOutput"], family: str) -> list[Refusal | None]:
         outputs = [(line.entry, line.row["output"]) for line in lines]
         try:
-            return [refusal for refusal, _ in check_conversations(outputs, mode, host_of(self._dataset))]
+            return [refusal for refusal, _ in check_conversations(outputs, family, host_of(self._dataset))]
         except Fault as fault:
             return [Refusal(UNCHECKABLE, fault.message)] * len(lines)
 
@@ -90,6 +88,17 @@ class SavedOutput:
     row: Row
     entry: Entry
     setting: Setting
+
+
+def _setting(row: Row) -> Setting:
+    model, mode, underscored = row.get("model"), row.get("mode", "prompt"), row.get("u2d")
+    if mode not in ("fc", "prompt") or not isinstance(underscored, bool | None):
+        raise UsageError("`mode` must be fc or prompt, `u2d` true or false")
+    if model is None:
+        return Setting(mode=mode, extras={UNDERSCORE_TO_DOT: underscored})
+    if not isinstance(model, str):
+        raise UsageError("`model` must be a text")
+    return Setting(mode=mode, extras=profile_extras(find_profile(model)))
 
 
 def _answer(line: SavedOutput, refusal: Refusal | None) -> dict[str, Any]:

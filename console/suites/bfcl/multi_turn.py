@@ -45,13 +45,13 @@ class _Batch:
     waiting: "Future[Any] | None"
 
 
-def check_conversation(entry: Entry, output: Any, mode: str, host: SimulatorHost) -> Judgement:
+def check_conversation(entry: Entry, output: Any, family: str, host: SimulatorHost) -> Judgement:
     """Judge the recorded turns of steps; None means right. The finding says what was executed and what differs.
 
     Raises:
         Fault: the worker failed; nothing is known of the model then.
     """
-    decoded = _decode(entry, output, mode)
+    decoded = _decode(entry, output, family)
     if decoded.refusal is not None:
         return decoded.refusal, {}
     findings = host.call("checks", {"items": [decoded.item], "recorded": False, "whole": True})
@@ -59,7 +59,7 @@ def check_conversation(entry: Entry, output: Any, mode: str, host: SimulatorHost
 
 
 def check_conversations(
-    conversations: Iterable[tuple[Entry, Any]], mode: str, host: SimulatorHost, *, recorded: bool = False
+    conversations: Iterable[tuple[Entry, Any]], family: str, host: SimulatorHost, *, recorded: bool = False
 ) -> Iterator[Judgement]:
     """Judge many, in order; `recorded` adds to the findings what the official score file keeps.
 
@@ -71,7 +71,7 @@ def check_conversations(
     rest, begun = iter(conversations), deque[_Batch]()
     while True:
         while len(begun) < _AHEAD and (some := list(islice(rest, _BATCH))):
-            decoded = [_decode(entry, output, mode) for entry, output in some]
+            decoded = [_decode(entry, output, family) for entry, output in some]
             begun.append(_Batch(decoded, _submit_batch(decoded, host, recorded=recorded)))
         if not begun:
             return
@@ -107,7 +107,7 @@ def _check_alone(conversation: _Decoded, host: SimulatorHost, *, recorded: bool)
         return Refusal(UNCHECKABLE, fault.message), {}
 
 
-def _decode(entry: Entry, output: Any, mode: str) -> _Decoded:
+def _decode(entry: Entry, output: Any, family: str) -> _Decoded:
     truth = entry.ground_truth or []
     if not isinstance(output, list):
         return _refused(INFERENCE_ERROR, "the output is not a list of turns")
@@ -115,7 +115,7 @@ def _decode(entry: Entry, output: Any, mode: str) -> _Decoded:
     if len(turns) != len(truth):
         return _refused(TERMINATED, f"{len(turns)} turns were played, expected {len(truth)}")
     try:
-        calls = [decoded_turn(turn, mode) for turn in turns]
+        calls = [decoded_turn(turn, family) for turn in turns]
     except TypeError as error:
         return _refused(UNCHECKABLE, f"the official scorer cannot check this: {error}")
     return _Decoded(None, {"entry": worker_entry(entry), "turns": calls, "truth": truth}, calls)
@@ -137,24 +137,24 @@ def _judgement(decoded: _Decoded, finding: Finding) -> Judgement:
     return Refusal(finding["error_type"], message, finding.get("subject", "")), finding
 
 
-def trace_states(entry: Entry, output: Any, mode: str, host: SimulatorHost) -> list[dict[str, Any]]:
+def trace_states(entry: Entry, output: Any, family: str, host: SimulatorHost) -> list[dict[str, Any]]:
     """Return the public state of an entry's simulators by class, before the first turn of an output and after each.
 
     Raises:
         Fault: the worker failed.
         TypeError: a turn is not a list of steps.
     """
-    turns = [decoded_turn(turn, mode) for turn in output]
+    turns = [decoded_turn(turn, family) for turn in output]
     return host.call("trace", {"entry": worker_entry(entry), "turns": turns})
 
 
-def decoded_turn(turn: Any, mode: str) -> list[list[str]]:
+def decoded_turn(turn: Any, family: str) -> list[list[str]]:
     """Return the call texts of every step that holds any.
 
     Raises:
         TypeError: the turn is not a list of steps.
     """
-    steps = (executable_calls(step, mode) for step in cast(Iterable[Any], turn))
+    steps = (executable_calls(step, family) for step in cast(Iterable[Any], turn))
     return [calls for calls in steps if calls]
 
 

@@ -13,6 +13,7 @@ from typing import Any, cast
 from console.core.case import Setting
 from console.core.comparison import Comparison, Mark, Pair, Row
 from console.core.outcome import Outcome, Verdict
+from console.suites.bfcl.decoding import family_of
 from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.multi_turn import decoded_turn
 from console.suites.bfcl.source_text import literal
@@ -39,7 +40,7 @@ def compare_conversation(entry: Entry, output: Any, verdict: Verdict, setting: S
     last = finding.get("turn")
     pairs: list[Pair] = []
     for number, expected in enumerate(truth):
-        actual = [call for step in _steps(turns, number, setting.mode) for call in step]
+        actual = [call for step in _steps(turns, number, family_of(setting)) for call in step]
         results: dict[str, Any] = played[number] if number < len(played) else {"model": [], "truth": []}
         if number == last:
             pairs += _decisive_pairs(finding, number)
@@ -60,9 +61,9 @@ def _marks(turns: int, last: Any) -> tuple[Mark, ...]:
     return tuple(Mark.SAME if n < last else Mark.DIFFERS if n == last else Mark.OMITTED for n in range(turns))
 
 
-def _steps(turns: Sequence[Any], number: int, mode: str) -> list[list[str]]:
+def _steps(turns: Sequence[Any], number: int, family: str) -> list[list[str]]:
     try:
-        return decoded_turn(turns[number], mode) if number < len(turns) else []
+        return decoded_turn(turns[number], family) if number < len(turns) else []
     except TypeError:
         return []
 

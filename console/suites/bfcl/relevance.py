@@ -11,15 +11,15 @@ CALLED = "irrelevance_error:decoder_success"
 NOT_CALLED = "relevance_error:decoder_failed"
 
 
-def has_call(output: Any, mode: str) -> bool:
+def has_call(output: Any, family: str) -> bool:
     """Whether an output decodes to at least one call; one empty object is none."""
-    calls = decode_reply(output, "python", mode).calls
+    calls = decode_reply(output, "python", family).calls
     return bool(calls) and calls != [{}]
 
 
-def check_relevance(output: Any, category: str, mode: str) -> str | None:
+def check_relevance(output: Any, category: str, family: str) -> str | None:
     """Return the official error type, or None when a call is there exactly where one belongs."""
-    called = has_call(output, mode)
+    called = has_call(output, family)
     if "irrelevance" in category:
         return CALLED if called else None
     return None if called else NOT_CALLED

@@ -16,6 +16,7 @@ from console.core.case import Key, Setting
 from console.core.chat import ChatRequest, Message, Reply
 from console.core.fault import Fault, UsageError
 from console.suites.bfcl.dataset import Dataset
+from console.suites.bfcl.decoding import profile_extras
 from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.handlers.handler import Handler
 from console.suites.bfcl.handlers.table import handler_for
@@ -111,7 +112,7 @@ class RequestChecker:
             handler = handler_for(profile, self._dataset)
             self._open = OpenEntry(profile, entry_id, RecordedStage(Key(entry_id)))
             entry = self._dataset.entry(entry_id)
-            self._runner.run(self._open.begin(lambda stage: self._play(entry, handler, stage)))
+            self._runner.run(self._open.begin(lambda stage: self._play(entry, handler, profile, stage)))
         current = self._open
         if current is None or (current.profile.name, current.entry_id) != (name, entry_id):
             raise UsageError(f"step {step} of {entry_id} does not follow its other steps")
@@ -123,10 +124,10 @@ class RequestChecker:
         self._runner.run(current.proceed(self._exchange.reply(current.profile, row)))
         return answer if current.stage.request is not None else answer | {"result": current.result()}
 
-    def _play(self, entry: Entry, handler: Handler, stage: "RecordedStage") -> Awaitable[Any]:
+    def _play(self, entry: Entry, handler: Handler, profile: Profile, stage: "RecordedStage") -> Awaitable[Any]:
         wording = load_wording(self._dataset)
-        mode = "fc" if handler.native else "prompt"
-        return play_entry(entry, stage, Setting(mode=mode), handler, wording, self._dataset)
+        setting = Setting(mode="fc" if handler.native else "prompt", extras=profile_extras(profile))
+        return play_entry(entry, stage, setting, handler, wording, self._dataset)
 
     def _close(self) -> None:
         if self._open is not None:

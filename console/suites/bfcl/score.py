@@ -11,6 +11,7 @@ from console.suites.bfcl import categories as names
 from console.suites.bfcl.checker import Refusal
 from console.suites.bfcl.dataset import Dataset
 from console.suites.bfcl.decode.reply import decode_reply
+from console.suites.bfcl.decoding import family_of
 from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.known_bad import why_bad
 from console.suites.bfcl.multi_turn import check_conversation
@@ -23,6 +24,8 @@ _LONGEST = 2000
 """Characters of a text that a verdict keeps."""
 _SHORT = 300
 """Those of a result in a conversation that passed."""
+_LEVELS = 100
+"""Levels of a value that are kept: what reads it may descend into itself."""
 BROKEN = "inference_error"
 """Reason of an imported result that records a failed inference."""
 
@@ -40,7 +43,7 @@ def score_output(entry: Entry, output: Any, setting: Setting) -> Verdict:
 def score_conversation(entry: Entry, output: Any, setting: Setting, dataset: Dataset) -> Verdict:
     """Judge a conversation with simulators; broken when the simulators fail, because nothing is known of the model."""
     try:
-        refusal, finding = check_conversation(entry, output, setting.mode, host_of(dataset))
+        refusal, finding = check_conversation(entry, output, family_of(setting), host_of(dataset))
     except Fault as fault:
         return Verdict(Outcome.BROKEN, fault.kind.value, messages=(fault.message,))
     verdict = verdict_of(entry, output, refusal, setting)
@@ -86,24 +89,26 @@ def verdict_of(entry: Entry, output: Any, refusal: Refusal | None, setting: Sett
         return Verdict(Outcome.PASSED)
     detail: dict[str, Any] = {}
     if names.is_single_turn(entry.category):
-        decoded = decode_reply(output, entry.judged_as, setting.mode, entry.config)
+        decoded = decode_reply(output, entry.judged_as, family_of(setting), entry.config)
         detail["decoded"] = json_safe(decoded.value)
     if bad := why_bad(entry.id):
         detail["known_bad"] = bad
     return Verdict(Outcome.FAILED, refusal.error_type, refusal.subject, (refusal.message,), detail=detail)
 
 
-def json_safe(value: Any) -> Any:
-    """Return a decoded value as JSON can hold it: what it cannot becomes its source text."""
+def json_safe(value: Any, levels: int = _LEVELS) -> Any:
+    """Return a decoded value as JSON can hold it: what it cannot becomes its source text, what is too deep `…`."""
+    if not levels:
+        return "…"
     match value:
         case None | bool() | str():
             return value
         case int() | float():
             return value if abs(value) < 2**63 else _source(value)
         case list() | tuple():
-            return [json_safe(part) for part in cast(list[Any], value)]
+            return [json_safe(part, levels - 1) for part in cast(list[Any], value)]
         case dict():
-            return {str(key): json_safe(part) for key, part in cast(dict[Any, Any], value).items()}
+            return {str(key): json_safe(part, levels - 1) for key, part in cast(dict[Any, Any], value).items()}
         case _:
             return _source(value)
 

@@ -152,18 +152,19 @@ class BfclSuite:
             return score_conversation(entry, output, setting, self.dataset)
         return score_output(entry, output, setting)
 
-    def states(self, case_id: str, output: Any, mode: str) -> list[dict[str, Any]]:
+    def states(self, case_id: str, output: Any, setting: Setting) -> list[dict[str, Any]]:
         """The states that a conversation's simulators went through, for the log of official result files.
 
         Empty where there are none: other categories, outputs that are no turns, simulators that failed.
         """
         if not names.is_multi_turn(case_id) or not isinstance(output, list):
             return []
+        from console.suites.bfcl.decoding import family_of
         from console.suites.bfcl.multi_turn import trace_states
         from console.suites.bfcl.simulator_host import host_of
 
         try:
-            return trace_states(self.dataset.entry(case_id), output, mode, host_of(self.dataset))
+            return trace_states(self.dataset.entry(case_id), output, family_of(setting), host_of(self.dataset))
         except (Fault, TypeError):
             return []
 

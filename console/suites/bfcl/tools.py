@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any, cast
 
-from console.core.case import Setting
 from console.suites.bfcl.rendering import Doc
 
 _TYPES = {
@@ -19,20 +18,12 @@ _TYPES = {
     **dict.fromkeys(("array", "list", "tuple", "ArrayList", "Array", "Queue", "Stack"), "array"),
     **dict.fromkeys(("dict", "object", "HashMap", "Hashtable"), "object"),
 }
-UNDERSCORE_TO_DOT = "underscore_to_dot"
-"""Key of a setting's extras: dots of function names were sent as underscores."""
 _FLOAT_NOTE = " This is a float type value."
 
 
 def wire_name(name: str) -> str:
-    """Return a function name as providers accept it: without dots."""
+    """Return a function name as providers accept it: without dots, which become underscores."""
     return name.replace(".", "_")
-
-
-def sent_underscored(setting: Setting) -> bool:
-    """Whether names went out so: in fc mode they did, in prompt mode not, unless what is judged says otherwise."""
-    explicit = setting.extras.get(UNDERSCORE_TO_DOT)
-    return setting.mode == "fc" if explicit is None else bool(explicit)
 
 
 def native_tools(docs: Sequence[Doc]) -> list[dict[str, Any]]:

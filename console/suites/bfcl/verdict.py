@@ -7,9 +7,9 @@ from console.suites.bfcl import categories as names
 from console.suites.bfcl.agentic import check_answer
 from console.suites.bfcl.checker import Refusal, check_calls
 from console.suites.bfcl.decode.reply import WRONG_FORMAT, decode_reply
+from console.suites.bfcl.decoding import family_of, sent_underscored
 from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.relevance import CALLED, check_relevance
-from console.suites.bfcl.tools import sent_underscored
 
 _AGENTIC = {
     "agentic:inference_error": "the output is not one turn of steps",
@@ -27,10 +27,10 @@ def judge(entry: Entry, output: Any, setting: Setting) -> Refusal | None:
         setting: how the model was spoken to.
     """
     if names.is_agentic(entry.category):
-        error_type, _ = check_answer(output, entry.ground_truth or [], setting.mode)
+        error_type, _ = check_answer(output, entry.ground_truth or [], family_of(setting))
         return Refusal(error_type, _AGENTIC[error_type]) if error_type else None
     if names.is_relevance(entry.judged_as):
-        error_type = check_relevance(output, entry.judged_as, setting.mode)
+        error_type = check_relevance(output, entry.judged_as, family_of(setting))
         message = "there is a call, where none is right" if error_type == CALLED else "there is no call"
         return Refusal(error_type, message) if error_type else None
     return judge_calls(entry, output, setting)
@@ -38,7 +38,7 @@ def judge(entry: Entry, output: Any, setting: Setting) -> Refusal | None:
 
 def judge_calls(entry: Entry, output: Any, setting: Setting) -> Refusal | None:
     """Judge an output of a category with expected calls; None means right."""
-    decoded = decode_reply(output, entry.judged_as, setting.mode, entry.config)
+    decoded = decode_reply(output, entry.judged_as, family_of(setting), entry.config)
     if decoded.error_type:
         problem = "decoded to something else" if decoded.error_type == WRONG_FORMAT else "could not be decoded"
         return Refusal(decoded.error_type, f"the answer {problem}: {decoded.complaint}")

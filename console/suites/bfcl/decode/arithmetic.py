@@ -30,10 +30,16 @@ from console.suites.bfcl.decode.bounds import (
     weight,
 )
 
-__all__ = ["Refused", "fold"]
+__all__ = ["Refused", "fold", "literal_value"]
 
 _NODES = 2_000
 """Largest expression."""
+_DISPLAYS = (ast.Constant, ast.List, ast.Tuple, ast.Set, ast.Dict, ast.Load)
+_OPERATIONS = (
+    *(ast.UnaryOp, ast.unaryop, ast.BinOp, ast.operator, ast.BoolOp, ast.boolop, ast.Compare, ast.cmpop, ast.IfExp),
+    *(ast.Subscript, ast.Slice, ast.Starred, ast.JoinedStr, ast.FormattedValue),
+)
+"""What a literal may be put together with."""
 _NAMES: dict[str, Any] = {
     "MAXIMUM_STEP_LIMIT": 20,
     "LOCAL_SERVER_PORT": 1053,
@@ -51,9 +57,38 @@ def fold(node: ast.expr) -> Any:
         Refused: it is too large, or uses anything not allowed.
         Exception: whatever Python raises for it, such as ZeroDivisionError or TypeError.
     """
-    if sum(1 for _ in ast.walk(node)) > _NODES:
-        raise Refused("the expression is too large")
+    _bound_nodes(sum(1 for _ in ast.walk(node)))
     return _Folding().value(node)
+
+
+def literal_value(node: ast.expr) -> Any:
+    """Return the value of a literal that may hold operations on literals, but no name and no call.
+
+    Its size is not bounded, only the number of operations and what each of them makes.
+
+    Raises:
+        Refused: it holds anything else, or too many operations.
+        Exception: whatever Python raises for it, such as ZeroDivisionError or TypeError.
+    """
+    operations = 0
+    for part in ast.walk(node):
+        if isinstance(part, _DISPLAYS):
+            continue
+        if not isinstance(part, _OPERATIONS):
+            raise Refused(f"a literal holds {type(part).__name__}")
+        operations += 1
+    _bound_nodes(operations)
+    return _Folding().value(node)
+
+
+def _bound_nodes(count: int) -> None:
+    """Refuse an expression with too many parts.
+
+    Raises:
+        Refused: it has.
+    """
+    if count > _NODES:
+        raise Refused("the expression is too large")
 
 
 class _Folding:
@@ -102,13 +137,26 @@ class _Folding:
         return self.value(node.body if self.value(node.test) else node.orelse)
 
     def items(self, parts: list[ast.expr]) -> list[Any]:
-        return [self.value(part) for part in parts]
+        items: list[Any] = []
+        for part in parts:
+            if isinstance(part, ast.Starred):
+                unpacked: list[Any] = [*self.value(part.value)]
+                self._spend(weight(unpacked))
+                items += unpacked
+            else:
+                items.append(self.value(part))
+        return items
 
-    def dictionary(self, node: ast.Dict) -> Any:
-        if None in node.keys:
-            raise Refused("a dictionary unpacked into another")
-        pairs = zip(node.keys, node.values, strict=True)
-        return {self.value(cast(ast.expr, key)): self.value(value) for key, value in pairs}
+    def dictionary(self, node: ast.Dict) -> dict[Any, Any]:
+        entries: dict[Any, Any] = {}
+        for key, part in zip(node.keys, node.values, strict=True):
+            if key is None:
+                unpacked: dict[Any, Any] = {**self.value(part)}
+                self._spend(weight(unpacked))
+                entries |= unpacked
+            else:
+                entries[self.value(key)] = self.value(part)
+        return entries
 
     def name(self, node: ast.Name) -> Any:
         for names in (self._made, _NAMES, _TYPES):

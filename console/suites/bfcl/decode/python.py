@@ -31,14 +31,14 @@ def decode_python(text: str) -> list[Call]:
     """
     body = parse_expression(text.strip().strip("'"))
     if isinstance(body, ast.Call):
-        return [_call(body)]
+        return [read_call(body)]
     if not isinstance(body, ast.List | ast.Tuple | ast.Set):
         raise Undecodable(f"not a list of calls but {type(body).__name__}")
     calls: list[Call] = []
     for element in body.elts:
         if not isinstance(element, ast.Call):
             raise Undecodable(f"an element is not a call but {type(element).__name__}")
-        calls.append(_call(element))
+        calls.append(read_call(element))
     return calls
 
 
@@ -59,7 +59,12 @@ def parse_expression(text: str) -> ast.expr:
         return ast.parse(text, mode="eval").body
 
 
-def _call(node: ast.Call) -> Call:
+def read_call(node: ast.Call) -> Call:
+    """Return a call of a syntax tree.
+
+    Raises:
+        Exception: of any kind, `Undecodable` included: an argument is nothing that is understood.
+    """
     return {_called(node.func): {keyword.arg: _value(keyword.value) for keyword in node.keywords}}
 
 
@@ -96,7 +101,7 @@ def _dict(node: ast.Dict) -> dict[Any, Any]:
 
 
 def _nested_call(node: ast.Call) -> Any:
-    return _call(node) if node.keywords else ast.unparse(node)
+    return read_call(node) if node.keywords else ast.unparse(node)
 
 
 _RULES: dict[type, Callable[[Any], Any]] = {

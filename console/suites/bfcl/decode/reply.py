@@ -1,33 +1,19 @@
-"""From one single-turn output to its calls: which decoder reads it, what is cut off first, what counts as calls."""
+"""From one single-turn output to its calls: by which family it is read, and what counts as calls."""
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
 from console.suites.bfcl import categories as names
 from console.suites.bfcl.decode.arithmetic import Refused
-from console.suites.bfcl.decode.java import decode_java
-from console.suites.bfcl.decode.javascript import decode_javascript
-from console.suites.bfcl.decode.json_calls import decode_json
-from console.suites.bfcl.decode.native import decode_native
-from console.suites.bfcl.decode.python import Undecodable, decode_python
-from console.suites.bfcl.decode.tags import between
-from console.suites.bfcl.decode.xml import decode_concise_xml, decode_verbose_xml
+from console.suites.bfcl.decode.family import Form, find_family
+from console.suites.bfcl.decode.python import Undecodable
 from console.suites.bfcl.variation import read_variation
 
 FAILED = "ast_decoder:decoder_failed"
 WRONG_FORMAT = "ast_decoder:decoder_wrong_output_format"
 
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
-_FORMATS: dict[str, Callable[[str], Any]] = {
-    "python": decode_python,
-    "json": decode_json,
-    "verbose_xml": decode_verbose_xml,
-    "concise_xml": decode_concise_xml,
-    "java": lambda text: decode_java(text[1:-1]),
-    "javascript": lambda text: decode_javascript(text[1:-1]),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,17 +31,18 @@ class Decoded:
         return [] if self.error_type else self.value
 
 
-def decode_reply(output: Any, category: str, mode: str = "prompt", config: str = "") -> Decoded:
+def decode_reply(output: Any, category: str, family: str = "prompt", config: str = "") -> Decoded:
     """Decode one output; never raises.
 
     Args:
-        output: text, or the recorded list of native calls.
+        output: what the result file holds: text, or recorded native calls.
         category: of the entry, or the id of the entry that is varied; its language decides the syntax.
-        mode: `prompt` or `fc`.
+        family: how the model writes its calls, one of `family.FAMILIES`.
         config: the format-sensitivity variation; empty for ordinary categories.
     """
+    reader = find_family(family)
     try:
-        value = decode_native(output) if mode == "fc" else _decode_text(output, category, config)
+        value = reader.decode(output, _form(category, config))
     except (Exception, MemoryError) as error:  # every failure to decode is one verdict
         return Decoded(error_type=FAILED, complaint=_complaint(error))
     if not is_calls(value):
@@ -63,33 +50,17 @@ def decode_reply(output: Any, category: str, mode: str = "prompt", config: str =
     return Decoded(value)
 
 
+def _form(category: str, config: str) -> Form:
+    if not config:
+        return Form(names.language_of(category))
+    variation = read_variation(config)
+    return Form(variation.returns, variation.tagged)
+
+
 def _complaint(error: BaseException) -> str:
     """Say why, the same each time: Python's own words may hold addresses in memory."""
     is_own = isinstance(error, Undecodable | Refused)
     return _ADDRESS.sub("", str(error) if is_own else f"{type(error).__name__}: {error}")[:500]
-
-
-def _decode_text(output: Any, category: str, config: str) -> Any:
-    text = cleaned(output)
-    if not config:
-        return _FORMATS[names.language_of(category)](text)
-    variation = read_variation(config)
-    if variation.tagged:
-        text = between(text, "<TOOLCALL>", "</TOOLCALL>").strip()
-    return _FORMATS[variation.returns](text)
-
-
-def cleaned(output: Any) -> str:
-    """Return a prompting reply without outer backticks, line feeds and blanks, and with outer brackets.
-
-    Raises:
-        TypeError: it is not a text.
-    """
-    if not isinstance(output, str):
-        raise TypeError(f"a text was expected, not {type(output).__name__}")
-    text = output.strip("`\n ")
-    text = text if text.startswith("[") else f"[{text}"
-    return text if text.endswith("]") else f"{text}]"
 
 
 def is_calls(value: Any) -> bool:

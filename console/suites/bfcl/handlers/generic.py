@@ -33,7 +33,7 @@ class NativeHandler:
         return Answer(output, cast(Turn, reply.message()))
 
     def calls(self, output: Any) -> list[str]:
-        return executable_calls(output, "fc")
+        return executable_calls(output, "fc_json")
 
     def show_results(self, answer: Turn, calls: Sequence[str], results: Sequence[str]) -> list[Turn]:
         del calls

@@ -1,5 +1,7 @@
 """Which handler speaks to a model: that of its registry row, or a generic one."""
 
+from functools import partial
+
 from console.core.case import Setting
 from console.suites.bfcl.dataset import Dataset
 from console.suites.bfcl.execution import executable_calls
@@ -23,5 +25,8 @@ def handler_for(profile: Profile, dataset: Dataset) -> Handler:
     Raises:
         UsageError: its template or wire is not offered.
     """
-    texts = ReleaseTexts(dataset.wording_root)
-    return CompletionHandler(template_named(profile.template), texts, lambda output: executable_calls(output, "prompt"))
+    return CompletionHandler(
+        template=template_named(profile.template),
+        texts=ReleaseTexts(dataset.wording_root),
+        executable=partial(executable_calls, family=profile.family),
+    )

@@ -16,26 +16,26 @@ OutputOf = Callable[[str], Any]
 """Returns the output of a finished entry; None where there is none."""
 
 
-def memory_after(entry_ids: Iterable[str], output_of: OutputOf, mode: str) -> Snapshot:
+def memory_after(entry_ids: Iterable[str], output_of: OutputOf, family: str) -> Snapshot:
     """Return what is remembered after conversations in their order; one without an output changes nothing.
 
     Args:
         entry_ids: the prerequisites of one scenario and backend.
         output_of: the official result form of each: turns of steps.
-        mode: `prompt` or `fc`; how calls are written in outputs.
+        family: the decode family; how calls are written in outputs.
     """
     snapshot = "{}"
     for entry_id in entry_ids:
-        calls = calls_in(output_of(entry_id), mode)
+        calls = calls_in(output_of(entry_id), family)
         snapshot = _after(entry_id, snapshot, tuple(calls))
     return json.loads(snapshot)
 
 
-def calls_in(output: Any, mode: str) -> list[str]:
+def calls_in(output: Any, family: str) -> list[str]:
     """Return all executable calls of an output in the order they were made."""
     turns = cast(list[Any], output) if isinstance(output, list) else []
     steps = [step for turn in turns if isinstance(turn, list) for step in cast(list[Any], turn)]
-    return [call for step in steps for call in executable_calls(step, mode)]
+    return [call for step in steps for call in executable_calls(step, family)]
 
 
 @lru_cache(maxsize=512)

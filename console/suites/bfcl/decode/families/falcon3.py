@@ -1,0 +1,37 @@
+"""Calls as JSON behind the first `<tool_call>`, perhaps in a fence; without the tag there is nothing to read."""
+
+import re
+from typing import Any
+
+from console.suites.bfcl.decode.call_text import Call, call_texts
+from console.suites.bfcl.decode.family import Family, Form
+from console.suites.bfcl.decode.named_calls import listed, named_calls, read_json
+from console.suites.bfcl.decode.prompted import text_of
+
+_TAG = re.compile(r"</?tool_call>")
+_FENCE = "```"
+
+
+def _decode(output: Any, form: Form) -> list[Call]:
+    del form
+    return _calls(output)
+
+
+def _executable(step: Any) -> list[str]:
+    return call_texts(_calls(step))
+
+
+def _calls(output: Any) -> list[Call]:
+    _, tag, rest = text_of(output).partition("<tool_call>")
+    if not tag:
+        raise ValueError("no <tool_call> tag")
+    return named_calls(listed(read_json(_without_fence(_TAG.split(rest, maxsplit=1)[0].strip()))))
+
+
+def _without_fence(text: str) -> str:
+    if not (text.startswith(_FENCE) and text.endswith(_FENCE)):
+        return text
+    return text.removeprefix(_FENCE).removesuffix(_FENCE).strip().removeprefix("json")
+
+
+FAMILY = Family(_decode, _executable)
