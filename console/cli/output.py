@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any, TextIO
 
-from console.core.text import visible, visible_file, visible_line, without_delete
+from console.core.text import visible, visible_file, visible_line
 
 _CLEAR_LINE = "\r\x1b[K"
 _STYLES = {"bad": "31", "good": "32", "doubt": "33", "faint": "2", "strong": "1"}
@@ -38,9 +38,9 @@ class Output:
         """Whether progress is one line that is written anew, on a terminal, and not a line now and then."""
         return not self.quiet and sys.stderr.isatty()
 
-    def rewrite(self, text: str, end: str = "") -> None:
-        """Write the progress line of a terminal anew; an empty text clears it."""
-        _write(sys.stderr, _CLEAR_LINE + visible_line(text) + end)
+    def rewrite(self, text: str, *, last: bool = False) -> None:
+        """Write the progress line of a terminal anew; an empty text clears it, the last one ends it."""
+        _write(sys.stderr, _CLEAR_LINE + visible_line(text) + ("\n" if last else ""))
 
     def text(self, text: str = "", style: str = "") -> None:
         """Write a line of readable text to stdout."""
@@ -60,7 +60,7 @@ class Output:
 
         try:
             for value in values:
-                sys.stdout.write(without_delete(json.dumps(value)) + "\n")
+                sys.stdout.write(json.dumps(value) + "\n")
         finally:
             sys.stdout.flush()
 

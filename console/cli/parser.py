@@ -89,7 +89,7 @@ class VerbParser(Parser):
 
     module: str = ""
 
-    def _load(self) -> None:
+    def load(self) -> None:
         if self.module:
             verb = importlib.import_module(f"console.cli.verbs.{self.module}")
             self.module = ""
@@ -100,7 +100,7 @@ class VerbParser(Parser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
         """Add the verb's own options, then parse."""
-        self._load()
+        self.load()
         return super().parse_known_args(args, namespace)
 
 

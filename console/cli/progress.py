@@ -38,12 +38,12 @@ class Progress:
 
     def close(self) -> None:
         """End the progress line."""
-        self._show(end="\n")
+        self._show(last=True)
 
-    def _show(self, end: str = "") -> None:
+    def _show(self, *, last: bool = False) -> None:
         text = progress_line(self.fold.tally, self._planned)
         if self._output.rewrites:
-            self._output.rewrite(text, end)
+            self._output.rewrite(text, last=last)
         elif text != self._shown:
             self._output.say(text)
         self._shown = text

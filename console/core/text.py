@@ -66,11 +66,6 @@ def marked(text: str) -> tuple[str, list[tuple[int, int]]]:
     return "".join(parts), ranges
 
 
-def without_delete(json_text: str) -> str:
-    """Return ASCII JSON with DEL escaped, the one control character that encoders leave as it is."""
-    return json_text.replace("\x7f", r"\u007f")
-
-
 def without_hidden(text: str) -> str:
     """Return the text with every such character deleted, for the clipboard; line feeds and tabs stay."""
     return _HIDDEN.sub("", text)

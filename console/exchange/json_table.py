@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from console.core.text import without_delete
 from console.exchange.document import Item, RunDocument
 
 SCHEMA = 1
@@ -30,7 +29,7 @@ def run_object(document: RunDocument) -> dict[str, Any]:
 
 def json_text(document: RunDocument) -> str:
     """Return a whole file."""
-    return without_delete(json.dumps(run_object(document), indent=1, default=str)) + "\n"
+    return json.dumps(run_object(document), indent=1, default=str) + "\n"
 
 
 def _rollout(item: Item) -> dict[str, Any]:

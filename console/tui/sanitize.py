@@ -44,6 +44,12 @@ def one_line(text: str, width: int = LINE_LIMIT, style: str = "") -> Content:
     return literal(text, len(text), style).truncate(width, ellipsis=True)
 
 
+def marks_in(text: str) -> Content:
+    """Return a mark for each kind of unshowable character in a text, for a field in which it can only be edited raw."""
+    clean, ranges = marked(text)
+    return Content.styled(" ".join(dict.fromkeys(clean[start:end] for start, end in ranges)), MARK_STYLE)
+
+
 def plain_line(text: str, width: int = LINE_LIMIT) -> str:
     """Return foreign text as one clean line of plain characters, for places that take no `Content`."""
     return visible_line(text[:width])

@@ -6,23 +6,24 @@ import pytest
 
 from console.cli.output import Output
 
-HOSTILE = "\x1b]52;c;aGk=\x07\x9b2J\u202etxt\rover\ud800"
+HOSTILE = "\x1b]52;c;aGk=\x07\x9b2J\u202etxt\rover\x7f\u200b\ud800"
 
 
-@pytest.mark.parametrize("write", [Output.text, Output.say, Output.warn])
+@pytest.mark.parametrize("write", [Output.text, Output.say, Output.warn, Output.file])
 def test_foreign_text_is_made_visible(write, capsys):
     write(Output(), HOSTILE)
     captured = capsys.readouterr()
     text = captured.out + captured.err
-    assert not set("\x1b\x07\x9b\u202e\r\ud800") & set(text)
+    assert not set("\x1b\x07\x9b\u202e\r\x7f\u200b\ud800") & set(text)
     assert "^[" in text
     assert "‹U+202E›" in text
 
 
 def test_rows_stay_on_their_line(capsys):
-    Output().rows(("a", "b"), [("one\ntwo", HOSTILE), ("x", 1)], right=frozenset({1}))
+    Output().rows(("a", HOSTILE), [("one\ntwo", HOSTILE), ("x", 1)], right=frozenset({1}))
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
+    assert "^[]52" in lines[0]
     assert lines[1].startswith("one two")
 
 
@@ -30,7 +31,7 @@ def test_json_is_ascii_and_reads_back(capsys):
     Output(machine=True).data({"text": HOSTILE, "word": "grün"})
     out = capsys.readouterr().out
     assert out.isascii()
-    assert not set("\x1b\x07\r") & set(out)
+    assert not set("\x1b\x07\r\x7f") & set(out)
     assert json.loads(out) == {"text": HOSTILE, "word": "grün"}
 
 
@@ -42,3 +43,16 @@ def test_what_was_answered_before_a_failure_is_written(capsys):
     with pytest.raises(ValueError, match="no more"):
         Output().many_data(values())
     assert capsys.readouterr().out == "1\n"
+
+
+def test_the_progress_line_is_rewritten_with_clean_text(capsys):
+    Output().rewrite(f"1/2 {HOSTILE}\n", last=True)
+    text = capsys.readouterr().err
+    assert text.startswith("\r\x1b[K1/2 ^[]52")
+    assert not set("\x1b\x07\x9b\u202e\r\x7f") & set(text.removeprefix("\r\x1b[K"))
+    assert text.count("\n") == 1
+
+
+def test_a_file_keeps_its_tabs(capsys):
+    Output().file("a\tb\n")
+    assert capsys.readouterr().out == "a\tb\n"

@@ -47,6 +47,22 @@ def test_joined_emoji_stay_whole_and_a_bare_joiner_shows() -> None:
     assert visible("a\u200db") == "a‹U+200D›b"
 
 
+def test_whatever_is_not_seen_shows_as_a_mark() -> None:
+    """All format characters of Unicode but the few that have a shape, and what a font draws as nothing."""
+    have_a_shape = {*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0x110BD, 0x110CD}
+    formats = {code for code in range(0x110000) if unicodedata.category(chr(code)) in ("Cf", "Cc", "Zl", "Zp")}
+    fillers = {0x34F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0, *range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0)}
+    for code in (formats | fillers) - have_a_shape - {ord("\n"), ord("\t")}:
+        assert visible(f"a{chr(code)}b") == f"a{mark_of(chr(code))}b", hex(code)
+
+
+def test_an_emoji_keeps_what_it_is_made_of() -> None:
+    for emoji in ("👩‍👩‍👧", "❤️‍🔥", "🏳️‍🌈", "👍🏽", "1️⃣", "#️⃣", "©️", "☠️", "🇩🇪", "✔︎", "‼️", "👨🏽‍💻"):
+        assert visible(emoji) == emoji, emoji.encode("unicode_escape")
+    assert visible("❤️️") == "❤️‹U+FE0F›", "only one selector chooses"
+    assert visible("🏴\U000e0067\U000e007f") == "🏴‹U+E0067›‹U+E007F›", "letters that nobody sees"
+
+
 def test_ordinary_text_is_left_alone() -> None:
     text = "Grüße, 漢字, עברית, हिन्दी — “quoted” [/x] $1 {0}\nnext"
     assert visible(text) == text

@@ -356,6 +356,23 @@ async def test_a_comment_is_kept_shown_and_taken_back(opened: Any, workspace: An
         await assert_until(pilot, lambda: "comment     odd" not in text_of(app))
 
 
+async def test_what_is_not_seen_in_a_comment_is_marked_where_it_stands_and_where_it_is_edited(
+    opened: Any, workspace: Any
+) -> None:
+    folder = plain_run(workspace.root / "runs").folder
+    notes = Notes(folder.path)
+    notes.add(Note(Key("live_multiple_118-41"), "comment", "un\u200bseen\ufeff 👩‍👩‍👧"))
+    notes.add(Note(Key("live_multiple_131-52"), "tag", "\u200btag of another program"))
+    async with opened() as (app, pilot):
+        await review(app, pilot, folder)
+        await assert_until(pilot, lambda: "un‹U+200B›seen‹U+FEFF› 👩‍👩‍👧" in text_of(app))
+        assert "\u200b" not in text_of(app)
+        await pilot.press("c")
+        await assert_until(pilot, lambda: "holds ‹U+200B› ‹U+FEFF›   enter keeps" in text_of(app))
+        await pilot.press(*["backspace"] * 7)
+        await assert_until(pilot, lambda: "holds ‹U+200B›   enter keeps" in text_of(app))
+
+
 async def test_notes_that_cannot_be_written_are_said(
     opened: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

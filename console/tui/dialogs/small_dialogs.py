@@ -15,6 +15,7 @@ from textual.widgets import Input, Static
 from console.tui.actions import Action
 from console.tui.keymap import KeyMap, name_of_key
 from console.tui.render import lines
+from console.tui.sanitize import marks_in
 from console.tui.widgets.row_list import Column, Face, RowList
 
 
@@ -80,8 +81,18 @@ class CommentScreen(ModalScreen[str | None]):
         self._text = text
 
     def compose(self) -> ComposeResult:
-        yield Static(self._title.append_text("   enter keeps   esc as it was   empty removes", "$muted"))
+        yield Static(self._heading(self._text))
         yield Input(self._text, compact=True, select_on_focus=False)
+
+    def _heading(self, text: str) -> Content:
+        """Return the title and the keys; and what the field holds that cannot be seen in it."""
+        marks = marks_in(text)
+        heading = self._title.append_text("   holds ", "$muted").append(marks) if marks else self._title
+        return heading.append_text("   enter keeps   esc as it was   empty removes", "$muted")
+
+    @on(Input.Changed)
+    def _show_marks(self, event: Input.Changed) -> None:
+        self.query_one(Static).update(self._heading(event.value))
 
     @on(Input.Submitted)
     def _keep(self, event: Input.Submitted) -> None:

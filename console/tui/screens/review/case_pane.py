@@ -22,7 +22,7 @@ from console.insight.rollout import PREPARED, Rollout
 from console.insight.warnings import rollout_warnings
 from console.tui.render import diff, lines
 from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
-from console.tui.sanitize import one_line
+from console.tui.sanitize import one_line, plain_line
 from console.tui.screens.review.views import ShownCase, conversation_blocks, view_with
 from console.tui.suite_views.suite_view import CaseView, DrawContext, HintLabel, ReviewedCase
 from console.tui.widgets.titles import PaneTitle, same, tell
@@ -128,7 +128,7 @@ def annotation_letter(annotation: Annotation) -> Content:
     """Return one letter for the list: `D` disputed, the tag's own, `c` a comment, `r` reviewed."""
     if annotation.dispute:
         return Content.styled("D", "bold $undecided")
-    tag = LETTERS.get(annotation.tag, annotation.tag[:1]) or ("c" if annotation.comment else "")
+    tag = LETTERS.get(annotation.tag) or plain_line(annotation.tag)[:1] or ("c" if annotation.comment else "")
     return Content.styled(tag, "bold $live") if tag else Content.styled("r" if annotation.reviewed else "", MUTED)
 
 
