@@ -1,6 +1,7 @@
 """A run as one JSON object, complete but for the conversations: manifest, counts, report, and every rollout.
 
-ASCII only, so that no control character of foreign text reaches a terminal or breaks a reader.
+ASCII only, and no control character but line feeds: those of foreign text are escaped, so that none reaches a terminal
+or breaks a reader.
 """
 
 import json
