@@ -4,9 +4,9 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
 from support.recorded_runs import Recorder, call_reply
 
+from console.core.case import Key
 from console.core.chat import Reply, Usage
 from console.core.outcome import Outcome
 from console.core.record import Noted, Scored, Tried
@@ -140,5 +140,5 @@ def _write_run(root: Path, name: str, number: int) -> str:
     folder = recorder.close("halted" if number == 1 else "completed", attack("why"))
     notes = Notes(folder.path)
     for place, kind in enumerate(("tag", "comment", "dispute")):
-        notes.add(Note(msgspec.structs.replace(key, case=f"{CASE}{place + 1}"), kind, attack(kind), who=attack("who")))
+        notes.add(Note(Key(f"{CASE}{place + 1}"), kind, attack(kind), who=attack("who")))
     return folder.name
