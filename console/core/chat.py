@@ -21,6 +21,13 @@ class WireToolCall(TypedDict):
     function: ToolFunction
 
 
+class Native(TypedDict):
+    """What one wire must send back as it came, such as signed thoughts."""
+
+    wire: str
+    content: list[Any]
+
+
 class Message(TypedDict):
     """One chat message exactly as it is sent; unknown keys are never added."""
 
@@ -29,6 +36,8 @@ class Message(TypedDict):
     tool_calls: NotRequired[list[WireToolCall]]
     tool_call_id: NotRequired[str]
     name: NotRequired[str]
+    native: NotRequired[Native]
+    """Only read by its own wire, which sends it in place of the rest."""
 
 
 class ToolCall(msgspec.Struct, frozen=True, gc=False):
@@ -72,12 +81,16 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     flags: tuple[str, ...] = ()
     """Oddities worth showing, such as `surrogates replaced`."""
     simulated: bool = False
+    native: Native | None = None
+    """What the wire must send back with this reply; None where the plain message says it all."""
 
     def message(self) -> Message:
         """Return the assistant message that carries this reply in a following request."""
         out: Message = {"role": "assistant", "content": self.content}
         if self.tool_calls:
             out["tool_calls"] = [call.wire() for call in self.tool_calls]
+        if self.native is not None:
+            out["native"] = self.native
         return out
 
 

@@ -27,6 +27,7 @@ from console.llm.endpoint import Watch
 from console.llm.fault_hints import hint_for
 from console.llm.faults import ProviderError, fault_of, provider_error_of
 from console.llm.limiter import limiter_of
+from console.llm.native_content import without_native
 from console.llm.reply_builder import ReplyBuilder
 from console.llm.retry import ask_until_answered
 
@@ -152,7 +153,7 @@ class LitellmEndpoint:
 
     def _request_body(self, request: ChatRequest) -> dict[str, Any]:
         body: dict[str, Any] = {
-            "messages": request.messages,
+            "messages": without_native(request.messages),
             "temperature": self._model.temperature,
             "max_tokens": self._model.max_tokens,
             **self._model.params,

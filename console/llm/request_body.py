@@ -6,11 +6,12 @@ from typing import Any
 from console.config.model import ModelConfig
 from console.core.chat import ChatRequest
 from console.core.fault import Fault, FaultKind
+from console.llm.native_content import without_native
 
 
 def chat_body(model: ModelConfig, request: ChatRequest, adapted: set[str]) -> dict[str, Any]:
     """Return the request body: the model's settings, then the request's; a setting of None is left out."""
-    body: dict[str, Any] = {"model": model.model_id, "messages": request.messages}
+    body: dict[str, Any] = {"model": model.model_id, "messages": without_native(request.messages)}
     settings = {"temperature": model.temperature, "max_tokens": model.max_tokens, "stream": True}
     body |= settings | model.params | request.params
     if request.tools:
