@@ -25,7 +25,7 @@ class Native(TypedDict):
     """What one wire must send back as it came, such as signed thoughts."""
 
     wire: str
-    content: list[Any]
+    content: list[Any] | str
 
 
 class Message(TypedDict):

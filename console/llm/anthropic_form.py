@@ -47,8 +47,7 @@ def anthropic_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
     if cache:
         _mark(tools[-1:] + system[:1] + _last_questions(messages))
     body: dict[str, Any] = {"model": model.model_id, "messages": messages, "system": system or None}
-    body["tools"] = tools or None
-    body |= settings
+    body |= settings | ({"tools": tools} if tools else {})
     return {name: value for name, value in body.items() if value is not None}
 
 
@@ -84,13 +83,11 @@ def _conversation(messages: Sequence[Message]) -> list[dict[str, Any]]:
 
 
 def _answer(message: Message) -> str | list[Block]:
-    blocks = replayed(message, WIRE)
-    if blocks is not None:
-        return [dict(block) for block in blocks]
-    text, calls = message.get("content"), message.get("tool_calls", ())
-    if not calls:
-        return text or ""
-    return ([_text(text)] if text else []) + [
+    content = replayed(message, WIRE)
+    if content is not None:
+        return content if isinstance(content, str) else [dict(block) for block in content]
+    text, calls = message.get("content") or "", message.get("tool_calls", ())
+    return ([_text(text)] if text or not calls else []) + [
         {"type": "tool_use", "id": call["id"], "name": call["function"]["name"], "input": _input(call["function"])}
         for call in calls
     ]

@@ -96,7 +96,7 @@ def _contents(messages: Sequence[Message]) -> list[dict[str, Any]]:
 
 def _answer(message: Message) -> list[Part]:
     parts = replayed(message, WIRE)
-    if parts is not None:
+    if isinstance(parts, list):
         return parts
     text = message.get("content")
     calls = [

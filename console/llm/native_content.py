@@ -10,7 +10,7 @@ from typing import Any, cast
 from console.core.chat import Message, Native
 
 
-def replayed(message: Mapping[str, Any], wire: str) -> list[Any] | None:
+def replayed(message: Mapping[str, Any], wire: str) -> list[Any] | str | None:
     """Return what an assistant message repeats of a wire's own content; None when it has none of that wire."""
     native = cast(Native | None, message.get("native"))
     return native["content"] if native is not None and native["wire"] == wire else None

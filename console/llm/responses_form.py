@@ -34,7 +34,7 @@ def responses_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
 def _items(message: Message) -> Iterator[Any]:
     role, content = message["role"], message.get("content")
     items = replayed(message, WIRE)
-    if items is not None:
+    if isinstance(items, list):
         yield from items
     elif role == "tool":
         yield {"type": "function_call_output", "call_id": message.get("tool_call_id", ""), "output": content or ""}

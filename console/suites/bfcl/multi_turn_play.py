@@ -144,7 +144,7 @@ class Conversation:
     async def _turn(self, turn: int) -> tuple[list[Any], bool]:
         """Play one turn; returns its steps and whether it ended by itself."""
         steps: list[Any] = []
-        tools, params = self.handler.tools(self.docs), dict(self.handler.params)
+        tools, params = self.handler.tools(self.docs), dict(self.handler.params(long=True))
         offered = [*self.docs, *self._told(turn)]
         while len(steps) <= STEP_LIMIT:
             step = len(steps)

@@ -29,6 +29,9 @@ async def play_single_turn(entry: Entry, stage: Stage, handler: Handler, wording
     messages, tools = question_of(entry, wording, handler)
     mode = "fc" if handler.native else "prompt"
     reply = await stage.ask(
-        messages, tools=tools, params=dict(handler.params), scripted=lambda: scripted_answers_for(entry, mode)
+        messages,
+        tools=tools,
+        params=dict(handler.params(long=False)),
+        scripted=lambda: scripted_answers_for(entry, mode),
     )
     return handler.read(reply).output

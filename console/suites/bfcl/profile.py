@@ -39,6 +39,8 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether it counts as a function-calling model, which has no format sensitivity."""
     underscore_to_dot: bool = False
     """Whether dots in function names go out as underscores, and come back so."""
+    reasons: bool = False
+    """Whether it is asked to reason, by the fields that its service has for it."""
     input_price: float | None = None
     """US dollars per million tokens; None when the official table has none."""
     output_price: float | None = None

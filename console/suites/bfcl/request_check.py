@@ -6,19 +6,30 @@ real loops of play are run over the recorded answers, so what is checked is what
 
 import asyncio
 import hashlib
+import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, cast
+from urllib.parse import urlsplit
 
+import msgspec
+
+from console.config.model import ModelConfig
 from console.core.case import Key, Setting
 from console.core.chat import ChatRequest, Message, Reply
 from console.core.fault import Fault, UsageError
+from console.llm.anthropic_form import anthropic_body, read_message
+from console.llm.gemini_form import gemini_body, read_candidates
+from console.llm.reply_builder import ReplyBuilder
+from console.llm.request_body import chat_body
+from console.llm.responses_form import read_response, responses_body
 from console.suites.bfcl.dataset import Dataset
 from console.suites.bfcl.decoding import profile_extras
 from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.handlers.handler import Handler
+from console.suites.bfcl.handlers.services import SERVICES
 from console.suites.bfcl.handlers.table import handler_for
 from console.suites.bfcl.official import load_wording
 from console.suites.bfcl.player import play_entry
@@ -62,6 +73,51 @@ class CompletionExchange:
         fields = {"model": profile.model_id, "temperature": 0.001, "max_tokens": 4096, "timeout": 72000}
         digest = hashlib.sha256(prompt.encode("utf-8", "surrogatepass")).hexdigest()
         return {"sha256": digest, "chars": len(prompt), "request": fields | _extra(request.params)}
+
+
+class ServiceExchange:
+    """Models behind services: `reply` in, as the server answered; path and body out."""
+
+    def reply(self, profile: Profile, row: Row) -> Reply:
+        answer = row.get("reply")
+        if not isinstance(answer, dict | list):
+            raise UsageError("a line needs `reply` (what the server answered)")
+        if profile.wire != "chat":
+            return _READERS[profile.wire](cast(dict[str, Any], answer))
+        builder = ReplyBuilder(lambda kind, text: None)
+        for chunk in cast(list[Any], answer if isinstance(answer, list) else [answer]):
+            builder.add_chunk(_readable(chunk))
+        return builder.reply(0.0, None)
+
+    def shown(self, profile: Profile, request: ChatRequest) -> Row:
+        """Show what a run sends, but for the field that asks for a stream."""
+        model = ModelConfig(name=profile.name, model_id=profile.model_id, temperature=0.001)
+        base = urlsplit(SERVICES[profile.handler].base_url).path
+        path = _PATHS[profile.wire].format(base=base, model=profile.model_id)
+        if profile.wire == "chat":
+            request = msgspec.structs.replace(request, params={"stream": False, **request.params})
+            return {"path": path, "body": chat_body(model, request, set())}
+        return {"path": path, "body": _BODIES[profile.wire](model, request)}
+
+
+_PATHS = {
+    "chat": "{base}/chat/completions",
+    "responses": "{base}/responses",
+    "anthropic": "{base}/v1/messages",
+    "gemini": "{base}/v1beta/models/{model}:generateContent",
+}
+_BODIES = {"responses": responses_body, "anthropic": anthropic_body, "gemini": gemini_body}
+_READERS = {"responses": read_response, "anthropic": read_message, "gemini": read_candidates}
+
+
+def _readable(chunk: Any) -> Any:
+    """Return a chunk whose condensed texts (digest and length) are texts again, so that it can be read at all."""
+    if isinstance(chunk, dict):
+        fields = cast(dict[str, Any], chunk)
+        if fields.keys() == {"sha256", "chars"}:
+            return json.dumps(fields)
+        return {key: _readable(value) for key, value in fields.items()}
+    return [_readable(item) for item in cast(list[Any], chunk)] if isinstance(chunk, list) else chunk
 
 
 def _extra(params: Mapping[str, Any]) -> Row:

@@ -191,9 +191,13 @@ class BfclSuite:
 
     def line_kinds(self) -> Mapping[str, Callable[[], AbstractContextManager[LineChecker]]]:
         """Check what is sent: prompts of local models, and requests of the other wires."""
-        from console.suites.bfcl.request_check import CompletionExchange, RequestChecker
+        from console.suites.bfcl.request_check import CompletionExchange, RequestChecker, ServiceExchange
 
-        return {"templates": lambda: RequestChecker(self._entry.folder, CompletionExchange())}
+        folder = self._entry.folder
+        return {
+            "templates": lambda: RequestChecker(folder, CompletionExchange()),
+            "requests": lambda: RequestChecker(folder, ServiceExchange()),
+        }
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
         """Aggregate by the official formula."""

@@ -28,8 +28,8 @@ class CompletionHandler:
     def described_in_prompt(self) -> bool:
         return self.template.described_in_prompt
 
-    @property
-    def params(self) -> Mapping[str, Any]:
+    def params(self, *, long: bool) -> Mapping[str, Any]:
+        del long
         return self.template.request
 
     def open_turn(self, messages: Sequence[Message], number: int) -> list[Turn]:

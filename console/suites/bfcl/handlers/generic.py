@@ -15,7 +15,10 @@ class NativeHandler:
 
     native = True
     described_in_prompt = False
-    params: Mapping[str, Any] = {}
+
+    def params(self, *, long: bool) -> Mapping[str, Any]:
+        del long
+        return {}
 
     def open_turn(self, messages: Sequence[Message], number: int) -> list[Turn]:
         del number
@@ -46,7 +49,10 @@ class PromptHandler:
 
     native = False
     described_in_prompt = True
-    params: Mapping[str, Any] = {}
+
+    def params(self, *, long: bool) -> Mapping[str, Any]:
+        del long
+        return {}
 
     def open_turn(self, messages: Sequence[Message], number: int) -> list[Turn]:
         del number

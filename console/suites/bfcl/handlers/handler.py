@@ -34,9 +34,8 @@ class Handler(Protocol):
         """Whether the benchmark's system prompt describes the functions."""
         ...
 
-    @property
-    def params(self) -> Mapping[str, Any]:
-        """Fields that every request of this handler carries beside the model's own."""
+    def params(self, *, long: bool) -> Mapping[str, Any]:
+        """Return fields that requests carry beside the model's own; `long` in conversations of several requests."""
         ...
 
     def open_turn(self, messages: Sequence[Message], number: int) -> list[Turn]:

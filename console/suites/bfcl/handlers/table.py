@@ -3,11 +3,15 @@
 from functools import partial
 
 from console.core.case import Setting
+from console.core.fault import UsageError
 from console.suites.bfcl.dataset import Dataset
 from console.suites.bfcl.execution import executable_calls
 from console.suites.bfcl.handlers.completion import CompletionHandler
 from console.suites.bfcl.handlers.generic import GENERIC
 from console.suites.bfcl.handlers.handler import Handler
+from console.suites.bfcl.handlers.service import ServiceHandler
+from console.suites.bfcl.handlers.services import SERVICES
+from console.suites.bfcl.handlers.wires import READINGS
 from console.suites.bfcl.profile import Profile
 from console.suites.bfcl.templates.release_texts import ReleaseTexts
 from console.suites.bfcl.templates.table import template_named
@@ -25,8 +29,14 @@ def handler_for(profile: Profile, dataset: Dataset) -> Handler:
     Raises:
         UsageError: its template or wire is not offered.
     """
-    return CompletionHandler(
-        template=template_named(profile.template),
-        texts=ReleaseTexts(dataset.wording_root),
-        executable=partial(executable_calls, family=profile.family),
-    )
+    executable = partial(executable_calls, family=profile.family)
+    if profile.wire == "completions":
+        texts = ReleaseTexts(dataset.wording_root)
+        return CompletionHandler(template_named(profile.template), texts, executable)
+    service, reading = SERVICES.get(profile.handler), READINGS.get(profile.wire)
+    if service is None or reading is None:
+        raise UsageError(
+            f"{profile.name}: requests of the official {profile.handler} are not offered",
+            hint="docs/bfcl.md lists them.",
+        )
+    return ServiceHandler(service, reading, profile.is_fc, profile.reasons, profile.wire == "gemini", executable)
