@@ -58,7 +58,13 @@ class History:
     def results(self) -> list[Result]:
         """Return what a report is made of."""
         return [
-            Result(rollout.case.id, rollout.case.category, rollout.key.rollout, rollout.finished.verdict)
+            Result(
+                rollout.case.id,
+                rollout.case.category,
+                rollout.key.rollout,
+                rollout.finished.verdict,
+                rollout.case.cluster,
+            )
             for rollout in self.played
             if rollout.finished is not None
         ]

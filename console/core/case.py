@@ -34,6 +34,8 @@ class Case(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """False: played for what others build on; that it ended well says nothing of the model."""
     official_id: str = ""
     """Id in the official files where it differs from ours."""
+    cluster: str = ""
+    """What it shares with others of its category, such as a question, so that they are not independent; else empty."""
 
 
 class Edit(msgspec.Struct, frozen=True):

@@ -5,6 +5,8 @@ from typing import Any
 import msgspec
 
 from console.core.case import Setting
+from console.core.statistics.intervals import Interval, rate_interval
+from console.core.statistics.sample import Counts, Sample, sample_of_counts
 
 
 class ModelFacts(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -95,6 +97,27 @@ class Tally(msgspec.Struct, omit_defaults=True):
     """Rollouts whose cost is not known; the sum is then a lower bound."""
     calls: int = 0
     retries: int = 0
+    cases: dict[int, dict[int, int]] = {}
+    """How many cases have so many graded rollouts (first key), of which so many passed (second key)."""
+    clustered: dict[int, dict[int, int]] = {}
+    """The same of those cases that name a cluster."""
+    clusters: dict[int, dict[float, int]] = {}
+    """How many clusters have so many graded cases (first key), whose rates sum up to this (second key)."""
+
+    @property
+    def counts(self) -> Counts:
+        """The graded cases and their clusters; tallies of before they were counted hold cases that were played once."""
+        return Counts(self.cases or {1: {0: self.failed, 1: self.passed}}, self.clustered, self.clusters)
+
+    @property
+    def sample(self) -> Sample:
+        """What an interval rests on."""
+        return sample_of_counts(self.counts)
+
+    @property
+    def rate(self) -> Interval | None:
+        """The share that passed, cases weighing the same, with its interval; None when nothing is graded."""
+        return rate_interval(self.sample)
 
     @property
     def graded(self) -> int:
@@ -122,6 +145,8 @@ class Summary(msgspec.Struct, omit_defaults=True):
     scores: dict[str, float] = {}
     headline: str = ""
     """As in the manifest."""
+    score_interval: Interval | None = None
+    """The mean of that score with its interval over cases; None without repeats."""
     reasons: dict[str, int] = {}
     cut: dict[str, int] = {}
     """How many rollouts' last reply was ended by `length` or `content_filter`, not by the model."""

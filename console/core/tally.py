@@ -6,9 +6,12 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from console.core.case import Key
+from console.core.case_counts import CaseCounts
 from console.core.outcome import Outcome, Verdict
 from console.core.record import CLOCK, AnyRecord, Asked, Closed, Finished, Opened, Started, Steered, Tried
 from console.core.run import Manifest, Summary, Tally
+from console.core.statistics.intervals import Interval, mean_interval
+from console.core.statistics.sample import Observation, sample_of
 
 RecordT = TypeVar("RecordT", bound=AnyRecord)
 
@@ -44,7 +47,13 @@ class RunFold(msgspec.Struct):
     seconds: float = 0.0
     """Time that engines spent on the run: pauses between sessions do not count, nor does a clock that is set."""
     _previous_at: float = 0.0
+    cases: CaseCounts = msgspec.field(default_factory=CaseCounts)
+    scores_by_case: dict[str, dict[str, tuple[float, int]]] = msgspec.field(
+        default_factory=dict[str, dict[str, tuple[float, int]]]
+    )
+    """Sum and number of each named score, by case."""
     _score_sums: dict[str, tuple[float, int]] = msgspec.field(default_factory=dict[str, tuple[float, int]])
+    """Sum of the cases' means of each named score, and how many cases have it."""
 
     def apply(self, record: AnyRecord) -> None:
         """Take one record into account."""
@@ -81,6 +90,7 @@ class RunFold(msgspec.Struct):
         slot = (record.key.case, record.key.rollout)
         category = self.categories.setdefault(record.case.category, Tally())
         self.category_of[record.key.case] = intern(record.case.category)
+        self.cases.name_cluster(record.case)
         if not record.case.graded:
             self.ungraded.add(record.key.case)
         self.unfinished[slot] = record.key
@@ -108,12 +118,42 @@ class RunFold(msgspec.Struct):
         name = "prepared" if outcome.is_graded and record.key.case in self.ungraded else _COUNTED[outcome]
         for tally in (self.tally, category):
             setattr(tally, name, getattr(tally, name) + sign)
+        if name in ("passed", "failed"):
+            passed = sign if outcome is Outcome.PASSED else 0
+            self.cases.count(record.key.case, passed, sign, (self.tally, category))
         _add(self.reasons, record.verdict.reason, sign)
         _add(self.cut, record.cut, sign)
         _add(self.served, record.model, sign)
         for score, value in record.verdict.scores.items():
-            total, count = self._score_sums.get(score, (0.0, 0))
-            self._score_sums[score] = (total + sign * value, count + sign)
+            self._count_score(score, record.key.case, sign * value, sign)
+
+    def _count_score(self, score: str, case: str, value: float, count: int) -> None:
+        """Add a score of a case to its mean, or take it away with both numbers negative; cases weigh the same."""
+        cases = self.scores_by_case.setdefault(score, {})
+        before = cases.get(case, (0.0, 0))
+        after = (before[0] + value, before[1] + count)
+        if after[1]:
+            cases[case] = after
+        else:
+            cases.pop(case, None)
+        total, number = self._score_sums.get(score, (0.0, 0))
+        change = _mean(after) - _mean(before)
+        self._score_sums[score] = (total + change, number + bool(after[1]) - bool(before[1]))
+
+    def score_interval(self, score: str) -> Interval | None:
+        """Return the mean of a score with its interval over cases; None when no case was repeated."""
+        cases = self.scores_by_case.get(score, {})
+        rollouts = sum(count for _, count in cases.values())
+        if rollouts == len(cases):
+            return None
+        named = self.cases.cluster_of
+        return mean_interval(
+            sample_of(
+                Observation(case, total / count, named.get(case, ""), named.get(case, ""))
+                for case, (total, count) in cases.items()
+                for _ in range(count)
+            )
+        )
 
     def _spend(self, record: Finished, category: Tally) -> None:
         """Add tokens and money; a superseded attempt was paid for all the same."""
@@ -125,7 +165,7 @@ class RunFold(msgspec.Struct):
 
     @property
     def scores(self) -> dict[str, float]:
-        """Mean of every named score over the rollouts that have it."""
+        """Mean over cases of every named score, each case by the rollouts that have it."""
         return {name: total / count for name, (total, count) in self._score_sums.items() if count > 0}
 
     def state(self, live: bool) -> str:
@@ -147,6 +187,7 @@ class RunFold(msgspec.Struct):
             state=self.state(live),
             scores=self.scores,
             headline=manifest.headline,
+            score_interval=self.score_interval(manifest.headline),
             reasons=dict(sorted(self.reasons.items(), key=lambda item: -item[1])),
             cut=self.cut,
             served=self.served,
@@ -169,6 +210,10 @@ def _add(counts: dict[str, int], name: str | None, sign: int) -> None:
         counts[name] = left
     else:
         counts.pop(name, None)
+
+
+def _mean(score: tuple[float, int]) -> float:
+    return score[0] / score[1] if score[1] else 0.0
 
 
 def _begins_anew(record: AnyRecord) -> bool:

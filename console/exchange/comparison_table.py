@@ -6,13 +6,14 @@ from typing import Any
 
 import msgspec
 
+from console.core.statistics.intervals import bounds
+from console.core.statistics.paired import Difference
 from console.exchange.csv_table import cell
 from console.exchange.document import outcome_word
 from console.exchange.markdown import escaped, table
 from console.insight.comparison import PairCounts, PairOutcome, RolloutPair, RunComparison, Spent
 from console.insight.comparison_side import ComparisonSide
 from console.insight.number_format import duration, money, number, rate
-from console.insight.paired import Difference
 from console.insight.reasons import sentence
 from console.insight.rollout import Rollout
 
@@ -61,7 +62,12 @@ def _side(side: ComparisonSide) -> dict[str, Any]:
 
 def _table(part: PairCounts) -> dict[str, Any]:
     counts = {"both": part.both, "lost": part.lost, "gained": part.gained, "neither": part.neither}
-    return counts | {"left_out": part.left_out, "difference": _difference(part.difference)}
+    rates = {
+        name: {"value": interval.value, **bounds(interval)}
+        for name, interval in (("a", part.rate_a), ("b", part.rate_b))
+        if interval is not None
+    }
+    return counts | {"left_out": part.left_out, "difference": _difference(part.difference), "rates": rates}
 
 
 def _difference(difference: Difference) -> dict[str, Any]:
@@ -71,6 +77,11 @@ def _difference(difference: Difference) -> dict[str, Any]:
         "high": difference.high,
         "p": difference.p,
         "cases": difference.cases,
+        "rollouts": difference.rollouts,
+        "clusters": difference.clusters,
+        "method": difference.method,
+        "test": difference.test,
+        "p_adjusted": difference.adjusted,
         "words": difference.words,
     }
 
@@ -166,9 +177,8 @@ def summary_rows(comparison: RunComparison) -> list[tuple[str, str, str, str]]:
     """Return (name, A, B, B − A) of everything that has a number on both sides, ready to be shown."""
     part, a, b = comparison.counts, comparison.spent_a, comparison.spent_b
     rows: list[tuple[str, str, str, str]] = []
-    if not comparison.headline and part.compared:
-        rate_a, rate_b = part.passed_a / part.compared, part.passed_b / part.compared
-        rows.append(("passed", rate(rate_a), rate(rate_b), signed(part.difference.value, rate)))
+    if part.rate_a is not None and part.rate_b is not None:
+        rows.append(("passed", rate(part.rate_a.value), rate(part.rate_b.value), signed(part.difference.value, rate)))
     for score in comparison.scores:
         rows.append((score.name, number(score.a), number(score.b), signed(score.difference.value, number)))
     if a.latency_p50 is not None and b.latency_p50 is not None:

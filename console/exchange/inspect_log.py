@@ -15,11 +15,12 @@ from datetime import UTC, datetime
 from typing import Any
 
 from console.core.outcome import Outcome
+from console.core.statistics.intervals import rate_interval
+from console.core.statistics.sample import Observation, sample_of
 from console.exchange.document import Item, RunDocument
 from console.exchange.inspect_messages import model_output, model_usage, target_of, transcript
 from console.store.line import scrub
 from console.store.runs import slug
-from console.suites.rates import wilson
 
 VERSION = 2
 _VALUES = {Outcome.PASSED: "C", Outcome.FAILED: "I"}
@@ -110,10 +111,22 @@ def _outcomes(items: Sequence[Item]) -> dict[str, int]:
 
 def _results(items: Sequence[Item]) -> dict[str, Any]:
     graded = [item for item in items if item.graded]
-    passed = sum(item.graded is Outcome.PASSED for item in graded)
-    low, high = wilson(passed, len(graded))
-    accuracy = passed / len(graded) if graded else 0.0
-    metrics = {"accuracy": accuracy, "wilson_low": low, "wilson_high": high} if graded else {}
+    interval = rate_interval(
+        sample_of(
+            Observation(
+                item.rollout.key.case,
+                float(item.graded is Outcome.PASSED),
+                item.rollout.category,
+                item.rollout.cluster,
+            )
+            for item in graded
+        )
+    )
+    metrics = (
+        {}
+        if interval is None
+        else {"accuracy": interval.value, "wilson_low": interval.low, "wilson_high": interval.high}
+    )
     return {
         "total_samples": len(items),
         "completed_samples": sum(item.finished is not None for item in items),

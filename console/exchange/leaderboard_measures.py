@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from console.core.fault import UsageError
+from console.core.statistics.sample import Observation
 from console.exchange.run_reader import RunReader
 from console.insight.leaderboard import Leaderboard, LeaderboardRow, with_interval, with_measures
 from console.store.index import JournalIndex
@@ -38,7 +39,11 @@ def _with_interval(board: Leaderboard, row: LeaderboardRow, folders: Sequence[Ru
         return board
     name = board.columns[0]
     rollouts = RunReader(folders[0]).side.rollouts.values()
-    values = [rollout.scores[name] for rollout in rollouts if name in rollout.scores]
+    values = [
+        Observation(rollout.key.case, rollout.scores[name], rollout.category, rollout.cluster)
+        for rollout in rollouts
+        if name in rollout.scores
+    ]
     return with_interval(board, row.runs[0], values)
 
 

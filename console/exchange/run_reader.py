@@ -144,7 +144,13 @@ def _item(
 
 def _report(suite: Suite, items: list[Item], manifest: Manifest) -> Report:
     results = [
-        Result(item.rollout.key.case, item.rollout.category, item.rollout.key.rollout, item.finished.verdict)
+        Result(
+            item.rollout.key.case,
+            item.rollout.category,
+            item.rollout.key.rollout,
+            item.finished.verdict,
+            item.rollout.cluster,
+        )
         for item in items
         if item.finished is not None
     ]

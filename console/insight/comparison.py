@@ -10,15 +10,16 @@ independent, so means of cases are compared by bootstrap and sign flips instead.
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from console.core.outcome import Outcome
+from console.core.statistics.intervals import Interval, rate_interval
+from console.core.statistics.paired import SIGNIFICANT, Difference, holm, paired_observations, paired_rates, resampled
+from console.core.statistics.sample import Observation, sample_of
 from console.insight.comparison_side import ComparisonSide
-from console.insight.paired import Difference, paired_mean
 from console.insight.reasons import reason_words
 from console.insight.rollout import Rollout, Slot
-from console.insight.statistics import mcnemar, paired_difference
 from console.suites.headline import headline_of
 
 
@@ -65,6 +66,9 @@ class PairCounts:
     neither: int
     left_out: int
     difference: Difference
+    rate_a: Interval | None = None
+    """The share that A passed over the compared cases; None when nothing is compared, or a score is."""
+    rate_b: Interval | None = None
 
     @property
     def compared(self) -> int:
@@ -176,7 +180,7 @@ def compare(a: ComparisonSide, b: ComparisonSide) -> RunComparison:
         only_a=len(listed_a) - len(shared),
         only_b=len(listed_b) - len(shared),
         counts=count_pairs(pairs, headline),
-        categories={name: count_pairs(group, headline) for name, group in groups.items()},
+        categories=corrected({name: count_pairs(group, headline) for name, group in groups.items()}),
         reasons=_reasons(counted),
         scores=tuple(_scores(counted)),
         spent_a=_spent([pair.a for pair in counted]),
@@ -188,7 +192,7 @@ def compare(a: ComparisonSide, b: ComparisonSide) -> RunComparison:
 
 def bootstrapped(comparison: RunComparison) -> Difference:
     """Return the difference once more with its bootstrap interval over cases, next to what `counts` says of it."""
-    return paired_mean(_means(comparison.pairs, lambda pair: pair.change))
+    return resampled(_observations(comparison.pairs, lambda pair: pair.change))
 
 
 def error_types(comparison: RunComparison) -> list[tuple[str, int, int]]:
@@ -240,25 +244,44 @@ def count_pairs(pairs: Iterable[RolloutPair], headline: str = "") -> PairCounts:
     both, lost, gained, neither = (
         counts[outcome] for outcome in (PairOutcome.BOTH, PairOutcome.LOST, PairOutcome.GAINED, PairOutcome.NEITHER)
     )
-    by_case = _means(listed, lambda pair: pair.change)
-    compared = both + lost + gained + neither
-    if headline or len(by_case) < compared:
-        difference = paired_mean(by_case)
-    elif compared == 0:
-        difference = paired_mean([])
-    else:
-        value, low, high = paired_difference(both, lost, gained, neither)
-        difference = Difference(value, low, high, mcnemar(lost, gained), compared)
-    return PairCounts(both, lost, gained, neither, counts[PairOutcome.LEFT_OUT], difference)
+    left_out = counts[PairOutcome.LEFT_OUT]
+    changes = _observations(listed, lambda pair: pair.change)
+    if headline:
+        return PairCounts(both, lost, gained, neither, left_out, paired_observations(changes))
+    sample_a, sample_b = (
+        sample_of(_observations(listed, lambda pair, side=side: getattr(pair, side).outcome is Outcome.PASSED))
+        for side in ("a", "b")
+    )
+    plain = sample_a.is_plain
+    difference = paired_rates(both, lost, gained, neither) if plain else paired_observations(changes)
+    rates = (rate_interval(sample_a), rate_interval(sample_b))
+    return PairCounts(both, lost, gained, neither, left_out, difference, *rates)
 
 
-def _means(pairs: Iterable[RolloutPair], read: Callable[[RolloutPair], float]) -> list[float]:
-    """Return the mean of each case over its rollouts that count."""
-    cases: dict[str, list[float]] = defaultdict(list)
-    for pair in pairs:
-        if pair.outcome is not PairOutcome.LEFT_OUT:
-            cases[pair.a.key.case].append(read(pair))
-    return [math.fsum(values) / len(values) for values in cases.values()]
+def corrected(categories: dict[str, PairCounts]) -> dict[str, PairCounts]:
+    """Return the categories with Holm's correction of p, where several would be called more than chance at once."""
+    tested = {name: p for name, part in categories.items() if (p := part.difference.p) is not None}
+    if sum(p < SIGNIFICANT for p in tested.values()) < 2:
+        return categories
+    adjusted = dict(zip(tested, holm(list(tested.values())), strict=True))
+    return {
+        name: replace(part, difference=replace(part.difference, adjusted=adjusted.get(name)))
+        for name, part in categories.items()
+    }
+
+
+def _observations(pairs: Iterable[RolloutPair], read: Callable[[RolloutPair], float]) -> list[Observation]:
+    """Return what is read of each pair that counts."""
+    return [
+        Observation(pair.a.key.case, float(read(pair)), pair.a.category, _cluster(pair))
+        for pair in pairs
+        if pair.outcome is not PairOutcome.LEFT_OUT
+    ]
+
+
+def _cluster(pair: RolloutPair) -> str:
+    """Either run says it: those of earlier versions do not."""
+    return pair.b.cluster or pair.a.cluster
 
 
 def _reasons(pairs: Sequence[RolloutPair]) -> tuple[tuple[str, int, int], ...]:
@@ -276,10 +299,10 @@ def _scores(pairs: Sequence[RolloutPair]) -> Iterable[ScorePair]:
     names = dict.fromkeys(name for pair in pairs for name in pair.a.scores if name in pair.b.scores)
     for name in names:
         having = [pair for pair in pairs if name in pair.a.scores and name in pair.b.scores]
-        a = _means(having, lambda pair, name=name: pair.a.scores[name])
-        b = _means(having, lambda pair, name=name: pair.b.scores[name])
-        differences = [after - before for before, after in zip(a, b, strict=True)]
-        yield ScorePair(name, math.fsum(a) / len(a), math.fsum(b) / len(b), paired_mean(differences))
+        a = sample_of(_observations(having, lambda pair, name=name: pair.a.scores[name]))
+        b = sample_of(_observations(having, lambda pair, name=name: pair.b.scores[name]))
+        changes = _observations(having, lambda pair, name=name: pair.b.scores[name] - pair.a.scores[name])
+        yield ScorePair(name, a.mean, b.mean, paired_observations(changes))
 
 
 def _spent(rollouts: Sequence[Rollout]) -> Spent:

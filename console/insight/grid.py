@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from console.core.outcome import Outcome
+from console.core.statistics.intervals import Interval, rate_interval
+from console.core.statistics.sample import Observation, sample_of
 from console.insight.comparison_side import ComparisonSide
 from console.insight.rollout import Slot
 
@@ -16,6 +18,8 @@ class GridRow:
     category: str
     outcomes: tuple[Outcome | None, ...]
     """By run; None where it was not played or has not ended."""
+    cluster: str = ""
+    """What the case shares with others of the category."""
 
     @property
     def differs(self) -> bool:
@@ -31,10 +35,19 @@ class Grid:
     rows: tuple[GridRow, ...]
     """Rows that differ first, each part in the order of the first run."""
 
-    def passed(self, place: int) -> tuple[int, int]:
-        """Return passed and graded rollouts of one run among those that every run has graded."""
-        shared = [row for row in self.rows if all(outcome and outcome.is_graded for outcome in row.outcomes)]
-        return sum(row.outcomes[place] is Outcome.PASSED for row in shared), len(shared)
+    @property
+    def shared(self) -> list[GridRow]:
+        """The rollouts that every run has graded."""
+        return [row for row in self.rows if all(outcome and outcome.is_graded for outcome in row.outcomes)]
+
+    def rate(self, place: int) -> Interval | None:
+        """Return the share that one run passed of what every run has graded; None when there is nothing such."""
+        return rate_interval(
+            sample_of(
+                Observation(row.slot[0], float(row.outcomes[place] is Outcome.PASSED), row.category, row.cluster)
+                for row in self.shared
+            )
+        )
 
 
 def grid(sides: Sequence[ComparisonSide]) -> Grid:
@@ -47,4 +60,5 @@ def grid(sides: Sequence[ComparisonSide]) -> Grid:
 def _row(slot: Slot, sides: Sequence[ComparisonSide]) -> GridRow:
     rollouts = [side.rollouts.get(slot) for side in sides]
     category = next((rollout.category for rollout in rollouts if rollout), "")
-    return GridRow(slot, category, tuple(rollout.outcome if rollout else None for rollout in rollouts))
+    cluster = next((rollout.cluster for rollout in rollouts if rollout and rollout.cluster), "")
+    return GridRow(slot, category, tuple(rollout.outcome if rollout else None for rollout in rollouts), cluster)

@@ -11,10 +11,20 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from console.insight.statistics import bootstrap_mean
+from console.core.statistics.intervals import mean_interval
+from console.core.statistics.resampling import bootstrap_interval
+from console.core.statistics.sample import Observation, sample_of
 from console.insight.trends import ListedRun
 from console.suites.headline import headline_of
-from console.suites.leaderboard import INCOMPLETE, MISSING, NOT_PLAYED, Cell, LeaderboardRules, Played
+from console.suites.leaderboard import (
+    INCOMPLETE,
+    MISSING,
+    NOT_PLAYED,
+    Cell,
+    LeaderboardRules,
+    Played,
+    interval_cell,
+)
 from console.suites.leaderboard_rules import rules_for
 
 CasesBySuite = Mapping[str, Mapping[str, int]]
@@ -158,21 +168,23 @@ def _cases_played(run: ListedRun, category: str) -> float:
     return (tally.finished - tally.prepared) / max(run.manifest.rollouts, 1)
 
 
-def with_interval(board: Leaderboard, run: str, values: Sequence[float]) -> Leaderboard:
+def with_interval(board: Leaderboard, run: str, values: Sequence[Observation]) -> Leaderboard:
     """Return the leaderboard with the interval of a ranking mean filled in.
 
     Args:
         board: that ranks by a mean.
         run: id of the run the mean is of.
-        values: the mean of each case, from the run's journal.
+        values: the score of each rollout, from the run's journal.
     """
-    name = board.columns[0]
+    name, sample = board.columns[0], sample_of(values)
 
     def filled(row: LeaderboardRow) -> LeaderboardRow:
-        if row.runs[:1] != (run,) or row.cells[name].unit != "mean" or len(values) < 2:
+        if row.runs[:1] != (run,) or row.cells[name].unit != "mean" or sample.cases < 2:
             return row
-        low, high = bootstrap_mean(values)
-        return replace(row, cells={**row.cells, name: replace(row.cells[name], low=low, high=high)})
+        interval = bootstrap_interval([value.value for value in values]) if sample.is_plain else mean_interval(sample)
+        assert interval is not None  # there are cases
+        made = interval_cell(interval, unit="mean", note=row.cells[name].note)
+        return replace(row, cells={**row.cells, name: replace(made, count=row.cells[name].count)})
 
     return replace(board, rows=tuple(filled(row) for row in board.rows))
 

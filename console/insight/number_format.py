@@ -1,31 +1,37 @@
 """Numbers as a reader sees them: rounded, with the interval that belongs to them, and never more than is known."""
 
 from console.core.run import Summary, Tally
+from console.core.statistics.intervals import Interval
+from console.core.statistics.sample import sample_of_counts
 from console.suites.headline import headline_of
-from console.suites.rates import wilson
 
 _BARS = "▁▂▃▄▅▆▇█"
 _EIGHTHS = "▏▎▍▌▋▊▉"
 
 
-def score(passed: int, graded: int) -> str:
+def score(interval: Interval | None) -> str:
     """Return a rate with half of its 95 % interval, such as `.821 ±.069`; `—` when nothing is graded."""
-    if graded == 0:
+    if interval is None:
         return "—"
-    low, high = wilson(passed, graded)
-    return f"{rate(passed / graded)} ±{rate((high - low) / 2)}"
+    if interval.low is None or interval.high is None:
+        return rate(interval.value)
+    return f"{rate(interval.value)} ±{rate((interval.high - interval.low) / 2)}"
 
 
 def headline(*summaries: Summary) -> str:
     """Return the figure that runs of one suite are known by, taken together.
 
     That is their pass rate; of what nobody passes or fails, such as creativity loops, the mean of the suite's score.
+    Several runs have no interval together: they may have played the same cases.
     """
     weighted = [(summary.scores[name], summary.tally.finished) for summary in summaries if (name := scored_by(summary))]
     if weighted:
         total = sum(value * finished for value, finished in weighted)
         return f"mean {number(total / max(sum(finished for _, finished in weighted), 1))}"
-    return score(sum(summary.tally.passed for summary in summaries), sum(summary.tally.graded for summary in summaries))
+    if len(summaries) == 1:
+        return score(summaries[0].tally.rate)
+    pooled = sample_of_counts(*(summary.tally.counts for summary in summaries))
+    return rate(pooled.mean) if pooled.cases else "—"
 
 
 def scored_by(summary: Summary) -> str:

@@ -161,6 +161,7 @@ class Overview:
             order=earlier.order if earlier else len(self.rollouts),
             category=intern(record.case.category),
             title=record.case.title,
+            cluster=intern(record.case.cluster),
             graded=record.case.graded,
             started_at=record.at,
             earlier=earlier.attempts if earlier else (),

@@ -79,6 +79,8 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
     """Scores given while playing, by name."""
     scores: dict[str, float] = msgspec.field(default_factory=lambda: NO_SCORES)
     """Scores of the verdict, by name."""
+    cluster: str = ""
+    """What its case shares with others of the category; empty: nothing."""
 
     @property
     def attempts(self) -> tuple[Key, ...]:

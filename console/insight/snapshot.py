@@ -8,6 +8,7 @@ import msgspec
 
 from console import __version__
 from console.core.case import Key
+from console.core.case_counts import CaseCounts, ClusterCounts
 from console.core.outcome import Verdict
 from console.core.record import Finished, Steered
 from console.core.run import Tally
@@ -43,7 +44,7 @@ class _Snapshot(msgspec.Struct, array_like=True):
 def layout() -> int:
     """Return what says whether bytes were made by a program that folds as this one does: its version and fields."""
     names = [__version__, byteorder]
-    for kind in (_Snapshot, Finished, Steered, Tally, RunFold, Rollout, Track, RoleSpending):
+    for kind in (_Snapshot, Finished, Steered, Tally, RunFold, CaseCounts, ClusterCounts, Rollout, Track, RoleSpending):
         names += kind.__struct_fields__
     for kind in (Problem, Confinement):
         names += kind.__dataclass_fields__
@@ -141,5 +142,6 @@ def _share(rollout: Rollout, held: Mapping[Key, Key]) -> None:
     """Hold what rollouts have in common once, as `Overview` does."""
     rollout.key = held.get(rollout.key, rollout.key)
     rollout.category, rollout.reason = intern(rollout.category), intern(rollout.reason)
+    rollout.cluster = intern(rollout.cluster)
     rollout.function, rollout.model = intern(rollout.function), intern(rollout.model)
     rollout.tracks, rollout.scores = rollout.tracks or NO_TRACKS, rollout.scores or NO_SCORES

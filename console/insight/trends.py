@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from console.core.run import Manifest, Summary
 from console.suites.headline import headline_of
-from console.suites.rates import wilson
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,7 @@ class Point:
     value: float | None
     """Share passed, or mean headline score; None when nothing is graded."""
     low: float | None
-    """95 % interval; None for a mean, whose spread the summary does not hold."""
+    """95 % interval; None for a mean without repeats, whose spread the summary does not hold."""
     high: float | None
     graded: int
     planned: int
@@ -39,6 +38,11 @@ class Point:
     cost_unknown: int
     change: float | None
     """Since the run before, when the two are comparable."""
+    cases: int = 0
+    """What the interval rests on; 0 and empty without one."""
+    rollouts: int = 0
+    clusters: int = 0
+    method: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +82,12 @@ def _trend(model: str, suite: str, runs: list[ListedRun]) -> Trend:
 
 def _point(run: ListedRun, name: str, before: ListedRun | None, last: Point | None) -> Point:
     summary, tally = run.summary, run.summary.tally
-    low: float | None = None
-    high: float | None = None
     if name:
+        interval = summary.score_interval
         value = summary.scores.get(name)
     else:
-        value = tally.passed / tally.graded if tally.graded else None
-        low, high = wilson(tally.passed, tally.graded) if tally.graded else (None, None)
+        interval = tally.rate
+        value = None if interval is None else interval.value
     change: float | None = None
     if (
         value is not None
@@ -99,13 +102,17 @@ def _point(run: ListedRun, name: str, before: ListedRun | None, last: Point | No
         at=summary.at,
         state=summary.state,
         value=value,
-        low=low,
-        high=high,
+        low=interval.low if interval else None,
+        high=interval.high if interval else None,
         graded=tally.graded,
         planned=summary.planned,
         cost_usd=tally.cost_usd,
         cost_unknown=tally.cost_unknown,
         change=change,
+        cases=interval.cases if interval else 0,
+        rollouts=interval.rollouts if interval else 0,
+        clusters=interval.clusters if interval else 0,
+        method=interval.method if interval else "",
     )
 
 

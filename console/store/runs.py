@@ -89,6 +89,8 @@ class RunFolder:
             return None
         if saved.journal_bytes != size or (saved.state == "running") != live:
             return None
+        if saved.tally.graded and not saved.tally.cases and self.manifest().rollouts > 1:
+            return None  # written by a version that counted repeats of a case as cases
         if not saved.format and (form := self.manifest().format):  # written by an earlier version
             saved.format = form
             self._save_summary(saved)

@@ -11,7 +11,8 @@ from typing import Any, Protocol, runtime_checkable
 
 from console.core.record import AnyRecord
 from console.core.run import Tally
-from console.suites.rates import wilson
+from console.core.statistics.intervals import Interval, rate_interval
+from console.core.statistics.sample import Sample, sample_of_counts
 
 NOT_PLAYED = "N/A"
 INCOMPLETE = "incomplete"
@@ -29,6 +30,11 @@ class Cell:
     high: float | None = None
     count: int = 0
     """Rollouts it rests on."""
+    cases: int = 0
+    """Cases and clusters it rests on; 0 for a number without interval."""
+    clusters: int = 0
+    method: str = ""
+    """How the interval was made; empty without one."""
     unit: str = "rate"
     """`rate` (0 to 1), `mean`, or `plain`: a number that has no interval."""
     note: str = ""
@@ -150,11 +156,10 @@ class PassRates:
     def cells(self, played: Played) -> dict[str, Cell]:
         """Return the rate over everything, then that of each category."""
         tallies = played.tallies.values()
-        passed, graded = sum(tally.passed for tally in tallies), sum(tally.graded for tally in tallies)
-        cells = {"passed": rate_cell(passed, graded, sum(played.cases.values()), without_grade(tallies))}
+        whole = sample_of_counts(*(tally.counts for tally in tallies))
+        cells = {"passed": rate_cell(whole, sum(played.cases.values()), without_grade(tallies))}
         for name, tally in played.tallies.items():
-            cases = played.cases.get(name, 0)
-            cells[name] = rate_cell(tally.passed, tally.graded, cases, without_grade([tally]))
+            cells[name] = rate_cell(tally.sample, played.cases.get(name, 0), without_grade([tally]))
         return cells
 
     def remarks(self, cells: Mapping[str, Cell]) -> list[str]:
@@ -198,13 +203,33 @@ class ScoreMeans:
         return notes_of(cells)
 
 
-def rate_cell(right: int, count: int, cases: int, note: str = "") -> Cell:
+def rate_cell(sample: Sample, cases: int, note: str = "") -> Cell:
     """Return a rate with its interval; its note begins by saying so when fewer were counted than the data has."""
-    if not count:
+    interval = rate_interval(sample)
+    if interval is None:
         return MISSING
-    low, high = wilson(right, count)
-    gap = f"{INCOMPLETE}: {count} of {cases}" if count < cases else ""
-    return Cell(right / count, low, high, count, note="; ".join(filter(None, (gap, note))))
+    gap = f"{INCOMPLETE}: {sample.cases} of {cases}" if sample.cases < cases else ""
+    return interval_cell(interval, note="; ".join(filter(None, (gap, note))))
+
+
+def interval_cell(interval: Interval, *, unit: str = "rate", note: str = "") -> Cell:
+    """Return an interval as a number of a row; its note says when not to believe it."""
+    return Cell(
+        value=interval.value,
+        low=interval.low,
+        high=interval.high,
+        count=interval.rollouts,
+        cases=interval.cases,
+        clusters=interval.clusters,
+        method=interval.method,
+        unit=unit,
+        note="; ".join(filter(None, (note, interval.caution))),
+    )
+
+
+def cell_interval(cell: Cell) -> Interval:
+    """Return the interval of a number that has one."""
+    return Interval(cell.value or 0.0, cell.low, cell.high, cell.cases, cell.count, cell.clusters, cell.method)
 
 
 def without_grade(tallies: Iterable[Tally]) -> str:

@@ -96,6 +96,8 @@ class Result(msgspec.Struct, frozen=True):
     category: str
     rollout: int
     verdict: Verdict
+    cluster: str = ""
+    """What its case shares with others of the category, as the case says."""
 
 
 class Metric(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -111,6 +113,12 @@ class Metric(msgspec.Struct, frozen=True, omit_defaults=True):
     unit: str = "rate"
     """`rate` (0 to 1), `count`, `mean` or `score`."""
     note: str = ""
+    cases: int = 0
+    """What the interval rests on; all 0 and empty for a number without one."""
+    rollouts: int = 0
+    clusters: int = 0
+    method: str = ""
+    """How the interval was made, a word of docs/statistics.md."""
 
 
 class Report(msgspec.Struct, frozen=True, omit_defaults=True):

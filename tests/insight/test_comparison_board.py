@@ -4,11 +4,12 @@ import pytest
 
 from console.core.case import Setting
 from console.core.run import Manifest, ModelFacts, Summary, Tally
+from console.core.statistics.intervals import wilson
+from console.core.statistics.sample import Observation
 from console.insight.leaderboard import leaderboards, with_interval, with_measures
 from console.insight.trends import ListedRun, trends
 from console.suites.bfcl import categories as names
 from console.suites.leaderboard import Cell, PassRates
-from console.suites.rates import wilson
 
 
 def known(
@@ -129,7 +130,11 @@ def test_other_suites_rank_by_what_they_measure():
     assert [(row.model, row.headline(aidan).value) for row in aidan.rows] == [("n", 9.0), ("m", 4.0)]
     assert aidan.rows[0].simulated
     assert aidan.rows[0].cells["avg_coherence"].value is None
-    headline = with_interval(aidan, "l1", [3, 4, 5, 3, 4, 5]).rows[1].headline(aidan)
+    headline = (
+        with_interval(aidan, "l1", [Observation(str(n), v) for n, v in enumerate((3, 4, 5, 3, 4, 5))])
+        .rows[1]
+        .headline(aidan)
+    )
     assert 3 <= headline.low < 4.0 < headline.high <= 5
     passed = cave.rows[0].headline(cave)
     assert (passed.value, passed.note) == (0.75, "incomplete: 4 of 5; 1 without a grade")

@@ -9,12 +9,12 @@ from console.core.chat import Reply
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Asked, Finished, Started
 from console.core.run import Manifest, ModelFacts
+from console.core.statistics.paired import mcnemar, paired_mean
+from console.core.statistics.resampling import sign_flip
 from console.insight.by_case import by_case
 from console.insight.comparison import PairOutcome, compare
 from console.insight.comparison_side import ComparisonSide
 from console.insight.grid import grid
-from console.insight.paired import paired_mean, sign_flip
-from console.insight.statistics import mcnemar
 
 LETTERS = {"p": Outcome.PASSED, "f": Outcome.FAILED, "b": Outcome.BROKEN, "u": Outcome.UNDECIDED}
 
@@ -159,7 +159,8 @@ def test_a_grid_of_several_runs():
     made = grid(sides)
     assert [(row.slot[0], row.differs) for row in made.rows] == [("x", True), ("y", False), ("z", False)]
     assert made.rows[2].outcomes == (Outcome.FAILED, None, Outcome.BROKEN)
-    assert [made.passed(place) for place in range(3)] == [(2, 2), (1, 2), (2, 2)]
+    assert [made.rate(place).value for place in range(3)] == [1.0, 0.5, 1.0]
+    assert len(made.shared) == 2
 
 
 def test_what_only_prepares_others_is_not_compared():

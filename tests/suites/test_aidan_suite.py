@@ -14,7 +14,6 @@ from console.core.fault import UsageError
 from console.core.outcome import Outcome, Verdict
 from console.core.run import Selection
 from console.suites.aidanbench.options import read_options
-from console.suites.aidanbench.spread import spread_of_sum, t975
 from console.suites.aidanbench.suite import AidanBenchSuite
 from console.suites.catalog import read_entry
 from console.suites.selection import select_cases
@@ -319,13 +318,3 @@ def test_report_sums_question_means_with_an_interval_over_rollouts(suite: AidanB
     single = suite.report(results[:1], setting()).metrics[0]
     assert (single.value, single.low) == (4, None)
     assert suite.report([], setting()).metrics[0].value is None
-
-
-def test_intervals_of_known_samples() -> None:
-    one = spread_of_sum([[10.0, 12.0, 14.0]])
-    assert one.value == 12
-    assert one.high == pytest.approx(12 + 4.3027 * (4 / 3) ** 0.5)
-    assert spread_of_sum([[1.0], [2.0, 3.0]]).low is None
-    assert spread_of_sum([[2.0, 2.0], [3.0, 3.0]]) == (5, 5, 5)
-    assert t975(60) == pytest.approx(2.0003, abs=2e-3)
-    assert t975(1000) == pytest.approx(1.9623, abs=2e-3)

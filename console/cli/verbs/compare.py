@@ -161,11 +161,9 @@ def _show_grid(output: Output, runs_grid: Grid) -> None:
         output.data({"schema": 1, "runs": [side.name for side in runs_grid.sides], "rows": rows})
         return
     for number, side in enumerate(runs_grid.sides, 1):
-        passed, graded = runs_grid.passed(number - 1)
         mark = "  (simulated)" if side.manifest.simulated else ""
-        output.text(
-            f"{number}  {side.name}  {side.model}{mark}  {score(passed, graded)} of {graded} graded in all", "strong"
-        )
+        graded = f"{score(runs_grid.rate(number - 1))} of {len(runs_grid.shared)} graded in all"
+        output.text(f"{number}  {side.name}  {side.model}{mark}  {graded}", "strong")
     output.text()
     headings = ("case", *(str(number + 1) for number in range(len(runs_grid.sides))), "")
     rows = [

@@ -106,6 +106,10 @@ def _as_json(board: Leaderboard) -> dict[str, Any]:
                         "low": cell.low,
                         "high": cell.high,
                         "count": cell.count,
+                        "cases": cell.cases,
+                        "rollouts": cell.count,
+                        "clusters": cell.clusters,
+                        "method": cell.method,
                         "note": cell.note,
                     }
                     for name, cell in row.cells.items()

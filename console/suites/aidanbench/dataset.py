@@ -1,6 +1,7 @@
 """The questions: from the suite's folder, or the user's own from options. Nothing is skipped or repaired silently.
 
-A suite's folder holds `questions.jsonl`: one object a line with `question` and, if wanted, `id` and `category`.
+A suite's folder holds `questions.jsonl`: one object a line with `question` and, if wanted, `id`, `category` and
+`cluster` (what several questions have in common, so that they are not independent).
 """
 
 import hashlib
@@ -26,6 +27,8 @@ class Question(msgspec.Struct, frozen=True):
     id: str
     question: str
     category: str = CATEGORY
+    cluster: str = ""
+    """What it shares with others of its category, such as a theme they vary."""
 
 
 class QuestionSet(msgspec.Struct, frozen=True):
@@ -123,6 +126,7 @@ def _question(row: Mapping[str, Any], number: int, where: str) -> Question:
         id=_text(row, "id", f"q{number:02}", where),
         question=_text(row, "question", "", where),
         category=_text(row, "category", CATEGORY, where),
+        cluster=_text(row, "cluster", "", where) if "cluster" in row else "",
     )
 
 

@@ -4,12 +4,14 @@ The total is the sum over questions of the mean reward over rollouts, which with
 Intervals come from the spread between rollouts of the same question; with one rollout there is none to see.
 """
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
+from msgspec.structs import replace
+
 from console.core.outcome import Outcome
-from console.suites.aidanbench.spread import Spread, spread_of_sum
+from console.core.statistics.intervals import Interval, mean_interval, repeats_interval
+from console.suites.metrics import interval_metric, sample_of_results
 from console.suites.suite import Metric, Report, Result
 
 _MEANS = (
@@ -48,26 +50,36 @@ def _totals(graded: Sequence[Result], unit: str, note: str) -> tuple[Metric, Met
     rewards = {case: _rewards(of_case) for case, of_case in _by_case(graded).items()}
     if not rewards:
         return Metric("total", None, unit=unit, note=note), Metric("mean", None, unit="mean")
-    spread = spread_of_sum(list(rewards.values()))
+    total = repeats_interval(list(rewards.values()))
     return (
-        Metric("total", spread.value, spread.low, spread.high, len(graded), unit, note),
-        _mean_per_question(spread, len(rewards), len(graded)),
+        _metric("total", total, unit=unit, note=note),
+        _metric("mean", total, unit="mean", note="per question", questions=len(rewards)),
     )
 
 
-def _mean_per_question(spread: Spread, questions: int, count: int) -> Metric:
-    low = None if spread.low is None else spread.low / questions
-    high = None if spread.high is None else spread.high / questions
-    return Metric("mean", spread.value / questions, low, high, count, "mean", "per question")
+def _metric(name: str, interval: Interval, *, unit: str, note: str = "", questions: int = 1) -> Metric:
+    """Return a number over these questions; its interval, if any, is of repeats of them."""
+    low, high = (None if bound is None else bound / questions for bound in (interval.low, interval.high))
+    made = interval_metric(name, interval, unit=unit, note=note)
+    return replace(made, value=interval.value / questions, low=low, high=high)
 
 
 def _means(graded: Sequence[Result]) -> list[Metric]:
     out: list[Metric] = []
     for name in _MEANS:
-        values = [result.verdict.scores[name] for result in graded if name in result.verdict.scores]
-        if values:
-            out.append(Metric(name, math.fsum(values) / len(values), count=len(values), unit="mean"))
+        scored = [result for result in graded if name in result.verdict.scores]
+        if scored:
+            out.append(_score_metric(name, scored))
     return out
+
+
+def _score_metric(name: str, scored: Sequence[Result]) -> Metric:
+    """Return the mean of a score over questions; with repeats, its interval for questions like these."""
+    sample = sample_of_results(scored, lambda result: result.verdict.scores[name])
+    interval = mean_interval(sample)
+    if interval is None or sample.is_plain:
+        return Metric(name, sample.mean, count=sample.rollouts, unit="mean")
+    return interval_metric(name, interval, unit="mean")
 
 
 def _categories(graded: Sequence[Result], unit: str) -> dict[str, tuple[Metric, ...]]:
@@ -78,8 +90,7 @@ def _categories(graded: Sequence[Result], unit: str) -> dict[str, tuple[Metric, 
 
 
 def _question_mean(results: Sequence[Result], unit: str) -> Metric:
-    spread = spread_of_sum([_rewards(results)])
-    return Metric("reward", spread.value, spread.low, spread.high, len(results), unit)
+    return _metric("reward", repeats_interval([_rewards(results)]), unit=unit)
 
 
 def _by_case(graded: Sequence[Result]) -> Mapping[str, list[Result]]:

@@ -97,6 +97,7 @@ class AidanBenchSuite:
                 category=question.category,
                 data={"question": question.question, **about},
                 title=question.question,
+                cluster=question.cluster,
             )
             for question in question_set.questions
         ]

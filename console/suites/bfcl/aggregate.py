@@ -4,14 +4,14 @@ Missing categories count as 0 and are marked; Live is weighted by entries, all o
 enters nothing, and Overall = (10 Non-Live + 10 Live + 10 Irrelevance + 30 Multi-Turn + 40 Agentic) / 100.
 """
 
-import math
 import statistics
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from console.core.statistics.distributions import quantile
+from console.core.statistics.intervals import Interval, weighted_interval
 from console.suites.bfcl.categories import LIVE, MEMORY, MULTI_TURN, NON_LIVE, WEB_SEARCH
 from console.suites.leaderboard import INCOMPLETE
-from console.suites.rates import quantile
 
 NUMBER_WITH_GAPS = ("overall", "non_live", "live", "multi_turn", "agentic")
 """Sums of which the official tables show a number when parts are missing, which count as 0; the others are N/A then."""
@@ -118,25 +118,18 @@ def gaps(sum_name: str, whole: Collection[str]) -> str:
     return "" if whole_parts == len(parts) else f"{INCOMPLETE}: {whole_parts} of {len(parts)} categories are whole"
 
 
-def interval(
-    sum_name: str, of: Callable[[str], Accuracy], bounds: Mapping[str, tuple[float | None, float | None]]
-) -> tuple[float, float]:
-    """Return the 95 % interval of a sum from those of its categories (Zou and Donner's MOVER, categories independent).
+def interval(sum_name: str, of: Callable[[str], Accuracy], parts: Mapping[str, Interval]) -> Interval:
+    """Return a sum with its 95 % interval, from those of its categories, which are independent.
 
     Args:
         sum_name: a key of `PARTS`.
         of: the accuracy of a category.
-        bounds: the interval of each category that was played; a missing one counts as 0 and adds nothing.
+        parts: each category that was played; a missing one counts as 0 and adds nothing.
     """
-    value, down, up = Standing(of).sums[sum_name].value, 0.0, 0.0
-    for name in PARTS[sum_name]:
-        low, high = bounds.get(name, (None, None))
-        if low is None or high is None:
-            continue
-        weight, middle = _weight(sum_name, name, of), of(name).value
-        down += (weight * (middle - low)) ** 2
-        up += (weight * (high - middle)) ** 2
-    return max(0.0, value - math.sqrt(down)), min(1.0, value + math.sqrt(up))
+    value = Standing(of).sums[sum_name].value
+    return weighted_interval(
+        value, [(_weight(sum_name, name, of), parts[name]) for name in PARTS[sum_name] if name in parts]
+    )
 
 
 def _weight(sum_name: str, category: str, of: Callable[[str], Accuracy]) -> float:

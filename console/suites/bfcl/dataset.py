@@ -48,6 +48,7 @@ class _QuestionRow(msgspec.Struct, frozen=True):
     initial_config: dict[str, dict[str, Any]] = {}
     missed_function: dict[str, list[str]] = {}
     scenario: str = ""
+    cluster: str = ""
 
 
 class _TruthRow(msgspec.Struct, frozen=True):
@@ -279,6 +280,7 @@ def _entry(
         initial_config=config,
         missed_function=row.get("missed_function", {}),
         scenario=row.get("scenario", ""),
+        group=row.get("cluster", ""),
         depends_on=list(depends_on),
     )
 

@@ -45,6 +45,19 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
     """Turn (as text) to names of functions that are withheld until that turn."""
     scenario: str = ""
     depends_on: list[str] = []
+    group: str = ""
+    """What an entry of a user's dataset shares with others of its category, such as a source text."""
+
+    @property
+    def cluster(self) -> str:
+        """What it is not independent of: the entry that is varied, or the function documents that live entries share.
+
+        A live id ends in `<index>-<function documents>-<prompt>`; prompts about the same documents go together.
+        """
+        if self.source_id or self.group:
+            return self.source_id or self.group
+        _, *parts = self.id.split("-")
+        return f"functions {parts[0]}" if self.category in names.LIVE and len(parts) == 2 else ""
 
     @property
     def judged_as(self) -> str:
@@ -71,6 +84,7 @@ class Entry(msgspec.Struct, frozen=True, omit_defaults=True):
             title=self.title,
             depends_on=tuple(self.depends_on),
             graded=not names.is_prerequisite(self.id),
+            cluster=self.cluster,
         )
 
 

@@ -12,6 +12,7 @@ from console.core.case import Key
 from console.core.outcome import Outcome
 from console.core.record import AnyRecord, Asked, Finished
 from console.core.run import Tally
+from console.core.statistics.sample import Cluster, Sample
 from console.suites.bfcl import categories as names
 from console.suites.bfcl.aggregate import (
     NUMBER_WITH_GAPS,
@@ -23,7 +24,17 @@ from console.suites.bfcl.aggregate import (
     latency_figures,
     spread,
 )
-from console.suites.leaderboard import INCOMPLETE, MISSING, NOT_PLAYED, Cell, DetailTable, Played, rate_cell
+from console.suites.leaderboard import (
+    INCOMPLETE,
+    MISSING,
+    NOT_PLAYED,
+    Cell,
+    DetailTable,
+    Played,
+    cell_interval,
+    interval_cell,
+    rate_cell,
+)
 
 _LATENCIES = ("latency_mean_s", "latency_stdev_s", "latency_p95_s")
 _SPENT = ("cost_usd", *_LATENCIES)
@@ -98,22 +109,20 @@ class BfclLeaderboard:
             cell = cells.get(category)
             if cell is None or cell.value is None:
                 return Accuracy(0.0, cases.get(category, 0), is_known=False)
-            return Accuracy(cell.value, cell.count)
+            return Accuracy(cell.value, cell.cases)
 
         sums: dict[str, Cell] = {}
         whole = {name for name, cell in cells.items() if cell.value is not None and not _is_incomplete(cell)}
-        bounds = {name: (cell.low, cell.high) for name, cell in cells.items()}
+        intervals = {name: cell_interval(cell) for name, cell in cells.items() if cell.value is not None}
         for name, part in Standing(accuracy_of).sums.items():
             played_parts = [category for category in PARTS[name] if category in cells]
             column = _COLUMN_OF.get(name, name)
             if not played_parts or not (part.is_known or name in NUMBER_WITH_GAPS):
                 sums[column] = MISSING
                 continue
-            low, high = interval(name, accuracy_of, bounds)
             failed = _failed_words(sum(tallies[category].broken for category in played_parts))
             note = "; ".join(filter(None, (gaps(name, whole), failed)))
-            count = sum(cells[category].count for category in played_parts)
-            sums[column] = Cell(part.value, low, high, count, note=note)
+            sums[column] = interval_cell(interval(name, accuracy_of, intervals), note=note)
         formats = cells.get(names.FORMAT_SENSITIVITY, MISSING).note or NOT_PLAYED
         return sums | cells | {"cost_usd": _cost_cell(played)} | dict.fromkeys(_FORMATS, Cell(None, note=formats))
 
@@ -168,18 +177,26 @@ class BfclLeaderboard:
 BFCL_LEADERBOARD = BfclLeaderboard()
 
 
-def official_counts(category: str, tally: Tally) -> tuple[int, int]:
-    """Return right and counted rollouts as the official scorer counts: a failed inference is judged as an answer.
+def official_sample(category: str, tally: Tally) -> Sample:
+    """Return the sample as the official scorer counts: a failed inference is judged as an answer.
 
-    It is right where no call was wanted and wrong elsewhere; what has no grade is wrong.
+    It is right where no call was wanted and wrong elsewhere; what has no grade is wrong. Of which cases such rollouts
+    are, a tally does not say: where cases were repeated, they count as so many whole cases as they would fill.
     """
-    right = tally.passed + (tally.broken if "irrelevance" in category else 0)
-    return right, tally.finished - tally.prepared
+    graded, times = tally.sample, max(tally.cases, default=1)
+    broken, undecided = _whole_cases(tally.broken, times), _whole_cases(tally.undecided, times)
+    right = float("irrelevance" in category)
+    failed = (Cluster(1, right, broken), Cluster(1, 0.0, undecided))
+    count = graded.rollouts + tally.broken + tally.undecided
+    return Sample((*graded.clusters, *(cluster for cluster in failed if cluster.times)), count)
+
+
+def _whole_cases(rollouts: int, times: int) -> int:
+    return -(-rollouts // times)
 
 
 def _category_cell(name: str, tally: Tally, cases: int) -> Cell:
-    right, count = official_counts(name, tally)
-    return rate_cell(right, count, cases, _failed_words(tally.broken))
+    return rate_cell(official_sample(name, tally), cases, _failed_words(tally.broken))
 
 
 def _cost_cell(played: Played) -> Cell:

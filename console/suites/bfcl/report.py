@@ -10,9 +10,11 @@ from collections.abc import Collection, Mapping, Sequence
 from msgspec.structs import replace
 
 from console.core.outcome import Outcome
+from console.core.statistics.intervals import Interval, rate_interval
+from console.core.statistics.sample import Sample
 from console.suites.bfcl import categories as names
 from console.suites.bfcl.aggregate import NUMBER_WITH_GAPS, PARTS, Accuracy, Standing, gaps, interval, spread
-from console.suites.rates import rate, wilson
+from console.suites.metrics import interval_metric, rate_metric, sample_of_results
 from console.suites.suite import Metric, Report, Result
 
 _OTHER_DATA = "not comparable with published numbers: other data"
@@ -43,15 +45,18 @@ def _headline(
     by_category: Mapping[str, Sequence[Result]], present: Sequence[str], entries: Mapping[str, int], *, comparable: bool
 ) -> tuple[Metric, ...]:
     """Return accuracy over everything and the official sums that were touched; Overall first when it is complete."""
-    accuracy = _accuracy("accuracy", [result for name in present for result in by_category[name]])
+    accuracy = rate_metric("accuracy", [result for name in present for result in by_category[name]])
     sensitivity = _sensitivity(by_category.get(names.FORMAT_SENSITIVITY, ()))
     scoring = [name for name in names.SCORING if name in by_category]
     if len(scoring) < 2:
         return (accuracy, *sensitivity)
     whole = {name for name in scoring if _played(by_category[name]) >= entries.get(name, 0)}
     official = {name: _official(by_category.get(name, ()), entries.get(name, 0)) for name in names.SCORING}
+    intervals = {name: _official_interval(by_category[name]) for name in names.SCORING if official[name].is_known}
     overall, *groups = (
-        _sum(name, part, official, whole) for name, part in Standing(official.__getitem__).sums.items() if part.touched
+        _sum(name, part, official, intervals, whole)
+        for name, part in Standing(official.__getitem__).sums.items()
+        if part.touched
     )
     if not comparable:
         overall = replace(overall, note="; ".join(filter(None, (overall.note, _OTHER_DATA))))
@@ -59,19 +64,19 @@ def _headline(
     return (*first, *groups, *sensitivity)
 
 
-def _sum(name: str, part: Accuracy, official: Mapping[str, Accuracy], whole: Collection[str]) -> Metric:
+def _sum(
+    name: str,
+    part: Accuracy,
+    official: Mapping[str, Accuracy],
+    intervals: Mapping[str, Interval],
+    whole: Collection[str],
+) -> Metric:
     """Return a sum as the official tables show it, with its interval and what it lacks."""
     note = gaps(name, whole)
-    count = sum(official[category].entries for category in PARTS[name] if official[category].is_known)
     if not part.is_known and name not in NUMBER_WITH_GAPS:
-        return Metric(name, None, count=count, note=note)
-    bounds = {
-        category: wilson(accuracy.value * accuracy.entries, accuracy.entries)
-        for category, accuracy in official.items()
-        if accuracy.is_known
-    }
-    low, high = interval(name, official.__getitem__, bounds)
-    return Metric(name, part.value, low, high, count, note=note)
+        played = [intervals[category] for category in PARTS[name] if category in intervals]
+        return Metric(name, None, count=sum(part.rollouts for part in played), note=note)
+    return interval_metric(name, interval(name, official.__getitem__, intervals), note=note)
 
 
 def _played(results: Sequence[Result]) -> int:
@@ -81,7 +86,7 @@ def _played(results: Sequence[Result]) -> int:
 def _category(name: str, results: Sequence[Result], entries: int) -> tuple[Metric, ...]:
     played = _played(results)
     note = f"{played} of {entries} entries" if played < entries else ""
-    out = [_accuracy("accuracy", results, note)]
+    out = [rate_metric("accuracy", results, note)]
     official = _official(results, entries)
     if abs(official.value - (out[0].value or 0.0)) > 1e-12:
         out.append(Metric("official", official.value, count=len(results), note="failed inferences judged as answers"))
@@ -91,17 +96,23 @@ def _category(name: str, results: Sequence[Result], entries: int) -> tuple[Metri
     return (*out, *(_sensitivity(results) if name == names.FORMAT_SENSITIVITY else ()))
 
 
-def _accuracy(name: str, results: Sequence[Result], note: str = "") -> Metric:
-    graded = [result for result in results if result.verdict.outcome.is_graded]
-    return rate(name, sum(result.verdict.outcome is Outcome.PASSED for result in graded), len(graded), note)
-
-
 def _official(results: Sequence[Result], entries: int) -> Accuracy:
     """Return the official accuracy of a category; without results it is unknown, with the dataset's weight."""
-    finished = [result for result in results if result.verdict.outcome is not Outcome.NOT_RUN]
-    if not finished:
+    sample = _official_sample(results)
+    if not sample.cases:
         return Accuracy(0.0, entries, is_known=False, touched=False)
-    return Accuracy(sum(map(is_officially_right, finished)) / len(finished), len(finished))
+    return Accuracy(sample.mean, sample.cases)
+
+
+def _official_sample(results: Sequence[Result]) -> Sample:
+    finished = [result for result in results if result.verdict.outcome is not Outcome.NOT_RUN]
+    return sample_of_results(finished, is_officially_right)
+
+
+def _official_interval(results: Sequence[Result]) -> Interval:
+    interval_or_none = rate_interval(_official_sample(results))
+    assert interval_or_none is not None  # asked of categories with results only
+    return interval_or_none
 
 
 def is_officially_right(result: Result) -> bool:

@@ -8,8 +8,11 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any, cast
 
-from console.core.outcome import Outcome
+from msgspec.structs import replace
+
+from console.core.statistics.intervals import Part, ratio_interval
 from console.suites.cavebench.score import Totals
+from console.suites.metrics import interval_metric, rate_metric
 from console.suites.suite import Metric, Report, Result
 
 _COUNTS = (
@@ -60,17 +63,42 @@ def _metrics(results: Sequence[Result]) -> tuple[Metric, ...]:
     totals = totals_of(results)
     sums = totals.metrics()
     graded = [result for result in results if result.verdict.outcome.is_graded]
-    passed = sum(1 for result in graded if result.verdict.outcome is Outcome.PASSED)
     turns = totals.turns
-    whole = passed / len(graded) if graded else None
     return (
-        Metric("success rate", sums["success_rate"] if turns else None, count=turns, note="turns"),
-        Metric("conversations passed", whole, count=len(graded), note="all turns succeeded"),
+        _success_rate(graded, sums["success_rate"], turns),
+        _conversations_passed(graded),
         *(Metric(name, sums[key], count=turns, unit="count", note=note) for name, key, note in _COUNTS[:1]),
         Metric("missing calls (true)", totals.missing_required, count=turns, unit="count", note="required, unanswered"),
         *(Metric(name, sums[key], count=turns, unit="count", note=note) for name, key, note in _COUNTS[1:]),
         Metric("steps per turn", sums["total_steps"] / turns if turns else None, count=turns, unit="mean"),
     )
+
+
+def _success_rate(graded: Sequence[Result], rate: float, turns: int) -> Metric:
+    """Return the share of successful turns; turns of one conversation, and those of one scenario, go together."""
+    if not turns:
+        return Metric("success rate", None, count=turns, note="turns")
+    parts = [Part(result.case_id, *_turns(result), result.cluster) for result in graded]
+    interval = ratio_interval(parts) if _tells_spread(graded) else None
+    if interval is None or interval.low is None:
+        return Metric("success rate", rate, count=turns, note="turns")
+    return replace(interval_metric("success rate", interval, note="turns"), value=rate, count=turns)
+
+
+def _turns(result: Result) -> tuple[float, float]:
+    turns = cast("list[dict[str, Any]]", result.verdict.detail.get("turns") or [])
+    return float(sum(bool(turn["success"]) for turn in turns)), float(len(turns))
+
+
+def _conversations_passed(graded: Sequence[Result]) -> Metric:
+    name, note = "conversations passed", "all turns succeeded"
+    made = rate_metric(name, graded, note)
+    return made if _tells_spread(graded) else Metric(name, made.value, count=len(graded), note=note)
+
+
+def _tells_spread(graded: Sequence[Result]) -> bool:
+    """Whether scenarios or repeats are known; runs of before they were kept have no interval, as they had none."""
+    return any(result.cluster or result.rollout for result in graded)
 
 
 def _brief(results: Sequence[Result]) -> tuple[Metric, ...]:

@@ -186,6 +186,7 @@ def _cases(scenario: Scenario) -> list[Case]:
         Case(
             id=f"{scenario.name}/{conversation['id']}",
             category=scenario.name,
+            cluster=scenario.name,
             title=str(next((turn.get("query", "") for turn in conversation["turns"]), "")),
             data={
                 "scenario": scenario.name,

@@ -150,8 +150,9 @@ class RunLine(msgspec.Struct, frozen=True):
 
     @property
     def score(self) -> float:
-        """Share of passed among graded rollouts; -1 when none is graded."""
-        return self.tally.passed / self.tally.graded if self.tally.graded else -1.0
+        """Share that passed; -1 when nothing is graded."""
+        rate = self.tally.rate
+        return -1.0 if rate is None else rate.value
 
 
 class CaseLine(msgspec.Struct, frozen=True):

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
+from console.core.statistics.paired import MCNEMAR, NEWCOMBE
 from console.exchange.comparison_table import p_words, signed, summary_rows
 from console.insight import number_format
 from console.insight.by_case import CasePair, by_case
 from console.insight.comparison import Agreement, PairCounts, PairOutcome, RunComparison, bootstrapped, error_types
 from console.insight.comparison_side import ComparisonSide
 from console.insight.reasons import sentence
-from console.insight.statistics import wilson
 from console.tui.render import lines
 from console.tui.render.symbols import SYMBOLS
 from console.tui.sanitize import one_line
@@ -77,8 +77,7 @@ def score_of(comparison: RunComparison, name: str) -> str:
     if comparison.headline:
         means = next((score for score in comparison.scores if score.name == comparison.headline), None)
         return "—" if means is None else number_format.number(means.a if name == "A" else means.b)
-    passed = comparison.counts.passed_a if name == "A" else comparison.counts.passed_b
-    return number_format.score(passed, comparison.counts.compared)
+    return number_format.score(comparison.counts.rate_a if name == "A" else comparison.counts.rate_b)
 
 
 def difference(comparison: RunComparison) -> Content:
@@ -162,13 +161,12 @@ def _row(cells: tuple[str, ...], room: int, style: str) -> Content:
 
 
 def _interval(comparison: RunComparison) -> Content:
-    part = comparison.counts
-    spans = [wilson(passed, part.compared) for passed in (part.passed_a, part.passed_b)]
-    words = "   ".join(
-        f"{name} {number_format.rate(low)}–{number_format.rate(high)}"
-        for name, (low, high) in zip("AB", spans, strict=True)
-    )
-    return Content.styled(words, MUTED)
+    words = [
+        f"{name} {number_format.rate(interval.low)}–{number_format.rate(interval.high)}"
+        for name, interval in (("A", comparison.counts.rate_a), ("B", comparison.counts.rate_b))
+        if interval is not None and interval.low is not None and interval.high is not None
+    ]
+    return Content.styled("   ".join(words), MUTED)
 
 
 def reason_lines(comparison: RunComparison, width: int, most: int) -> list[Content]:
@@ -258,13 +256,17 @@ def _block_title(words: str) -> Content:
     return Content.styled(words, f"bold {MUTED}")
 
 
+_TESTS = {MCNEMAR: "exact McNemar"}
+_METHODS = {NEWCOMBE: "Newcombe"}
+"""What is called by somebody's name is written so."""
+
+
 def _test_lines(comparison: RunComparison) -> list[Content]:
-    part, show = comparison.counts, number_format.number if comparison.headline else number_format.rate
-    change, resampled = part.difference, bootstrapped(comparison)
+    show = number_format.number if comparison.headline else number_format.rate
+    change, resampled = comparison.counts.difference, bootstrapped(comparison)
     if change.p is None:
         return [Content.styled("no case is graded in both runs", "$broken")]
-    name = "sign flips" if comparison.headline or change.cases < part.compared else "exact McNemar"
-    how = "bootstrap" if comparison.headline or change.cases < part.compared else "Newcombe"
+    name, how = _TESTS.get(change.test, change.test), _METHODS.get(change.method, change.method)
     made = [
         Content.assemble((f"{name:<16}", MUTED), f"p = {p_words(change.p)}".replace("= <", "<"), f"   {change.words}")
     ]
@@ -277,12 +279,13 @@ def _test_lines(comparison: RunComparison) -> list[Content]:
 
 def _category_lines(rows: list[tuple[str, PairCounts]], headline: str, width: int) -> list[Content]:
     room = max(min(width - 48, 34), 12)
-    words = ("cases", "lost", "gained", "B − A", "p")
+    is_corrected = any(part.difference.adjusted is not None for _, part in rows)
+    words = ("cases", "lost", "gained", "B − A", "p Holm" if is_corrected else "p")
     made = [_cells("", room, *words, style=f"bold {MUTED}")]
     show = number_format.number if headline else number_format.rate
     for name, part in rows:
         change = part.difference
-        p = "" if change.p is None else p_words(change.p)
+        p = "" if change.p is None else p_words(change.p if change.adjusted is None else change.adjusted)
         made.append(
             _cells(name or "no category", room, str(part.compared), str(part.lost), str(part.gained),
                    signed(change.value, show), p)

@@ -28,13 +28,13 @@ MUTED = "$muted"
 
 def run_line(grid: Grid, index: int) -> Content:
     """Return number, model, score and name of a run."""
-    side, (passed, graded) = grid.sides[index], grid.passed(index)
+    side = grid.sides[index]
     mark = "   simulated" if side.manifest.simulated else ""
     return Content.assemble(
         (f"{index + 1}  ", "bold $focus"),
         one_line(side.model, 24, "bold"),
-        f"  {number_format.score(passed, graded)}",
-        (f" of {graded} graded in all   ", MUTED),
+        f"  {number_format.score(grid.rate(index))}",
+        (f" of {len(grid.shared)} graded in all   ", MUTED),
         one_line(side.name, 60, MUTED),
         (mark, "$undecided"),
     )

@@ -41,7 +41,7 @@ class StandardLiveView:
     def average(self, overview: Overview) -> Content:
         """Return the pass rate."""
         tally = overview.fold.tally
-        return Content.styled(number_format.score(tally.passed, tally.graded), "bold")
+        return Content.styled(number_format.score(tally.rate), "bold")
 
     def trend(self, rollout: Rollout | None, *, live: bool) -> Content:
         """Return nothing: a case has no scores that develop."""

@@ -133,7 +133,7 @@ def status_text(controller: ReviewController, overview: Overview, manifest: Mani
     )
     if width < ROOM_FOR_SCORES:
         return place
-    rate = f"   {number_format.score(tally.passed, tally.graded)}   " if controller.suite_view.has_pass_rate else "   "
+    rate = f"   {number_format.score(tally.rate)}   " if controller.suite_view.has_pass_rate else "   "
     cost = "simulated" if manifest.simulated and not tally.cost_usd else number_format.spent(tally)
     return Content.assemble("  ", outcome_counts(tally), (rate, "bold"), (f"{cost}   ", MUTED), place)
 

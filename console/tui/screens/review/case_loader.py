@@ -174,7 +174,7 @@ class CaseLoader:
             return self._report[1]
         if self._reporting is None:
             results = [
-                Result(case, fold.category_of.get(case, ""), rollout, record.verdict)
+                Result(case, fold.category_of.get(case, ""), rollout, record.verdict, fold.cases.cluster(case))
                 for (case, rollout), record in fold.latest.items()
             ]
             future = self._thread.start(lambda: _reported(suite, results, setting))

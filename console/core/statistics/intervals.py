@@ -1,0 +1,193 @@
+"""Intervals of rates, means, sums and weighted means."""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from console.core.statistics.distributions import Z95, t_quantile
+from console.core.statistics.sample import Cluster, Sample
+
+FEW_CLUSTERS = 15
+"""With fewer, a clustered interval holds the truth in less than 95 of 100 cases."""
+FEW_CLUSTERS_WORDS = "few clusters: the interval is rough"
+
+WILSON = "wilson"
+CLUSTERED_WILSON = "clustered wilson"
+WILSON_OVER_CLUSTERS = "wilson over clusters"
+CLUSTERED_T = "clustered t"
+BOOTSTRAP = "bootstrap"
+REPEATS_T = "t over repeats"
+WEIGHTED = "weighted"
+_NO_SPREAD = 1e-9
+"""Standard errors of rates below this are rounding."""
+_CLUSTERED = (CLUSTERED_WILSON, WILSON_OVER_CLUSTERS, CLUSTERED_T)
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An estimate with its 95 % interval, and what it rests on."""
+
+    value: float
+    low: float | None = None
+    """None: nothing can be said of the spread."""
+    high: float | None = None
+    cases: int = 0
+    rollouts: int = 0
+    clusters: int = 0
+    method: str = ""
+    """How the interval was made; empty without one."""
+
+    @property
+    def is_rough(self) -> bool:
+        """Whether it rests on so few clusters that it may be too narrow."""
+        return self.method in _CLUSTERED and self.clusters < FEW_CLUSTERS
+
+    @property
+    def caution(self) -> str:
+        """What a reader must know before believing it; empty: nothing."""
+        return FEW_CLUSTERS_WORDS if self.is_rough else ""
+
+
+def wilson(passed: float, graded: float, z: float = Z95) -> tuple[float, float]:
+    """Return the Wilson score interval of a rate, two-sided, 95 % unless told otherwise; (0, 1) of nothing."""
+    if graded == 0:
+        return 0.0, 1.0
+    rate, square = passed / graded, z * z
+    centre = (rate + square / (2 * graded)) / (1 + square / graded)
+    half = z / (1 + square / graded) * math.sqrt(rate * (1 - rate) / graded + square / (4 * graded * graded))
+    low = 0.0 if passed == 0 else max(0.0, centre - half)
+    high = 1.0 if passed == graded else min(1.0, centre + half)
+    return low, high
+
+
+def rate_interval(sample: Sample) -> Interval | None:
+    """Return a rate with its interval; None when nothing was graded.
+
+    Each case played once and by itself: Wilson on the cases. Else Wilson's formula with the number of independent
+    cases that would give the clustered standard error, and Student's t of G - 1 degrees; when all clusters agree there
+    is no spread to measure, and the clusters themselves are what was counted.
+    """
+    if not sample.cases:
+        return None
+    rate, count = sample.mean, sample.cluster_count
+    if sample.is_plain:
+        low, high = wilson(math.fsum(cluster.total * cluster.times for cluster in sample.clusters), sample.cases)
+        return _interval(sample, rate, low, high, WILSON)
+    error = sample.standard_error
+    if count < 2 or error < _NO_SPREAD or rate in (0.0, 1.0):
+        low, high = wilson(rate * count, count)
+        return _interval(sample, rate, low, high, WILSON_OVER_CLUSTERS)
+    effective = rate * (1 - rate) / (error * error)
+    low, high = wilson(rate * effective, effective, t_quantile(count - 1))
+    return _interval(sample, rate, low, high, CLUSTERED_WILSON)
+
+
+def mean_interval(sample: Sample) -> Interval | None:
+    """Return a mean with its interval by the clustered standard error and Student's t; None without a case."""
+    if not sample.cases:
+        return None
+    if sample.cluster_count < 2:
+        return Interval(sample.mean, None, None, sample.cases, sample.rollouts, sample.cluster_count)
+    half = t_quantile(sample.cluster_count - 1) * sample.standard_error
+    return _interval(sample, sample.mean, sample.mean - half, sample.mean + half, CLUSTERED_T)
+
+
+def _interval(sample: Sample, value: float, low: float, high: float, method: str) -> Interval:
+    return Interval(value, low, high, sample.cases, sample.rollouts, sample.cluster_count, method)
+
+
+class Part(NamedTuple):
+    """What one rollout adds to both sums of a ratio."""
+
+    case: str
+    above: float
+    below: float
+    cluster: str = ""
+    """Empty: its case."""
+
+
+def ratio_interval(parts: Sequence[Part]) -> Interval | None:
+    """Return a ratio of two sums, such as successful turns over turns, with its clustered interval.
+
+    Linearized: the residuals a - ratio * b take the place of deviations from the mean. A single cluster shows no
+    spread; its cases are taken for clusters then.
+
+    Args:
+        parts: of all rollouts; the ratio is between 0 and 1. None when there is nothing below the line.
+    """
+    below = math.fsum(part.below for part in parts)
+    if not below:
+        return None
+    ratio, cases = math.fsum(part.above for part in parts) / below, len({part.case for part in parts})
+    residuals: dict[str, float] = {}
+    by_case = len({part.cluster or part.case for part in parts}) < 2
+    for part in parts:
+        name = part.case if by_case else part.cluster or part.case
+        residuals[name] = residuals.get(name, 0.0) + part.above - ratio * part.below
+    count = len(residuals)
+    if count < 2:
+        return Interval(ratio, None, None, cases, len(parts), count)
+    error = Sample(tuple(Cluster(1, value) for value in residuals.values()), count).standard_error * count / below
+    basis = (cases, len(parts), count)
+    if error < _NO_SPREAD or ratio in (0.0, 1.0):
+        return Interval(ratio, *wilson(ratio * count, count), *basis, WILSON_OVER_CLUSTERS)
+    effective = ratio * (1 - ratio) / (error * error)
+    return Interval(ratio, *wilson(ratio * effective, effective, t_quantile(count - 1)), *basis, CLUSTERED_WILSON)
+
+
+def weighted_interval(value: float, parts: Iterable[tuple[float, Interval]]) -> Interval:
+    """Return the interval of a weighted mean of independent parts, from those of the parts (Zou and Donner's MOVER).
+
+    Its variance is that of the parts times their squared weights; the distances of both bounds are kept apart, as
+    intervals of rates are not symmetric.
+
+    Args:
+        value: the weighted mean, between 0 and 1.
+        parts: weight and interval of each part; what has none adds nothing.
+    """
+    listed = [(weight, part, part.low, part.high) for weight, part in parts]
+    down = up = 0.0
+    for weight, part, low, high in listed:
+        if low is not None and high is not None:
+            down += (weight * (part.value - low)) ** 2
+            up += (weight * (high - part.value)) ** 2
+    cases, rollouts = sum(part.cases for _, part, _, _ in listed), sum(part.rollouts for _, part, _, _ in listed)
+    clusters = sum(part.clusters for _, part, _, _ in listed)
+    low, high = max(0.0, value - math.sqrt(down)), min(1.0, value + math.sqrt(up))
+    return Interval(value, low, high, cases, rollouts, clusters, WEIGHTED)
+
+
+def repeats_interval(groups: Sequence[Sequence[float]]) -> Interval:
+    """Return the sum of the means of groups, each over repeats of the same question, with its interval.
+
+    The questions are held to be those and no others: only repeats vary. Each is a stratum with its own variance;
+    degrees of freedom after Welch and Satterthwaite. A group without a repeat makes the interval unknown.
+    """
+    value, repeats = math.fsum(map(_mean, groups)), sum(map(len, groups))
+    if not groups or any(len(group) < 2 for group in groups):
+        return Interval(value, None, None, len(groups), repeats, len(groups))
+    parts = [_variance_of_mean(group) for group in groups]
+    total = math.fsum(parts)
+    half = 0.0
+    if total:
+        weights = math.fsum(part * part / (len(group) - 1) for part, group in zip(parts, groups, strict=True))
+        half = t_quantile(total * total / weights) * math.sqrt(total)
+    return Interval(value, max(0.0, value - half), value + half, len(groups), repeats, len(groups), REPEATS_T)
+
+
+def _mean(group: Sequence[float]) -> float:
+    return math.fsum(group) / len(group)
+
+
+def _variance_of_mean(group: Sequence[float]) -> float:
+    mean = _mean(group)
+    return math.fsum((item - mean) ** 2 for item in group) / (len(group) - 1) / len(group)
+
+
+def bounds(interval: Interval | None) -> Mapping[str, object]:
+    """Return what JSON says of an interval, beside its value: bounds, what it rests on, and the method."""
+    if interval is None:
+        return {}
+    names = ("low", "high", "cases", "rollouts", "clusters", "method")
+    return {name: getattr(interval, name) for name in names}

@@ -1,0 +1,142 @@
+"""What repeats of the same cases say: pass@k, pass^k, flaky cases, and where the spread of a rate comes from."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from console.core.statistics.intervals import Interval, rate_interval
+from console.core.statistics.sample import CasesByCounts, Observation, sample_of
+
+
+@dataclass(frozen=True, slots=True)
+class CaseCount:
+    """The graded rollouts of one case."""
+
+    case: str
+    passed: int
+    graded: int
+    category: str = ""
+    cluster: str = ""
+
+    @property
+    def is_flaky(self) -> bool:
+        """Whether it passed in some rollouts and failed in others."""
+        return 0 < self.passed < self.graded
+
+
+def pass_at(k: int, passed: int, graded: int) -> float:
+    """Return pass@k: how likely at least one of k rollouts passes, 1 - C(r-c, k)/C(r, k) (Chen et al. 2021).
+
+    Raises:
+        ValueError: there are fewer than k rollouts, or k is below 1.
+    """
+    return 1 - _share(k, graded - passed, graded)
+
+
+def pass_all(k: int, passed: int, graded: int) -> float:
+    """Return pass^k: how likely all of k rollouts pass, C(c, k)/C(r, k) (Yao et al. 2024).
+
+    Raises:
+        ValueError: there are fewer than k rollouts, or k is below 1.
+    """
+    return _share(k, passed, graded)
+
+
+def _share(k: int, chosen: int, graded: int) -> float:
+    if not 1 <= k <= graded:
+        raise ValueError(f"{k} of {graded} rollouts cannot be drawn")
+    return math.comb(chosen, k) / math.comb(graded, k)
+
+
+@dataclass(frozen=True, slots=True)
+class PassK:
+    """pass@k and pass^k over the cases that have at least k graded rollouts."""
+
+    k: int
+    at: Interval
+    """pass@k: at least one of k passes."""
+    all: Interval
+    """pass^k: all of k pass."""
+
+
+def pass_k(cases: Iterable[CaseCount]) -> list[PassK]:
+    """Return both for every k up to the most rollouts of a case; cases with fewer than k are left out of that k."""
+    listed = [case for case in cases if case.graded]
+    return [_pass_k(k, listed) for k in range(1, max((case.graded for case in listed), default=0) + 1)]
+
+
+def _pass_k(k: int, cases: Iterable[CaseCount]) -> PassK:
+    enough = [case for case in cases if case.graded >= k]
+    at, every = (
+        _played(
+            rate_interval(
+                sample_of(
+                    Observation(case.case, estimate(k, case.passed, case.graded), case.category, case.cluster)
+                    for case in enough
+                    for _ in range(case.graded)
+                )
+            )
+        )
+        for estimate in (pass_at, pass_all)
+    )
+    return PassK(k, at, every)
+
+
+def _played(interval: Interval | None) -> Interval:
+    assert interval is not None  # k does not exceed what some case has
+    return interval
+
+
+@dataclass(frozen=True, slots=True)
+class VarianceSplit:
+    """Where the variance of a case's result comes from."""
+
+    within: float
+    """Mean variance of one rollout around its case's rate: sampling. It falls with the number of rollouts."""
+    between: float
+    """Variance of the cases' true rates. It falls with the number of cases only."""
+    cases: int
+    rollouts: float
+    """Mean number of rollouts of a case."""
+
+    @property
+    def within_share(self) -> float:
+        """What part of the variance of a single rollout is sampling; 0 when nothing varies."""
+        whole = self.within + self.between
+        return self.within / whole if whole else 0.0
+
+    def standard_error(self, cases: float = 1.0, rollouts: float = 1.0) -> float:
+        """Return the standard error of the rate with so many times the cases and rollouts."""
+        return math.sqrt((self.between + self.within / (self.rollouts * rollouts)) / (self.cases * cases))
+
+
+def variance_split(counts: CasesByCounts) -> VarianceSplit | None:
+    """Split the variance of passing into sampling within cases and differences between them (one-way ANOVA).
+
+    Both estimates are unbiased; a negative one between cases counts as 0. None below two cases that were repeated.
+    """
+    groups = [
+        (played, passed, count)
+        for played, by_passed in counts.items()
+        for passed, count in by_passed.items()
+        if played > 1 and count
+    ]
+    cases = sum(count for _, _, count in groups)
+    if cases < 2:
+        return None
+    mean = math.fsum(count * passed / played for played, passed, count in groups) / cases
+    within_of = [
+        (passed * (played - passed) / (played * (played - 1)), played, count) for played, passed, count in groups
+    ]
+    within = math.fsum(count * value for value, _, count in within_of) / cases
+    of_means = math.fsum(count * (passed / played - mean) ** 2 for played, passed, count in groups) / (cases - 1)
+    sampling = math.fsum(count * value / played for value, played, count in within_of) / cases
+    rollouts = cases / math.fsum(count / played for played, _, count in groups)
+    return VarianceSplit(within, max(0.0, of_means - sampling), cases, rollouts)
+
+
+def flaky_count(counts: CasesByCounts) -> int:
+    """Return how many cases passed in some of their rollouts and failed in others."""
+    return sum(
+        count for played, by_passed in counts.items() for passed, count in by_passed.items() if 0 < passed < played
+    )

@@ -1,0 +1,65 @@
+"""Intervals and tests by resampling, where no formula fits; the same values and seed give the same result."""
+
+import itertools
+import math
+import random
+from collections.abc import Sequence
+
+from console.core.statistics.distributions import quantile
+from console.core.statistics.intervals import BOOTSTRAP, Interval
+
+EXACT_UP_TO = 12
+"""So many non-zero differences are tested by going through all signs."""
+_WORK = 1_000_000
+"""About how many additions an interval or a test may cost."""
+
+
+def bootstrap_mean(values: Sequence[float], *, draws: int = 2000, seed: int = 0) -> tuple[float, float]:
+    """Return the percentile bootstrap interval of a mean; the same values and seed give the same interval.
+
+    Raises:
+        ValueError: there are no values.
+    """
+    if not values:
+        raise ValueError("an interval needs at least one value")
+    source = random.Random(seed)  # noqa: S311 - resampling, not secrets
+    count = len(values)
+    means = sorted(math.fsum(source.choices(values, k=count)) / count for _ in range(draws))
+    return quantile(means, 0.025), quantile(means, 0.975)
+
+
+def bootstrap_interval(values: Sequence[float]) -> Interval:
+    """Return the mean of values that are independent of each other, one for each case, with that interval.
+
+    Raises:
+        ValueError: there are no values.
+    """
+    low, high = bootstrap_mean(values)
+    count = len(values)
+    return Interval(math.fsum(values) / count, low, high, count, count, count, BOOTSTRAP)
+
+
+def sign_flip(differences: Sequence[float], *, seed: int = 0) -> float:
+    """Return the p of the two-sided sign-flip test: how often chance alone would give a mean as far from 0.
+
+    Exact up to `EXACT_UP_TO` differences that are not 0; else drawn, the same numbers giving the same p.
+    """
+    moved = [abs(value) for value in differences if value]
+    if not moved:
+        return 1.0
+    reached = abs(math.fsum(differences)) - 1e-9
+    if len(moved) <= EXACT_UP_TO:
+        sums = [abs(math.fsum(signed)) for signed in itertools.product(*((value, -value) for value in moved))]
+        return sum(total >= reached for total in sums) / len(sums)
+    source, draws = random.Random(seed), draws_for(len(moved), 10_000)  # noqa: S311 - resampling, not secrets
+    hits = 0
+    for _ in range(draws):
+        bits = source.getrandbits(len(moved))
+        total = math.fsum(value if bits >> place & 1 else -value for place, value in enumerate(moved))
+        hits += abs(total) >= reached
+    return (hits + 1) / (draws + 1)
+
+
+def draws_for(count: int, most: int) -> int:
+    """Return how often to draw from so many values, at most so often."""
+    return max(200, min(most, _WORK // count))

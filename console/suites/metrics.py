@@ -1,0 +1,49 @@
+"""Numbers of a report from the results of rollouts, each with its interval and what it rests on. Pure."""
+
+from collections.abc import Callable, Iterable
+
+from console.core.outcome import Outcome
+from console.core.statistics.intervals import Interval, rate_interval
+from console.core.statistics.sample import Observation, Sample, sample_of
+from console.suites.suite import Metric, Result
+
+
+def sample_of_results(results: Iterable[Result], read: Callable[[Result], float]) -> Sample:
+    """Return the sample of results, each read as a number."""
+    return sample_of(Observation(result.case_id, read(result), result.category, result.cluster) for result in results)
+
+
+def rate_metric(name: str, results: Iterable[Result], note: str = "") -> Metric:
+    """Return the share of graded results that passed, cases weighing the same; None when nothing was graded."""
+    graded = [result for result in results if result.verdict.outcome.is_graded]
+    interval = rate_interval(sample_of_results(graded, has_passed))
+    return Metric(name, None, note=note) if interval is None else interval_metric(name, interval, note=note)
+
+
+def has_passed(result: Result) -> float:
+    """Return 1 for what passed, else 0."""
+    return float(result.verdict.outcome is Outcome.PASSED)
+
+
+def interval_metric(name: str, interval: Interval, *, unit: str = "rate", note: str = "") -> Metric:
+    """Return an interval as a metric; its note says when not to believe it.
+
+    Args:
+        name: what is measured.
+        interval: the estimate.
+        unit: as in `Metric`.
+        note: what else to say.
+    """
+    return Metric(
+        name=name,
+        value=interval.value,
+        low=interval.low,
+        high=interval.high,
+        count=interval.rollouts,
+        unit=unit,
+        note="; ".join(filter(None, (note, interval.caution))),
+        cases=interval.cases,
+        rollouts=interval.rollouts,
+        clusters=interval.clusters,
+        method=interval.method,
+    )

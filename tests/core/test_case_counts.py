@@ -1,0 +1,95 @@
+"""A run's tallies give the same intervals as its listed rollouts, however its records came in."""
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+
+from console.core.case import Case, Key, Setting
+from console.core.outcome import Outcome, Verdict
+from console.core.record import Finished, Started
+from console.core.run import Manifest, ModelFacts, Summary, Tally
+from console.core.statistics.intervals import mean_interval, rate_interval
+from console.core.statistics.sample import Observation, sample_of, sample_of_counts
+from console.core.tally import RunFold
+
+OUTCOMES = (Outcome.PASSED, Outcome.FAILED, Outcome.BROKEN, Outcome.UNDECIDED)
+rollouts = st.lists(
+    st.tuples(st.integers(0, 9), st.integers(0, 3), st.integers(1, 3), st.sampled_from(OUTCOMES), st.floats(0, 9)),
+    max_size=60,
+)
+
+
+def _category(case):
+    return ("left", "right")[case % 2]
+
+
+def _cluster(case):
+    return ("", "a", "b")[case % 3]
+
+
+def _case(number):
+    return Case(f"case {number}", _category(number), cluster=_cluster(number), graded=number != 9)
+
+
+def _folded(rows):
+    fold = RunFold()
+    for case, rollout, attempt, outcome, score in rows:
+        key = Key(f"case {case}", rollout, attempt)
+        fold.apply(Started(at=1.0, key=key, case=_case(case)))
+        fold.apply(Finished(at=2.0, key=key, verdict=Verdict(outcome, scores={"answers": score})))
+    return fold
+
+
+def _last(rows):
+    return {(case, rollout): (outcome, score) for case, rollout, _, outcome, score in rows}
+
+
+def _observations(rows, categories=("left", "right")):
+    return [
+        Observation(f"case {case}", float(outcome is Outcome.PASSED), _category(case), _cluster(case))
+        for (case, _), (outcome, _) in _last(rows).items()
+        if outcome.is_graded and case != 9 and _category(case) in categories
+    ]
+
+
+@given(rollouts)
+def test_a_tally_knows_what_a_list_of_its_rollouts_knows(rows):
+    fold = _folded(rows)
+    assert fold.tally.rate == rate_interval(sample_of(_observations(rows)))
+    for name, tally in fold.categories.items():
+        assert tally.rate == rate_interval(sample_of(_observations(rows, [name])))
+    together = sample_of_counts(*(tally.counts for tally in fold.categories.values()))
+    assert rate_interval(together) == fold.tally.rate
+
+
+@given(rollouts)
+def test_a_tally_is_kept_and_read_back_whole(rows):
+    tally = _folded(rows).tally
+    assert msgspec.json.decode(msgspec.json.encode(tally), type=Tally) == tally
+    assert msgspec.convert(msgspec.to_builtins(tally), Tally, strict=False) == tally
+    fold = _folded(rows)
+    again = msgspec.msgpack.decode(msgspec.msgpack.encode(msgspec.structs.replace(fold, latest={})), type=RunFold)
+    assert again.cases == fold.cases
+
+
+@given(rollouts)
+def test_a_headline_has_its_interval_over_cases_once_cases_repeat(rows):
+    fold = _folded(rows)
+    manifest = Manifest("run", 1.0, "suite", ModelFacts("m"), Setting(), headline="answers")
+    summary = fold.summary(manifest, live=False, now=3.0, damaged=0, journal_bytes=0)
+    last = _last(rows)
+    listed = [Observation(str(case), score, _category(case), _cluster(case)) for (case, _), (_, score) in last.items()]
+    sample = sample_of(listed)
+    if sample.rollouts == sample.cases:
+        assert summary.score_interval is None
+        return
+    expected = mean_interval(sample)
+    assert abs(summary.score_interval.value - expected.value) < 1e-9
+    assert summary.score_interval.clusters == expected.clusters
+    assert abs(summary.scores["answers"] - expected.value) < 1e-9
+    assert msgspec.json.decode(msgspec.json.encode(summary), type=Summary) == summary
+
+
+def test_a_tally_of_before_cases_were_counted_holds_cases_played_once():
+    assert Tally(passed=3, failed=1).rate.cases == 4
+    assert Tally().rate is None
