@@ -70,6 +70,8 @@ class EndpointState(msgspec.Struct, frozen=True, omit_defaults=True):
     why: str = ""
     throttled: int = 0
     """429 answers so far."""
+    faults_in_a_row: int = 0
+    """Faults since the last good answer, without those that are a request's own; three put the endpoint in doubt."""
 
 
 class Status(Frame, frozen=True):

@@ -26,6 +26,11 @@ class CircuitBreaker:
         """Conversations set aside."""
         return len(self._refused)
 
+    @property
+    def is_careful(self) -> bool:
+        """Whether some model has not answered yet."""
+        return bool(self._unproven)
+
     def most_in_flight(self, concurrency: int) -> int:
         """How many conversations may be in flight."""
         return min(concurrency, UNPROVEN_CALLS - sum(self._refusals.values())) if self._unproven else concurrency

@@ -1,6 +1,7 @@
 """One run being played: jobs are started as limits allow, every effect and verdict is journaled, watchers are told."""
 
 import asyncio
+import contextlib
 import os
 import socket
 import time
@@ -29,6 +30,7 @@ from console.engine.plan import PreparedRun
 from console.engine.publish import Publisher
 from console.engine.queue import Job, JobQueue, RetryScope, all_played, plan_jobs
 from console.engine.recorded_effects import ConversationEffects, JournalEffects, read_whole
+from console.engine.retry_line import RetryLine
 from console.engine.role_warnings import RoleWarnings
 from console.engine.running import RunningConversations
 from console.llm.endpoint import Endpoint
@@ -79,6 +81,7 @@ class Engine:
         self._state, self._manual_pause = "running", ManualPause()
         self._cancelled = False
         self._provider_pause = ProviderPause(self._changed.set)
+        self._retry_line = RetryLine(self._changed.set)
         self._circuit_breaker = CircuitBreaker(prepared.models)
         self._role_warnings = RoleWarnings(prepared.models, prepared.warnings, self.say)
         self._ending: tuple[str, str] | None = None
@@ -156,8 +159,7 @@ class Engine:
         """Start jobs while there is room, until none is running and none can be started."""
         while True:
             self._changed.clear()
-            while self._may_start() and (job := self.queue.next()) is not None:
-                self._start(job)
+            self._fill_slots()
             if not self._running:
                 if self._ending or not len(self.queue):
                     return
@@ -166,12 +168,26 @@ class Engine:
                         return
                     self._resolve_refusals()
                     continue
-            await self._changed.wait()
+            with contextlib.suppress(TimeoutError):  # a wait that nobody awaits any more ends nevertheless
+                await asyncio.wait_for(self._changed.wait(), self._provider_pause.left_s or None)
+
+    def _fill_slots(self) -> None:
+        """Give free slots to new conversations, and to those whose failed call is to be tried again."""
+        while self._may_start():
+            if self._retry_line.is_next(others_wait=self.queue.has_ready):
+                self._retry_line.let_next_go_on()
+                continue
+            job = self.queue.next(from_end=self._endpoints.are_in_doubt) if self._retry_line.has_room else None
+            if job is None:
+                return
+            self._retry_line.note_start()
+            self._start(job)
 
     def _may_start(self) -> bool:
         if self._ending or self._manual_pause or self.journal.blocked_by is not None or self._provider_pause.left_s:
             return False
-        return len(self._running) < self._circuit_breaker.most_in_flight(self.concurrency)
+        slots_taken = len(self._running) - len(self._retry_line)
+        return slots_taken < self._circuit_breaker.most_in_flight(self.concurrency)
 
     def _start(self, job: Job) -> None:
         if not self._recorded.get(job.key):
@@ -324,6 +340,11 @@ class Engine:
             self.state(key, "waiting", "calls in flight may use up the budget")
             await self.budget_meter.wait_for_release()
 
+    async def wait_to_retry(self, key: Key, seconds: float) -> None:
+        """Hold a conversation without a slot until its next try; a model that has not answered yet gets no further."""
+        await self._retry_line.wait(seconds, keeps_slot=self._circuit_breaker.is_careful)
+        await self.wait_while_paused(key)
+
     async def pause_run(self, key: Key, fault: Fault) -> None:
         """Hold the whole run until the time a provider has named, or until a person says now."""
         self._provider_pause.extend(fault.retry_after_s or 0.0)
@@ -334,6 +355,7 @@ class Engine:
     def _retry_now(self) -> None:
         self._provider_pause.end()
         self._endpoints.retry_now()
+        self._retry_line.retry_now()
 
     def release_reservation(self, key: Key, n: int) -> None:
         """Give back what a call had reserved; its real cost follows with its record."""

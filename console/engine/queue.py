@@ -60,9 +60,21 @@ class JobQueue:
         """Jobs not yet handed out."""
         return len(self._ready) + len(self._blocked)
 
-    def next(self) -> Job | None:
-        """Hand out the next job that may start now."""
-        return self._ready.popleft() if self._ready else None
+    @property
+    def has_ready(self) -> bool:
+        """Whether there is a job that may start now."""
+        return bool(self._ready)
+
+    def next(self, *, from_end: bool = False) -> Job | None:
+        """Hand out the next job that may start now.
+
+        Args:
+            from_end: the last one instead, which has least in common with those before: where all of a category fail,
+                it tells whether anything succeeds.
+        """
+        if not self._ready:
+            return None
+        return self._ready.pop() if from_end else self._ready.popleft()
 
     def add(self, job: Job) -> None:
         """Put a job first in line."""

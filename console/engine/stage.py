@@ -54,6 +54,10 @@ class StageContext(Protocol):
         """Wait while the run must not make calls (disk full), and raise when the budget is used up."""
         ...
 
+    async def wait_to_retry(self, key: Key, seconds: float) -> None:
+        """Wait for the next try of a failed call, without a slot, and for a slot after it."""
+        ...
+
     async def pause_run(self, key: Key, fault: Fault) -> None:
         """Wait as long as a provider demands, or until a person says now; nothing new starts meanwhile."""
         ...
@@ -110,6 +114,15 @@ class CallWatch:
     def on_tokens(self, count: int) -> None:
         """Add up the tokens of embedded texts."""
         self.tokens = (self.tokens or 0) + count
+
+    async def wait_to_retry(self, wait_s: float) -> None:
+        """Leave the conversation's slot to others meanwhile."""
+        await self._host.wait_to_retry(self._key, wait_s)
+        self._host.state(self._key, _STATES.get(self._role, "asking"))
+
+    async def hold(self, fault: Fault) -> None:
+        """Hold the run instead of breaking the case."""
+        await self._host.pause_run(self._key, fault)
 
 
 _CUT = frozenset({"length", "content_filter"})
@@ -245,25 +258,16 @@ class JournaledStage:
         return CallWatch(self._host, self._key, n, role)
 
     async def _answered(self, role: str, n: int, call: Callable[[], Awaitable[AnswerT]]) -> AnswerT:
-        """Await a call; an answer proves the role's model, a fault is marked with the role.
-
-        A provider that names a time to come back, longer than a call may wait, holds the run instead of breaking
-        the case.
-        """
+        """Await a call; an answer proves the role's model, a fault is marked with the role."""
         try:
-            while True:
-                try:
-                    answer = await call()
-                except Fault as fault:
-                    fault.role = role
-                    if fault.kind is not FaultKind.RATE_LIMIT or not fault.retry_after_s:
-                        raise
-                    await self._host.pause_run(self._key, fault)
-                else:
-                    self._host.model_answered(role)
-                    return answer
+            answer = await call()
+        except Fault as fault:
+            fault.role = role
+            raise
         finally:
             self._host.release_reservation(self._key, n)
+        self._host.model_answered(role)
+        return answer
 
     def _replayed(self, name: str, kind: type[EffectT]) -> EffectT | None:
         effect = self._recorded.take_next(name)

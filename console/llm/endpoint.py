@@ -1,8 +1,12 @@
 """The one protocol by which models are asked. Retries, the limiter and all deadlines are inside of it.
 
+Only waiting is left to who asks: a request that waits for its next try, or for hours, needs nothing that others could
+use meanwhile, and only who asks knows what that is.
+
 An endpoint answers with a whole `Reply` or raises a `Fault`; half an answer is always a fault that carries the half.
 """
 
+import asyncio
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -12,7 +16,7 @@ from console.core.live import EndpointState
 
 
 class Watch(Protocol):
-    """What may be seen of one call while it runs. The methods return at once and never raise."""
+    """What may be seen of one call while it runs, and how it waits. Methods `on_…` return at once and never raise."""
 
     def on_text(self, kind: str, text: str) -> None:
         """See new text: kind `text`, `reasoning` or `tool` (a call's name and arguments as they are written)."""
@@ -30,9 +34,21 @@ class Watch(Protocol):
         """See how many tokens the provider counted in texts that it embedded; once for each batch that it counts."""
         ...
 
+    async def wait_to_retry(self, wait_s: float) -> None:
+        """Wait so long for the next try after a fault of this request alone, and for permission to go on after it."""
+        ...
+
+    async def hold(self, fault: Fault) -> None:
+        """Wait until the provider's own time, which is longer than a call may wait; or raise the fault.
+
+        Raises:
+            Fault: nobody can wait so long.
+        """
+        ...
+
 
 class Unwatched:
-    """A watch that ignores everything."""
+    """A watch that ignores everything, and waits for retries but not for hours."""
 
     def on_text(self, kind: str, text: str) -> None:
         pass
@@ -45,6 +61,12 @@ class Unwatched:
 
     def on_tokens(self, count: int) -> None:
         pass
+
+    async def wait_to_retry(self, wait_s: float) -> None:
+        await asyncio.sleep(wait_s)
+
+    async def hold(self, fault: Fault) -> None:
+        raise fault
 
 
 class Endpoint(Protocol):

@@ -4,15 +4,21 @@ All conversations with one (address, key) share one limiter, so a 429 to one of 
 §1.3). The rules: a rate limit pauses everybody until the provider's own time and halves the number of requests at
 once, one time per episode, or leaves as many as were not refused; each good answer adds to it. What went through from
 one rate limit to the next is what the provider takes, whatever times it names: at that pace calls start from then on, a
-little faster with every good answer. Twenty faults in a row of a provider that answered before mean that it is down,
-and then a single request probes until it is back. The numbers were chosen in virtual time, against providers that allow
-so many requests a second or at once, or refuse at random (tests/llm/test_storm.py).
+little faster with every good answer.
+
+Other faults lower nothing while calls succeed: `retry` tells which of them are a request's own, and only the others are
+learnt from here. Three of those in a row, without an answer between, put the endpoint in doubt, and no more than three
+calls at once are risked; after twenty in a row a provider that answered before is down: a single request probes, after
+ever longer pauses, until it is back. The first good answer ends both. The numbers were chosen in virtual time, against
+providers that allow so many requests a second or at once, or fail at random or for some requests
+(tests/llm/test_storm.py, benchmarks/bench_limiters.py).
 """
 
 import asyncio
 import time
 from collections import deque
 from dataclasses import dataclass
+from math import inf
 from random import random
 from weakref import WeakValueDictionary
 
@@ -21,6 +27,9 @@ from console.core.fault import Fault, FaultKind
 from console.core.live import EndpointState
 from console.llm.endpoint import Watch
 
+FAULTS_OF_DOUBT = 3
+CALLS_IN_DOUBT = 3
+"""Calls at once that are risked while nothing succeeds."""
 FAULTS_OF_AN_OUTAGE = 20
 _CEILING = 256
 _START = 32
@@ -30,6 +39,8 @@ _SPEEDUP = 0.02
 """Share of the time between two starts that every good answer takes off."""
 _LONGEST_BACKOFF_S = 60.0
 _LONGEST_PROBE_S = 30.0
+_ANSWER_TIME_WEIGHT = 0.1
+"""How much the last good answer counts in the usual time of an answer."""
 
 
 @dataclass(slots=True)
@@ -73,6 +84,8 @@ class Limiter:
         self._throttled = self._episodes = self._faults_in_a_row = self._probes = self._passed_since_cut = 0
         self._proven = False
         self._down_since: float | None = None
+        self._last_good_start = -inf
+        self._answer_s: float | None = None
 
     @property
     def is_proven(self) -> bool:
@@ -83,6 +96,20 @@ class Limiter:
     def down_since(self) -> float | None:
         """When the provider went down (monotonic clock); None while it is up."""
         return self._down_since
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether nothing succeeds at present."""
+        return self._faults_in_a_row >= FAULTS_OF_DOUBT
+
+    @property
+    def answer_s(self) -> float | None:
+        """Usual seconds from sending to a whole answer; None before the first."""
+        return self._answer_s
+
+    def has_answered_since(self, moment: float) -> bool:
+        """Whether a request that was sent after a moment of the monotonic clock has got a good answer."""
+        return self._last_good_start > moment
 
     @property
     def pause_s(self) -> float:
@@ -98,9 +125,17 @@ class Limiter:
             limit=self._capacity(),
             waiting=len(self._waiters),
             paused_until=time.time() + pause if pause else None,
-            why=self._why if pause or self._down_since is not None else "",
+            why=self._reason(pause),
             throttled=self._throttled,
+            faults_in_a_row=self._faults_in_a_row,
         )
+
+    def _reason(self, pause: float) -> str:
+        if pause or self._down_since is not None:
+            return self._why
+        if self.is_in_doubt:
+            return f"the last {self._faults_in_a_row} calls failed, {CALLS_IN_DOUBT} at once until one succeeds"
+        return ""
 
     async def acquire(self, watch: Watch, *, max_wait_s: float, is_retry: bool = False) -> Slot:
         """Wait for permission to send a request.
@@ -108,7 +143,7 @@ class Limiter:
         Args:
             watch: told why, if there is a wait.
             max_wait_s: a pause longer than this is a fault at once.
-            is_retry: this call has waited before, so it goes ahead of new ones.
+            is_retry: this call was refused by a rate limit, so it goes ahead of others.
 
         Raises:
             Fault: `rate_limit`, with the time to wait, when the provider asks for more than `max_wait_s`.
@@ -139,6 +174,11 @@ class Limiter:
         """Learn from a good answer, before its slot is released."""
         self._proven = True
         self.reached()
+        self._last_good_start = max(self._last_good_start, slot.started)
+        took = time.monotonic() - slot.started
+        self._answer_s = (
+            took if self._answer_s is None else self._answer_s + _ANSWER_TIME_WEIGHT * (took - self._answer_s)
+        )
         self._pace_s *= 1.0 - _SPEEDUP
         if slot.started > self._cut_at:
             self._episodes = 0
@@ -167,15 +207,25 @@ class Limiter:
             retry_after_s = self._backoff(self._episodes - 1, _LONGEST_BACKOFF_S) * (0.5 + random() / 2)  # noqa: S311
         self._pause(retry_after_s, "rate limited")
 
-    def faulted(self) -> None:
-        """Learn from any other retryable fault: growth stops, and many in a row mean an outage."""
+    def faulted(self, retry_after_s: float | None = None) -> None:
+        """Learn from any other retryable fault that is not known to be the request's own: many mean an outage.
+
+        Args:
+            retry_after_s: when the provider asks to come back; believed of the endpoint once nothing succeeds.
+        """
         self._faults_in_a_row += 1
+        if self.is_in_doubt and retry_after_s:
+            self._pause(retry_after_s, "the provider asks to wait")
         if self._proven and self._faults_in_a_row >= FAULTS_OF_AN_OUTAGE:
             if self._down_since is None:
                 self._down_since = time.monotonic()
             if not self.pause_s:  # of requests that fail together only the first counts as a probe
                 self._probes += 1
                 self._pause(self._backoff(self._probes - 1, _LONGEST_PROBE_S), "the provider is down")
+
+    def hold(self, seconds: float) -> None:
+        """Send nothing for as long as the provider asks: longer than one request may wait by itself."""
+        self._pause(seconds, "the provider asks to wait")
 
     def share(self, *, ceiling: int | None, rpm: int | None) -> None:
         """Let another model of the same endpoint in: the widest ceiling and the strictest rpm hold."""
@@ -204,7 +254,10 @@ class Limiter:
         return min(longest, self._backoff_s * 2.0 ** min(max(step, 0), 20))
 
     def _capacity(self) -> int:
-        return 1 if self._down_since is not None else max(1, int(self._limit))
+        if self._down_since is not None:
+            return 1
+        limit = max(1, int(self._limit))
+        return min(CALLS_IN_DOUBT, limit) if self.is_in_doubt else limit
 
     def _ready_at(self) -> float:
         return max(self._not_before, self._next_start)
@@ -265,7 +318,7 @@ class Limiter:
             why = "at the pace that the provider takes" if learnt else "at the limit of requests per minute"
             waiter.watch.on_wait(why, None)
         else:
-            waiter.watch.on_wait("at the limit of requests at once", None)
+            waiter.watch.on_wait(self._reason(pause) or "at the limit of requests at once", None)
 
     def _too_long(self) -> Fault:
         pause = self.pause_s

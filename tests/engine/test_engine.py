@@ -372,7 +372,7 @@ async def test_a_provider_that_asks_for_an_hour_holds_the_run_until_somebody_say
     async def wait_an_hour(text: str, request: ChatRequest, watch: Watch) -> Reply:
         if not refused.is_set():
             refused.set()
-            raise Fault(FaultKind.RATE_LIMIT, "come back in an hour", retry_after_s=3600.0)
+            await watch.hold(Fault(FaultKind.RATE_LIMIT, "come back in an hour", retry_after_s=3600.0))
         return right(text)
 
     model = script(wait_an_hour)
@@ -392,7 +392,8 @@ async def test_a_held_run_can_be_stopped_and_goes_on_later(tmp_path: Path, scrip
 
     async def wait_an_hour(text: str, request: ChatRequest, watch: Watch) -> Reply:
         refused.set()
-        raise Fault(FaultKind.RATE_LIMIT, "come back in an hour", retry_after_s=3600.0)
+        await watch.hold(Fault(FaultKind.RATE_LIMIT, "come back in an hour", retry_after_s=3600.0))
+        return right(text)
 
     script(wait_an_hour)
     engine = new_engine(tmp_path / "r", DialogueSuite(2, 1, judged=False))

@@ -1,5 +1,6 @@
 """A test server, endpoints to it with short limits, and a watch that remembers."""
 
+import asyncio
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
@@ -33,6 +34,12 @@ class Seen:
 
     def on_wait(self, why: str, until: float | None) -> None:
         self.waits.append((why, until))
+
+    async def wait_to_retry(self, wait_s: float) -> None:
+        await asyncio.sleep(wait_s)
+
+    async def hold(self, fault: Fault) -> None:
+        raise fault
 
     def text(self, kind: str = "text") -> str:
         return "".join(text for told, text in self.texts if told == kind)

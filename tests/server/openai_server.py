@@ -40,6 +40,7 @@ class Scripted:
     """`count`, None for no usage at all, or the value to send."""
     fault: str = ""
     latency_s: float = 0.0
+    """Seconds before anything is said, be it the fault."""
     itl_s: float = 0.0
     """Seconds between two events; 0 sends the stream in one piece."""
     chunk: int = 12
@@ -146,7 +147,7 @@ class OpenAIServer:
             self.counts["models"] += 1
             exchange.answer_json({"object": "list", "data": [{"id": name, "object": "model"} for name in self.models]})
         elif route == "/counts":
-            exchange.answer_json(dict(self.counts))
+            exchange.answer_json({**self.counts, "most_in_flight": self.most_in_flight})
         else:
             exchange.error("404 Not Found", f"no route {route}")
 
@@ -167,8 +168,7 @@ class OpenAIServer:
         )
         if self._faulty(exchange, marked, scripted):
             return
-        self.in_flight += 1
-        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        self._enter()
         if scripted.latency_s:
             exchange.later(scripted.latency_s, lambda: self._say(exchange, request, scripted))
         else:
@@ -187,8 +187,21 @@ class OpenAIServer:
             self._failed[marked] += 1
             if self._failed[marked] > int(match[2]):
                 return False
-        FAULTS[match[1]](exchange)
+        if scripted.latency_s:
+            self._enter()
+            exchange.later(scripted.latency_s, lambda: self._fail(exchange, match[1]))
+        else:
+            FAULTS[match[1]](exchange)
         return True
+
+    def _fail(self, exchange: Exchange, name: str) -> None:
+        self.in_flight -= 1
+        if exchange.alive:
+            FAULTS[name](exchange)
+
+    def _enter(self) -> None:
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
 
     def _token(self) -> bool:
         now = time.monotonic()
