@@ -16,6 +16,9 @@ from console.engine.stage import JournaledStage, StageContext
 from console.suites.guard import SuiteError, describe_error
 from console.suites.suite import NamesStates, ScoresSlowly, Suite
 
+_LONG = 20_000
+"""Characters of a model's replies from which on they are judged beside the event loop: decoding may take a second."""
+
 
 class EngineContext(StageContext, Protocol):
     """What a conversation needs of the engine around it."""
@@ -68,7 +71,8 @@ class Conversation:
         if self.recorded.unused:
             self.stage.note("divergence", {"unused_effects": self.recorded.unused})
         case, suite = self.job.case, self.suite
-        if isinstance(suite, ScoresSlowly) and suite.scores_slowly(case):
+        is_slow = isinstance(suite, ScoresSlowly) and suite.scores_slowly(case)
+        if is_slow or self.stage.reply_characters > _LONG:
             return await asyncio.to_thread(suite.score, case, output, self.setting)
         return suite.score(case, output, self.setting)
 

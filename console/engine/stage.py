@@ -154,6 +154,8 @@ class JournaledStage:
         self._states = states or {}
         self._issued = 0
         self.input_tokens = self.output_tokens = self.calls = 0
+        self.reply_characters = 0
+        """Of the model's replies so far: texts and arguments of calls."""
         self.cut = self.model = ""
         self.spent: dict[str, list[Reply]] = {}
         self.embedded: list[Embedded] = []
@@ -279,6 +281,7 @@ class JournaledStage:
         self.calls += 1
         if role == "model":
             self.cut, self.model = reply.finish if reply.finish in _CUT else "", reply.model
+            self.reply_characters += len(reply.content or "") + sum(len(call.arguments) for call in reply.tool_calls)
         self.spent.setdefault(role, []).append(reply)
         if reply.usage is not None:
             self.input_tokens += reply.usage.input

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from console.core.fault import UsageError
+from console.core.json_text import read_json
 from console.store.atomic import write_atomically
 from console.suites.bfcl.categories import backend_of, group_of, is_memory
-from console.suites.bfcl.json_text import read_json
 from console.suites.bfcl.score import json_safe
 
 PREFIX = "BFCL_v4"

@@ -3,21 +3,23 @@
 import re
 from random import Random
 
+from console.core.tags import tag_contents
+
 _WORD = re.compile(r"\w{3,}")
 
 
 def grade(prompt: str, rng: Random) -> str:
     """Return a graded reply to a judge's prompt; a short sentence when it asks for no known tag."""
     if "<similarity_score>" in prompt:
-        percent = _similarity(_tag_contents(prompt, "answer1"), _tag_contents(prompt, "answer2"))
+        percent = _similarity(_last_in(prompt, "answer1"), _last_in(prompt, "answer2"))
         return f"<similarity_score>{percent}</similarity_score>"
     if "<coherence_score>" in prompt:
-        return f"<coherence_score>{_coherence(_tag_contents(prompt, 'answer'), rng)}</coherence_score>"
+        return f"<coherence_score>{_coherence(_last_in(prompt, 'answer'), rng)}</coherence_score>"
     return rng.choice(("Yes, the answer fulfils the request.", "No, the answer misses the request."))
 
 
-def _tag_contents(prompt: str, tag: str) -> str:
-    texts = re.findall(rf"<{tag}>(.*?)</{tag}>", prompt, re.DOTALL)
+def _last_in(prompt: str, tag: str) -> str:
+    texts = list(tag_contents(prompt, tag))
     return texts[-1] if texts else ""
 
 

@@ -276,7 +276,10 @@ class NamesStates(Protocol):
 
 @runtime_checkable
 class ScoresSlowly(Protocol):
-    """A suite that judges some cases in more than a millisecond; the engine then judges them beside its event loop."""
+    """A suite that judges some cases in more than a millisecond; the engine then judges them beside its event loop.
+
+    Long replies are judged there in every suite.
+    """
 
     def scores_slowly(self, case: Case) -> bool:
         """Whether to judge a case in a thread; `score` must then bear being called from several at once."""

@@ -39,6 +39,18 @@ class Slow(DialogueSuite):
         return super().score(case, output, setting)
 
 
+class JudgedIn(DialogueSuite):
+    """Remembers the thread in which each case was judged."""
+
+    def __init__(self, cases: int, turns: int, judged: bool) -> None:
+        super().__init__(cases=cases, turns=turns, judged=judged)
+        self.judged_in: dict[str, int] = {}
+
+    def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
+        self.judged_in[case.id] = threading.get_ident()
+        return super().score(case, output, setting)
+
+
 async def test_the_loop_stays_free_while_a_case_is_judged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     suite = Slow()
 
@@ -65,3 +77,29 @@ async def test_the_loop_stays_free_while_a_case_is_judged(tmp_path: Path, monkey
     assert [one.verdict.outcome for one in ended] == [Outcome.PASSED] * 4
     assert ended[-1].key.case == "d0-2"
     assert suite.judged_in.isdisjoint({threading.get_ident()})
+
+
+async def test_long_replies_are_judged_beside_the_loop_in_every_suite(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Decoding one may take a second; signals and watchers are answered meanwhile."""
+    suite = JudgedIn(cases=2, turns=1, judged=False)
+
+    class Model:
+        async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
+            is_first = "d0" in str(request.messages[-1].get("content"))
+            return Reply("x" * 30_000 + " answer 0" if is_first else "answer 0")
+
+        def state(self) -> EndpointState:
+            return EndpointState("model")
+
+        def retry_now(self) -> None: ...
+
+        async def aclose(self) -> None: ...
+
+    monkeypatch.setattr(endpoints, "open_endpoint", lambda model: Model())
+    ready = prepared(tmp_path / "run", "http://127.0.0.1:1/v1", suite, concurrency=1)
+    run = create_run(tmp_path, ready.manifest)
+    async with asyncio.timeout(60):
+        await Engine(run, ready).run()
+    assert suite.judged_in["d1-1"] == threading.get_ident() != suite.judged_in["d0-1"]

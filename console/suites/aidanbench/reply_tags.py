@@ -6,19 +6,21 @@ read in two ways: `strict` gives what the reference environment computes (any tr
 """
 
 import math
-import re
 from collections.abc import Sequence
+
+from console.core.tags import tag_contents
 
 ANSWER = "answer"
 COHERENCE = "coherence_score"
 SIMILARITY = "similarity_score"
-_PAIRS = {tag: re.compile(f"<{tag}>(.*?)</{tag}>", re.DOTALL) for tag in (ANSWER, COHERENCE, SIMILARITY)}
 
 
 def tag_content(text: str, tag: str) -> str:
     """Return the stripped content of the last complete pair of `tag`, or the whole text as it is."""
-    contents = _PAIRS[tag].findall(text)
-    return contents[-1].strip() if contents else text
+    last: str | None = None
+    for content in tag_contents(text, tag):
+        last = content
+    return text if last is None else last.strip()
 
 
 def answer_of(text: str) -> str:
@@ -69,7 +71,7 @@ def format_reward(replies: Sequence[str]) -> float:
 
 def _tag_discipline(reply: str) -> float:
     text = reply.strip()
-    earned = 0.4 if _PAIRS[ANSWER].search(reply) else 0.0
+    earned = 0.4 if any(True for _ in tag_contents(reply, ANSWER)) else 0.0
     earned += 0.2
     earned += 0.2 if text.startswith("<answer>") else 0.0
     return earned + (0.2 if text.endswith("</answer>") else 0.0)

@@ -13,10 +13,10 @@ import msgspec
 
 from console.core.chat import Message
 from console.core.fault import UsageError
+from console.core.json_text import read_json
 from console.core.suggestion import nearest
 from console.suites.bfcl import categories as names
 from console.suites.bfcl.entry import Entry, FunctionDoc, SpokenLine
-from console.suites.bfcl.json_text import read_json
 from console.suites.bfcl.variation import CONFIGS
 from console.suites.bfcl.wording import OWN
 from console.suites.catalog import read_suite_toml

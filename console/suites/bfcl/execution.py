@@ -6,6 +6,7 @@ A step that cannot be decoded, or decodes to nothing, holds no calls; that ends 
 from typing import Any
 
 from console.suites.bfcl.decode.family import find_family
+from console.suites.bfcl.decode.length import refuse_too_long
 
 
 def executable_calls(step: Any, family: str) -> list[str]:
@@ -17,6 +18,7 @@ def executable_calls(step: Any, family: str) -> list[str]:
     """
     reader = find_family(family)
     try:
+        refuse_too_long(step)
         calls = reader.executable(step)
     except (Exception, MemoryError):  # every failure to decode means that there is no call
         return []

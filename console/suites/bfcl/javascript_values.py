@@ -5,6 +5,7 @@ texts, is matched here in linear time; very long texts stay as they are.
 """
 
 import re
+from collections.abc import Iterator
 from typing import Any
 
 from console.suites.bfcl.written_value import (
@@ -22,7 +23,7 @@ _NEXT_ROW = re.compile(r",\s*\[")
 _ROW = re.compile(r"\[(.*?)\]")
 _LIST = re.compile(r"\[(.*?)\]|\bnew\s+Array\((.*?)\)")
 _OBJECT = re.compile(r"\{(.*?)\}")
-_ENTRY = re.compile(r"([^:]+):\s*(.*?)(?:,\s*(?=[^,]+:)|$)")
+_BLANKS = re.compile(r"\s*")
 
 
 def _string(text: str, _: str | None) -> str:
@@ -103,9 +104,42 @@ def _object(text: str, _: str | None) -> Any:
     if match is None:
         return text
     try:
-        return {key.strip().strip("'\""): _entry(value.strip()) for key, value in _ENTRY.findall(match[1])}
+        return {key.strip().strip("'\""): _entry(value.strip()) for key, value in _entries(match[1])}
     except ValueError:
         return text
+
+
+def _entries(text: str) -> Iterator[tuple[str, str]]:
+    """Yield keys and values of an object on one line, in linear time.
+
+    They are what the official pattern finds: a key is what stands before a colon, and its value ends at the first comma
+    after which a colon comes before the next comma, with at least one character between, blanks first or not.
+    """
+    position = 0
+    while True:
+        while text.startswith(":", position):
+            position += 1
+        colon = text.find(":", position)
+        if colon < 0:
+            return
+        start = _BLANKS.match(text, colon + 1).end()  # pyright: ignore[reportOptionalMemberAccess] - matches anywhere
+        end, following = _value_end(text, start)
+        yield text[position:colon], text[start:end]
+        position = following
+
+
+def _value_end(text: str, start: int) -> tuple[int, int]:
+    """Return where a value ends, and where the next key begins."""
+    comma = text.find(",", start)
+    while comma >= 0:
+        key = _BLANKS.match(text, comma + 1).end()  # pyright: ignore[reportOptionalMemberAccess] - matches anywhere
+        after = text.find(",", key)
+        if text.rfind(":", key + 1, len(text) if after < 0 else after) >= 0:
+            return comma, key
+        if key > comma + 1 and text.startswith(":", key):  # the blank before the colon is the key
+            return comma, key - 1
+        comma = after
+    return len(text), len(text)
 
 
 def _entry(value: str) -> Any:

@@ -5,6 +5,7 @@ whole conversation, as officially. Executed calls are effects of the stage; afte
 them, so everything executed before is played again on fresh simulators before the first new call.
 """
 
+import asyncio
 import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from typing import Any, Protocol
 
 from console.core.chat import ScriptedAnswers
 from console.core.fault import Fault, FaultKind
+from console.suites.bfcl.decode.length import is_long
 from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.handlers.handler import Handler, Turn
 from console.suites.bfcl.multi_turn import worker_entry
@@ -155,12 +157,18 @@ class Conversation:
             answer = self.handler.read(reply)
             steps.append(answer.output)
             self.history.append(answer.message)
-            calls = self.handler.calls(answer.output)
+            calls = await self._calls_of(answer.output)
             if not calls:
                 return steps, True
             results = await self._execute(calls, turn, step)
             self.history += self.handler.show_results(answer.message, calls, results)
         return steps, False
+
+    async def _calls_of(self, output: Any) -> list[str]:
+        """Return the calls of a reply; a long one is decoded beside the event loop."""
+        if is_long(output):
+            return await asyncio.to_thread(self.handler.calls, output)
+        return self.handler.calls(output)
 
     def _told(self, turn: int) -> list[Doc]:
         """Return documents that were told in words until this turn; they name arguments for the simulated models."""

@@ -108,13 +108,17 @@ def json_safe(value: Any, levels: int = _LEVELS) -> Any:
         case list() | tuple():
             return [json_safe(part, levels - 1) for part in cast(list[Any], value)]
         case dict():
-            return {str(key): json_safe(part, levels - 1) for key, part in cast(dict[Any, Any], value).items()}
+            return {_key(key): json_safe(part, levels - 1) for key, part in cast(dict[Any, Any], value).items()}
         case _:
             return _source(value)
+
+
+def _key(key: Any) -> str:
+    return key if isinstance(key, str) else _source(key)
 
 
 def _source(value: Any) -> str:
     try:
         return repr(value)
-    except ValueError:
+    except (ValueError, RecursionError):
         return f"a number of {value.bit_length()} bits" if isinstance(value, int) else type(value).__name__

@@ -22,9 +22,21 @@ PARTIAL = frozenset(
 _IGNORED = re.compile(r"[ ,./\-_*^]")
 
 
-@lru_cache(maxsize=65536)
+_SHARED = 200
+"""Longest text whose standard form is kept."""
+
+
 def standardize(text: str) -> str:
     """Return a text as it is compared: without blanks and `,./-_*^`, in lower case, with double quotes."""
+    return _standardize_shared(text) if len(text) <= _SHARED else _standardize(text)
+
+
+@lru_cache(maxsize=65536)
+def _standardize_shared(text: str) -> str:
+    return _standardize(text)
+
+
+def _standardize(text: str) -> str:
     return _IGNORED.sub("", text).lower().replace("'", '"')
 
 

@@ -1,14 +1,17 @@
 """Which names a code snippet reads and writes, by cave-bench's definition: names only, no flow analysis.
 
 Every name in load position is a read and every name in store position a write, wherever it stands. Deleting, importing,
-`def`, `class`, `except … as` and match captures count as neither; a snippet that does not parse counts as nothing. The
-grammar is that of the running Python.
+`def`, `class`, `except … as` and match captures count as neither; a snippet that does not parse, or is too long to be
+parsed in reasonable time and memory, counts as nothing. The grammar is that of the running Python.
 """
 
 import ast
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+
+LONGEST = 200_000
+"""Characters of a snippet that is parsed; the longest of the recorded ones has a few thousand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +24,8 @@ class Access:
 
 def access_of(code: str) -> Access:
     """Return the names one snippet reads and writes."""
+    if len(code) > LONGEST:
+        return Access()
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

@@ -18,27 +18,35 @@ def decode_javascript(source: str) -> list[dict[str, Any]] | None:
         if statement.type == "expression_statement":
             for node in statement.children:
                 if node.type == "call_expression":
-                    return [{_text(node.children[0]): _arguments(node.children[1])}]
+                    return _Reader(source).call(node)
     return None
 
 
-def _text(node: "Node") -> str:
-    return (node.text or b"").decode()
+class _Reader:
+    """Texts of nodes of one source."""
 
+    def __init__(self, source: str) -> None:
+        self._source = source.encode()
 
-def _arguments(node: "Node") -> dict[str | None, str]:
-    out: dict[str | None, str] = {}
-    for child in node.children:
-        if child.type == "assignment_expression":
-            name, value = _text(child.children[0]), _unquoted(_text(child.children[2]))
-        elif child.type in ("identifier", "true"):
-            name, value = None, _text(child)
-        else:
-            continue
-        if name in out:
-            raise ValueError(f"the argument {name!r} occurs twice")
-        out[name] = value
-    return out
+    def call(self, node: "Node") -> list[dict[str, Any]]:
+        return [{self._text(node.children[0]): self._arguments(node.children[1])}]
+
+    def _text(self, node: "Node") -> str:
+        return self._source[node.start_byte : node.end_byte].decode()
+
+    def _arguments(self, node: "Node") -> dict[str | None, str]:
+        out: dict[str | None, str] = {}
+        for child in node.children:
+            if child.type == "assignment_expression":
+                name, value = self._text(child.children[0]), _unquoted(self._text(child.children[2]))
+            elif child.type in ("identifier", "true"):
+                name, value = None, self._text(child)
+            else:
+                continue
+            if name in out:
+                raise ValueError(f"the argument {name!r} occurs twice")
+            out[name] = value
+        return out
 
 
 def _unquoted(value: str) -> str:

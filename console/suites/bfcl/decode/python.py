@@ -42,7 +42,10 @@ def decode_python(text: str) -> list[Call]:
     return calls
 
 
-@lru_cache(maxsize=128)
+_SHARED = 2_000
+"""Longest text whose tree is kept: a tree takes several hundred times the memory of its text."""
+
+
 def parse_expression(text: str) -> ast.expr:
     """Parse one Python expression; invalid escapes stay silent, because the text is not ours to warn about.
 
@@ -52,6 +55,15 @@ def parse_expression(text: str) -> ast.expr:
     Raises:
         SyntaxError, ValueError, RecursionError, MemoryError: as Python's own parser.
     """
+    return _parse_shared(text) if len(text) <= _SHARED else _parse(text)
+
+
+@lru_cache(maxsize=128)
+def _parse_shared(text: str) -> ast.expr:
+    return _parse(text)
+
+
+def _parse(text: str) -> ast.expr:
     if _MAY_WARN.search(text) is None:
         return ast.parse(text, mode="eval").body
     with warnings.catch_warnings():

@@ -7,6 +7,7 @@ from typing import Any, cast
 from console.suites.bfcl import categories as names
 from console.suites.bfcl.decode.arithmetic import Refused
 from console.suites.bfcl.decode.family import Form, find_family
+from console.suites.bfcl.decode.length import TooLong, refuse_too_long
 from console.suites.bfcl.decode.python import Undecodable
 from console.suites.bfcl.variation import read_variation
 
@@ -42,6 +43,7 @@ def decode_reply(output: Any, category: str, family: str = "prompt", config: str
     """
     reader = find_family(family)
     try:
+        refuse_too_long(output)
         value = reader.decode(output, _form(category, config))
     except (Exception, MemoryError) as error:  # every failure to decode is one verdict
         return Decoded(error_type=FAILED, complaint=_complaint(error))
@@ -59,7 +61,7 @@ def _form(category: str, config: str) -> Form:
 
 def _complaint(error: BaseException) -> str:
     """Say why, the same each time: Python's own words may hold addresses in memory."""
-    is_own = isinstance(error, Undecodable | Refused)
+    is_own = isinstance(error, Undecodable | Refused | TooLong)
     return _ADDRESS.sub("", str(error) if is_own else f"{type(error).__name__}: {error}")[:500]
 
 
