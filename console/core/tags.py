@@ -4,13 +4,17 @@ from collections.abc import Iterator
 
 
 def tag_contents(text: str, tag: str) -> Iterator[str]:
-    """Yield the content of each pair of a tag, in order and as written.
+    """Yield the content of each pair of a tag, in order and as written."""
+    return contents_between(text, f"<{tag}>", f"</{tag}>")
 
-    A pair begins at the first opening tag that is not inside an earlier pair and ends at the next closing one, whatever
-    stands between them; so the result is that of searching for `<tag>(.*?)</tag>` over lines, whose time grows with the
-    square of the number of opening tags that nothing closes.
+
+def contents_between(text: str, opening: str, closing: str) -> Iterator[str]:
+    """Yield what stands between each pair of two marks, in order and as written.
+
+    A pair begins at the first opening mark that is not inside an earlier pair and ends at the next closing one. So the
+    result is that of searching for `opening(.*?)closing` over lines, whose time grows with the square of the number of
+    opening marks that nothing closes.
     """
-    opening, closing = f"<{tag}>", f"</{tag}>"
     start = text.find(opening)
     while start >= 0:
         start += len(opening)

@@ -21,6 +21,7 @@ from console.core.tags import tag_contents
 from console.llm.simulated_judge import grade
 from console.suites.aidanbench.reply_tags import answer_of, format_reward, strict_coherence
 from console.suites.bfcl.decode import length, syntax
+from console.suites.bfcl.decode.family import FAMILIES
 from console.suites.bfcl.decode.python import parse_expression
 from console.suites.bfcl.decode.reply import FAILED, decode_reply
 from console.suites.bfcl.execution import executable_calls
@@ -56,9 +57,9 @@ READERS: dict[str, tuple[Callable[[str], Any], list[str]]] = {
     "number": (strict_coherence, [*"0123456789.e+-_ ", "inf", "nan"]),
     "python": (lambda text: decode_reply(f"[{text}]", "simple_python"), PYTHON),
     "steps": (lambda text: executable_calls(f"[{text}]", "prompt"), PYTHON),
-    "native": (lambda text: decode_reply([{"f": text}], "simple_python", "fc"), JSON),
-    "json": (lambda text: decode_reply(text, "simple_python", "prompt", JSON_FORM), JSON),
-    "xml": (lambda text: decode_reply(text, "simple_python", "prompt", XML_FORM), XML),
+    "native": (lambda text: decode_reply([{"f": text}], "simple_python", "fc_json"), JSON),
+    "json": (lambda text: decode_reply(text, "simple_python", "prompt", config=JSON_FORM), JSON),
+    "xml": (lambda text: decode_reply(text, "simple_python", "prompt", config=XML_FORM), XML),
     "names": (access.access_of, PYTHON),
 }
 SHORT = 2_500
@@ -80,6 +81,35 @@ def texts(parts: list[str], seed: str) -> list[tuple[str, str, str]]:
     return [
         ("".join(rng.choices(parts, k=rng.randint(0, 3))), unit, "".join(rng.choices(parts, k=1))) for unit in units
     ]
+
+
+MARKS = [
+    "<tool_call>",
+    "</tool_call>",
+    "<function=",
+    "<|tool_call|>",
+    "<|/tool_call|>",
+    "<escape>",
+    "<co_call>",
+    "[",
+    "]",
+]
+MARKS += [
+    "<start_function_call>",
+    "call:",
+    "{",
+    "}",
+    '"name": ',
+    '"arguments": ',
+    "```",
+    "Action: ",
+    "TOOL_CALL: ",
+    "\n",
+    ",",
+]
+for family in FAMILIES:
+    READERS[family] = (lambda text, family=family: decode_reply(text, "simple_python", family), [*MARKS, *JSON])
+    READERS[f"{family} steps"] = (lambda text, family=family: executable_calls(text, family), [*MARKS, *PYTHON])
 
 
 @pytest.mark.parametrize("name", READERS)
@@ -163,8 +193,8 @@ def test_a_reply_above_the_limit_is_undecodable() -> None:
     assert (refused.error_type, refused.complaint) == (FAILED, "a reply of more than 200,000 characters is not decoded")
     assert executable_calls(too_long, "prompt") == []
     native = [{"f": '{"a": 1}'}] * (length.LONGEST // 8)
-    assert decode_reply(native, "simple_python", "fc").error_type == FAILED
-    assert executable_calls(native, "fc") == []
+    assert decode_reply(native, "simple_python", "fc_json").error_type == FAILED
+    assert executable_calls(native, "fc_json") == []
     source = "f(a=1);" * 3_000
     assert (
         decode_reply(source, "simple_java").complaint

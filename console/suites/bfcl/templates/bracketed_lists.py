@@ -6,9 +6,9 @@ import re
 from collections.abc import Sequence
 from typing import Any, cast
 
+from console.core.tags import contents_between
 from console.suites.bfcl.templates.template import Completion, TemplateError
 
-_PHI_CLOSED = re.compile(r"<\|tool_call\|>(.*?)<\|/tool_call\|>", re.DOTALL)
 _PHI_OPEN = re.compile(r"<\|tool_call\|>(.*?)(?:<\|/tool_call\|>)?$", re.DOTALL)
 _LETTERS = "AINST:"
 """Officially a prefix was meant; its letters are dropped."""
@@ -17,7 +17,7 @@ _KEYS = {"name", "arguments"}
 
 def read_phi(text: str) -> Completion:
     """Read blocks between `<|tool_call|>` marks; the last mark may be missing."""
-    return _completion(text, _PHI_CLOSED.findall(text) or _PHI_OPEN.findall(text))
+    return _completion(text, list(contents_between(text, "<|tool_call|>", "<|/tool_call|>")) or _PHI_OPEN.findall(text))
 
 
 def read_granite(text: str) -> Completion:

@@ -1,19 +1,19 @@
 """Calls between `<tool_call>` tags: read out of completions, and written back into prompts."""
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
+from console.core.tags import contents_between
 from console.suites.bfcl.templates.template import Completion, TemplateError, Turn
 
-_TAGGED = re.compile(r"<tool_call>\n(.*?)\n</tool_call>", re.DOTALL)
+_MARKS = "<tool_call>\n", "\n</tool_call>"
 
 
 def tagged_json(text: str) -> list[Any]:
     """Return the JSON values of all tagged blocks; what cannot be parsed is dropped."""
     values: list[Any] = []
-    for block in _TAGGED.findall(text):
+    for block in contents_between(text, *_MARKS):
         try:
             values.append(json.loads(block))
         except (ValueError, RecursionError):
@@ -24,7 +24,7 @@ def tagged_json(text: str) -> list[Any]:
 def tagged_blocks(text: str) -> list[Any]:
     """Return all tagged blocks, those that are no JSON as text."""
     values: list[Any] = []
-    for block in _TAGGED.findall(text):
+    for block in contents_between(text, *_MARKS):
         try:
             values.append(json.loads(block))
         except (ValueError, RecursionError):
