@@ -1,8 +1,13 @@
-"""`check aidanbench`: one conformance line in, our verdict out. Offline, no dataset needed, expectations ignored."""
+"""`check aidanbench`: one conformance line in, our verdict out. Offline, no dataset needed, expectations ignored.
+
+Each kind of line has its form; what does not fit it is refused before anything is computed.
+"""
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import msgspec
 
 from console.core.fault import UsageError
 from console.suites.aidanbench import novelty, reply_tags
@@ -10,6 +15,67 @@ from console.suites.aidanbench.loop import Metrics, measure, to_json
 from console.suites.aidanbench.rules import Rule, Scores, Thresholds
 
 Row = Mapping[str, Any]
+Number = float | str | None
+"""A number, the text of one that JSON lacks, or None for one that is not a number."""
+
+
+class _Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Thresholds; what is left out keeps its default."""
+
+    coherence_score: float = Thresholds().coherence_score
+    embedding_dissimilarity_score: float = Thresholds().embedding_dissimilarity_score
+    llm_dissimilarity_score: float = Thresholds().llm_dissimilarity_score
+
+
+class _Answer(msgspec.Struct, frozen=True):
+    """The scores of one answer. The first has nothing before it, so its novelty may be left out."""
+
+    c: Number
+    e: Number | msgspec.UnsetType = msgspec.UNSET
+    l: Number = 1.0  # noqa: E741 - as the lines name it
+
+
+class _LoopLine(msgspec.Struct, frozen=True):
+    answers: list[_Answer]
+    thresholds: _Limits | None = None
+    use_llm_similarity: bool | None = None
+    max_turns: int | None = None
+
+
+class _VerdictLine(_Answer, frozen=True):
+    thresholds: _Limits | None = None
+    use_llm_similarity: bool | None = None
+
+
+class _TextLine(msgspec.Struct, frozen=True):
+    text: str
+
+
+class _Message(msgspec.Struct, frozen=True):
+    role: str = ""
+    content: str | None = None
+
+
+class _FormatLine(msgspec.Struct, frozen=True):
+    messages: list[_Message]
+
+
+class _NoveltyLine(msgspec.Struct, frozen=True):
+    previous: list[list[float]]
+    new: list[float]
+
+
+LineT = TypeVar("LineT", bound=msgspec.Struct)
+
+
+class _Kind(NamedTuple, Generic[LineT]):
+    """A kind of line: its form, and what judges it."""
+
+    form: type[LineT]
+    judge: Callable[[LineT], dict[str, Any]]
+
+    def answer(self, row: Row) -> dict[str, Any]:
+        return self.judge(msgspec.convert(row, self.form))
 
 
 def check_line(row: Row) -> dict[str, Any]:
@@ -22,19 +88,20 @@ def check_line(row: Row) -> dict[str, Any]:
         UsageError: the kind is unknown, or a field is missing or of the wrong type.
     """
     kind = row.get("kind")
-    judge = _KINDS.get(kind) if isinstance(kind, str) else None
+    judged_kind = _KINDS.get(kind) if isinstance(kind, str) else None
     name = "case" if "case" in row else "id"
-    if judge is None:
-        raise UsageError(f"unknown kind {kind!r}", where=str(row.get(name, "")), hint=f"Known: {', '.join(_KINDS)}.")
+    if judged_kind is None:
+        raise UsageError(f"unknown kind {kind!r}", hint=f"Known: {', '.join(_KINDS)}.")
     try:
-        return {name: row.get(name), **judge(row)}
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise UsageError(f"line of kind {kind} cannot be read: {error!r}", where=str(row.get(name, ""))) from error
+        return {name: row.get(name), **judged_kind.answer(row)}
+    except (msgspec.ValidationError, ValueError) as error:
+        raise UsageError(f"line of kind {kind} cannot be read: {error}") from error
 
 
-def _loop(row: Row) -> dict[str, Any]:
-    answers = [_scores(answer, index) for index, answer in enumerate(row["answers"])]
-    metrics: Metrics = measure(answers, _rule(row), row.get("max_turns"))
+def _loop(line: _LoopLine) -> dict[str, Any]:
+    first = [Scores(_real(answer.c), 1.0, 1.0) for answer in line.answers[:1]]  # nothing is before it
+    answers = [*first, *(_scores(answer) for answer in line.answers[1:])]
+    metrics: Metrics = measure(answers, _rule(line), line.max_turns)
     return {
         "turns": metrics.turns,
         "stopped_at": metrics.stopped_at,
@@ -48,11 +115,14 @@ def _loop(row: Row) -> dict[str, Any]:
     }
 
 
-def _scores(answer: Row, index: int) -> Scores:
-    """Read the scores of an answer; the first has nothing before it, so its novelties are 1.0 whatever is recorded."""
-    if index == 0:
-        return Scores(_real(answer["c"]), 1.0, 1.0)
-    return Scores(_real(answer["c"]), _without_rounding(_real(answer["e"])), _real(answer.get("l", 1.0)))
+def _scores(answer: _Answer) -> Scores:
+    return Scores(_real(answer.c), _without_rounding(_novelty_of(answer)), _real(answer.l))
+
+
+def _novelty_of(answer: _Answer) -> float:
+    if isinstance(answer.e, msgspec.UnsetType):
+        raise ValueError("an answer has no `e`")
+    return _real(answer.e)
 
 
 def _without_rounding(novelty: float) -> float:
@@ -60,51 +130,51 @@ def _without_rounding(novelty: float) -> float:
     return 0.0 if -1e-9 < novelty < 0.0 else novelty
 
 
-def _verdict(row: Row) -> dict[str, Any]:
-    decision = _rule(row).decide(Scores(_real(row["c"]), _real(row["e"]), _real(row.get("l", 1.0))))
+def _verdict(line: _VerdictLine) -> dict[str, Any]:
+    decision = _rule(line).decide(Scores(_real(line.c), _novelty_of(line), _real(line.l)))
     return {"accepted": decision.accepted, "reason": decision.reason}
 
 
-def _answer(row: Row) -> dict[str, Any]:
-    return {"value": reply_tags.answer_of(row["text"])}
+def _answer(line: _TextLine) -> dict[str, Any]:
+    return {"value": reply_tags.answer_of(line.text)}
 
 
-def _coherence(row: Row) -> dict[str, Any]:
-    return {"value": to_json(reply_tags.strict_coherence(row["text"]))}
+def _coherence(line: _TextLine) -> dict[str, Any]:
+    return {"value": to_json(reply_tags.strict_coherence(line.text))}
 
 
-def _similarity(row: Row) -> dict[str, Any]:
-    return {"value": to_json(reply_tags.strict_similarity(row["text"]))}
+def _similarity(line: _TextLine) -> dict[str, Any]:
+    return {"value": to_json(reply_tags.strict_similarity(line.text))}
 
 
-def _format(row: Row) -> dict[str, Any]:
-    replies = [message.get("content") or "" for message in row["messages"] if message.get("role") == "assistant"]
+def _format(line: _FormatLine) -> dict[str, Any]:
+    replies = [message.content or "" for message in line.messages if message.role == "assistant"]
     return {"value": reply_tags.format_reward(replies)}
 
 
-def _novelty(row: Row) -> dict[str, Any]:
+def _novelty(line: _NoveltyLine) -> dict[str, Any]:
     try:
-        value = novelty.novelty(row["new"], row["previous"])
+        value = novelty.novelty(line.new, line.previous)
     except ValueError as error:
         return {"novelty": None, "error": str(error)}
     return {"novelty": None if math.isnan(value) else to_json(value)}
 
 
-def _rule(row: Row) -> Rule:
-    limits: dict[str, float] = row.get("thresholds") or {}
-    return Rule(Thresholds(**{**Thresholds()._asdict(), **limits}), bool(row.get("use_llm_similarity")))
+def _rule(line: _LoopLine | _VerdictLine) -> Rule:
+    limits = line.thresholds or _Limits()
+    return Rule(Thresholds(*msgspec.structs.astuple(limits)), bool(line.use_llm_similarity))
 
 
-def _real(value: float | str | None) -> float:
+def _real(value: Number) -> float:
     return math.nan if value is None else float(value)
 
 
-_KINDS: dict[str, Callable[[Row], dict[str, Any]]] = {
-    "loop": _loop,
-    "verdict": _verdict,
-    "answer": _answer,
-    "coherence": _coherence,
-    "similarity": _similarity,
-    "format": _format,
-    "novelty": _novelty,
+_KINDS: dict[str, _Kind[Any]] = {
+    "loop": _Kind(_LoopLine, _loop),
+    "verdict": _Kind(_VerdictLine, _verdict),
+    "answer": _Kind(_TextLine, _answer),
+    "coherence": _Kind(_TextLine, _coherence),
+    "similarity": _Kind(_TextLine, _similarity),
+    "format": _Kind(_FormatLine, _format),
+    "novelty": _Kind(_NoveltyLine, _novelty),
 }
