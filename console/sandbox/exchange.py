@@ -1,10 +1,11 @@
 """One call to a worker in progress, and the two ways it can go wrong: the operation raised, or the worker is lost."""
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from typing import Any, Literal
 
 from console.core.fault import Fault, FaultKind
+from console.sandbox.limits import Limits
 
 Cause = Literal["timeout", "died", "protocol", "killed", "start"]
 OnTell = Callable[[str, Any], None]
@@ -14,14 +15,16 @@ OnAsk = Callable[[str, Any], Awaitable[Any]]
 class WorkerLost(Fault):
     """The worker is gone; nothing it held can be had back."""
 
-    def __init__(self, cause: Cause, message: str, *, was_killed: bool = False) -> None:
+    def __init__(self, cause: Cause, message: str, *, was_killed: bool = False, type_name: str = "") -> None:
         """Make the fault; `cause` tells apart what the code did from what we did.
 
         `was_killed`: it died of SIGKILL, which the code itself, a person or a kernel out of memory can have sent.
+        `type_name`: class of what was raised while the program was loaded.
         """
         super().__init__(FaultKind.SANDBOX, message)
         self.cause: Cause = cause
         self.was_killed = was_killed
+        self.type_name = type_name
 
 
 class WorkerError(Exception):
@@ -34,19 +37,40 @@ class WorkerError(Exception):
 
 
 class Exchange:
-    """One call in progress: who is told and asked, and how much time is left."""
+    """One call in progress: who is told and asked, and how much time, and how many bytes and messages, are left.
 
-    def __init__(self, on_tell: OnTell | None, on_ask: OnAsk | None, wall_s: float) -> None:
+    Only an answer of the kinds in `new_span` gives a new span of all three: questions that cost nothing to ask would
+    else let code run and send without end.
+    """
+
+    def __init__(
+        self, limits: Limits, on_tell: OnTell | None, on_ask: OnAsk | None, wall_s: float, new_span: Collection[str]
+    ) -> None:
         """Start the deadline of a call."""
-        self._on_tell, self._on_ask = on_tell, on_ask
+        self._limits, self._on_tell, self._on_ask = limits, on_tell, on_ask
+        self._new_span = new_span
         self.wall_s = wall_s
-        self.received = 0
-        self._deadline = time.monotonic() + wall_s
+        self._begin_span()
+
+    def _begin_span(self) -> None:
+        self._deadline = time.monotonic() + self.wall_s
+        self._bytes = self._messages = 0
 
     @property
     def left_s(self) -> float:
         """Seconds until the worker is killed."""
         return max(0.0, self._deadline - time.monotonic())
+
+    def count(self, size: int) -> None:
+        """Count one message.
+
+        Raises:
+            WorkerLost: they are too many, or too much.
+        """
+        self._bytes += size
+        self._messages += 1
+        if self._bytes > self._limits.call_bytes or self._messages > self._limits.call_messages:
+            raise WorkerLost("protocol", "the worker sent too much and was ended")
 
     def tell(self, kind: str, data: Any) -> None:
         """Pass on a message of the program that needs no answer."""
@@ -54,10 +78,12 @@ class Exchange:
             self._on_tell(kind, data)
 
     async def answer(self, kind: str, data: Any) -> dict[str, Any]:
-        """Answer a question of the program; its deadline starts again afterwards."""
+        """Answer a question of the program; the time that takes is not the program's."""
         if self._on_ask is None:
             return {"refused": f"nobody answers {kind}"}
+        began = time.monotonic()
         answer = await self._on_ask(kind, data)
-        self._deadline = time.monotonic() + self.wall_s
-        self.received = 0
+        self._deadline += time.monotonic() - began
+        if kind in self._new_span:
+            self._begin_span()
         return {"answer": answer}

@@ -16,6 +16,7 @@ import sys
 import types
 from typing import Any
 
+_LANDLOCK_WITH_TRUNCATION = 3
 _GRACE_S = 2
 """Processor time between the signal that ends a worker and the one that nothing withstands."""
 
@@ -34,18 +35,18 @@ def main() -> None:
 def keep(control: socket.socket, setup: dict[str, Any]) -> None:
     """Fork the confined part and wait for its end, or for the engine's."""
     sys.path[:0] = setup["paths"]
-    contained = False
-    if sys.platform == "linux" and setup.get("namespaces", True):
+    missing: dict[str, str] = {"namespaces": "not asked for"}
+    if sys.platform == "linux" and setup["layers"]["namespaces"]:
         from console.sandbox.linux import namespaces
 
-        contained = namespaces.enter()
-    if not contained:
+        missing = {"namespaces": why} if (why := namespaces.enter()) else {}
+    if missing:
         _adopt_orphans()
     child = os.fork()
     if child == 0:
-        if contained:
+        if not missing:
             os._exit(_supervise(control, setup))
-        os._exit(work(control, setup, contained=False, mounts=False))
+        os._exit(work(control, setup, missing | {"mounts": "without namespaces"}))
     control.close()
     _watch(child)
 
@@ -56,10 +57,12 @@ def _supervise(control: socket.socket, setup: dict[str, Any]) -> int:
 
     kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
     kernel.prctl(kernel.PR_SET_DUMPABLE, 0)
-    mounts = namespaces.arrange_mounts(setup["scratch"], setup["limits"]["file_bytes"])
+    why = "not asked for"
+    if setup["layers"]["mounts"]:
+        why = namespaces.arrange_mounts(setup["scratch"], setup["limits"]["file_bytes"])
     worker = os.fork()
     if worker == 0:
-        os._exit(work(control, setup, contained=True, mounts=mounts))
+        os._exit(work(control, setup, {"mounts": why} if why else {}))
     control.close()
     while True:
         with contextlib.suppress(ChildProcessError, InterruptedError):
@@ -68,31 +71,43 @@ def _supervise(control: socket.socket, setup: dict[str, Any]) -> int:
                 return _code(status)
 
 
-def work(control: socket.socket, setup: dict[str, Any], contained: bool, mounts: bool) -> int:
-    """Confine this process, load the program and serve it until the engine lets go."""
-    _detach()
-    level = confine(setup, contained, mounts)
-    from console.sandbox.serve import serve
+def work(control: socket.socket, setup: dict[str, Any], missing: dict[str, str]) -> int:
+    """Confine this process, load the program and serve it until the engine lets go.
 
+    Args:
+        control: the socket to the engine.
+        setup: its first frame.
+        missing: layers that could not be had so far, each with the reason.
+    """
+    from console.sandbox.serve import Port, describe, serve
+
+    try:
+        _detach()
+        level = confine(setup, missing)
+    except Exception as error:
+        Port(control, setup["limits"]["frame_bytes"]).send({"failed": describe(error)})
+        return 1
     return serve(control, setup, level)
 
 
-def confine(setup: dict[str, Any], contained: bool, mounts: bool) -> dict[str, Any]:
-    """Shut every door the kernel lets us shut and report which are shut."""
-    limits = setup["limits"]
-    _limit(limits, contained)
+def confine(setup: dict[str, Any], missing: dict[str, str]) -> dict[str, Any]:
+    """Shut every door the kernel lets us shut and report which are shut, and why the others are not."""
+    contained, mounts = "namespaces" not in missing, "mounts" not in missing
+    _limit(setup["limits"], contained)
     if sys.platform != "linux":
         return {}
-    from console.sandbox.linux import kernel, landlock, seccomp
+    from console.sandbox.linux import kernel, seccomp
 
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
     with contextlib.suppress(OSError, KeyError):
         kernel.drop_capabilities()
-    version = 0
-    if setup.get("landlock", True):
-        with contextlib.suppress(OSError):
-            version = landlock.restrict(setup["readable"], [setup["scratch"]])
-    filtered = setup.get("seccomp", True) and seccomp.restrict(keep_attributes=not mounts)
+    version, why = _restrict_files(setup)
+    if why:
+        missing["landlock"] = why
+    protection = seccomp.Protection(attributes=mounts, truncation=mounts or version >= _LANDLOCK_WITH_TRUNCATION)
+    filtered = bool(setup["layers"]["seccomp"]) and seccomp.restrict(protection)
+    if not filtered:
+        missing["seccomp"] = "not on this machine" if setup["layers"]["seccomp"] else "not asked for"
     return {
         "files": version > 0,
         "network": contained or filtered,
@@ -100,7 +115,22 @@ def confine(setup: dict[str, Any], contained: bool, mounts: bool) -> dict[str, A
         "syscalls": filtered,
         "landlock": version,
         "namespaces": contained,
+        "mounts": mounts,
+        "missing": [f"{layer} ({why})" for layer, why in missing.items()],
     }
+
+
+def _restrict_files(setup: dict[str, Any]) -> tuple[int, str]:
+    """Return the version of Landlock in force, and why it is not."""
+    from console.sandbox.linux import landlock
+
+    if setup["layers"]["landlock"] == 0:
+        return 0, "not asked for"
+    try:
+        version = landlock.restrict(setup["listed"], setup["readable"], [setup["scratch"]], setup["layers"]["landlock"])
+    except OSError as error:
+        return 0, str(error.strerror)
+    return version, "" if version else "not in this kernel"
 
 
 def _limit(limits: dict[str, Any], contained: bool) -> None:

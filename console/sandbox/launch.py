@@ -1,13 +1,17 @@
 """Starting the interpreter a worker runs in: what it may read, and an environment that holds nothing of the user's."""
 
 import asyncio
+import contextlib
 import os
 import socket
 import sys
 import sysconfig
+from collections.abc import Sequence
 from pathlib import Path
 
 _PACKAGE = Path(__file__).resolve().parent.parent
+_BUNDLED = "bundled"
+"""Folder of the package that holds the suites of our own, in an installed one."""
 _ENVIRONMENT = {
     "LANG": "C.UTF-8",
     "TZ": "UTC",
@@ -59,3 +63,32 @@ def readable_paths(paths: list[str]) -> list[str]:
     home = [sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), f"{sys.base_prefix}/lib"]
     library = [] if sys.base_prefix in ("/", "/usr") else [home[2]]
     return [*home[:2], *library, *paths, str(_PACKAGE), *_SYSTEM]
+
+
+def open_paths(readable: Sequence[str | Path], hidden: Sequence[str | Path]) -> tuple[list[str], list[str]]:
+    """Return what is opened to a worker: folders whose names it may list, and what it may read.
+
+    A folder that holds something hidden is opened piece by piece. The suites that travel inside this package are always
+    hidden: a worker reads the one it plays from the folder it is given.
+    """
+    closed = {os.path.realpath(path) for path in hidden}
+    bundled = os.path.realpath(_PACKAGE / _BUNDLED)
+    listed: list[str] = []
+    opened: list[str] = []
+    for path in dict.fromkeys(os.path.realpath(path) for path in readable):
+        beneath = path == bundled or path.startswith(f"{bundled}/")
+        _open_without(path, closed if beneath else closed | {bundled}, listed, opened)
+    return listed, opened
+
+
+def _open_without(path: str, closed: set[str], listed: list[str], opened: list[str]) -> None:
+    if any(path == item or path.startswith(f"{item}/") for item in closed):
+        return
+    if not any(item.startswith(f"{path}/") for item in closed):
+        opened.append(path)
+        return
+    listed.append(path)
+    with contextlib.suppress(OSError), os.scandir(path) as entries:
+        for entry in entries:
+            if not entry.is_symlink():
+                _open_without(entry.path, closed, listed, opened)

@@ -1,10 +1,11 @@
 """The confinement level that a worker reaches on this machine, as it is shown, recorded and required."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from console.core.fault import UsageError
 
+_LAYERS, _TEXT = 5, 200
 FLAG = "--option i_trust_this_model=true"
 """How a user accepts a weaker confinement."""
 
@@ -24,6 +25,10 @@ class Level:
     landlock: int = 0
     """Version of Landlock in force, 0 without."""
     namespaces: bool = False
+    mounts: bool = False
+    """What is outside the scratch folder is mounted read-only."""
+    missing: tuple[str, ...] = ()
+    """Layers that are not in force, each with the reason in brackets."""
 
     @property
     def is_enough(self) -> bool:
@@ -56,6 +61,8 @@ class Level:
             "syscalls": self.syscalls,
             "landlock": self.landlock,
             "namespaces": self.namespaces,
+            "mounts": self.mounts,
+            "missing": list(self.missing),
             "text": self.text,
         }
 
@@ -74,12 +81,15 @@ class Level:
 
 
 def read_level(data: dict[str, Any]) -> Level:
-    """Read a level from a start frame or a record."""
+    """Read a level from a first frame or a record."""
+    version, missing = data.get("landlock"), cast("list[Any]", data.get("missing") or [])
     return Level(
         files=data.get("files") is True,
         network=data.get("network") is True,
         processes=data.get("processes") is True,
         syscalls=data.get("syscalls") is True,
-        landlock=int(data.get("landlock") or 0),
+        landlock=version if isinstance(version, int) else 0,
         namespaces=data.get("namespaces") is True,
+        mounts=data.get("mounts") is True,
+        missing=tuple(str(text)[:_TEXT] for text in missing[:_LAYERS]),
     )

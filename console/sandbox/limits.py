@@ -11,7 +11,8 @@ class Limits:
     """Caps on one worker; the kernel or the engine ends what exceeds them."""
 
     call_s: float = 120.0
-    """Wall time of one call; it starts again whenever the engine has answered a question of the program's."""
+    """Wall time of one call, without what the engine takes for its answers; those that the caller names give a new
+    span."""
     start_s: float = 30.0
     """Wall time until the program is ready, its own imports included."""
     cpu_s: int = 600
@@ -25,7 +26,9 @@ class Limits:
     frame_bytes: int = 4 * MEBIBYTE
     """Longest single message from the worker."""
     call_bytes: int = 16 * MEBIBYTE
-    """All messages from the worker until it is answered."""
+    """All messages of a call, from its beginning or from the last answer that gives it a new span."""
+    call_messages: int = 2000
+    """Their number, counted likewise."""
 
     def as_json(self) -> dict[str, Any]:
         """Return the limits as they travel to the worker."""

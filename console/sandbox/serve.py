@@ -9,7 +9,6 @@ import importlib
 import inspect
 import json
 import socket
-import sys
 import threading
 from collections.abc import Callable
 from typing import Any, cast
@@ -67,15 +66,19 @@ class Port:
 
 
 def serve(control: socket.socket, setup: dict[str, Any], level: dict[str, Any]) -> int:
-    """Load the program and answer calls until the engine lets go; the exit code."""
+    """Load the program and answer calls until the engine lets go; the exit code.
+
+    The level is told before the program's first line runs.
+    """
     port = Port(control, setup["limits"]["frame_bytes"])
+    port.send({"level": level})
     try:
         program = importlib.import_module(setup["program"])
         operations = cast("dict[str, Operation]", program.start(port, setup["setup"]))
     except BaseException as error:
-        port.send({"failed": describe(error), "level": level})
+        port.send({"failed": describe(error)})
         return 1
-    port.send({"ready": sorted(operations), "level": level, "python": sys.version.split()[0]})
+    port.send({"ready": sorted(operations)})
     while (frame := port.receive()) is not None:
         port.send(_answer(operations, frame))
     return 0

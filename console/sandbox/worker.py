@@ -10,17 +10,16 @@ frames on one socket. A call that takes too long, dies or breaks the protocol en
 
 import asyncio
 import contextlib
-import os
 import signal
 import socket
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
 
 from console.sandbox.exchange import Exchange, OnAsk, OnTell, WorkerError, WorkerLost
 from console.sandbox.frames import BadFrame, pack, read_frame
-from console.sandbox.launch import import_paths, readable_paths, spawn
+from console.sandbox.launch import import_paths, open_paths, readable_paths, spawn
 from console.sandbox.level import Level, read_level
 from console.sandbox.limits import Limits
 from console.sandbox.scratch import make_scratch, remove_scratch
@@ -31,7 +30,9 @@ class Layers:
     """Which layers of confinement to use; all, but for tests that prove what each one holds."""
 
     namespaces: bool = True
-    landlock: bool = True
+    mounts: bool = True
+    landlock: int = 1000
+    """Newest version to use; 0 leaves it out."""
     seccomp: bool = True
 
 
@@ -64,6 +65,7 @@ class Worker:
         *,
         setup: Any = None,
         read_only: Sequence[str | Path] = (),
+        hidden: Sequence[str | Path] = (),
         limits: Limits | None = None,
         allow_weaker: bool = False,
         layers: Layers | None = None,
@@ -74,6 +76,7 @@ class Worker:
             program: module of this package with `start(port, setup)`.
             setup: JSON value handed to the program.
             read_only: files and folders it may read.
+            hidden: files and folders that it may not, wherever they lie; their names can be listed.
             limits: caps; the defaults if None.
             allow_weaker: accept a confinement that leaves files, network or processes open.
             layers: layers to leave out, for tests.
@@ -97,7 +100,7 @@ class Worker:
             theirs.close()
         worker = cls(process, streams, scratch, limits)
         try:
-            await worker._handshake(program, setup, read_only, layers or Layers())
+            await worker._handshake(worker._first_frame(program, setup, (read_only, hidden), layers or Layers()))
             if not allow_weaker:
                 worker.level.require_enough()
         except BaseException:
@@ -122,6 +125,7 @@ class Worker:
         *,
         on_tell: OnTell | None = None,
         on_ask: OnAsk | None = None,
+        new_span: Collection[str] = (),
         wall_s: float | None = None,
     ) -> Any:
         """Call an operation of the program and return its JSON result.
@@ -131,7 +135,8 @@ class Worker:
             arguments: JSON object.
             on_tell: shown what the program tells meanwhile.
             on_ask: answers what it asks. What it raises ends the worker and leaves this method.
-            wall_s: other wall time than the limits'; it starts again after every answer.
+            new_span: kinds of questions whose answer lets wall time, bytes and messages start again.
+            wall_s: other wall time than the limits'.
 
         Raises:
             WorkerError: the operation raised.
@@ -140,7 +145,7 @@ class Worker:
         async with self._busy:
             if self._lost:
                 raise self._lost
-            exchange = Exchange(on_tell, on_ask, wall_s or self._limits.call_s)
+            exchange = Exchange(self._limits, on_tell, on_ask, wall_s or self._limits.call_s, new_span)
             try:
                 await self._send({"call": operation, "arguments": dict(arguments or {})})
                 frame = await self._run_exchange(exchange)
@@ -167,28 +172,33 @@ class Worker:
             await self._process.wait()
         remove_scratch(self._scratch)
 
-    async def _handshake(self, program: str, setup: Any, read_only: Sequence[str | Path], layers: Layers) -> None:
-        frame = self._first_frame(program, setup, read_only, layers)
-        await self._send(frame)
-        answer = await self._run_exchange(Exchange(None, None, self._limits.start_s))
-        self.level = read_level(answer.get("level") or {})
+    async def _handshake(self, first_frame: dict[str, Any]) -> None:
+        await self._send(first_frame)
+        exchange = Exchange(self._limits, None, None, self._limits.start_s, ())
+        first = await self._run_exchange(exchange)
+        if "level" not in first:
+            raise WorkerLost("start", f"the worker could not be confined: {_error_text(first)}")
+        self.level = read_level(first["level"])
+        answer = await self._run_exchange(exchange)
         if "failed" in answer:
-            type_name, message = _error_fields(answer["failed"])
-            raise WorkerLost("start", f"the worker's program did not load: {type_name}: {message}")
-        self.operations = tuple(str(name) for name in answer.get("ready") or ())
+            message = f"the worker's program did not load: {_error_text(answer)}"
+            raise WorkerLost("start", message, type_name=_error_fields(answer["failed"])[0])
+        self.operations = tuple(str(name) for name in cast("list[Any]", answer.get("ready") or ()))
 
-    def _first_frame(self, program: str, setup: Any, read_only: Sequence[str | Path], layers: Layers) -> dict[str, Any]:
+    def _first_frame(
+        self, program: str, setup: Any, files: tuple[Sequence[str | Path], Sequence[str | Path]], layers: Layers
+    ) -> dict[str, Any]:
         paths = import_paths()
+        listed, readable = open_paths([*readable_paths(paths), *files[0]], files[1])
         return {
             "program": program,
             "setup": setup,
             "paths": paths,
-            "readable": [*readable_paths(paths), *(os.path.realpath(path) for path in read_only)],
+            "listed": listed,
+            "readable": readable,
             "scratch": self._scratch,
             "limits": self._limits.as_json(),
-            "namespaces": layers.namespaces,
-            "landlock": layers.landlock,
-            "seccomp": layers.seccomp,
+            "layers": asdict(layers),
         }
 
     async def _run_exchange(self, exchange: Exchange) -> dict[str, Any]:
@@ -212,9 +222,7 @@ class Worker:
             raise WorkerLost("protocol", f"the worker sent {error}; it was ended") from None
         except (asyncio.IncompleteReadError, ConnectionError):
             raise await self._exit_reason() from None
-        exchange.received += size
-        if exchange.received > self._limits.call_bytes:
-            raise WorkerLost("protocol", "the worker sent too much and was ended")
+        exchange.count(size)
         return frame
 
     async def _send(self, frame: dict[str, Any]) -> None:
@@ -239,6 +247,10 @@ class Worker:
 
 
 _SIGNALS = {24: " (processor time used up)", 25: " (file too large)", 9: " (killed)", 11: " (crashed)"}
+
+
+def _error_text(frame: dict[str, Any]) -> str:
+    return ": ".join(_error_fields(frame.get("failed")))
 
 
 def _error_fields(error: Any) -> tuple[str, str]:

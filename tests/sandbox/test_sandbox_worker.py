@@ -204,7 +204,7 @@ def test_a_weak_level_is_refused_and_named() -> None:
 async def test_start_refuses_a_weak_level() -> None:
     from console.sandbox.worker import Layers
 
-    bare = Layers(namespaces=False, landlock=False, seccomp=False)
+    bare = Layers(namespaces=False, landlock=0, seccomp=False)
     with pytest.raises(UsageError, match="i_trust_this_model"):
         await Worker.start(CELL, layers=bare)
 

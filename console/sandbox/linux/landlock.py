@@ -13,7 +13,8 @@ from console.sandbox.linux import kernel
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _VERSION_QUERY = 1
 _PATH_BENEATH = 1
-_READ = 1 << 2 | 1 << 3
+_LIST = 1 << 3
+_READ = 1 << 2 | _LIST
 _READ_FILE = 1 << 2
 _WRITE_FILE = 1 << 1
 _EXECUTE, _IOCTL = 1 << 0, 1 << 15
@@ -32,12 +33,21 @@ def version() -> int:
         return 0
 
 
-def restrict(read_only: Iterable[str], writable: Iterable[str]) -> int:
+def restrict(listed: Iterable[str], read_only: Iterable[str], writable: Iterable[str], newest: int) -> int:
     """Confine the process to the given paths and return the version used, 0 where there is no Landlock.
 
     Needs the no-new-privileges attribute. Paths that do not exist are skipped.
+
+    Args:
+        listed: folders whose names may be listed, at any depth.
+        read_only: files and folders that may be read.
+        writable: folders in which everything ordinary may be done.
+        newest: version to use at most.
+
+    Raises:
+        OSError: the kernel has Landlock and refuses it.
     """
-    abi = version()
+    abi = min(version(), newest)
     if abi == 0:
         return 0
     rights = (1 << _FILE_RIGHTS.get(abi, 16)) - 1
@@ -46,6 +56,8 @@ def restrict(read_only: Iterable[str], writable: Iterable[str]) -> int:
     attributes = b"".join(word.to_bytes(8, "little") for word in (rights, net, scope))
     ruleset = kernel.syscall(_CREATE, attributes, 8 if abi < 4 else 16 if abi < 6 else 24, 0)
     try:
+        for path in listed:
+            _allow(ruleset, path, _LIST)
         for path in read_only:
             _allow(ruleset, path, _READ)
         for path in writable:

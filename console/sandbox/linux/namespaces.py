@@ -26,36 +26,47 @@ _AT_FDCWD, _AT_RECURSIVE = -100, 0x8000
 _ATTR_READ_ONLY, _ATTR_NO_SETUID = 1, 2
 
 
-def enter() -> bool:
-    """Move the calling process into new namespaces; False where the kernel or a policy forbids it."""
+def enter() -> str:
+    """Move the calling process into new namespaces; returns why the kernel or a policy forbids it, empty if it may."""
     user, group = os.getuid(), os.getgid()
     try:
         kernel.unshare(_NEWUSER | _NEWPID | _NEWNET | _NEWNS | _NEWIPC | _NEWUTS)
+    except OSError as error:
+        return f"unshare: {error.strerror}"
+    try:
         _write("setgroups", "deny")
         _write("uid_map", f"{_INNER_ID} {user} 1")
         _write("gid_map", f"{_INNER_ID} {group} 1")
-    except OSError:
-        return False
-    return True
+    except OSError as error:
+        return f"/proc/self/uid_map: {error.strerror}"
+    return ""
 
 
-def arrange_mounts(scratch: str, size: int) -> bool:
+def arrange_mounts(scratch: str, size: int) -> str:
     """Make every file system read-only and put an empty one of limited size at `scratch`.
 
-    Returns whether that was possible. To be called by process 1, which also gets a /proc of its own, if it may.
+    Returns why that is not possible, empty if it was; what was done by then stays usable. To be called by process 1,
+    which also gets a /proc of its own, if it may.
     """
+    step = "mount"
     try:
         kernel.mount("none", "/", "", _MS_REC | _MS_PRIVATE)
-        attributes = (_ATTR_READ_ONLY | _ATTR_NO_SETUID).to_bytes(8, "little") + bytes(24)
-        kernel.syscall(_MOUNT_SETATTR, _AT_FDCWD, b"/", _AT_RECURSIVE, attributes, len(attributes))
         options = f"size={size},nr_inodes=20000,mode=700"
         kernel.mount("scratch", scratch, "tmpfs", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC, options)
-    except OSError:
-        return False
+        os.chdir(scratch)
+        step = "mount_setattr"
+        _set_attributes(b"/", _AT_RECURSIVE, _ATTR_READ_ONLY | _ATTR_NO_SETUID, 0)
+        _set_attributes(os.fsencode(scratch), 0, 0, _ATTR_READ_ONLY)
+    except OSError as error:
+        return f"{step}: {error.strerror}"
     with contextlib.suppress(OSError):
         kernel.mount("proc", "/proc", "proc", _MS_NOSUID | _MS_NODEV | _MS_NOEXEC)
-    os.chdir(scratch)
-    return True
+    return ""
+
+
+def _set_attributes(path: bytes, flags: int, to_set: int, to_clear: int) -> None:
+    attributes = to_set.to_bytes(8, "little") + to_clear.to_bytes(8, "little") + bytes(16)
+    kernel.syscall(_MOUNT_SETATTR, _AT_FDCWD, path, flags, attributes, len(attributes))
 
 
 def _write(name: str, text: str) -> None:

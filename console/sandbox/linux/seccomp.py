@@ -1,75 +1,80 @@
-"""A seccomp filter: no sockets, no new programs or processes, no signals to others, no riskier system calls.
+"""A seccomp filter: no sockets, no new programs or processes, nothing that reaches another process.
 
-Threads stay possible. What is refused fails with an error the code can see; nothing is killed. Known machines: x86-64
-and 64-bit ARM; elsewhere there is no filter and the level says so.
+What it does with each call of the kernel is read from the table beside this file, `syscalls.tsv`; a call that is not in
+the table, of another numbering (32 bit, x32) or newer than it does not exist for the worker. Threads stay possible.
+What is refused fails with an error the code can see; nothing is killed. Known machines: x86-64 and 64-bit ARM;
+elsewhere there is no filter and the level says so.
 """
 
 import ctypes
 import errno
 import os
+from dataclasses import dataclass
+from pathlib import Path
 
 from console.sandbox.linux import kernel
 
+TABLE = Path(__file__).with_name("syscalls.tsv")
+MACHINES = ("x86_64", "aarch64")
+"""Columns of the table after the name."""
 _SET_MODE_FILTER = 2
 _PR_SET_SECCOMP = 22
 _ALLOW = 0x7FFF0000
 _ERRNO = 0x00050000
-_CLONE_THREAD = 0x00010000
-_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-_OFFSET_NUMBER, _OFFSET_ARCH, _OFFSET_FIRST_ARGUMENT = 0, 4, 16
+_LOAD, _EQUAL, _AT_LEAST, _ANY_BIT, _MASK, _RETURN = 0x20, 0x15, 0x35, 0x45, 0x54, 0x06
+_OFFSET_NUMBER, _OFFSET_ARCH, _OFFSET_ARGUMENTS = 0, 4, 16
 _ARCH = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
-_FIRST_UNKNOWN = 463
-"""Calls newer than this filter are refused as if the kernel did not have them."""
-
-_REFUSED_X86_64 = {
-    "socket": 41, "connect": 42, "accept": 43, "bind": 49, "listen": 50, "accept4": 288,
-    "fork": 57, "vfork": 58, "execve": 59, "execveat": 322,
-    "ptrace": 101, "process_vm_readv": 310, "process_vm_writev": 311, "kcmp": 312, "tkill": 200,
-    "rt_sigqueueinfo": 129, "rt_tgsigqueueinfo": 297, "memfd_create": 319, "userfaultfd": 323,
-    "unshare": 272, "setns": 308, "mount": 165, "umount2": 166, "pivot_root": 155, "chroot": 161,
-    "bpf": 321, "perf_event_open": 298, "seccomp": 317, "keyctl": 250, "add_key": 248, "request_key": 249,
-    "init_module": 175, "delete_module": 176, "finit_module": 313, "kexec_load": 246, "kexec_file_load": 320,
-    "reboot": 169, "swapon": 167, "swapoff": 168, "acct": 163, "quotactl": 179, "sethostname": 170,
-    "setdomainname": 171, "settimeofday": 164, "adjtimex": 159, "clock_adjtime": 305, "iopl": 172, "ioperm": 173,
-    "name_to_handle_at": 303, "open_by_handle_at": 304, "shmget": 29, "msgget": 68, "semget": 64, "personality": 135,
-}  # fmt: skip
-_REFUSED_AARCH64 = {
-    "socket": 198, "connect": 203, "accept": 202, "bind": 200, "listen": 201, "accept4": 242,
-    "execve": 221, "execveat": 281,
-    "ptrace": 117, "process_vm_readv": 270, "process_vm_writev": 271, "kcmp": 272, "tkill": 130,
-    "rt_sigqueueinfo": 138, "rt_tgsigqueueinfo": 240, "memfd_create": 279, "userfaultfd": 282,
-    "unshare": 97, "setns": 268, "mount": 40, "umount2": 39, "pivot_root": 41, "chroot": 51,
-    "bpf": 280, "perf_event_open": 241, "seccomp": 277, "keyctl": 219, "add_key": 217, "request_key": 218,
-    "init_module": 105, "delete_module": 106, "finit_module": 273, "kexec_load": 104, "kexec_file_load": 294,
-    "reboot": 142, "swapon": 224, "swapoff": 225, "acct": 89, "quotactl": 60, "sethostname": 161,
-    "setdomainname": 162, "settimeofday": 170, "adjtimex": 171, "clock_adjtime": 266,
-    "name_to_handle_at": 264, "open_by_handle_at": 265, "shmget": 194, "msgget": 186, "semget": 190, "personality": 92,
-}  # fmt: skip
-_REFUSED_EVERYWHERE = {
-    "pidfd_send_signal": 424, "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427,
-    "open_tree": 428, "move_mount": 429, "fsopen": 430, "fsconfig": 431, "fsmount": 432, "fspick": 433,
-    "pidfd_open": 434, "pidfd_getfd": 438, "mount_setattr": 442, "memfd_secret": 447,
-}  # fmt: skip
-_ATTRIBUTES = {
-    "x86_64": (90, 91, 92, 93, 94, 132, 188, 189, 190, 197, 198, 199, 235, 260, 261, 268, 280, 452),
-    "aarch64": (5, 6, 7, 14, 15, 16, 52, 53, 54, 55, 88, 452),
-}
-"""Changing owner, mode, times and extended attributes of files, which Landlock leaves alone."""
-_CLONE3 = 435
-_CLONE = {"x86_64": 56, "aarch64": 220}
-_KILL = {"x86_64": (62, 234), "aarch64": (129, 131)}
-"""kill and tgkill, whose first argument is a process id."""
+_CLONE_THREAD = 0x00010000
+_AF_UNIX, _SOCK_STREAM, _SOCK_FLAGS = 1, 1, 0o2004000
+"""The flags are close-on-exec and non-blocking."""
+_TRUNCATE, _TRUNCATE_AND_MODE = 0o1000, 0o1003
+_SOCKET_OPTIONS = (3, 4, 38, 39)
+"""Type, error, protocol, domain."""
+_IOCTLS = (0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451)
+"""Is it a terminal, its size, bytes to read, blocking or not, close on exec or not."""
+_FCNTLS = (0, 1, 2, 3, 4, 5, 6, 7, 36, 37, 38, 1030, 1031, 1032, 1034)
+"""Copies, flags, locks of parts of a file, sizes of pipes."""
+_PRCTLS = (2, 3, 15, 16, 21, 23, 39, 0x53564D41)
+"""Names of threads and of memory; the rest only asks."""
 
 
-def restrict(keep_attributes: bool) -> bool:
-    """Install the filter for this process and all its threads; False on an unknown machine or an old kernel.
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One call of the kernel and what becomes of it."""
 
-    Args:
-        keep_attributes: also refuse to change the attributes of files, where no read-only mounts protect them.
-    """
+    name: str
+    number: int
+    decision: str
+    reaches: str
+    """What it could reach, in words."""
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """What other layers already keep from being changed outside the scratch folder."""
+
+    attributes: bool
+    """Mode, owner and times of files, by read-only mounts."""
+    truncation: bool
+    """Lengths of files, by read-only mounts or Landlock 3."""
+
+
+def read_table(machine: str) -> list[Row]:
+    """Return the calls of a machine, by number."""
+    rows: list[Row] = []
+    column = 1 + MACHINES.index(machine)
+    for line in TABLE.read_text(encoding="ascii").splitlines():
+        fields = line.split("\t")
+        if not line.startswith("#") and fields[column].isdigit():
+            rows.append(Row(fields[0], int(fields[column]), fields[3], fields[4]))
+    return sorted(rows, key=lambda row: row.number)
+
+
+def restrict(protection: Protection) -> bool:
+    """Install the filter for this process and all its threads; False on an unknown machine or an old kernel."""
     if kernel.MACHINE not in _ARCH:
         return False
-    program = _program(kernel.MACHINE, keep_attributes)
+    program = make_program(kernel.MACHINE, protection, os.getpid())
     code = ctypes.create_string_buffer(program, len(program))
     header = len(program) // 8
     struct = ctypes.create_string_buffer(
@@ -82,31 +87,87 @@ def restrict(keep_attributes: bool) -> bool:
     return True
 
 
-def _program(machine: str, keep_attributes: bool) -> bytes:
-    """Write the filter in the kernel's small language: tests in a row, the first that applies decides."""
-    denied = list((_REFUSED_X86_64 if machine == "x86_64" else _REFUSED_AARCH64).values())
-    denied += _REFUSED_EVERYWHERE.values()
-    denied += _ATTRIBUTES[machine] if keep_attributes else ()
-    lines = [
-        _line(_LOAD, _OFFSET_ARCH),
-        _line(_EQUAL, _ARCH[machine], 1, 0),
-        _refuse(errno.EPERM),
-        _line(_LOAD, _OFFSET_NUMBER),
-        _line(_AT_LEAST, _FIRST_UNKNOWN, 0, 1),
-        _refuse(errno.ENOSYS),
-        _line(_EQUAL, _CLONE3, 0, 1),
-        _refuse(errno.ENOSYS),
+def make_program(machine: str, protection: Protection, pid: int) -> bytes:
+    """Write the filter in the kernel's small language: stretches of numbers in ascending order, each with its answer.
+
+    Args:
+        machine: one of `MACHINES`.
+        protection: what need not be refused.
+        pid: the process that signals may be sent to.
+    """
+    answers = _answers(protection, pid)
+    lines = [_line(_LOAD, _OFFSET_ARCH), _line(_EQUAL, _ARCH[machine], 1, 0), _refuse(errno.ENOSYS)]
+    lines.append(_line(_LOAD, _OFFSET_NUMBER))
+    for end, decision in _stretches(read_table(machine)):
+        answer = answers[decision]
+        lines += [_line(_AT_LEAST, end, len(answer), 0), *answer]
+    return b"".join([*lines, _refuse(errno.ENOSYS)])
+
+
+def _stretches(rows: list[Row]) -> list[tuple[int, str]]:
+    """Return stretches of equal decisions from number 0: the number after the last one, and the decision."""
+    stretches: list[tuple[int, str]] = []
+    for row in rows:
+        start = stretches[-1][0] if stretches else 0
+        if row.number > start:
+            stretches.append((row.number, "absent"))
+        if stretches and stretches[-1][1] == row.decision:
+            stretches.pop()
+        stretches.append((row.number + 1, row.decision))
+    return stretches
+
+
+def _answers(protection: Protection, pid: int) -> dict[str, list[bytes]]:
+    """Return what the filter does for each decision of the table; every answer ends by returning."""
+    allow, refuse = _line(_RETURN, _ALLOW), _refuse(errno.EPERM)
+    first, second = _load_argument(0), _load_argument(1)
+    plain_pair = _line(_MASK, 0xFFFFFFFF & ~_SOCK_FLAGS)
+    return {
+        "allow": [allow],
+        "refuse": [refuse],
+        "absent": [_refuse(errno.ENOSYS)],
+        "unsupported": [_refuse(errno.EOPNOTSUPP)],
+        "attribute": [allow if protection.attributes else _refuse(0)],
+        "truncation": [allow if protection.truncation else refuse],
+        "thread": [first, _line(_ANY_BIT, _CLONE_THREAD, 0, 1), allow, refuse],
+        "own-process": _one_of(0, (pid,)),
+        "self": _one_of(0, (0, pid)),
+        "stream-pair": [
+            *(first, _line(_EQUAL, _AF_UNIX, 0, 4), second, plain_pair, _line(_EQUAL, _SOCK_STREAM, 0, 1)),
+            *(allow, refuse),
+        ],
+        "no-address": [
+            *(_load_argument(4), _line(_EQUAL, 0, 0, 3), _load_argument(4, high=True), _line(_EQUAL, 0, 0, 1)),
+            *(allow, refuse),
+        ],
+        "no-truncation-1": _without_truncation(1),
+        "no-truncation-2": _without_truncation(2),
+        "socket-option": _one_of(2, _SOCKET_OPTIONS),
+        "ioctl": _one_of(1, _IOCTLS, errno.ENOTTY),
+        "fcntl": _one_of(1, _FCNTLS),
+        "prctl": _one_of(0, _PRCTLS),
+    }
+
+
+def _without_truncation(argument: int) -> list[bytes]:
+    """Let files be opened, but not cut off by who may only read them: old kernels take that for reading."""
+    return [
+        *(_load_argument(argument), _line(_MASK, _TRUNCATE_AND_MODE)),
+        *(_line(_EQUAL, _TRUNCATE, 2, 0), _line(_EQUAL, _TRUNCATE_AND_MODE, 1, 0)),
+        *(_line(_RETURN, _ALLOW), _refuse(errno.EPERM)),
     ]
-    for number in denied:
-        lines += [_line(_EQUAL, number, 0, 1), _refuse(errno.EPERM)]
-    argument = _line(_LOAD, _OFFSET_FIRST_ARGUMENT)
-    allow = _line(_RETURN, _ALLOW)
-    thread = _line(_ANY_BIT, _CLONE_THREAD, 1, 0)
-    lines += [_line(_EQUAL, _CLONE[machine], 0, 4), argument, thread, _refuse(errno.EPERM), allow]
-    for number in _KILL[machine]:
-        same_process = _line(_EQUAL, os.getpid(), 1, 0)
-        lines += [_line(_EQUAL, number, 0, 4), argument, same_process, _refuse(errno.EPERM), allow]
-    return b"".join([*lines, allow])
+
+
+def _one_of(argument: int, values: tuple[int, ...], otherwise: int = errno.EPERM) -> list[bytes]:
+    """Let a call pass when an argument (an `int` of the kernel's, so its lower half) is one of the values."""
+    lines = [_load_argument(argument)]
+    for value in values:
+        lines += [_line(_EQUAL, value, 0, 1), _line(_RETURN, _ALLOW)]
+    return [*lines, _refuse(otherwise)]
+
+
+def _load_argument(number: int, high: bool = False) -> bytes:
+    return _line(_LOAD, _OFFSET_ARGUMENTS + 8 * number + 4 * high)
 
 
 def _line(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
@@ -114,4 +175,5 @@ def _line(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
 
 
 def _refuse(number: int) -> bytes:
+    """Answer with an error; 0 says that it is done."""
     return _line(_RETURN, _ERRNO | number)

@@ -7,6 +7,7 @@ fault leaves as a fault; what the model's code does to its worker is the model's
 
 import contextlib
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -20,6 +21,7 @@ from console.core.fault import Fault, FaultKind
 from console.sandbox.exchange import OnAsk
 from console.sandbox.limits import MEBIBYTE, Limits
 from console.sandbox.worker import Worker, WorkerError, WorkerLost
+from console.suites.cavebench.confined import confined_turn
 from console.suites.cavebench.options import CaveOptions, read_options
 from console.suites.cavebench.record import (
     BadRecord,
@@ -30,27 +32,41 @@ from console.suites.cavebench.record import (
     read_question,
     read_turn,
 )
+from console.suites.cavebench.reports import ReportGuard
 from console.suites.cavebench.scripted_answers import scripted_answers_for
 from console.suites.cavebench.tool_loop import ToolLoop
 from console.suites.stage import Stage
 
 _CAVE_PROGRAM = "console.suites.cavebench.inside.agent"
 _JSON_PROGRAM = "console.suites.cavebench.inside.tools"
+_SCENARIO_ERROR = "ScenarioError"
+"""Class that the worker's programs raise where the scenario is at fault."""
+_NEW_SPAN = ("model",)
+"""Only a reply of the model gives its code new time."""
 _SPARE_S = 10.0
 """How much longer than a cell's own limit the engine waits before it ends the worker."""
 _KEPT_OF_EXCESS = 2000
 """Characters kept of an output that the model does not get because it is too long."""
 
 
-async def play_case(case: Case, stage: Stage, setting: Setting, folder: Path) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """The folder of scenarios that a case is from."""
+
+    folder: Path
+    withheld: Sequence[Path]
+    """What of it no worker may read, because it says what is expected."""
+
+
+async def play_case(case: Case, stage: Stage, setting: Setting, dataset: Dataset) -> dict[str, Any]:
     """Hold the conversation of a case and return its output.
 
     Raises:
-        Fault: a model could not be asked, or the scenario's module does not load.
+        Fault: a model could not be asked, the scenario's module does not load, or the sandbox does not do its work.
         UsageError: the sandbox is too weak here and that was not accepted.
     """
     options = read_options(setting)
-    start = _WorkerFactory(case, options, folder)
+    start = _WorkerFactory(case, options, dataset)
     if options.mode == "json":
         turns = await ToolLoop(case, stage, options, start.worker).play()
     else:
@@ -61,21 +77,22 @@ async def play_case(case: Case, stage: Stage, setting: Setting, folder: Path) ->
 class _WorkerFactory:
     """Starts the worker of a conversation."""
 
-    def __init__(self, case: Case, options: CaveOptions, folder: Path) -> None:
-        self._data, self._options, self._folder = case.data, options, folder
+    def __init__(self, case: Case, options: CaveOptions, dataset: Dataset) -> None:
+        self._data, self._options, self._dataset = case.data, options, dataset
 
     async def worker(self) -> Worker:
         """Start it.
 
         Raises:
-            Fault: the scenario's module does not load; of kind `data`.
+            Fault: of kind `data`, the scenario's module does not load; of kind `sandbox`, anything else.
         """
         options = self._options
         try:
             return await Worker.start(
                 _CAVE_PROGRAM if options.mode == "cave" else _JSON_PROGRAM,
                 setup=self._setup(),
-                read_only=[self._folder],
+                read_only=[self._dataset.folder],
+                hidden=self._dataset.withheld,
                 limits=Limits(
                     call_s=options.cell_s + _SPARE_S,
                     start_s=60.0,
@@ -85,15 +102,16 @@ class _WorkerFactory:
                 allow_weaker=options.trusted,
             )
         except WorkerLost as lost:
-            raise Fault(FaultKind.DATA, f"{self._data['scenario']}: {lost.message}", hint=_hint(lost.message)) from None
+            kind = FaultKind.DATA if lost.type_name == _SCENARIO_ERROR else FaultKind.SANDBOX
+            raise Fault(kind, f"{self._data['scenario']}: {lost.message}", hint=_hint(lost.message)) from None
 
     def _setup(self) -> dict[str, Any]:
         data, options = self._data, self._options
         return {
-            "root": str(self._folder.resolve()),
+            "root": str(self._dataset.folder.resolve()),
             "module": data["module"],
             "beside": data.get("beside", ""),
-            "turns": data["conversation"]["turns"],
+            "turns": [confined_turn(turn) for turn in data["conversation"]["turns"]],
             "description": data.get("description", ""),
             "requirements": data.get("requirements", ""),
             "max_steps": options.max_steps,
@@ -117,7 +135,8 @@ class _AgentPlay:
     def __init__(self, case: Case, stage: Stage, options: CaveOptions) -> None:
         self._turns = cast("list[dict[str, Any]]", case.data["conversation"]["turns"])
         self._stage, self._options = stage, options
-        self._turn = self._asked = 0
+        self._turn = 0
+        self._guard = ReportGuard(options.max_steps, options.max_output)
         self._answers_by_turn: list[_TurnAnswers] = []
 
     async def play(self, start: _WorkerFactory) -> list[dict[str, Any]]:
@@ -139,20 +158,24 @@ class _AgentPlay:
         return played
 
     async def _play_turn(self) -> dict[str, Any]:
-        number, self._asked = self._turn, 0
+        number = self._turn
+        self._guard.begin_turn()
         self._answers_by_turn.append(_TurnAnswers(await self._stage.perform("clock", {"turn": number}, _now)))
         query = self._turns[number].get("query", "")
         try:
             record = await self._retry_if_killed()
             read_turn(record)
+            self._guard.turn(record)
         except BadRecord as error:
             await self._worker.kill()
             record = lost_turn(query, f"the worker sent no record of the turn: {error}", "protocol")
         except WorkerLost as lost:
-            if lost.cause in ("start", "killed"):
+            if lost.cause in ("start", "killed") or not self._guard.is_answered:
                 raise
             record = lost_turn(query, lost.message, lost.cause)
         except WorkerError as error:
+            if not self._guard.is_answered:  # nothing of the model's has run yet
+                raise Fault(FaultKind.SANDBOX, f"the agent does not run: {error}") from None
             record = {"query": query, "trouble": f"the agent failed: {error}"}
 
         async def done() -> Any:
@@ -179,7 +202,8 @@ class _AgentPlay:
         return await self._call(self._turn, self._replay_answers(self._turn, self._answer))
 
     async def _call(self, turn: int, on_ask: OnAsk) -> Any:
-        return await self._worker.call("play", {"turn": turn, "now": self._answers_by_turn[turn].now}, on_ask=on_ask)
+        arguments = {"turn": confined_turn(self._turns[turn]), "now": self._answers_by_turn[turn].now}
+        return await self._worker.call("play", arguments, on_ask=on_ask, new_span=_NEW_SPAN)
 
     def _replay_answers(self, turn: int, next_answer: OnAsk) -> OnAsk:
         """Answer what was asked in a turn before as it was answered then, and leave the rest to `then`."""
@@ -193,6 +217,8 @@ class _AgentPlay:
 
     async def _answer(self, kind: str, data: Any) -> Any:
         try:
+            if kind not in ("model", "cell"):
+                raise BadRecord("nothing is known by that name")
             answer = await (self._ask(read_question(data)) if kind == "model" else self._cell(read_cell(data)))
         except BadRecord as error:
             raise WorkerLost("protocol", f"the worker sent no proper {kind[:40]!r}: {error}; it was ended") from None
@@ -200,22 +226,23 @@ class _AgentPlay:
         return answer
 
     async def _ask(self, question: Question) -> dict[str, Any]:
-        step, self._asked = self._asked, self._asked + 1
-        if step >= self._options.max_steps:
-            raise WorkerLost("protocol", "the worker asked for more steps than a turn has; it was ended")
-        turn = self._turns[self._turn]
+        messages = _messages(question)
+        self._guard.question(question)
+        turn, step = self._turns[self._turn], self._guard.step
         reply = await self._stage.ask(
-            _messages(question),
+            messages,
             turn=self._turn,
             step=step,
             scripted=lambda: scripted_answers_for(turn, "cave", step),
         )
+        self._guard.reply(reply.content or "")
         usage = reply.usage
         tokens = [usage.input, usage.output, usage.input + usage.output] if usage else [0, 0, 0]
         return {"content": reply.content or "", "tokens": tokens}
 
     async def _cell(self, cell: CellJson) -> dict[str, Any]:
-        step = max(0, self._asked - 1)
+        self._guard.cell(cell)
+        step = self._guard.step
         seen = cell.output if cell.length <= self._options.max_output else cell.output[:_KEPT_OF_EXCESS]
 
         async def done() -> Any:

@@ -4,6 +4,7 @@ import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from console.core.case import Case, Setting
@@ -142,9 +143,9 @@ class CaveBenchSuite:
 
     async def play(self, case: Case, stage: "Stage", setting: Setting) -> Any:
         """Hold the conversation."""
-        from console.suites.cavebench.play import play_case
+        from console.suites.cavebench.play import Dataset, play_case
 
-        return await play_case(case, stage, setting, self._entry.folder)
+        return await play_case(case, stage, setting, Dataset(self._entry.folder, self._withheld))
 
     def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
         """Judge every turn."""
@@ -175,6 +176,12 @@ class CaveBenchSuite:
         from console.suites.line_checks import RowChecker
 
         return RowChecker(CaveLineChecker().check)
+
+    @cached_property
+    def _withheld(self) -> list[Path]:
+        from console.suites.cavebench.confined import withheld_files
+
+        return withheld_files(self._entry.folder, {item.file for item in self._scenarios})
 
     @cached_property
     def _scenarios(self) -> list[Scenario]:

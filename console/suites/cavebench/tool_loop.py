@@ -16,6 +16,7 @@ from console.sandbox.worker import Worker, WorkerError, WorkerLost
 from console.suites.cavebench.options import CaveOptions
 from console.suites.cavebench.prompt import MAX_STEPS_ANSWER, system_prompt
 from console.suites.cavebench.record import lost_turn
+from console.suites.cavebench.schema import ToolSchemaError
 from console.suites.cavebench.scripted_answers import scripted_answers_for
 from console.suites.stage import Stage
 
@@ -54,7 +55,8 @@ class ToolLoop:
         try:
             facts = await self._tool_worker.do("describe", {}, turn=-1)
         except WorkerError as error:
-            raise Fault(FaultKind.DATA, f"the tools cannot be offered natively: {error.message}") from None
+            kind = FaultKind.DATA if error.type_name == ToolSchemaError.__name__ else FaultKind.SANDBOX
+            raise Fault(kind, f"the tools cannot be offered natively: {error.message}") from None
         self._tools = [{"type": "function", "function": schema} for schema in facts["tools"]]
         texts = [self._data.get(key) or facts[key] for key in ("description", "requirements")]
         self._messages = [{"role": "system", "content": system_prompt(*texts)}]

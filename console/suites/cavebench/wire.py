@@ -12,6 +12,10 @@ from console.suites.cavebench.value import EvaluatorError, Foreign, canonical
 
 MARK = "$foreign"
 """Key of the object that stands for a value JSON cannot carry."""
+SHOWN = 200_000
+"""Longest output, in characters, that leaves a worker; what is longer is only counted."""
+CALLS_BYTES = 256 << 10
+"""Longest list of calls, as JSON, that the report of one cell shows; the record of the turn has all."""
 _DEPTH = 40
 _DIGITS = 4000
 _TEXT = 20_000

@@ -21,12 +21,12 @@ from cave_agent.runtime.executor import ExecutionResult
 from console.sandbox.serve import Operation, Port
 from console.suites.cavebench.access import access_of
 from console.suites.cavebench.inside import stubs
-from console.suites.cavebench.inside.scenario import ScenarioModule, coded_calls, load
+from console.suites.cavebench.inside.scenario import ScenarioModule, coded_calls, first_calls, load
 from console.suites.cavebench.inside.tracker import CallTracker
-from console.suites.cavebench.wire import sendable
+from console.suites.cavebench.wire import CALLS_BYTES, SHOWN, sendable
 
-_SHOWN = 200_000
-"""Longest output that leaves the worker; what is longer is only counted."""
+_ERROR = 200
+"""Longest name of an exception."""
 
 
 class CellTimeout(BaseException):
@@ -73,10 +73,10 @@ class WatchedRuntime(PythonRuntime):
             "cell",
             {
                 "code": sendable(code),
-                "output": sendable(output[:_SHOWN]),
+                "output": sendable(output[:SHOWN]),
                 "length": len(output),
-                "error": "" if result.error is None else type(result.error).__name__,
-                "calls": coded_calls(numbered[already:]),
+                "error": "" if result.error is None else type(result.error).__name__[:_ERROR],
+                "calls": first_calls(coded_calls(numbered[already:]), CALLS_BYTES),
                 "reads": list(access.reads),
                 "writes": list(access.writes),
                 "step": self._model.step,
@@ -106,7 +106,7 @@ class AgentSession:
     """The operations of cave mode."""
 
     def __init__(self, port: Port, scenario: ScenarioModule, setup: dict[str, Any]) -> None:
-        self._scenario, self._turns = scenario, setup["turns"]
+        self._scenario = scenario
         self._tracker = CallTracker(tool.__name__ for tool in scenario.tools)
         self._model = ProxyModel(port)
         self._runtime = WatchedRuntime(
@@ -127,7 +127,7 @@ class AgentSession:
 
     async def play(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Play one turn: hook, agent, validator. Returns what is recorded of it."""
-        turn = self._turns[arguments["turn"]]
+        turn = arguments["turn"]
         query, trouble = self._run_hook(turn)
         if trouble:
             return {"query": sendable(turn.get("query", "")), "trouble": trouble}
@@ -156,7 +156,7 @@ class AgentSession:
         try:
             changed = self._scenario.hooks[hook](ValidatorRuntime(self._runtime), stubs.Turn(**turn))
         except BaseException as error:
-            return query, f"hook {hook} raised {type(error).__name__}: {error}"
+            return query, sendable(f"hook {hook} raised {type(error).__name__}: {error}")[:4000]
         return query if changed is None else str(changed), ""
 
 

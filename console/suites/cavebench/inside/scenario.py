@@ -1,7 +1,9 @@
 """A scenario's module, imported in the worker: tools, variables, types, validators, hooks."""
 
+import errno
 import importlib
 import importlib.util
+import json
 import os
 import sys
 from collections.abc import Callable
@@ -10,7 +12,11 @@ from types import ModuleType
 from typing import Any, cast
 
 from console.suites.cavebench.inside import stubs
-from console.suites.cavebench.wire import encode
+from console.suites.cavebench.wire import encode, sendable
+
+
+class ScenarioError(Exception):
+    """The scenario itself is at fault: its module does not import, or lacks what its turns name."""
 
 
 class ScenarioModule:
@@ -30,14 +36,16 @@ class ScenarioModule:
         """Make sure that all the turns name exists.
 
         Raises:
-            LookupError: names the turn and what is missing.
+            ScenarioError: names the turn and what is missing.
         """
         for number, turn in enumerate(turns, start=1):
             for key, functions in (("validator", self.validators), ("pre_turn_hook", self.hooks)):
                 name = turn.get(key)
                 if name and name not in functions:
                     listed = ", ".join(sorted(functions)) or "none"
-                    raise LookupError(f"turn {number} names the {key} {name!r}, which is not in the module ({listed})")
+                    raise ScenarioError(
+                        f"turn {number} names the {key} {name!r}, which is not in the module ({listed})"
+                    )
 
     def validate(
         self, turn: dict[str, Any], response: str, runtime: Any, calls: list[tuple[str, Any, str]]
@@ -49,28 +57,42 @@ class ScenarioModule:
         tool_calls = [stubs.ToolCall(function, arguments, call_id) for function, arguments, call_id in calls]
         try:
             result = self.validators[name](response, runtime, stubs.Turn(**turn), tool_calls)
-            return {"success": bool(result.success), "message": str(result.message), "trouble": ""}
+            return {"success": bool(result.success), "message": sendable(str(result.message)), "trouble": ""}
         except BaseException as error:
             text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-            return {"success": False, "message": "", "trouble": text[:2000]}
+            return {"success": False, "message": "", "trouble": sendable(text[:2000])}
 
 
 def load(root: str, module: str, beside: str) -> ScenarioModule:
     """Import a scenario's module under the stand-ins, from the root or from the file beside its JSON.
 
     Raises:
-        Exception: whatever the module raises on import.
+        ScenarioError: the module raised on import.
+        OSError: the confinement refused what the module needs.
+        MemoryError: the same, for memory.
     """
     stubs.install()
     sys.path.insert(0, root)
     os.chdir(root)
     try:
+        return ScenarioModule(_import_module(root, module, beside))
+    except (PermissionError, MemoryError):
+        raise
+    except BaseException as error:
+        if isinstance(error, OSError) and error.errno in (errno.EROFS, errno.ENOSYS):
+            raise
+        text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        raise ScenarioError(text) from None
+
+
+def _import_module(root: str, module: str, beside: str) -> ModuleType:
+    try:
         is_importable = importlib.util.find_spec(module) is not None
     except (ImportError, ValueError):
         is_importable = False
     if is_importable or not beside:
-        return ScenarioModule(importlib.import_module(module))
-    return ScenarioModule(_import_file(Path(root, beside)))
+        return importlib.import_module(module)
+    return _import_file(Path(root, beside))
 
 
 def coded_calls(calls: list[tuple[str, Any, str]]) -> list[dict[str, Any]]:
@@ -79,6 +101,15 @@ def coded_calls(calls: list[tuple[str, Any, str]]) -> list[dict[str, Any]]:
         {"function": function, "arguments": encode(arguments), "call_id": call_id}
         for function, arguments, call_id in calls
     ]
+
+
+def first_calls(calls: list[dict[str, Any]], size: int) -> list[dict[str, Any]]:
+    """Return as many calls, from the first, as fit into a size in bytes of JSON."""
+    for number, call in enumerate(calls):
+        size -= len(json.dumps(call)) + 2
+        if size < 2:
+            return calls[:number]
+    return calls
 
 
 def _import_file(path: Path) -> ModuleType:

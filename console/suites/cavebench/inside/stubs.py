@@ -31,22 +31,21 @@ class ToolCall:
 
 
 class Turn:
-    """A turn as validators and hooks see it; the keys of its JSON are attributes."""
+    """A turn as validators and hooks see it: what of its JSON enters the sandbox, as attributes."""
 
     query: str
 
     def __init__(self, **fields: Any) -> None:
         """Take the turn's JSON, with defaults for what is absent."""
-        defaults: dict[str, Any] = {
-            "query": "",
-            "reference_response": "",
-            "validator": None,
-            "pre_turn_hook": None,
-            "expected_function_calls": [],
-            "expected_variable_reads": [],
-            "expected_variable_writes": [],
-        }
-        self.__dict__.update(defaults | fields)
+        self.__dict__.update({"query": "", "validator": None, "pre_turn_hook": None} | fields)
+
+    def __getattr__(self, name: str) -> Any:
+        """Refuse what a turn does not have here.
+
+        Raises:
+            AttributeError: always; what is expected of the model does not enter the sandbox.
+        """
+        raise AttributeError(f"a turn has no {name} here: what is expected of the model does not enter the sandbox")
 
 
 class Variable:

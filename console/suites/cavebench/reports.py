@@ -1,0 +1,102 @@
+"""How much a worker may report, counted on the engine's side: its code may be the model's, and may forge every message.
+
+In a turn of cave mode the model is asked, its code runs as one cell, the model is asked again. Whatever does not follow
+that order, or is longer than the program ever sends, is forged; it ends the worker and fails the turn. So a turn cannot
+leave more in the journal than its replies, and the outputs the model is shown, account for.
+"""
+
+from typing import Any
+
+import msgspec
+
+from console.suites.cavebench.record import BadRecord, CellJson, Question
+from console.suites.cavebench.wire import CALLS_BYTES, SHOWN
+
+_TURN_BYTES = 4 << 20
+"""Longest record of a turn, as JSON."""
+_QUESTION_SLACK = 256 << 10
+"""Characters by which a question may grow beyond what was said: its query, and words around outputs."""
+_CODE_SLACK = 1000
+_NAMES_PER_CODE = 40
+"""A name may be longer than it is written: some single characters stand for eighteen; reads and writes are apart."""
+_ERROR = 200
+
+
+class ReportGuard:
+    """What the worker of a conversation may report next."""
+
+    def __init__(self, max_steps: int, max_output: int) -> None:
+        """Begin a conversation, which nothing was said in yet."""
+        self._max_steps, self._max_output = max_steps, max_output
+        self._asked = self._reply = self._output = 0
+        self._question: int | None = None
+        self._cell_is_due = False
+
+    @property
+    def step(self) -> int:
+        """Number of the last question of the turn, from 0."""
+        return max(0, self._asked - 1)
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether the model has answered yet in this conversation: only then can code of the model have run."""
+        return self._question is not None
+
+    def begin_turn(self) -> None:
+        """Begin a turn."""
+        self._asked, self._cell_is_due = 0, False
+
+    def question(self, question: Question) -> None:
+        """Check a question for the model.
+
+        Raises:
+            BadRecord: it is out of order, one too many, or holds more than the conversation.
+        """
+        if self._asked >= self._max_steps:
+            raise BadRecord("it is one more than a turn has")
+        if self._cell_is_due:
+            raise BadRecord("the cell before it was not reported")
+        size = sum(len(message.content) for message in question.messages)
+        if self._question is not None and size > self._question + self._reply + self._output + _QUESTION_SLACK:
+            raise BadRecord("it is longer than what was said")
+        self._asked += 1
+        self._question, self._output = size, 0
+
+    def reply(self, content: str) -> None:
+        """Note the model's answer to the last question."""
+        self._reply, self._cell_is_due = len(content), True
+
+    def cell(self, cell: CellJson) -> None:
+        """Check the report of a cell.
+
+        Raises:
+            BadRecord: it is out of order, or longer than the program sends.
+        """
+        if not self._cell_is_due:
+            raise BadRecord("no reply of the model had a cell left")
+        names = sum(len(name) for name in (*cell.reads, *cell.writes))
+        if len(cell.code) > self._reply + _CODE_SLACK or names > _NAMES_PER_CODE * len(cell.code):
+            raise BadRecord("its code is longer than the reply")
+        if not len(cell.output) <= min(cell.length, SHOWN) or len(cell.error) > _ERROR:
+            raise BadRecord("its output is longer than it says, or than any")
+        if _size(cell.calls) > CALLS_BYTES:
+            raise BadRecord("its calls are too many")
+        self._cell_is_due = False
+        self._output = min(cell.length, self._max_output)
+
+    def turn(self, record: Any) -> None:
+        """Check the size of the record of a turn.
+
+        Raises:
+            BadRecord: it is too long, or nothing that a journal can hold.
+        """
+        size = _size(record)
+        if size > _TURN_BYTES:
+            raise BadRecord(f"it has {size} bytes, more than {_TURN_BYTES}")
+
+
+def _size(data: Any) -> int:
+    try:
+        return len(msgspec.json.encode(data))
+    except (OverflowError, ValueError, TypeError, RecursionError) as error:
+        raise BadRecord(f"it cannot be kept: {error}") from None
