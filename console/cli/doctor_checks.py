@@ -165,22 +165,23 @@ def check_runs(runs: Path | None) -> list[Finding]:
 
 
 def check_sandbox() -> list[Finding]:
-    """How far code written by a model can be confined on this machine."""
+    """How far code written by a model can be confined on this machine, and whether it runs so: plays a real turn."""
+    from console.sandbox.probe import reached_level
+    from console.suites.cavebench.trial import play_trial
+
     try:
-        level = asyncio.run(_sandbox_level())
-    except (Fault, UsageError, OSError, ImportError) as error:
-        return [Finding("sandbox", "confinement", DOUBT, f"no worker could be started: {error}", _SANDBOX_HINT)]
-    return [Finding("sandbox", "confinement", GOOD if level[0] else DOUBT, level[1], "" if level[0] else _SANDBOX_HINT)]
+        trial = asyncio.run(play_trial())
+        level = trial.level or reached_level()
+    except (UsageError, OSError) as error:
+        return [Finding("sandbox", "confinement", BAD, f"no worker could be started: {error}", _SANDBOX_HINT)]
+    missing = f"Missing: {', '.join(level.missing)}." if level.missing else ""
+    confinement = Finding("sandbox", "confinement", GOOD if level.is_enough else DOUBT, level.text, missing)
+    name = f"{trial.mode} turn"
+    if trial.trouble:
+        return [confinement, Finding("sandbox", name, BAD, trial.trouble, trial.hint or _SANDBOX_HINT)]
+    text = f"played and graded in {trial.seconds:.1f} s"
+    hint = "" if trial.mode == "cave" else "Cave mode needs the extra: pip install 'eval-console[cave]'."
+    return [confinement, Finding("sandbox", name, GOOD, text, hint)]
 
 
 _SANDBOX_HINT = "Suites that run code written by the model need Linux with Landlock or user namespaces."
-
-
-async def _sandbox_level() -> tuple[bool, str]:
-    from console.sandbox.worker import Worker
-
-    worker = await Worker.start("console.sandbox.programs.cell", allow_weaker=True)
-    try:
-        return worker.level.is_enough, worker.level.text
-    finally:
-        await worker.kill()

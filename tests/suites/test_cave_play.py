@@ -566,3 +566,44 @@ def test_report_sums_turns_and_names_both_counts_of_missing_calls(tmp_path: Path
     assert (values["missing calls"], values["missing calls (true)"]) == (0, 1)
     assert values["steps per turn"] == 1.5
     assert list(report.categories) == ["s"]
+
+
+@pytest.mark.parametrize("mode", [pytest.param("cave", marks=cave_mode), "json"])
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ("open('/etc/shadow')", FaultKind.SANDBOX),
+        ("import socket\nsocket.socket()", FaultKind.SANDBOX),
+        ("x = bytearray(8 << 30)", FaultKind.SANDBOX),
+        ("import os\nos._exit(3)", FaultKind.SANDBOX),
+        ("open('absent.csv')", FaultKind.DATA),
+        ("raise SystemExit(1)", FaultKind.DATA),
+        ("import absent_module", FaultKind.DATA),
+        ("def (", FaultKind.DATA),
+        ("tools = [1 / 0]", FaultKind.DATA),
+    ],
+)
+async def test_whose_fault_it_is_that_a_module_does_not_import(
+    tmp_path: Path, mode: str, body: str, kind: FaultKind
+) -> None:
+    suite, case = scenario(tmp_path, {"query": "x"})
+    (tmp_path / "mod.py").write_text(body)
+    with pytest.raises(Fault) as caught:
+        await suite.play(case, MemoryStage(), setting(mode))
+    assert caught.value.kind is kind, caught.value.message
+
+
+@cave_mode
+async def test_an_agent_that_does_not_run_before_any_reply_is_the_sandboxs_fault(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from console.suites.cavebench import play
+
+    async def call(*arguments: Any, **options: Any) -> Any:
+        raise play.WorkerError("PermissionError", "Operation not permitted")
+
+    suite, case = scenario(tmp_path, {"query": "x"})
+    monkeypatch.setattr(play.Worker, "call", call)
+    with pytest.raises(Fault, match="Operation not permitted") as caught:
+        await suite.play(case, MemoryStage(), setting("cave"))
+    assert caught.value.kind is FaultKind.SANDBOX

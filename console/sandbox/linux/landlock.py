@@ -5,6 +5,7 @@ it lacks is for other layers. Reading file names' attributes (stat) stays possib
 """
 
 import ctypes
+import errno
 import os
 from collections.abc import Iterable
 
@@ -26,11 +27,17 @@ _BITS_NET, _BITS_SCOPE = 0b11, 0b11
 
 
 def version() -> int:
-    """Return the Landlock version of the running kernel, 0 without one."""
+    """Return the Landlock version of the running kernel, 0 without one.
+
+    Raises:
+        OSError: a policy denies even the question.
+    """
     try:
         return kernel.syscall(_CREATE, None, 0, _VERSION_QUERY)
-    except OSError:
-        return 0
+    except OSError as error:
+        if error.errno in (errno.ENOSYS, errno.EOPNOTSUPP):
+            return 0
+        raise
 
 
 def restrict(listed: Iterable[str], read_only: Iterable[str], writable: Iterable[str], newest: int) -> int:
