@@ -124,7 +124,7 @@ class _TrialStage:
 
     async def embed(self, texts: Sequence[str], *, role: str = "embedding") -> list[list[float]]:
         """Refuse: nothing of cave-bench is embedded."""
-        raise NotImplementedError
+        raise AssertionError("cave-bench embeds nothing")
 
     async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
         """Do an effect; nothing is kept."""
