@@ -49,17 +49,27 @@ def open_bfcl(args: PhaseArguments) -> BfclSuite:
     return suite
 
 
-def add_phase_arguments(parser: argparse.ArgumentParser, *, models: str, categories: str, mode: str) -> None:
-    """Add the official flags of both phases, then ours.
+def add_phase_arguments(parser: argparse.ArgumentParser, *, models: str, categories: str) -> None:
+    """Add the official flags of both phases, then the data.
 
     Args:
         parser: of the phase.
         models: help of `--model`.
         categories: what is taken without `--test-category`.
-        mode: help of `--mode`.
     """
     parser.add_argument("--model", action="append", default=[], metavar="A,B", help=models)
     parser.add_argument("--test-category", action="append", default=[], metavar="X,Y", help=f"default: {categories}")
     parser.add_argument("--result-dir", type=Path, default=Path("result"), metavar="DIR")
     parser.add_argument("-s", "--suite", default="bfcl", metavar="NAME", help="the data (default: bfcl)")
-    parser.add_argument("--mode", choices=("fc", "prompt"), help=mode)
+
+
+def add_reading_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add what a person can say of answers whose form nothing else tells."""
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
+        "--handler",
+        dest="read_as",
+        metavar="NAME|FAMILY",
+        help="read answers as those of a model of the official registry, or of a decode family",
+    )
+    group.add_argument("--mode", choices=("fc", "prompt"), help="read them as native calls or texts of a run of ours")

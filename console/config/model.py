@@ -91,6 +91,8 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Further HTTP headers."""
     mode: Literal["fc", "prompt"] = "prompt"
     """How function-calling suites talk to it: native tools, or tools described in the prompt."""
+    bfcl_name: _Filled | None = None
+    """A name of the official BFCL registry: its whole row applies in BFCL, its mode included."""
     temperature: _FromZero | None = None
     max_tokens: _Count | None = None
     price: Price = Price()

@@ -160,6 +160,7 @@ _WORDS = {
 _HINTS = {
     "provider": 'One of "openai", "litellm", "simulated", "local".',
     "mode": '"fc" for native tools, "prompt" for tools described in the prompt.',
+    "bfcl_name": 'bfcl_name = "gpt-4o-2024-11-20-FC", one of `eval-console bfcl models`.',
     "price": "price = { in = 0.15, out = 0.60 } in USD per million tokens.",
     "limits": f"limits = {{ … }} with {', '.join(Limits.__struct_fields__)}.",
     "params": "params = { top_p = 0.9 } is passed on as it stands.",

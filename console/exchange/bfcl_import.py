@@ -16,7 +16,8 @@ from console.core.outcome import Outcome, Verdict
 from console.core.record import AnyRecord, Finished, Started
 from console.core.run import Manifest, ModelFacts, Selection
 from console.exchange.bfcl_layout import PREFIX, Line, read_lines
-from console.exchange.bfcl_results import is_error, speaks_natively
+from console.exchange.bfcl_reading import Reading
+from console.exchange.bfcl_results import is_error
 from console.exchange.bfcl_scores import check_ids
 from console.exchange.imported_run import write_run
 from console.store.runs import RunFolder, new_run_id
@@ -24,25 +25,28 @@ from console.suites.bfcl.categories import ALL, is_prerequisite
 from console.suites.suite import Suite
 
 
-def import_results(path: Path, suite: Suite, runs_root: Path, *, mode: str | None = None) -> RunFolder:
+def import_results(
+    path: Path, suite: Suite, runs_root: Path, *, handler: str | None = None, mode: str | None = None
+) -> RunFolder:
     """Make a run of a model's result files and return it.
 
     Args:
         path: the model's folder, a folder with only one model's results, or one result file.
         suite: the BFCL suite over the data that was asked.
         runs_root: where runs are kept.
-        mode: how the model was spoken to; None: found out from names and answers.
+        handler: a registry name or a decode family by which the answers are read; None: as the folder's name says.
+        mode: how a run of ours spoke to the model.
 
     Raises:
-        UsageError: no result file, several models, or results that do not fit the data; says which.
+        UsageError: no result file, several models, answers of which nobody says how they are read, or results that do
+            not fit the data; says which.
     """
     model, files = _files(path)
     lines = {category: read_lines(file) for category, file in files.items()}
     all_lines = [line for of_category in lines.values() for line in of_category]
     if not all_lines:
         raise UsageError("holds no result", where=str(path))
-    native = speaks_natively(model, all_lines)
-    setting = Setting(mode=mode or ("fc" if native else "prompt"))
+    setting = Reading(handler, mode, frozenset((model,))).setting(model, all_lines)
     judged: list[tuple[Case, Line]] = []
     for category, of_category in lines.items():
         chosen = suite.cases((category,), setting)
@@ -60,7 +64,7 @@ def _files(path: Path) -> tuple[str, dict[str, Path]]:
     for file in listed:
         category = file.name.removeprefix(f"{PREFIX}_").removesuffix("_result.json")
         if category in ALL:
-            by_model[_model_of(file, path)][category] = file
+            by_model[_model_of(file)][category] = file
     if not by_model:
         raise UsageError(
             "there is no BFCL result file",
@@ -76,11 +80,11 @@ def _files(path: Path) -> tuple[str, dict[str, Path]]:
     return next(iter(by_model.items()))
 
 
-def _model_of(file: Path, root: Path) -> str:
-    """Return the name of the folder above the group folders; for files named directly, that of their own folder."""
+def _model_of(file: Path) -> str:
+    """Return the name of the folder above the group folders."""
     groups = {"non_live", "live", "multi_turn", "agentic", "format_sensitivity", "memory", "kv", "vector", "rec_sum"}
     folder = file.resolve().parent
-    while folder.name in groups and folder != root.resolve().parent:
+    while folder.name in groups:
         folder = folder.parent
     return folder.name or "model"
 

@@ -1,8 +1,8 @@
 """The official summary tables: accuracies of all score files, aggregated by the official formulas, as CSV.
 
-Missing categories count as 0 and are shown as `N/A`; weights of missing ones come from the data. A model's name is
-shown as it is, since no registry of names is kept here; a folder without readable score files is skipped and
-reported, where the official command stops.
+Missing categories count as 0 and are shown as `N/A`; weights of missing ones come from the data. A folder named after
+a model of the official registry is shown as its row says, cost included; any other by its name alone. A folder without
+readable score files is skipped and reported, where the official command stops.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -22,11 +22,38 @@ from console.suites.bfcl.categories import (
     SCORING,
     WEB_SEARCH,
 )
+from console.suites.bfcl.profile import profile_of_folder
 from console.suites.bfcl.variation import CONFIGS
 
 Price = tuple[float, float]
 """USD per million tokens in and out."""
 NOT_KNOWN = "N/A"
+_HOUR = 23.92
+"""USD for an hour of eight H100, the official estimate for models that are served locally."""
+_AT_ONCE = 100
+"""Requests that such hardware answers at once, by the same estimate."""
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the tables say of a model besides numbers."""
+
+    name: str
+    link: str = ""
+    organization: str = ""
+    licence: str = ""
+    price: Price | None = None
+    hosted: bool = False
+    """Whether a missing price is estimated from hardware."""
+
+
+def _shown(folder: str, price: Price | None) -> Shown:
+    row = profile_of_folder(folder)
+    if row is None:
+        return Shown(folder.replace(",", " "), price=price)
+    if row.input_price is None or row.output_price is None:
+        return Shown(row.display_name, row.link, row.organization, row.licence, hosted=True)
+    return Shown(row.display_name, row.link, row.organization, row.licence, (row.input_price, row.output_price))
 
 
 @dataclass(slots=True)
@@ -44,12 +71,22 @@ class Spending:
             self.output_tokens += _numbers(line.get("output_token_count"))
             self.latencies += _numbers(line.get("latency"))
 
-    def cells(self, price: Price | None) -> "list[float | str]":
-        """Return cost, and mean, standard deviation and 95th percentile of latency, rounded to two places."""
-        cost: float | str = NOT_KNOWN
-        if price is not None and self.input_tokens and self.output_tokens:
-            cost = round((sum(self.input_tokens) * price[0] + sum(self.output_tokens) * price[1]) / 1e6, 2)
-        return [cost, *(latency_figures(self.latencies) or [NOT_KNOWN] * 3)]
+    def cells(self, price: Price | None, *, hosted: bool = False) -> "list[float | str]":
+        """Return cost, and mean, standard deviation and 95th percentile of latency, rounded to two places.
+
+        Args:
+            price: of the model's tokens.
+            hosted: whether a model without a price costs a share of rented hardware for as long as it answered.
+        """
+        return [self._cost(price, hosted=hosted), *(latency_figures(self.latencies) or [NOT_KNOWN] * 3)]
+
+    def _cost(self, price: Price | None, *, hosted: bool) -> float | str:
+        if price is None:
+            hours = sum(self.latencies) / 3600
+            return round(hours * _HOUR / _AT_ONCE, 2) if hosted and self.latencies else NOT_KNOWN
+        if not self.input_tokens or not self.output_tokens:
+            return NOT_KNOWN
+        return round(sum(self.input_tokens) * price[0] / 1e6 + sum(self.output_tokens) * price[1] / 1e6, 2)
 
 
 def _numbers(value: Any) -> Sequence[float]:
@@ -60,7 +97,7 @@ def _numbers(value: Any) -> Sequence[float]:
     return ()
 
 
-def _rows(model: str, at: Standing, spending: Sequence[Any], sensitivity: Line) -> dict[str, list[Any]]:
+def _rows(about: Shown, at: Standing, spending: Sequence[Any], sensitivity: Line) -> dict[str, list[Any]]:
     """Return a model's row in each table; the first cell is for the rank."""
 
     def shown(*names: str) -> list[Any]:
@@ -71,24 +108,24 @@ def _rows(model: str, at: Standing, spending: Sequence[Any], sensitivity: Line) 
     spread = [sensitivity.get("accuracy_max_delta", NOT_KNOWN), sensitivity.get("accuracy_std", NOT_KNOWN)]
     return {
         "non_live": [
-            *("", model, at.non_live.value, at.non_live.shown, at.simple.shown),
+            *("", about.name, at.non_live.value, at.non_live.shown, at.simple.shown),
             *(*simple, *non_live[1:], *shown("irrelevance")),
         ],
         "live": [
-            *("", model, at.live.value, at.live.shown, *shown(*LIVE[:4])),
+            *("", about.name, at.live.value, at.live.shown, *shown(*LIVE[:4])),
             *shown("live_irrelevance", "live_relevance"),
         ],
-        "multi_turn": ["", model, at.multi_turn.value, *shown(*MULTI_TURN)],
+        "multi_turn": ["", about.name, at.multi_turn.value, *shown(*MULTI_TURN)],
         "agentic": [
-            *("", model, at.agentic.value, at.web_search.shown, *shown(*WEB_SEARCH)),
+            *("", about.name, at.agentic.value, at.web_search.shown, *shown(*WEB_SEARCH)),
             *(at.memory.shown, *shown(*MEMORY)),
         ],
-        "format_sensitivity": ["", model, *spread, *(_config(sensitivity, config) for config in CONFIGS)],
+        "format_sensitivity": ["", about.name, *spread, *(_config(sensitivity, config) for config in CONFIGS)],
         "overall": [
-            *("", at.overall.value, model, "", *spending, at.non_live.shown, *non_live),
+            *("", at.overall.value, about.name, about.link, *spending, at.non_live.shown, *non_live),
             *(at.live.value, *shown(*LIVE[:4]), at.multi_turn.value, *shown(*MULTI_TURN)),
             *(at.web_search.shown, *shown(*WEB_SEARCH), at.memory.shown, *shown(*MEMORY)),
-            *(*shown("live_relevance"), at.irrelevance.shown, *spread, "", ""),
+            *(*shown("live_relevance"), at.irrelevance.shown, *spread, about.organization, about.licence),
         ],
     }
 
@@ -115,8 +152,9 @@ def write_tables(
         score_root: the score folder.
         columns: the official headings.
         entries: number of entries of each category of the data.
-        spending: tokens and latencies of the models evaluated just now, by folder name.
-        prices: of models whose price is known, by folder name.
+        spending: tokens and latencies of the models evaluated just now, by folder name; models that are even stand in
+            this order, those that were evaluated before after them.
+        prices: of models that are not in the registry, by folder name.
 
     Returns:
         The standings by model, and what was skipped.
@@ -127,10 +165,11 @@ def write_tables(
     headers, unread_files = read_headers(score_root)
     standings: dict[str, Standing] = {}
     tables: dict[str, list[list[Any]]] = {name: [] for name in columns.headings}
-    for model, by_category in headers.items():
+    for model in (*(name for name in spending if name in headers), *(name for name in headers if name not in spending)):
+        by_category, about = headers[model], _shown(model, prices.get(model))
         standings[model] = Standing(_reader(by_category, entries))
-        cells = spending.get(model, Spending()).cells(prices.get(model))
-        rows = _rows(model.replace(",", " "), standings[model], cells, by_category.get(FORMAT_SENSITIVITY, {}))
+        cells = spending.get(model, Spending()).cells(about.price, hosted=about.hosted)
+        rows = _rows(about, standings[model], cells, by_category.get(FORMAT_SENSITIVITY, {}))
         for name, row in rows.items():
             tables[name].append(row)
     for name, rows in tables.items():
@@ -169,7 +208,7 @@ def read_headers(score_root: Path) -> tuple[dict[str, dict[str, Line]], list[str
     """Return the header line of every score file, by model folder and category, and what could not be read."""
     by_model: dict[str, dict[str, Line]] = {}
     unread_files: list[str] = []
-    for folder in sorted(path for path in score_root.iterdir() if path.is_dir()):
+    for folder in (path for path in score_root.iterdir() if path.is_dir()):
         headers: dict[str, Line] = {}
         for path in sorted(folder.rglob(f"{PREFIX}_*_score.json")):
             category = path.name.removeprefix(f"{PREFIX}_").removesuffix("_score.json")

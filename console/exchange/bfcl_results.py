@@ -6,9 +6,9 @@ What was answered is written as it was recorded; a broken conversation is writte
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from console.core.outcome import Outcome
 from console.core.record import Asked, Finished
@@ -118,29 +118,3 @@ def answered_ids(root: Path, model: str, categories: Iterable[str]) -> set[str]:
         if path.exists():
             ids.update(str(line["id"]) for line in read_lines(path) if "id" in line and not is_error(line))
     return ids
-
-
-def speaks_natively(model: str, lines: Iterable[Mapping[str, Any]]) -> bool:
-    """Whether results come from native tool calls: the official name rule (`FC` in it), or what replies look like.
-
-    Native replies are lists of calls, written ones texts that begin with a bracket; the more frequent decides.
-    """
-    if "FC" in model:
-        return True
-    balance = 0
-    for line in lines:
-        for reply in _replies(line):
-            if isinstance(reply, list):
-                balance += reply != []
-            elif isinstance(reply, str) and reply.lstrip("`\n ").startswith("["):
-                balance -= 1
-    return balance > 0
-
-
-def _replies(line: Mapping[str, Any]) -> Iterable[Any]:
-    """Return the replies of a result: one, or those of all steps of all turns."""
-    result = line.get("result")
-    if is_single_turn(str(line.get("id", ""))) or not isinstance(result, list):
-        return (result,)
-    turns = cast("list[Any]", result)
-    return (step for turn in turns if isinstance(turn, list) for step in cast("list[Any]", turn))

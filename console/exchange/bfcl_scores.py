@@ -19,7 +19,7 @@ from console.exchange.bfcl_results import is_error
 from console.suites.bfcl.aggregate import spread
 from console.suites.bfcl.batch_scoring import Mark, mark_outputs
 from console.suites.bfcl.categories import ALL, FORMAT_SENSITIVITY, is_prerequisite, sort_key
-from console.suites.bfcl.decoding import family_of
+from console.suites.bfcl.decoding import family_of, reading_of
 from console.suites.bfcl.suite import BfclSuite
 
 
@@ -39,6 +39,8 @@ class CategoryScore:
     reasons: dict[str, int] = field(default_factory=dict[str, int])
     lines: list[Line] = field(default_factory=list[Line])
     """The result lines that were scored, for cost and latency."""
+    reading: str = ""
+    """The registry name or decode family by which the answers were read."""
     variations: Line = field(default_factory=Line)
     """Format sensitivity: the spread over prompt variations, and each one's accuracy."""
 
@@ -91,6 +93,7 @@ def score_category(
         failures=[recorder.line(mark, refusal, line.get("inference_log", "")) for line, mark, refusal in refused],
         reasons=dict(Counter(refusal.error_type for _, _, refusal in refused).most_common()),
         lines=lines,
+        reading=reading_of(setting),
         variations=_variations(marks) if category == FORMAT_SENSITIVITY else {},
     )
 
@@ -188,6 +191,11 @@ def unread_files(root: Path) -> list[str]:
             if path not in expected_paths and "_prereq_" not in path.name:
                 notes.append(f"{path}: is not read: no category of v4 has its results there")
     return notes
+
+
+def in_directory_order(root: Path) -> list[str]:
+    """Return the names of folders as the file system lists them: officially the order of models that are even."""
+    return [path.name for path in root.iterdir() if path.is_dir()] if root.is_dir() else []
 
 
 def _folders(root: Path) -> Iterable[Path]:

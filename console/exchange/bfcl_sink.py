@@ -6,13 +6,15 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
-from console.core.case import Key
+from console.core.case import Key, Setting
 from console.core.fault import UsageError
 from console.core.record import AnyRecord, Asked, Finished, Performed, Started
 from console.exchange.bfcl_layout import Line, read_lines, result_path
 from console.exchange.bfcl_log import States, conversation_log, input_log, results_of
+from console.exchange.bfcl_reading import MARK, mark_of
 from console.exchange.bfcl_results import result_line, write_results
 from console.suites.bfcl.categories import category_of, is_prerequisite, is_single_turn
+from console.suites.bfcl.decoding import family_of
 
 
 def no_states(case_id: str, output: Any) -> States:
@@ -29,7 +31,7 @@ class ResultSink:
         root: Path,
         model: str,
         *,
-        family: str,
+        setting: Setting,
         replace: bool,
         include_input_log: bool = False,
         states: Callable[[str, Any], States] = no_states,
@@ -39,14 +41,15 @@ class ResultSink:
         Args:
             root: the result folder.
             model: the model's name.
-            family: the decode family of its answers.
+            setting: how its answers are decoded.
             replace: whether new answers take the place of old ones.
             include_input_log: whether to write what was sent.
             states: from case id and output to the states of its simulators; nothing to leave them out.
         """
         self.written = 0
         self._root, self._model, self._replace = root, model, replace
-        self._family, self._inputs, self._states = family, include_input_log, states
+        self._family, self._inputs, self._states = family_of(setting), include_input_log, states
+        self._mark = mark_of(model, setting)
         self._calls: dict[Key, list[Asked]] = {}
         self._performed: dict[Key, list[Performed]] = {}
         self._known: dict[Path, set[str]] = {}
@@ -83,6 +86,8 @@ class ResultSink:
         line = result_line(record, calls, log=self._log(record, calls, performed))
         if line is None or record.key.rollout:
             return
+        if self._mark is not None:
+            line[MARK] = self._mark
         path = result_path(self._root, self._model, category_of(line["id"]))
         written_ids = self._ids_in(path)
         if line["id"] in written_ids:

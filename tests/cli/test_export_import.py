@@ -97,7 +97,7 @@ def test_failed_inferences_of_bfcl_files_come_in_as_broken(console, home):
     ]
     file = folder / "BFCL_v4_irrelevance_result.json"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    ended = console("import", "result/peer", "-s", "bfcl-starter", "--json")
+    ended = console("import", "result/peer", "-s", "bfcl-starter", "--mode", "prompt", "--json")
     tally = ended.data["summary"]["tally"]
     assert (tally["broken"], tally["passed"], tally["input_tokens"]) == (1, 1, 7)
     assert ended.data["summary"]["model"] == "peer"
@@ -119,9 +119,13 @@ def test_aidan_results_go_out_and_come_back(console, finished):
     [
         ("nothing", None, "does not exist"),
         ("empty", "", "no results that are known"),
-        ("result/a/live/BFCL_v4_live_simple_result.json", "{oops\n", "not a JSON object"),
-        ("result/a/live/BFCL_v4_live_simple_result.json", '{"id": "live_simple_x", "result": "f"}\n', "no entry"),
-        ("result/a/live/BFCL_v4_live_simple_result.json", "", "holds no result"),
+        ("result/qwq-32b/live/BFCL_v4_live_simple_result.json", "{oops\n", "not a JSON object"),
+        (
+            "result/qwq-32b/live/BFCL_v4_live_simple_result.json",
+            '{"id": "live_simple_x", "result": "f"}\n',
+            "no entry",
+        ),
+        ("result/qwq-32b/live/BFCL_v4_live_simple_result.json", "", "holds no result"),
     ],
 )
 def test_import_says_what_is_wrong_and_makes_no_run(console, home, name, text, words):

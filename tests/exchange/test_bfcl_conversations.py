@@ -94,24 +94,24 @@ def test_states_can_be_left_out_and_inputs_written(console, tmp_path):
 )
 def test_failed_conversations_have_the_official_fields(console, tmp_path, turns, reason, error_fields, fields):
     line = {"id": "multi_turn_base_1", "result": turns, "inference_log": ["kept"]}
-    write_lines(result_path(tmp_path / "result", "a/b", "multi_turn_base"), [line], ascii_only=True)
+    write_lines(result_path(tmp_path / "result", "google/gemma-3-1b-it", "multi_turn_base"), [line], ascii_only=True)
     assert console("bfcl", "evaluate", "--partial-eval") == 0
-    header, failed = read_lines(score_path(tmp_path / "score", "a/b", "multi_turn_base"))
+    header, failed = read_lines(score_path(tmp_path / "score", "google/gemma-3-1b-it", "multi_turn_base"))
     assert header == {"accuracy": 0.0, "correct_count": 0, "total_count": 1}
     head = ["id", "model_name", "test_category", "valid", "error", "prompt"]
     assert list(failed) == [*head, *fields, "possible_answer", "inference_log"]
     assert list(failed["error"]) == error_fields
     assert failed["error"]["error_type"] == reason
-    assert (failed["model_name"], failed["inference_log"]) == ("a_b", ["kept"])
+    assert (failed["model_name"], failed["inference_log"]) == ("google_gemma-3-1b-it", ["kept"])
     assert "function" not in failed["prompt"]
     assert {"question", "initial_config", "involved_classes"} <= failed["prompt"].keys()
 
 
 def test_a_state_that_differs_is_recorded_from_both_sides(console, tmp_path):
     line = {"id": "multi_turn_base_1", "result": [[BALANCE], ["[top_up(cents=1000)]"], [CANCEL]]}
-    write_lines(result_path(tmp_path / "result", "m", "multi_turn_base"), [line], ascii_only=True)
+    write_lines(result_path(tmp_path / "result", "grok-4-0709", "multi_turn_base"), [line], ascii_only=True)
     assert console("bfcl", "evaluate", "--partial-eval") == 0
-    details = read_lines(score_path(tmp_path / "score", "m", "multi_turn_base"))[1]["error"]["details"]
+    details = read_lines(score_path(tmp_path / "score", "grok-4-0709", "multi_turn_base"))[1]["error"]["details"]
     for name, both in details["differences"].items():
         assert both["model"] == details["model_instance_state"][name]
         assert both["ground_truth"] == details["ground_truth_instance_state"][name]

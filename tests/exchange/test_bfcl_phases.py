@@ -51,7 +51,7 @@ def console(tmp_path, monkeypatch, capsys):
     return run
 
 
-def results(category="simple_python", model="any/model", **answers):
+def results(category="simple_python", model="gpt-4o-2024-11-20", **answers):
     """Write a result file: entry number (after `n`) to result."""
     lines = [{"id": f"{category}_{key[1:]}", "result": value, "latency": 0.5} for key, value in answers.items()]
     path = result_path(__import__("pathlib").Path("result"), model, category)
@@ -119,8 +119,9 @@ def test_overwrite_and_chosen_ids(console, tmp_path):
 
 
 def test_evaluate_scores_any_model_name_without_key_or_network(console, tmp_path):
-    results(**{f"n{number}": WRONG if number % 4 == 0 else RIGHT for number in range(12)})
-    code, data, _ = evaluate(console, "--model", "any/model")
+    answers = {f"n{number}": WRONG if number % 4 == 0 else RIGHT for number in range(12)}
+    results(model="any/model", **answers)
+    code, data, _ = evaluate(console, "--model", "any/model", "--mode", "prompt")
     assert code == 0
     score = data["scores"][0]
     assert (score["correct_count"], score["total_count"]) == (9, 12)
@@ -137,8 +138,11 @@ def test_evaluate_scores_any_model_name_without_key_or_network(console, tmp_path
     assert (tmp_path / "score" / "data_overall.csv").is_file()
 
 
-def test_native_calls_are_recognised(console):
-    results(**{f"n{number}": [{"weather_now": json.dumps({"city": "Oslo"})}] for number in range(12)})
+def test_native_calls_are_read_by_the_name_of_their_folder(console):
+    results(
+        model="gpt-4o-2024-11-20-FC",
+        **{f"n{number}": [{"weather_now": json.dumps({"city": "Oslo"})}] for number in range(12)},
+    )
     code, data, _ = evaluate(console)
     assert code == 0
     assert data["scores"][0]["accuracy"] == 1
@@ -185,7 +189,7 @@ def test_one_bad_file_does_not_spoil_the_others(console):
     ],
 )
 def test_ids_that_do_not_fit_are_named(console, tmp_path, lines, words):
-    write_lines(result_path(tmp_path / "result", "m", "simple_python"), lines, ascii_only=True)
+    write_lines(result_path(tmp_path / "result", "grok-4-0709", "simple_python"), lines, ascii_only=True)
     code, _, err = evaluate(console, "--partial-eval")
     assert code == 2
     for word in words:
@@ -218,7 +222,7 @@ def test_nothing_to_evaluate_and_unknown_names(console):
     code, _, err = evaluate(console)
     assert (code, "no result file" in err) == (2, True)
     results(n0=RIGHT)
-    assert "Did you mean any_model?" in evaluate(console, "--model", "any/modle")[2]
+    assert "Did you mean gpt-4o-2024-11-20?" in evaluate(console, "--model", "gpt-4o-2024-11-2")[2]
     assert "Did you mean simple_python?" in evaluate(console, "--test-category", "simple_pyton")[2]
     assert "unknown phase" in console("bfcl", "evalute")[2]
 

@@ -48,9 +48,8 @@ class GenerateArguments(PhaseArguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the official flags, and ours after them."""
-    add_phase_arguments(
-        parser, models="models of models.toml", categories="all", mode="native tools, or tools in the prompt"
-    )
+    add_phase_arguments(parser, models="models of models.toml", categories="all")
+    parser.add_argument("--mode", choices=("fc", "prompt"), help="native tools, or tools in the prompt")
     parser.add_argument("--temperature", type=float, metavar="T", help="default: as in models.toml, else 0.001")
     parser.add_argument("--num-threads", type=int, default=1, metavar="N", help="conversations at once (default: 1)")
     parser.add_argument("--run-ids", action="store_true", help="ids of test_case_ids_to_generate.json instead")
@@ -168,7 +167,7 @@ def _generate(args: GenerateArguments, model: str, prepared: PreparedRun, result
     sink = ResultSink(
         result_root,
         folder_name(model),
-        family=family_of(setting),
+        setting=setting,
         replace=args.allow_overwrite,
         include_input_log=args.include_input_log,
         states=no_states if args.exclude_state_log else states,

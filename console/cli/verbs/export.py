@@ -87,13 +87,12 @@ def _as_bfcl(folder: RunFolder, root: Path) -> list[Path]:
     from console.exchange.bfcl_sink import ResultSink
     from console.store.journal import JournalReader
     from console.suites.bfcl.categories import ALL
-    from console.suites.bfcl.decoding import family_of
 
     manifest = folder.manifest()
     played = [name for name in folder.summary().categories if name]
     if not played or any(name not in ALL and not name.endswith("_prereq") for name in played):
         raise UsageError("holds no BFCL conversation", where=folder.name, hint="Choose another --format.")
-    sink = ResultSink(root, folder_name(manifest.model.name), family=family_of(manifest.setting), replace=True)
+    sink = ResultSink(root, folder_name(manifest.model.name), setting=manifest.setting, replace=True)
     reader = JournalReader(folder.journal_path)
     for record in reader.iter_all():
         sink.add(record)

@@ -3,6 +3,7 @@
 import argparse
 from pathlib import Path
 
+from console.cli.bfcl_phase import add_reading_arguments
 from console.cli.exitcode import Exit
 from console.cli.history import read_history, report_of
 from console.cli.parser import Arguments
@@ -22,6 +23,7 @@ class ImportArguments(Arguments):
     form: str | None
     suite: str
     mode: str | None
+    read_as: str | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +31,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", metavar="PATH", type=Path, help="a results folder or file")
     parser.add_argument("--format", dest="form", choices=FORMATS, help="whose results they are (default: found out)")
     parser.add_argument("-s", "--suite", default="bfcl", metavar="NAME", help="bfcl: the data that was asked")
-    parser.add_argument("--mode", choices=("fc", "prompt"), help="bfcl: how the model was spoken to")
+    add_reading_arguments(parser)
 
 
 def run(args: ImportArguments) -> int:
@@ -66,7 +68,7 @@ def _import_run(args: ImportArguments, form: str) -> RunFolder:
     suite = Catalog(find_data_roots(args.data)).open(args.suite)
     if suite.entry.format != "bfcl":
         raise UsageError(f"{args.suite} is not in the BFCL format", where="--suite")
-    return from_bfcl(args.path, suite, runs_root, mode=args.mode)
+    return from_bfcl(args.path, suite, runs_root, handler=args.read_as, mode=args.mode)
 
 
 def _guess_format(path: Path) -> str:

@@ -11,7 +11,7 @@ from console.core.fault import Fault, UsageError
 from console.suites.bfcl import categories as names
 from console.suites.bfcl.checker import UNCHECKABLE, Refusal
 from console.suites.bfcl.dataset import Dataset
-from console.suites.bfcl.decoding import UNDERSCORE_TO_DOT, family_of, profile_extras
+from console.suites.bfcl.decoding import UNDERSCORE_TO_DOT, family_of, profile_setting
 from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.multi_turn import check_conversations
 from console.suites.bfcl.profile import find_profile
@@ -98,7 +98,7 @@ def _setting(row: Row) -> Setting:
         return Setting(mode=mode, extras={UNDERSCORE_TO_DOT: underscored})
     if not isinstance(model, str):
         raise UsageError("`model` must be a text")
-    return Setting(mode=mode, extras=profile_extras(find_profile(model)))
+    return profile_setting(find_profile(model))
 
 
 def _answer(line: SavedOutput, refusal: Refusal | None) -> dict[str, Any]:

@@ -3,12 +3,13 @@
 Runs of ours that name no row have one of two forms: text of a prompted model, or native calls in the recorded form.
 """
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
 
 from console.core.case import Setting
-
-if TYPE_CHECKING:
-    from console.suites.bfcl.profile import Profile
+from console.core.fault import UsageError
+from console.core.suggestion import nearest_names
+from console.suites.bfcl.decode.family import FAMILIES
+from console.suites.bfcl.profile import Profile, profiles
 
 FAMILY = "family"
 """Key of a setting's extras: the decode family."""
@@ -30,10 +31,46 @@ def sent_underscored(setting: Setting) -> bool:
     return setting.mode == "fc" if explicit is None else bool(explicit)
 
 
-def profile_extras(profile: "Profile") -> dict[str, Any]:
-    """Return what a row decides, for a setting's extras."""
-    return {
-        PROFILE: profile.name,
-        FAMILY: profile.family,
-        UNDERSCORE_TO_DOT: profile.underscore_to_dot,
-    }
+def profile_setting(profile: Profile) -> Setting:
+    """Return the setting of a row: its mode, its decode family and its name rule."""
+    extras = {PROFILE: profile.name, FAMILY: profile.family, UNDERSCORE_TO_DOT: profile.underscore_to_dot}
+    return Setting(mode="fc" if profile.is_fc else "prompt", extras=extras)
+
+
+def reading_of(setting: Setting) -> str:
+    """Return the word for how a run's answers are decoded, for `find_setting`: a registry name or a family."""
+    name = setting.extras.get(PROFILE)
+    return name if isinstance(name, str) else family_of(setting)
+
+
+def find_setting(reading: str) -> Setting:
+    """Return the setting of answers that are decoded as those of a registry name, an official class or a family.
+
+    A family's name rule is that of most of its rows.
+
+    Raises:
+        UsageError: there is nothing of this name, or the rows of a class differ; names the nearest.
+    """
+    rows = profiles()
+    if reading in rows:
+        return profile_setting(rows[reading])
+    if reading in FAMILIES:
+        return _family_setting(reading, [row for row in rows.values() if row.family == reading])
+    handlers = {row.handler for row in rows.values()}
+    handler = reading if reading in handlers else f"{reading}Handler"
+    if handler in handlers:
+        of_handler = [row for row in rows.values() if row.handler == handler]
+        families = {row.family for row in of_handler}
+        if len(families) == 1:
+            return _family_setting(families.pop(), of_handler)
+        named = ", ".join(sorted(families))
+        raise UsageError(f"{reading} decodes in more than one way: {named}", hint="Name the family, or a model of it.")
+    close = nearest_names(reading, [*FAMILIES, *handlers, *rows])
+    hint = f"Nearest: {', '.join(close)}. " if close else ""
+    raise UsageError(f"nothing is called {reading!r}", hint=f"{hint}Families: {', '.join(FAMILIES)}.")
+
+
+def _family_setting(family: str, rows: Sequence[Profile]) -> Setting:
+    native = sum(row.is_fc for row in rows) * 2 > len(rows)
+    underscored = sum(row.underscore_to_dot for row in rows) * 2 > len(rows)
+    return Setting(mode="fc" if native else "prompt", extras={FAMILY: family, UNDERSCORE_TO_DOT: underscored})

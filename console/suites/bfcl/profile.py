@@ -57,6 +57,11 @@ def profiles() -> dict[str, Profile]:
     return {row.name: row if row.model_id else msgspec.structs.replace(row, model_id=row.name) for row in table.models}
 
 
+def profile_of_folder(folder: str) -> Profile | None:
+    """Return the row whose results a folder of this name holds; None when it is named after no row."""
+    return profiles().get(folder.replace("_", "/"))
+
+
 def find_profile(name: str) -> Profile:
     """Return the row of a registry name.
 

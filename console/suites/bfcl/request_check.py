@@ -26,7 +26,7 @@ from console.llm.reply_builder import ReplyBuilder
 from console.llm.request_body import chat_body
 from console.llm.responses_form import read_response, responses_body
 from console.suites.bfcl.dataset import Dataset
-from console.suites.bfcl.decoding import profile_extras
+from console.suites.bfcl.decoding import profile_setting
 from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.handlers.handler import Handler
 from console.suites.bfcl.handlers.services import SERVICES
@@ -182,7 +182,8 @@ class RequestChecker:
 
     def _play(self, entry: Entry, handler: Handler, profile: Profile, stage: "RecordedStage") -> Awaitable[Any]:
         wording = load_wording(self._dataset)
-        setting = Setting(mode="fc" if handler.native else "prompt", extras=profile_extras(profile))
+        mode = "fc" if handler.native else "prompt"
+        setting = Setting(mode=mode, extras=profile_setting(profile).extras)
         return play_entry(entry, stage, setting, handler, wording, self._dataset)
 
     def _close(self) -> None:
