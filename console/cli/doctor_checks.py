@@ -11,7 +11,7 @@ from pathlib import Path
 from console.config.models import ModelConfig, key_state, load_models
 from console.config.paths import find_data_roots, find_models_file, find_runs_root
 from console.core.fault import Fault, UsageError
-from console.store.runs import list_runs
+from console.store.run_list import count_runs, list_runs
 from console.suites.archive import tree_sha256
 from console.suites.catalog import Catalog
 from console.suites.suite import SuiteEntry
@@ -159,9 +159,32 @@ def check_runs(runs: Path | None) -> list[Finding]:
     free = shutil.disk_usage(existing).free
     hint = "" if free > _LITTLE_ROOM else "Make room before a long run."
     return [
-        Finding("runs", "folder", GOOD, f"{root}, {len(list_runs(root))} runs"),
+        Finding("runs", "folder", GOOD, f"{root}, {count_runs(root)} runs"),
         Finding("runs", "disk", GOOD if free > _LITTLE_ROOM else DOUBT, f"{free / 1e9:.1f} GB free", hint),
     ]
+
+
+def check_journals(runs: Path | None) -> list[Finding]:
+    """Whether every line of every journal is what its engine wrote, and the journal what was summed up."""
+    findings: list[Finding] = []
+    lines = checked = 0
+    for run in list_runs(find_runs_root(runs)):
+        try:
+            reader = run.reader()
+            lines += sum(1 for _ in reader.iter_all())
+            damages = [] if run.is_live and not reader.damages else run.damages(reader)
+        except (UsageError, OSError) as error:
+            findings.append(Finding("journals", run.name, BAD, str(error)))
+            continue
+        checked += 1
+        hint = f"`eval-console resume {run.name}` plays again what is missing."
+        findings += [Finding("journals", run.name, BAD, damage, hint) for damage in damages]
+        if run.is_in_doubt and not run.is_live:
+            text = "the disk has not confirmed all of it"
+            findings.append(
+                Finding("journals", run.name, DOUBT, text, f"`eval-console resume {run.name}` writes it again.")
+            )
+    return [*findings, Finding("journals", "all", GOOD, f"{lines} lines of {checked} runs were read")]
 
 
 def check_sandbox() -> list[Finding]:

@@ -82,8 +82,8 @@ def read_history(folder: RunFolder) -> History:
     """
     cases: dict[str, Case] = {}
     keys: dict[tuple[str, int], Key] = {}
-    fold = RunFold()
-    for record in JournalReader(folder.journal_path).iter_all():
+    fold, reader = RunFold(), JournalReader(folder.journal_path)
+    for record in reader.iter_all():
         fold.apply(record)
         if isinstance(record, Started):
             cases.setdefault(record.key.case, record.case)
@@ -92,7 +92,7 @@ def read_history(folder: RunFolder) -> History:
     for slot, key in keys.items():
         finished = fold.latest.get(slot)
         played.append(Played(cases[key.case], finished.key if finished else key, finished))
-    return History(folder, folder.manifest(), folder.summary(), played)
+    return History(folder, folder.manifest(), folder.summary(reader.checksum), played)
 
 
 def save_overview(folder: RunFolder) -> None:

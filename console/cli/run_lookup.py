@@ -6,7 +6,7 @@ from console.cli.parser import Arguments
 from console.config.paths import find_data_roots, find_runs_root
 from console.core.fault import UsageError
 from console.insight.trends import ListedRun
-from console.store.runs import list_runs
+from console.store.run_list import read_summaries
 from console.suites.catalog import Catalog
 from console.suites.leaderboard import HasLeaderboard, LeaderboardRules
 
@@ -14,9 +14,12 @@ from console.suites.leaderboard import HasLeaderboard, LeaderboardRules
 def listed_runs(args: Arguments) -> list[ListedRun]:
     """Return all runs that can be read, newest first; the others are named on stderr."""
     runs: list[ListedRun] = []
-    for folder in list_runs(find_runs_root(args.runs)):
+    for listed in read_summaries(find_runs_root(args.runs)):
         try:
-            runs.append(ListedRun(folder.summary(), folder.manifest()))
+            if listed.summary is not None:
+                runs.append(ListedRun(listed.summary, listed.folder.manifest()))
+            else:
+                args.output.warn(listed.mistake)
         except UsageError as error:
             args.output.warn(str(error))
     return runs

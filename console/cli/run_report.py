@@ -58,8 +58,8 @@ def show_report(output: Output, history: History, report: Report | None) -> None
         output.text(summary.message, "bad")
     for notice in run_warnings(summary, history.manifest.model):
         output.text(notice, "doubt")
-    if summary.damaged:
-        output.text(f"{summary.damaged} damaged journal lines were skipped", "doubt")
+    for damage in summary.damages():
+        output.text(damage, "doubt")
     if report is not None and report.fault:
         output.text()
         output.text(report.fault, "bad")

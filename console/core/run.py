@@ -157,9 +157,24 @@ class Summary(msgspec.Struct, omit_defaults=True):
     seconds: float = 0.0
     damaged: int = 0
     """Journal lines that could not be read."""
+    damaged_lines: list[int] = []
+    """The first of them, by number from 1."""
+    altered: str = ""
+    """What the journal shows to have been changed by others than its engine since it was summed up before."""
     message: str = ""
     """Why the run halted, if it did."""
     journal_bytes: int = 0
     """Journal size this summary was derived from; another size means stale."""
+    journal_checksum: int | None = None
+    """crc32 of these bytes; None: written by an earlier version, so stale."""
+    journal_ns: int = 0
+    """When the journal was modified last, in nanoseconds since 1970; another time means that the checksum decides."""
     format: str = ""
     """Format of the suite, from the manifest."""
+
+    def damages(self) -> list[str]:
+        """Say what is wrong with the journal that this was derived from."""
+        numbers = ", ".join(map(str, self.damaged_lines)) + (", …" if self.damaged > len(self.damaged_lines) else "")
+        plural = "s were" if self.damaged > 1 else " was"
+        skipped = [f"{self.damaged} damaged journal line{plural} skipped: {numbers}"] if self.damaged else []
+        return [*([self.altered] if self.altered else []), *skipped]

@@ -40,6 +40,7 @@ from console.store.runs import RunFolder
 
 MAX_CONCURRENCY = 512
 LONGEST_TIMER_S = 1e6
+SAID_DAMAGES = 5
 STOPPED = Verdict(Outcome.NOT_RUN, reason="stopped")
 
 
@@ -108,13 +109,19 @@ class Engine:
 
     def _read_journal(self) -> JournalEffects:
         recorded = JournalEffects()
-        for record in read_whole(self.folder.journal_path):
+        reader = self.folder.reader()
+        for record in read_whole(reader):
             recorded.add(record)
             self.fold.apply(without_output(record))
             if isinstance(record, Asked | Embedded):
                 self.budget_meter.add_call(record, self.facts(record.role))
             elif isinstance(record, Finished):
                 self._outputs.add(record)
+        damages = self.folder.damages(reader)
+        for damage in damages[:SAID_DAMAGES]:
+            self.say(f"{damage}; what is missing is played again")
+        if (more := len(damages) - SAID_DAMAGES) > 0:
+            self.say(f"{more} more are listed by `eval-console doctor --deep`")
         return recorded
 
     async def _play_all(self, recorded: JournalEffects) -> Closed:

@@ -12,7 +12,8 @@ from console.core.outcome import Outcome
 from console.core.run import Selection
 from console.core.suggestion import nearest
 from console.engine.plan import Plan
-from console.store.runs import RunFolder, find_run
+from console.store.run_list import find_run
+from console.store.runs import RunFolder
 from console.suites.catalog import Catalog
 from console.suites.modes import find_mode
 from console.suites.selection import select_cases

@@ -3,7 +3,6 @@
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import msgspec
 
@@ -97,17 +96,16 @@ class JournalEffects:
                 pass
 
 
-def read_whole(path: Path) -> Iterator[AnyRecord]:
+def read_whole(reader: JournalReader) -> Iterator[AnyRecord]:
     """Yield all records of a journal that is to be continued; damaged lines are passed over.
 
     Raises:
         UsageError: parts were written by a newer version: playing on would ask and pay for them again.
     """
-    reader = JournalReader(path)
     yield from reader.iter_all()
     if newer := [damage for damage in reader.damages if damage.is_newer]:
         raise UsageError(
             f"line {newer[0].line} was {newer[0].why}",
-            where=str(path),
+            where=str(reader.path),
             hint="Go on with the version that wrote it; this one can read the rest, and add nothing.",
         )

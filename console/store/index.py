@@ -38,6 +38,8 @@ class _SavedIndex(msgspec.Struct, array_like=True):
     """Checksum of the last bytes that were followed."""
     lines: int
     damages: list[Damage]
+    checksum: int
+    """Of everything that was followed."""
     keys: list[Key]
     last_lines: bytes
     starts: bytes
@@ -148,6 +150,7 @@ class JournalIndex(JournalReader):
                     self._last(self.offset),
                     self.lines,
                     self.damages,
+                    self.checksum,
                     list(self._last_line),
                     *(numbers.tobytes() for numbers in (last_lines, self._starts, self._lengths, self._before)),
                 )
@@ -179,6 +182,7 @@ class JournalIndex(JournalReader):
         if saved.layout != layout or not (same or grown):
             return None
         self.offset, self.lines, self.damages = saved.size, saved.lines, saved.damages
+        self.checksum = saved.checksum
         self._last_line = dict(zip(saved.keys, array("I", saved.last_lines), strict=True))
         self._starts, self._lengths = array("Q", saved.starts), array("I", saved.lengths)
         self._before = array("i", saved.before)

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
+from zlib import crc32
 
 import msgspec
 
@@ -210,11 +211,17 @@ class JournalWriter:
 class JournalReader:
     """Reads a journal from its start and goes on as it grows."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, mark: int = 0) -> None:
+        """Read from the start; `mark` is a number of bytes of whose checksum is wanted, too."""
         self.path = path
         self.offset = 0
         self.lines = 0
         self.damages: list[Damage] = []
+        self.checksum = 0
+        """crc32 of everything up to `offset`."""
+        self._mark = mark
+        self.marked_checksum: int | None = None
+        """crc32 of everything up to the mark; None: the journal has not been read as far."""
 
     def read_new(self, limit_bytes: int = 64 << 20) -> list[AnyRecord]:
         """Return the records completed since the last call, at most about `limit_bytes` of them.
@@ -257,9 +264,12 @@ class JournalReader:
             return []
         except OSError as error:
             raise UsageError(f"cannot be read: {error.strerror or error}", where=str(self.path)) from None
-        end = data.rfind(b"\n") + 1
-        self.offset += end
-        return data[:end].split(b"\n")[:-1]
+        whole = data[: data.rfind(b"\n") + 1]
+        if self.offset < self._mark <= self.offset + len(whole):
+            self.marked_checksum = crc32(whole[: self._mark - self.offset], self.checksum)
+        self.checksum = crc32(whole, self.checksum)
+        self.offset += len(whole)
+        return whole.split(b"\n")[:-1]
 
     @property
     def has_torn_tail(self) -> bool:
@@ -268,6 +278,19 @@ class JournalReader:
             return self.path.stat().st_size > self.offset
         except FileNotFoundError:
             return False
+
+
+def checksum_of(path: Path, size: int) -> int:
+    """Return the crc32 of the first bytes of a journal.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    checksum = 0
+    with path.open("rb") as file:
+        while size > 0 and (piece := file.read(min(size, _PIECE_BYTES))):
+            checksum, size = crc32(piece, checksum), size - len(piece)
+    return checksum
 
 
 def doubt_path(path: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Run folders: making, finding, listing and summing them up."""
+"""Run folders: making them and summing them up. `run_list` lists and finds them."""
 
 import contextlib
 import os
@@ -11,14 +11,17 @@ import msgspec
 
 from console.core.fault import UsageError
 from console.core.run import Manifest, Summary
-from console.core.suggestion import nearest
 from console.core.tally import RunFold, without_output
 from console.store.atomic import PRIVATE, make_private_folder, write_atomically
-from console.store.journal import JournalReader, doubt_path
+from console.store.journal import JournalReader, checksum_of, doubt_path
 from console.store.lock import is_held
 from console.store.old_runs import read_manifest
 from console.store.run_queue import RunQueue
 
+CHEAP_BYTES = 1 << 16
+"""A journal of this size is read in less time than a summary of it takes to print."""
+SHOWN_DAMAGES = 20
+"""So many damaged lines are named in a summary."""
 STARTING_S = 20.0
 """How long a run without any record is taken to be starting; after that its engine has failed to start."""
 
@@ -29,14 +32,46 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.name = path.name
-        self.journal_path = path / "journal.jsonl"
-        self.manifest_path = path / "run.json"
-        self.summary_path = path / "summary.json"
-        self.notes_path = path / "notes.jsonl"
-        self.index_path = path / "index.msgpack"
-        self.lock_path = path / "lock"
-        self.socket_path = path / "live.sock"
-        self.log_path = path / "engine.log"
+
+    @property
+    def journal_path(self) -> Path:
+        """The journal, which is the truth about the run."""
+        return self.path / "journal.jsonl"
+
+    @property
+    def manifest_path(self) -> Path:
+        """What was planned."""
+        return self.path / "run.json"
+
+    @property
+    def summary_path(self) -> Path:
+        """What it came to; derived."""
+        return self.path / "summary.json"
+
+    @property
+    def notes_path(self) -> Path:
+        """What readers say of it."""
+        return self.path / "notes.jsonl"
+
+    @property
+    def index_path(self) -> Path:
+        """What lists show of a long one; derived."""
+        return self.path / "index.msgpack"
+
+    @property
+    def lock_path(self) -> Path:
+        """Held by the engine that plays it."""
+        return self.path / "lock"
+
+    @property
+    def socket_path(self) -> Path:
+        """Where its engine can be watched."""
+        return self.path / "live.sock"
+
+    @property
+    def log_path(self) -> Path:
+        """What an engine says outside of the journal."""
+        return self.path / "engine.log"
 
     def manifest(self) -> Manifest:
         """Read run.json.
@@ -71,45 +106,97 @@ class RunFolder:
         """Whether it waits in the queue of its runs folder (or is what the queue is at)."""
         return self.name in RunQueue(self.path.parent).names()
 
-    def summary(self) -> Summary:
+    def summary(self, checksum: int | None = None) -> Summary:
         """Return the summary, from summary.json when it is current, else from the journal.
+
+        Args:
+            checksum: of the whole journal, from who has just read it; else it is only computed where that is cheap.
 
         Raises:
             UsageError: run.json cannot be read.
         """
         live = self.is_live
-        saved = self._saved_summary(live)
-        return saved if saved is not None else self.fold()[1]
+        saved = self._read_summary()
+        return saved if saved is not None and self._is_current(saved, live, checksum) else self.fold()[1]
 
-    def _saved_summary(self, live: bool) -> Summary | None:
+    def _read_summary(self) -> Summary | None:
         try:
-            saved = msgspec.json.decode(self.summary_path.read_bytes(), type=Summary)
-            size = self.journal_path.stat().st_size
+            return msgspec.json.decode(self.summary_path.read_bytes(), type=Summary)
         except (OSError, msgspec.DecodeError):
             return None
-        if saved.journal_bytes != size or (saved.state == "running") != live:
-            return None
-        if saved.tally.graded and not saved.tally.cases and self.manifest().rollouts > 1:
-            return None  # written by a version that counted repeats of a case as cases
-        if not saved.format and (form := self.manifest().format):  # written by an earlier version
-            saved.format = form
-            self._save_summary(saved)
-        return saved
+
+    def _is_current(self, saved: Summary, live: bool, checksum: int | None) -> bool:
+        """Whether a summary is that of the journal as it is: read again when it is short or was touched since.
+
+        One without checksum is of an earlier version, which lacks more: the format, and cases counted apart from repeats.
+        """
+        if saved.journal_checksum is None or (saved.state == "running") != live:
+            return False
+        try:
+            status = self.journal_path.stat()
+            if status.st_size != saved.journal_bytes:
+                return False
+            if checksum is None:
+                if status.st_size > CHEAP_BYTES and status.st_mtime_ns == saved.journal_ns:
+                    return True
+                checksum = checksum_of(self.journal_path, status.st_size)
+        except OSError:
+            return False
+        return checksum == saved.journal_checksum
+
+    def reader(self) -> JournalReader:
+        """Return a reader of the journal that can be compared with what was summed up before (`alteration`)."""
+        saved = self._read_summary()
+        return JournalReader(self.journal_path, saved.journal_bytes if saved is not None else 0)
+
+    def alteration(self, reader: JournalReader) -> str:
+        """Say how the journal was changed by others than its engine since it was summed up; empty: not at all.
+
+        Args:
+            reader: from `reader`, read to the end.
+        """
+        saved = self._read_summary()
+        if saved is None or saved.journal_checksum is None:
+            return ""
+        if reader.offset < saved.journal_bytes:
+            return f"the journal was shortened: {saved.journal_bytes - reader.offset} bytes that were there are gone"
+        if reader.marked_checksum not in (None, saved.journal_checksum):
+            return "the journal was changed where it was written already"
+        return saved.altered
 
     def fold(self) -> tuple[RunFold, Summary]:
         """Derive everything from the journal anew, and keep the summary of a run that stands still."""
         manifest, live = self.manifest(), self.is_live
-        reader, fold = JournalReader(self.journal_path), RunFold()
+        reader, fold, modified_ns = self.reader(), RunFold(), self._modified_ns()
         for record in reader.iter_all():
             fold.apply(without_output(record))
         summary = fold.summary(
             manifest, live=live, now=time.time(), damaged=len(reader.damages), journal_bytes=reader.offset
         )
+        summary.damaged_lines = [damage.line for damage in reader.damages[:SHOWN_DAMAGES]]
+        summary.journal_checksum, summary.journal_ns = reader.checksum, modified_ns
+        summary.altered = "" if live else self.alteration(reader)
         if not live and not fold.sessions:
             self._explain_no_records(summary)
         if not live and summary.state not in ("queued", "starting"):
             self._save_summary(summary)
         return fold, summary
+
+    def _modified_ns(self) -> int:
+        try:
+            return self.journal_path.stat().st_mtime_ns
+        except OSError:
+            return 0
+
+    def damages(self, reader: JournalReader) -> list[str]:
+        """Say what is wrong with the journal, each by name of the run and line.
+
+        Args:
+            reader: from `reader`, read to the end.
+        """
+        altered = self.alteration(reader)
+        lines = [f"{self.name}/{self.journal_path.name}:{damage.line}: {damage.why}" for damage in reader.damages]
+        return [*([f"{self.name}: {altered}"] if altered else []), *lines]
 
     def _explain_no_records(self, summary: Summary) -> None:
         """Say of a run that no engine has written to whether it waits, is starting, or could not be started."""
@@ -175,56 +262,3 @@ def new_run_id(suite: str, model: str, category: str = "", name: str = "") -> st
 def slug(text: str, limit: int = 40) -> str:
     """Reduce foreign text to lower-case letters, digits, `.`, `_` and `-`."""
     return re.sub(r"[^a-z0-9._]+", "-", text.lower()).strip("-.")[:limit]
-
-
-def list_runs(root: Path) -> list[RunFolder]:
-    """Return all runs under a folder, newest first, those whose name is no date last; no run.json, no run."""
-    try:
-        with os.scandir(root) as entries:
-            names = [entry.name for entry in entries if _is_folder(entry) and not entry.name.startswith(".")]
-    except FileNotFoundError:
-        return []
-    dated = sorted(names, key=lambda name: (name[:1].isdigit(), name), reverse=True)
-    runs = [RunFolder(root / name) for name in dated]
-    return [run for run in runs if run.manifest_path.exists()]
-
-
-def _is_folder(entry: "os.DirEntry[str]") -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:  # a link that leads to itself
-        return False
-
-
-def find_run(root: Path, name: str) -> RunFolder:
-    """Find a run by folder name, by path, by unique part of its name, or `latest`.
-
-    Raises:
-        UsageError: no such run (names the nearest), or several.
-    """
-    if os.sep in name or name in (".", ".."):
-        run = RunFolder(Path(name).resolve())
-        run.manifest()
-        return run
-    runs = list_runs(root)
-    if name == "latest" and runs:
-        return runs[0]
-    exact = [run for run in runs if run.name == name]
-    matching_runs = (
-        exact or [run for run in runs if run.name.startswith(name)] or [run for run in runs if name in run.name]
-    )
-    if len(matching_runs) == 1:
-        return matching_runs[0]
-    if not matching_runs:
-        raise UsageError(
-            f"no run is called {name!r} in {root}", hint=_hint_for_unknown(name, [run.name for run in runs])
-        )
-    listed = ", ".join(run.name for run in matching_runs[:5])
-    raise UsageError(f"{name!r} could be {len(matching_runs)} runs: {listed}", hint="Give more of the name.")
-
-
-def _hint_for_unknown(name: str, names: list[str]) -> str:
-    if not names:
-        return "Nothing has been run yet; start with `eval-console run`."
-    close = nearest(name, names)
-    return f"Did you mean {close}?" if close else "`eval-console runs` lists them."

@@ -9,7 +9,8 @@ from textual.app import App
 from textual.content import Content
 from textual.screen import Screen
 
-from console.store.runs import RunFolder, find_run
+from console.store.run_list import find_run
+from console.store.runs import RunFolder
 from console.tui.data.catalog_items import RunLine, runs_root
 from console.tui.screens.base import BaseScreen
 from console.tui.services import Services

@@ -26,7 +26,7 @@ from support.tmux_terminal import TmuxTerminal
 from console.core.outcome import Outcome
 from console.core.record import Closed, Finished
 from console.store.lock import read_holder
-from console.store.runs import list_runs
+from console.store.run_list import list_runs
 
 PLAY = ("run", "-m", "sim/hasty", "-s", "bfcl-starter", "--category", "simple_python", "--quiet")
 Start = Callable[..., "subprocess.Popen[str]"]

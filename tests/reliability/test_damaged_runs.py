@@ -172,3 +172,58 @@ def test_a_run_that_was_moved_away_is_gone_and_one_that_was_copied_is_there(cons
     assert outcomes(console, home / "runs" / "copied") == before
     assert console("show", f"{moved}{os.sep}").code == 0
     assert [r for r in JournalReader(moved / "journal.jsonl").read_new() if isinstance(r, Finished)]
+
+
+def changed_in_place(data: bytes) -> bytes:
+    """Turn a failure into a pass by hand, with a checksum that holds and no byte more."""
+    lines = data.splitlines()
+    at = next(n for n, line in enumerate(lines) if b'"t":"finished"' in line and b'"passed"' in line)
+    lines[at] = signed(lines[at].replace(b'"passed"', b'"failed"'))
+    return b"\n".join([*lines, b""])
+
+
+def last_line_gone(data: bytes) -> bytes:
+    lines = data.splitlines(keepends=True)
+    return b"".join(lines[:-2])
+
+
+@pytest.mark.parametrize("keeps_time", [True, False], ids=["time kept", "time changed"])
+@pytest.mark.parametrize("damage", [flipped, changed_in_place, last_line_gone], ids=lambda damage: damage.__name__)
+def test_damage_is_noticed_while_the_summary_is_there(console, run: Path, damage, keeps_time: bool) -> None:
+    journal = run / "journal.jsonl"
+    before, times = journal.read_bytes(), journal.stat()
+    assert console("show", run.name).code == 0
+    assert console("doctor", "--offline", "--deep", "--json").data[-2]["state"] == "good"
+    journal.write_bytes(damage(before))
+    assert len(damage(before)) == len(before) or damage is last_line_gone
+    if keeps_time:
+        os.utime(journal, ns=(times.st_atime_ns, times.st_mtime_ns))
+    for _ in range(2):
+        deep = console("doctor", "--offline", "--deep", "--json")
+        assert deep.code == 2
+        text = " ".join(one["text"] for one in deep.data if one["area"] == "journals" and one["state"] == "bad")
+        assert run.name in text
+        listed = console("runs")
+        shown = console("show", run.name).out
+        if damage is flipped:
+            assert (
+                f"journal.jsonl:{before.rindex(b'finished') and _line_of(before, damage(before))}: the checksum" in text
+            )
+            assert f"skipped: {_line_of(before, damage(before))}" in shown
+            assert f"{run.name}: 1 damaged journal line" in listed.err
+        elif damage is changed_in_place:
+            assert "was changed where it was written already" in text
+            assert "was changed where it was written already" in shown
+            assert f"{run.name}: the journal was changed" in listed.err
+        else:
+            assert "the journal was shortened" in text
+            assert "the journal was shortened" in shown
+    resumed = console("resume", run.name)
+    if damage is flipped:
+        assert f"{run.name}/journal.jsonl:{_line_of(before, damage(before))}: the checksum" in resumed.err
+        assert "played again" in resumed.err
+
+
+def _line_of(before: bytes, after: bytes) -> int:
+    at = next(n for n, (one, other) in enumerate(zip(before, after, strict=True)) if one != other)
+    return before[:at].count(b"\n") + 1

@@ -10,8 +10,9 @@ from console.core.case import Setting
 from console.core.fault import UsageError
 from console.core.run import Manifest, ModelFacts
 from console.store.lock import RunLock, RunLocked
+from console.store.run_list import list_runs
 from console.store.run_queue import Queued, RunQueue
-from console.store.runs import RunFolder, create_run, list_runs
+from console.store.runs import RunFolder, create_run
 
 
 def filled(root: Path, *names: str) -> RunQueue:

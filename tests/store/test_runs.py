@@ -16,7 +16,8 @@ from console.core.run import Manifest, ModelFacts
 from console.store.journal import JournalWriter
 from console.store.lock import RunLock, RunLocked, is_held
 from console.store.notes import Note, Notes
-from console.store.runs import RunFolder, create_run, find_run, list_runs, new_run_id, slug
+from console.store.run_list import find_run, list_runs
+from console.store.runs import RunFolder, create_run, new_run_id, slug
 
 
 def manifest(name: str) -> Manifest:

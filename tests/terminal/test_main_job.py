@@ -11,7 +11,8 @@ import pytest
 from support.tmux_terminal import TmuxTerminal
 
 from console.store.lock import read_holder
-from console.store.runs import RunFolder, list_runs
+from console.store.run_list import list_runs
+from console.store.runs import RunFolder
 
 Open = Callable[..., TmuxTerminal]
 

@@ -27,7 +27,7 @@ from console.insight.comparison import RunComparison, compare
 from console.insight.comparison_side import ComparisonSide
 from console.insight.grid import Grid, grid
 from console.insight.number_format import score
-from console.store.runs import find_run
+from console.store.run_list import find_run
 
 _MARKS = {
     Outcome.PASSED: "P",

@@ -13,7 +13,7 @@ from console.core.fault import UsageError
 from console.exchange.document import annotation_fields
 from console.store.line import scrub
 from console.store.notes import Note, Notes
-from console.store.runs import find_run
+from console.store.run_list import find_run
 
 
 class DisputeArguments(Arguments):

@@ -15,11 +15,13 @@ class DoctorArguments(Arguments):
     """Options of `doctor`."""
 
     offline: bool
+    deep: bool
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument("--offline", action="store_true", help="do not ask the endpoints")
+    parser.add_argument("--deep", action="store_true", help="read every line of every run's journal")
 
 
 def run(args: DoctorArguments) -> int:
@@ -31,6 +33,7 @@ def run(args: DoctorArguments) -> int:
         *([] if args.offline else doctor_checks.check_endpoints(args.models)),
         *doctor_checks.check_data(args.data),
         *doctor_checks.check_runs(args.runs),
+        *(doctor_checks.check_journals(args.runs) if args.deep else []),
         *doctor_checks.check_sandbox(),
     ]
     if args.json:

@@ -9,7 +9,8 @@ from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.exchange.export_formats import EXPORT_FORMATS, export_format, write_file
 from console.exchange.run_reader import read_document
-from console.store.runs import RunFolder, find_run
+from console.store.run_list import find_run
+from console.store.runs import RunFolder
 
 LAYOUTS = {
     "verifiers": "AidanBench results for the verifiers tools",

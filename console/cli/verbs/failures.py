@@ -16,7 +16,8 @@ from console.core.annotation import NO_ANNOTATION
 from console.insight.failures import Group, GroupBy, group
 from console.insight.filter import Filter, read_filter
 from console.store.notes import Notes
-from console.store.runs import RunFolder, find_run
+from console.store.run_list import find_run
+from console.store.runs import RunFolder
 from console.store.search import conversations_with
 
 

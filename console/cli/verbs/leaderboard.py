@@ -13,7 +13,7 @@ from console.core.suggestion import nearest
 from console.exchange.leaderboard_measures import completed
 from console.insight.leaderboard import Leaderboard, leaderboards
 from console.insight.number_format import number, rate
-from console.store.runs import find_run
+from console.store.run_list import find_run
 from console.suites.leaderboard import Cell
 
 

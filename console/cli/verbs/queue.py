@@ -10,8 +10,9 @@ from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
+from console.store.run_list import find_run
 from console.store.run_queue import RunQueue
-from console.store.runs import RunFolder, find_run
+from console.store.runs import RunFolder
 
 
 class QueueArguments(Arguments):

@@ -6,7 +6,7 @@ from console.cli.budget_arguments import BudgetArguments, add_budget_arguments
 from console.cli.resuming import go_on
 from console.config.paths import find_runs_root
 from console.engine.queue import RetryScope
-from console.store.runs import find_run
+from console.store.run_list import find_run
 
 
 class ResumeArguments(BudgetArguments):

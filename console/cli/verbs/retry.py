@@ -13,7 +13,7 @@ from console.core.fault import UsageError
 from console.core.suggestion import nearest
 from console.engine.plan import reopen
 from console.engine.queue import RetryScope
-from console.store.runs import find_run
+from console.store.run_list import find_run
 
 
 class RetryArguments(BudgetArguments):

@@ -5,7 +5,8 @@ import argparse
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments, is_interactive
 from console.config.paths import find_runs_root
-from console.store.runs import RunFolder, find_run
+from console.store.run_list import find_run
+from console.store.runs import RunFolder
 
 
 class ReviewArguments(Arguments):

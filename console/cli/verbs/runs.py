@@ -8,35 +8,45 @@ import msgspec
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
-from console.core.fault import UsageError
 from console.core.run import Summary
-from console.store.runs import list_runs
+from console.store.run_list import count_runs, read_summaries
+
+SHOWN = 1000
+"""Runs in the table unless somebody asks for more; JSON always has all."""
 
 
 class RunsArguments(Arguments):
     """Options of `runs`."""
 
     limit: int | None
+    all: bool
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument("-n", "--limit", type=int, metavar="N", help="only the newest N")
+    parser.add_argument("--all", action="store_true", help=f"all of them in the table, not only the newest {SHOWN}")
 
 
 def run(args: RunsArguments) -> int:
     """List them; a damaged run is named on stderr and the others are listed all the same."""
     output = args.output
     summaries: list[Summary] = []
-    for folder in list_runs(find_runs_root(args.runs))[: args.limit]:
-        try:
-            summaries.append(folder.summary())
-        except UsageError as error:
-            output.warn(str(error))
+    root = find_runs_root(args.runs)
+    limit = SHOWN if args.limit is None and not args.json and not args.all else args.limit
+    for listed in read_summaries(root, limit):
+        if listed.summary is None:
+            output.warn(listed.mistake)
+            continue
+        summaries.append(listed.summary)
+        for damage in listed.summary.damages():
+            output.warn(f"{listed.folder.name}: {damage}")
     if args.json:
         output.data([msgspec.to_builtins(summary) for summary in summaries])
     elif summaries:
         output.rows(_HEADINGS, [_row(summary) for summary in summaries], right=frozenset({4, 5, 6, 7}))
+        if limit == SHOWN and (older := count_runs(root) - SHOWN) > 0:
+            output.say(f"{older} older ones are not listed; --all lists them, -n N the newest N")
     else:
         output.say("nothing has been run yet; start with `eval-console run`")
     return Exit.OK

@@ -20,7 +20,7 @@ from console.insight.conversation import Conversation
 from console.insight.turn_sums import turn_sums
 from console.store.journal import JournalReader
 from console.store.notes import Notes
-from console.store.runs import find_run
+from console.store.run_list import find_run
 from console.suites.suite import Report
 
 

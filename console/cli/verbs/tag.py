@@ -13,7 +13,7 @@ from console.exchange.run_reader import RunReader
 from console.insight.rollout import Rollout
 from console.store.line import scrub
 from console.store.notes import TAGS, Note, Notes
-from console.store.runs import find_run
+from console.store.run_list import find_run
 
 NONE = "none"
 

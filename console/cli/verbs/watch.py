@@ -15,7 +15,8 @@ from console.core.tally import RunFold, without_output
 from console.insight.reasons import sentence
 from console.insight.rollout import PREPARED
 from console.store.journal import JournalReader
-from console.store.runs import RunFolder, find_run
+from console.store.run_list import find_run
+from console.store.runs import RunFolder
 
 _POLL_S = 0.2
 _ENGINE_STARTS_WITHIN_S = 10.0

@@ -15,8 +15,10 @@ from console.config.paths import WorkspacePaths
 from console.core.fault import UsageError
 from console.core.run import Manifest, Summary, Tally
 from console.core.tally import RunFold, without_output
+from console.store.run_list import read_summaries
 from console.store.run_queue import RunQueue
-from console.store.runs import RunFolder, list_runs
+from console.store.run_scan import Dated, ListedFolder, read_listed
+from console.store.runs import RunFolder
 
 if TYPE_CHECKING:
     from console.config.models import ModelBook
@@ -109,6 +111,11 @@ class RunLine(msgspec.Struct, frozen=True):
     def name(self) -> str:
         """Folder name, which is the run's id. Foreign text: folders can be made by anybody."""
         return self.folder.name
+
+    @property
+    def dated(self) -> Dated:
+        """By what lists are sorted."""
+        return Dated(self.name, self.summary.at if self.summary else 0.0, is_exact=self.summary is not None)
 
     @property
     def state(self) -> str:
@@ -289,8 +296,8 @@ def runs_root(paths: WorkspacePaths) -> Path:
 def read_runs(root: Path, batch: int = 40) -> Iterator[list[RunLine]]:
     """Read the runs of a folder, newest first, a few at a time."""
     lines: list[RunLine] = []
-    for folder in list_runs(root):
-        lines.append(read_run(folder))
+    for listed in read_summaries(root):
+        lines.append(_run_line(listed))
         if len(lines) >= batch:
             yield lines
             lines = []
@@ -299,11 +306,13 @@ def read_runs(root: Path, batch: int = 40) -> Iterator[list[RunLine]]:
 
 def read_run(folder: RunFolder) -> RunLine:
     """Read one run."""
-    try:
-        summary = folder.summary()
-        return RunLine(folder, summary, place=_place_of(folder) if summary.state == "queued" else 0)
-    except (UsageError, OSError) as error:
-        return RunLine(folder, mistake=str(error))
+    return _run_line(read_listed(folder))
+
+
+def _run_line(listed: ListedFolder) -> RunLine:
+    folder, summary = listed.folder, listed.summary
+    place = _place_of(folder) if summary is not None and summary.state == "queued" else 0
+    return RunLine(folder, summary, listed.mistake, place)
 
 
 def _place_of(folder: RunFolder) -> int:

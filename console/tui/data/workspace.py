@@ -16,6 +16,7 @@ from textual.signal import Signal
 
 from console.core.fault import UsageError
 from console.store.run_queue import RunQueue
+from console.store.run_scan import is_newer
 from console.store.runs import RunFolder
 from console.tui.data import catalog_items
 from console.tui.data.catalog_items import Models, RunLine, RunWatch, Suites, WorkspacePaths
@@ -171,7 +172,9 @@ class Workspace:
     def expect(self, folder: RunFolder) -> None:
         """Take up a run that was started from here just now."""
         line = catalog_items.read_run(folder)
-        self.runs = [line, *(other for other in self.runs or () if other.folder.path != folder.path)]
+        others = [other for other in self.runs or () if other.folder.path != folder.path]
+        newer = sum(is_newer(other.dated, line.dated) for other in others)
+        self.runs = [*others[:newer], line, *others[newer:]]
         self._watches[folder.path] = RunWatch(folder)
         self.changed.publish("runs")
 

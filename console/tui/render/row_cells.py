@@ -164,6 +164,8 @@ def about_run(line: RunLine, width: int) -> list[Content]:
     if summary.damaged:
         damage = f"{number_format.plural(summary.damaged, 'line')} of the journal cannot be read"
         shown.append(Content.styled(damage, "$broken"))
+    if summary.altered:
+        shown.append(one_line(summary.altered, width, "$broken"))
     return shown
 
 

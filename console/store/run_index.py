@@ -1,0 +1,241 @@
+"""An index over the runs of a folder: when each was made, and the summaries of those that stand still.
+
+An SQLite file inside the runs folder. It is derived: anybody may delete it, and a look that finds it missing, damaged,
+busy or not writable reads the runs themselves. What it says is checked each time: the list of names by the time of the
+runs folder, a summary by times and size of the journal and the manifest it was made from, both by checksums too.
+"""
+
+import contextlib
+import os
+import sqlite3
+import time
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TypeVar
+from zlib import crc32
+
+import msgspec
+
+from console.core.run import Summary, Tally
+from console.store.atomic import PRIVATE, PRIVATE_FOLDER
+from console.store.run_scan import Dated, ListedFolder, date_runs, index_path, newest_first, read_listed, run_names
+from console.store.runs import RunFolder
+
+ResultT = TypeVar("ResultT")
+_LAYOUT = crc32(repr((1, Summary.__struct_fields__, Tally.__struct_fields__)).encode()) >> 1
+"""Changes with what a summary holds; an index of another layout is made anew."""
+_TABLES = """
+CREATE TABLE names (id INTEGER PRIMARY KEY, names BLOB, checksum INTEGER);
+CREATE TABLE summaries (
+    name BLOB PRIMARY KEY,
+    manifest_ns INTEGER, journal_bytes INTEGER, journal_ns INTEGER, summary BLOB, checksum INTEGER
+);
+"""
+_WAIT_S = 1.0
+"""How long another process that writes the index is waited for."""
+_SETTLED_NS = 2_000_000_000
+"""A folder that was changed less than this ago may be changed again without another time."""
+_REBUILD = frozenset({sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT})
+"""Errors of a file that is no index of ours, or no longer."""
+_MOVING = frozenset({"running", "queued", "starting"})
+"""States that change without the journal."""
+
+_decode_summary = msgspec.msgpack.Decoder(Summary).decode
+_encode = msgspec.msgpack.Encoder().encode
+_Stamp = tuple[int, int, int]
+
+
+class _Names(msgspec.Struct, frozen=True, array_like=True):
+    """Which runs there are, newest first; taken apart only as far as a reader wants them."""
+
+    root_ns: int = 0
+    """When the runs folder was changed last, if that was long enough before it was read; 0: it must be read again."""
+    names: bytes = b""
+    """With a zero byte between two of them."""
+    times: bytes = b""
+    """When each was made, as eight bytes each."""
+    others: bytes = b""
+    """Folders that are no runs, or not yet, and those whose manifest cannot be read; as the names."""
+
+    def first(self, limit: int | None) -> list[str]:
+        """Return the names of the newest runs."""
+        return _split(self.names, limit)
+
+    def dated(self) -> list[Dated]:
+        """Return all runs."""
+        return [Dated(name, at) for name, at in zip(_split(self.names), array("d", self.times), strict=True)]
+
+
+def _joined(names: Iterable[str]) -> bytes:
+    return b"\0".join(map(os.fsencode, names))
+
+
+def _split(names: bytes, limit: int | None = None) -> list[str]:
+    if not names or limit == 0:
+        return []
+    if limit is not None:
+        names = b"\0".join(names.split(b"\0", limit)[:limit])
+    return os.fsdecode(names).split("\0")
+
+
+_decode_names = msgspec.msgpack.Decoder(_Names).decode
+
+
+class _Damaged(Exception):
+    """What is in the index is not what was put there."""
+
+
+class RunIndex:
+    """The index of one runs folder. Making this object touches no file."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._path = index_path(root)
+
+    def names(self, limit: int | None = None) -> list[str]:
+        """Return the names of all runs or of the newest ones, newest first.
+
+        Raises:
+            UsageError: the runs folder cannot be read.
+        """
+        changed_ns = _changed_ns(self._root)
+        saved = self._try(_read_names) or _Names()
+        if saved.root_ns and saved.root_ns == changed_ns and not any(date_runs(self._root, _split(saved.others))):
+            return saved.first(limit)
+        return [run.name for run in self._read_again(saved, changed_ns)[:limit]]
+
+    def _read_again(self, saved: _Names, changed_ns: int) -> list[Dated]:
+        """Read which runs there are, and the manifests of new ones, and save that."""
+        names, by_name = run_names(self._root), {run.name: run for run in saved.dated()}
+        dated = [by_name[name] for name in names if name in by_name]
+        dated = newest_first([*dated, *date_runs(self._root, (name for name in names if name not in by_name))])
+        exact = [run for run in dated if run.is_exact]
+        is_settled = time.time_ns() - changed_ns > _SETTLED_NS
+        names_now = _Names(
+            root_ns=changed_ns if is_settled else 0,
+            names=_joined(run.name for run in exact),
+            times=array("d", [run.at for run in exact]).tobytes(),
+            others=_joined(sorted(set(names).difference(run.name for run in exact))),
+        )
+        if names_now != saved:
+            self._try(lambda connection: _write_names(connection, names_now, by_name.keys() - set(names)))
+        return dated
+
+    def summaries(self, folders: Sequence[RunFolder]) -> Iterator[ListedFolder]:
+        """Yield these runs, at most some hundred, with their summaries, in order; one without manifest is left out."""
+        saved = self._try(lambda connection: _read_summaries(connection, folders)) or {}
+        fresh: list[tuple[RunFolder, _Stamp, Summary]] = []
+        for folder in folders:
+            stamp = _stamp(folder)
+            if stamp is not None and (row := saved.get(folder.name)) is not None and row[0] == stamp:
+                yield ListedFolder(folder, row[1])
+                continue
+            if not os.path.lexists(folder.manifest_path) and os.access(folder.path.parent, os.X_OK):
+                continue
+            listed = read_listed(folder)
+            if stamp is not None and listed.summary is not None and listed.summary.state not in _MOVING:
+                fresh.append((folder, stamp, listed.summary))
+            yield listed
+        if fresh:
+            self._try(lambda connection: _write_summaries(connection, fresh))
+
+    def _try(self, act: Callable[[sqlite3.Connection], ResultT]) -> ResultT | None:
+        """Do something with the index; one that is damaged is made anew, and without any the answer is None."""
+        for _ in range(2):
+            try:
+                with contextlib.closing(self._connect()) as connection, connection:
+                    return act(connection)
+            except (_Damaged, sqlite3.Error, msgspec.DecodeError) as error:
+                if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF not in _REBUILD:
+                    return None
+                self._discard()
+            except OSError:
+                return None
+        return None
+
+    def _connect(self) -> sqlite3.Connection:
+        if not self._path.exists():
+            self._path.parent.mkdir(PRIVATE_FOLDER, exist_ok=True)
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE))
+        connection = sqlite3.connect(self._path, timeout=_WAIT_S)
+        try:
+            connection.execute("PRAGMA synchronous = OFF")  # what a power cut spoils is made anew
+            if connection.execute("PRAGMA user_version").fetchone()[0] != _LAYOUT:
+                _make_tables(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _discard(self) -> None:
+        for end in ("", "-journal"):
+            with contextlib.suppress(OSError):
+                self._path.with_name(self._path.name + end).unlink(missing_ok=True)
+
+
+def _make_tables(connection: sqlite3.Connection) -> None:
+    """Make empty tables in a file that has none, or those of another layout."""
+    with connection:
+        connection.execute("BEGIN IMMEDIATE")
+        if connection.execute("PRAGMA user_version").fetchone()[0] == _LAYOUT:
+            return  # another process was faster
+        for table in ("names", "summaries"):
+            connection.execute(f"DROP TABLE IF EXISTS {table}")
+        for statement in _TABLES.split(";"):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {_LAYOUT}")
+
+
+def _read_names(connection: sqlite3.Connection) -> _Names:
+    row = connection.execute("SELECT names, checksum FROM names").fetchone()
+    if row is None:
+        return _Names()
+    if not isinstance(row[0], bytes) or crc32(row[0]) != row[1]:
+        raise _Damaged
+    return _decode_names(row[0])
+
+
+def _write_names(connection: sqlite3.Connection, names: _Names, gone: Iterable[str]) -> None:
+    data = _encode(names)
+    connection.execute("INSERT OR REPLACE INTO names VALUES (1, ?, ?)", (data, crc32(data)))
+    connection.executemany("DELETE FROM summaries WHERE name = ?", [(os.fsencode(name),) for name in gone])
+
+
+def _read_summaries(connection: sqlite3.Connection, folders: Sequence[RunFolder]) -> dict[str, tuple[_Stamp, Summary]]:
+    names = [os.fsencode(folder.name) for folder in folders]
+    rows = connection.execute(
+        f"SELECT * FROM summaries WHERE name IN ({','.join('?' * len(names))})",  # noqa: S608  nothing but marks
+        names,
+    )
+    saved: dict[str, tuple[_Stamp, Summary]] = {}
+    for name, manifest_ns, journal_bytes, journal_ns, summary, checksum in rows:
+        stamp = (manifest_ns, journal_bytes, journal_ns)
+        if not isinstance(summary, bytes) or crc32(summary, crc32(repr((name, stamp)).encode())) != checksum:
+            raise _Damaged
+        saved[os.fsdecode(name)] = stamp, _decode_summary(summary)
+    return saved
+
+
+def _write_summaries(connection: sqlite3.Connection, fresh: list[tuple[RunFolder, _Stamp, Summary]]) -> None:
+    rows: list[tuple[object, ...]] = []
+    for folder, stamp, summary in fresh:
+        name, data = os.fsencode(folder.name), _encode(summary)
+        rows.append((name, *stamp, data, crc32(data, crc32(repr((name, stamp)).encode()))))
+    connection.executemany("INSERT OR REPLACE INTO summaries VALUES (?, ?, ?, ?, ?, ?)", rows)
+
+
+def _stamp(folder: RunFolder) -> _Stamp | None:
+    """Return what changes whenever a run's summary may; None: it has no journal, or it cannot be looked at."""
+    try:
+        manifest, journal = os.stat(folder.manifest_path), os.stat(folder.journal_path)
+    except OSError:
+        return None
+    return manifest.st_mtime_ns, journal.st_size, journal.st_mtime_ns
+
+
+def _changed_ns(root: Path) -> int:
+    try:
+        return root.stat().st_mtime_ns
+    except OSError:
+        return 0

@@ -1,0 +1,104 @@
+"""The runs of a folder, newest first: the one place where runs are listed, found by name, and the newest is picked.
+
+Few runs are read one by one. Of many, what an earlier look has learnt is in an index (`run_index`), which is derived:
+whatever it does not know, or what has changed since, is read from the runs themselves.
+"""
+
+import itertools
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from console.core.fault import UsageError
+from console.core.suggestion import nearest
+from console.store.run_scan import ListedFolder, date_runs, index_path, newest_first, read_listed, run_names
+from console.store.runs import RunFolder
+
+if TYPE_CHECKING:
+    from console.store.run_index import RunIndex
+
+INDEXED_FROM = 256
+"""Fewer runs are read in less time than opening the index takes."""
+
+
+def list_runs(root: Path) -> list[RunFolder]:
+    """Return all runs under a folder, newest first; a folder without run.json is no run."""
+    return [RunFolder(root / name) for name in _names(root, _open_index(root))]
+
+
+def newest_run(root: Path) -> RunFolder | None:
+    """Return the newest run; None: there is none."""
+    index = _open_index(root)
+    for limit in (1, None):  # all of them only when the first has lost its manifest since it was indexed
+        newest = next((run for name in _names(root, index, limit) if _is_run(run := RunFolder(root / name))), None)
+        if newest is not None:
+            return newest
+    return None
+
+
+def count_runs(root: Path) -> int:
+    """Return how many runs there are."""
+    return len(_names(root, _open_index(root)))
+
+
+def read_summaries(root: Path, limit: int | None = None) -> Iterator[ListedFolder]:
+    """Yield the newest runs with their summaries, newest first, at most `limit`; those that cannot be read say why."""
+    index = _open_index(root)
+    names = iter(_names(root, index, limit))
+    while batch := list(itertools.islice(names, 500)):
+        folders = [RunFolder(root / name) for name in batch]
+        if index is not None:
+            yield from index.summaries(folders)
+        else:
+            yield from map(read_listed, folders)
+
+
+def find_run(root: Path, name: str) -> RunFolder:
+    """Find a run by folder name, by path, by unique part of its name, or `latest`.
+
+    Raises:
+        UsageError: no such run (names the nearest), or several.
+    """
+    if os.sep in name or name in (".", ".."):
+        run = RunFolder(Path(name).resolve())
+        run.manifest()
+        return run
+    if name == "latest" and (run := newest_run(root)) is not None:
+        return run
+    if name and _is_run(RunFolder(root / name)):
+        return RunFolder(root / name)
+    names = _names(root, _open_index(root))
+    matching_names = [run for run in names if run.startswith(name)] or [run for run in names if name in run]
+    if len(matching_names) == 1:
+        return RunFolder(root / matching_names[0])
+    if not matching_names:
+        raise UsageError(f"no run is called {name!r} in {root}", hint=_hint_for_unknown(name, names))
+    listed = ", ".join(matching_names[:5])
+    raise UsageError(f"{name!r} could be {len(matching_names)} runs: {listed}", hint="Give more of the name.")
+
+
+def _hint_for_unknown(name: str, names: list[str]) -> str:
+    if not names:
+        return "Nothing has been run yet; start with `eval-console run`."
+    close = nearest(name, names)
+    return f"Did you mean {close}?" if close else "`eval-console runs` lists them."
+
+
+def _names(root: Path, index: "RunIndex | None", limit: int | None = None) -> list[str]:
+    if index is not None:
+        return index.names(limit)
+    return [run.name for run in newest_first(date_runs(root, run_names(root)))[:limit]]
+
+
+def _open_index(root: Path) -> "RunIndex | None":
+    """Return the index of a folder of many runs; it was of many when there is one."""
+    if not index_path(root).exists() and len(run_names(root)) < INDEXED_FROM:
+        return None
+    from console.store.run_index import RunIndex  # here, as SQLite takes longer to load than few runs to read
+
+    return RunIndex(root)
+
+
+def _is_run(run: RunFolder) -> bool:
+    return os.path.exists(run.manifest_path)

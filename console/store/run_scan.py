@@ -1,0 +1,110 @@
+"""What the folders of runs say themselves: which there are, when each was made, what each came to."""
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from console.core.fault import UsageError
+from console.core.run import Summary
+from console.store.runs import RunFolder
+
+
+class Dated(NamedTuple):
+    """A run, and when it was made."""
+
+    name: str
+    """Of its folder. Foreign text: folders can be made by anybody."""
+    at: float
+    """By its manifest, in seconds since 1970."""
+    is_exact: bool = True
+    """Whether the manifest could be read; else the time is the one in the name, or 0."""
+
+
+class ListedFolder(msgspec.Struct, frozen=True):
+    """One run of a list: its summary, or why it cannot be read."""
+
+    folder: RunFolder
+    summary: Summary | None
+    mistake: str = ""
+
+
+class _Made(msgspec.Struct):
+    at: float
+
+
+_decode_made = msgspec.json.Decoder(_Made).decode
+
+
+def newest_first(runs: Iterable[Dated]) -> list[Dated]:
+    """Sort runs by the exact times in their manifests, newest first; of equal ones the name decides."""
+    return sorted(runs, key=lambda run: (run.at, run.name), reverse=True)
+
+
+def is_newer(run: Dated, other: Dated) -> bool:
+    """Whether a run comes before another in a list."""
+    return (run.at, run.name) > (other.at, other.name)
+
+
+def read_listed(folder: RunFolder) -> ListedFolder:
+    """Read one run."""
+    try:
+        return ListedFolder(folder, folder.summary())
+    except (UsageError, OSError) as error:
+        return ListedFolder(folder, None, str(error))
+
+
+def run_names(root: Path) -> list[str]:
+    """Return the folders that may be runs, in no order.
+
+    Raises:
+        UsageError: the folder is there and cannot be read.
+    """
+    try:
+        with os.scandir(root) as entries:
+            return [entry.name for entry in entries if not entry.name.startswith(".") and _is_folder(entry)]
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as error:
+        raise UsageError(
+            f"the runs folder cannot be read: {error.strerror}",
+            hint=f"Look after {root}, or choose another with --runs PATH.",
+        ) from None
+
+
+def date_runs(root: Path, names: Iterable[str]) -> Iterator[Dated]:
+    """Yield those of these folders that are runs, with the time each was made."""
+    for name in names:
+        run = RunFolder(root / name)
+        try:
+            yield Dated(name, _decode_made(run.manifest_path.read_bytes()).at)
+        except FileNotFoundError:
+            continue
+        except (OSError, msgspec.DecodeError):
+            if os.path.lexists(run.manifest_path) or not os.access(run.path, os.X_OK):
+                yield Dated(name, _date_in(name), is_exact=False)
+
+
+def index_path(root: Path) -> Path:
+    """Return where the index of a runs folder is, if it has one."""
+    return root / ".index" / "runs.sqlite"
+
+
+def _date_in(name: str) -> float:
+    """Return the time that a folder's name begins with, of a run whose manifest cannot be read; 0: none."""
+    stamp = re.match(r"\d{4}-\d\d-\d\dT\d{4}", name)
+    try:
+        return datetime.strptime(stamp[0], "%Y-%m-%dT%H%M").replace(tzinfo=UTC).timestamp() if stamp else 0.0
+    except ValueError:
+        return 0.0
+
+
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads to itself
+        return False
