@@ -128,7 +128,7 @@ class RunFolder:
     def _is_current(self, saved: Summary, live: bool, checksum: int | None) -> bool:
         """Whether a summary is that of the journal as it is: read again when it is short or was touched since.
 
-        One without checksum is of an earlier version, which lacks more: the format, and cases counted apart from repeats.
+        One without checksum is of an earlier version, which lacks more: the format, and cases apart from repeats.
         """
         if saved.journal_checksum is None or (saved.state == "running") != live:
             return False
