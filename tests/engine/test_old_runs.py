@@ -13,7 +13,7 @@ from console.engine.plan import reopen
 from console.engine.queue import RetryScope
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder
-from console.suites.bfcl.tools import sent_underscored
+from console.suites.bfcl.decoding import sent_underscored
 
 OLD = Path(__file__).parent / "old_runs"
 FORMATS = {"aidan-starter": "aidanbench", "bfcl-starter": "bfcl", "cave-starter": "cavebench"}
