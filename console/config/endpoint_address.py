@@ -1,6 +1,11 @@
 """What an address of an endpoint must look like, wherever it is written: in models.toml or among a suite's options."""
 
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
+
+from console.config.redaction import looks_like_key, sounds_secret
+
+_LONGEST_PARAMETER = 24
+"""A value in an address that is longer than this, and no words, is taken for a key."""
 
 
 def address_mistake(value: str) -> str:
@@ -16,6 +21,29 @@ def address_mistake(value: str) -> str:
         is_host = False
     if not is_host:
         return "must name a host, and no other port than 1 to 65535, like https://api.openai.com/v1"
+    if holds_secret(value):
+        return (
+            "must not hold a key or password, since addresses are shown and recorded: name the variable that holds it"
+            ' with api_key_env; what a server wants in another header is sent with headers = { "X-Api-Key" = "…" }'
+        )
     if value.rstrip("/").endswith("/chat/completions"):
         return "must end before /chat/completions"
     return ""
+
+
+def holds_secret(address: str) -> bool:
+    """Whether an address carries a user, a password or a key: before the host, in its path or in its query."""
+    parts = urlsplit(address)
+    if "@" in parts.netloc or looks_like_key(address):
+        return True
+    # `code` is what Azure Functions call the key of a function.
+    for name, value in parse_qsl(parts.query) + parse_qsl(parts.fragment):
+        if sounds_secret(name) or name.lower() == "code" or _is_random(value):
+            return True
+    return False
+
+
+def _is_random(value: str) -> bool:
+    """Whether a value looks made by chance: long, of letters and digits mixed."""
+    letters = value.replace("-", "").replace("_", "")
+    return len(value) > _LONGEST_PARAMETER and letters.isalnum() and not letters.isalpha() and not letters.isdigit()

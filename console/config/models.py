@@ -86,8 +86,6 @@ def _add(file: TomlFile, book: ModelBook, model: ModelConfig) -> None:
     if model.api_key is not None:
         text = f"[{model.name}] holds its key in the file; name a variable with api_key_env instead"
         file.warnings.append(f"{file.path.name}:{model.line}: {text}")
-    if model.base_url and urlsplit(model.base_url).password:
-        file.warnings.append(f"{file.path.name}:{model.line}: [{model.name}] holds a password in its base_url")
     book.models[model.name] = model
 
 

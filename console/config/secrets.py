@@ -1,23 +1,23 @@
-"""API keys: looked up as late as possible, and redacted from every text on its way to a screen, a log or a file."""
+"""API keys: looked up as late as possible, and everything else that is sent for a model and must not be seen."""
 
-import base64
 import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import quote, quote_plus, unquote, urlsplit
+from urllib.parse import urlsplit
 
 from console.config.environment import variable
+from console.config.redaction import REDACTED, Redactor, sounds_secret
 
 if TYPE_CHECKING:
     from console.config.model import ModelConfig
 
-REDACTED = "[redacted]"
-_SHORTEST = 8
-_GENERIC = re.compile(
-    r"\b(?:sk|pk|rk|gsk|xai|hf|nvapi|glpat|ghp)[-_][\w*-]{12,}"
-    r"|\b[Bb]earer\s+[\w.~+/=*-]{6,}|\bAIza[\w-]{20,}|\bAKIA[A-Z0-9]{12,}"
+_PUBLIC_HEADERS = frozenset(
+    {
+        *("accept", "accept-language", "anthropic-beta", "anthropic-version", "content-type", "http-referer"),
+        *("openai-beta", "openai-organization", "openai-project", "origin", "referer", "user-agent", "x-title"),
+    }
 )
-_SECRET_NAME = re.compile(r"(?i)(?:key|secret|password|passwd|authorization|credentials?|(?:^|_)token|auth)s?$")
+"""Headers whose values are no secrets: a model may well say `application/json`, or a version's date."""
 
 _VARIABLE_BY_HOST = {
     "api.openai.com": "OPENAI_API_KEY",
@@ -75,47 +75,23 @@ def mask(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _mask_value(name: str, value: Any) -> Any:
-    if _SECRET_NAME.search(name) and isinstance(value, str):
+    if sounds_secret(name) and isinstance(value, str):
         return REDACTED
     if isinstance(value, dict):
         return mask(cast(dict[str, Any], value))
     return value
 
 
-class Redactor:
-    """Replaces known secrets, in any of their usual spellings, and whatever looks like one."""
-
-    def __init__(self, secrets: Iterable[str] = ()) -> None:
-        """Know these secrets; ones shorter than eight characters would mangle ordinary words and are left alone."""
-        forms = {form for secret in secrets if len(secret) >= _SHORTEST for form in _spellings(secret)}
-        self._known = re.compile("|".join(re.escape(form) for form in sorted(forms, key=len, reverse=True)) or r"(?!)")
-
-    @classmethod
-    def for_models(cls, models: "Iterable[ModelConfig]") -> "Redactor":
-        """Return a redactor for all secrets of these models."""
-        return cls(secret for model in models for secret in secrets_of(model))
-
-    def __call__(self, text: str) -> str:
-        """Return the text with every secret replaced."""
-        return _GENERIC.sub(REDACTED, self._known.sub(REDACTED, text))
+def redactor_for(models: "Iterable[ModelConfig]") -> Redactor:
+    """Return a redactor for all secrets of these models."""
+    return Redactor(secret for model in models for secret in secrets_of(model))
 
 
 def secrets_of(model: "ModelConfig") -> list[str]:
-    """Return every secret that is sent for a model: its key, its headers' values, a password in the address."""
-    address = urlsplit(model.base_url or "")
-    secrets = [resolve_key(model), unquote(address.password or "") or None, *model.headers.values()]
-    secrets += [value for name, value in model.params.items() if isinstance(value, str) and _SECRET_NAME.search(name)]
+    """Return every secret that is sent for a model: its key, its headers' values, parameters that sound secret."""
+    secrets = [resolve_key(model)]
+    for name, value in model.headers.items():
+        if name.lower() not in _PUBLIC_HEADERS:
+            secrets.append(value.removeprefix("Bearer ").removeprefix("Basic "))
+    secrets += [value for name, value in model.params.items() if isinstance(value, str) and sounds_secret(name)]
     return [secret for secret in secrets if secret]
-
-
-def _spellings(secret: str) -> set[str]:
-    """The secret itself, URL-encoded, in base64 at its three alignments, and as JSON writes it."""
-    raw = secret.encode("utf-8", "surrogatepass")
-    forms = {secret, quote(secret, safe=""), quote_plus(secret), secret.replace("\\", "\\\\").replace('"', '\\"')}
-    for offset in range(3):
-        for encode in (base64.b64encode, base64.urlsafe_b64encode):
-            text = encode(b"\0" * offset + raw).decode("ascii").rstrip("=")
-            # The first and last characters also carry bits of the neighbours, so only the middle is sure.
-            core = text[(0, 2, 3)[offset] : len(text) - (0 if (offset + len(raw)) % 3 == 0 else 1)]
-            forms.add(core)
-    return {form for form in forms if len(form) >= _SHORTEST}

@@ -15,7 +15,9 @@ _HEADER = re.compile(r"^[ \t]*\[(\[)?[ \t]*(.+?)[ \t]*\]?\][ \t]*(?:#.*)?$")
 _NAME = r"(?:[\w\-]+|\"[^\"]*\"|'[^']*')"
 _ASSIGNMENT = re.compile(rf"^[ \t]*({_NAME}(?:[ \t]*\.[ \t]*{_NAME})*)[ \t]*=")
 _KEY_PART = re.compile(r"\"[^\"]*\"|'[^']*'|[^.\s]+")
-_SECRET = re.compile(r"(?i)api_?key(?!_env)|secret|passw|authoriz|headers|_token\b|\bkey\s*=|\bsk-|bearer")
+_SECRET = re.compile(
+    r"(?i)api_?key(?!_env)|secret|passw|authoriz|headers|_token\b|\bkey\s*=|\bsk-|bearer|url.*[@?#]|://.*(?:@|sk-|key)"
+)
 _LARGEST = 1 << 20
 
 

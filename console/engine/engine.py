@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from console import __version__
-from console.config.secrets import Redactor
+from console.config.secrets import redactor_for
 from console.core.case import Key
 from console.core.chat import ChatRequest
 from console.core.fault import Fault
@@ -73,7 +73,7 @@ class Engine:
         self.fold = RunFold()
         self._retry, self._only = retry, only
         self._on_record, self.say = on_record, say or _say_nothing
-        self._redact = Redactor.for_models(prepared.models.values())
+        self._redact = redactor_for(prepared.models.values())
         self._endpoints = Endpoints(prepared.models, prepared.manifest)
         self._running = RunningConversations()
         self._recorded: dict[Key, ConversationEffects] = {}

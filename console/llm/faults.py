@@ -1,7 +1,7 @@
 """From a provider's error to a typed fault: by its code first, its status second, its phrases last.
 
-Promises one readable sentence without secrets' surroundings: HTML is reduced to its title, long bodies are cut. The
-caller redacts, since only it knows the key.
+Promises one readable sentence: HTML is reduced to its title, long bodies are cut. Values come without secrets already
+(`Redactor.value`); bytes are redacted here, before anything is cut.
 """
 
 import json
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
+from console.config.redaction import Redactor
 from console.core.fault import Fault, FaultKind
 from console.llm.retry_after import retry_after
 
@@ -58,6 +59,17 @@ _BY_STATUS = {
     425: FaultKind.SERVER,
     429: FaultKind.RATE_LIMIT,
 }
+_FILTERED = frozenset(
+    {
+        "content_filter",  # Azure
+        "content_policy_violation",  # OpenAI
+        "data_inspection_failed",  # Alibaba
+    }
+)
+"""Codes with which a provider's filter refuses one prompt, always with status 400. Other words that sound alike, such
+as `account_flagged` or `moderation_service_unavailable`, are about the account or the service."""
+_NUMBERS = ("code", "status", "status_code")
+_SUCCESS = {0, 200}
 _CONTEXT = re.compile(
     r"context[ _](?:length|window|size)|maximum (?:context|prompt|input) length|prompt is too long|input is too long"
     r"|too many (?:input )?tokens|token limit|reduce the length|exceeds? the (?:model'?s )?(?:maximum )?context"
@@ -66,7 +78,6 @@ _CONTEXT = re.compile(
 )
 _QUOTA = re.compile(r"insufficient (?:credits|balance|funds|quota)|credit balance|out of credits", re.IGNORECASE)
 _TOOLS = re.compile(r"invalid (?:schema for )?(?:function|tool)|tools?\[\d+\]|tools\.\d+|function_declarations", re.I)
-_FILTER = re.compile(r"content_filter|content_policy|content management policy|moderation|flagged", re.IGNORECASE)
 _KEY = re.compile(r"(?:api[ _]?key|credentials).{0,40}(?:invalid|incorrect|not valid|expired)|incorrect api key", re.I)
 
 
@@ -81,22 +92,21 @@ class ProviderError:
     """A numeric code inside the body, which some gateways send with HTTP 200."""
     param: str = ""
 
-    @property
-    def is_filtered(self) -> bool:
-        """Whether the provider's content filter refused the request: an answer of the model's side, not a fault."""
-        return any(_FILTER.search(code) for code in self.codes)
+    def is_filtered(self, status: int | None) -> bool:
+        """Whether the provider's content filter refused the prompt: an answer of the model's side, not a fault."""
+        return status == 400 and not _FILTERED.isdisjoint(self.codes)
 
     def names(self, param: str) -> bool:
         """Whether the error is about this request parameter."""
         return self.param == param or bool(re.search(rf"\b{re.escape(param)}\b", self.message))
 
 
-def read_provider_error(body: bytes) -> ProviderError:
-    """Read an error body in any of the forms in use; what is not JSON is quoted in short."""
+def read_provider_error(body: bytes, redact: Redactor) -> ProviderError:
+    """Read an error body in any of the forms in use, without secrets; what is not JSON is quoted in short."""
     try:
-        value: Any = json.loads(body)
+        value: Any = redact.value(json.loads(body))
     except (ValueError, RecursionError):
-        return ProviderError(_plain(body))
+        return ProviderError(_plain(redact(body.decode("utf-8", "replace"))))
     return provider_error_of(value)
 
 
@@ -108,16 +118,40 @@ def provider_error_of(value: Any) -> ProviderError:
     if not isinstance(value, dict):
         return ProviderError(_short(str(value)))
     outer = cast(dict[str, Any], value)
-    inner = outer.get("error") or outer
+    inner = outer.get("error") or outer.get("errors") or outer
+    if isinstance(inner, list):
+        return provider_error_of(cast(list[Any], inner))
     if not isinstance(inner, dict):
         return ProviderError(_short(str(inner)), _codes(outer))
     fields = cast(dict[str, Any], inner)
     message = fields.get("message") or fields.get("detail") or fields.get("msg") or json.dumps(fields, default=str)
-    code = fields.get("code")
-    number = code if isinstance(code, int) and not isinstance(code, bool) else _numeral(code)
+    numbers = (_number(fields.get(name)) for name in _NUMBERS)
+    number = next((number for number in numbers if number), None)
     return ProviderError(
         _short(message if isinstance(message, str) else json.dumps(message)), _codes(fields), number, _param(fields)
     )
+
+
+def reports_error(value: Any) -> bool:
+    """Whether a decoded body or chunk says that something failed, in any of the forms in use.
+
+    Without choices every explanation is one of a failure; beside choices only what cannot be meant otherwise (some
+    providers send `"code": 0, "message": "Success"` with every answer).
+    """
+    if isinstance(value, list):
+        rows = cast(list[Any], value)
+        return bool(rows) and isinstance(rows[0], dict) and reports_error(rows[0])
+    if not isinstance(value, dict):
+        return False
+    fields = cast(dict[str, Any], value)
+    if fields.get("error") or fields.get("errors") or "error" in (fields.get("object"), fields.get("type")):
+        return True
+    numbers = [
+        number for name in ("code", "status", "status_code") if (number := _number(fields.get(name))) is not None
+    ]
+    if numbers:
+        return any(number not in _SUCCESS for number in numbers)
+    return not fields.get("choices") and any(fields.get(name) for name in ("message", "detail", "msg", "code"))
 
 
 def fault_of(error: ProviderError, status: int | None = None, headers: Mapping[str, str] | None = None) -> Fault:
@@ -157,7 +191,10 @@ def _codes(fields: dict[str, Any]) -> tuple[str, ...]:
     return tuple(code.lower() for code in codes if isinstance(code, str) and code)
 
 
-def _numeral(code: object) -> int | None:
+def _number(code: object) -> int | None:
+    """Return a numeric code, also one that is written as a text of three digits."""
+    if type(code) is int:
+        return code
     return int(code) if isinstance(code, str) and code.isascii() and code.isdigit() and len(code) == 3 else None
 
 
@@ -171,9 +208,9 @@ def looks_like_html(body: bytes) -> bool:
     return body.lstrip()[:1] == b"<"
 
 
-def _plain(body: bytes) -> str:
-    text = body[:4096].decode("utf-8", "replace")
-    if looks_like_html(body):
+def _plain(text: str) -> str:
+    text = text[:4096]
+    if text.lstrip()[:1] == "<":
         title = re.search(r"<title[^>]*>(.*?)</title>", text, re.IGNORECASE | re.DOTALL)
         return f"a web page instead of an answer{f': {_short(title[1])}' if title else ''}"
     return _short(text)

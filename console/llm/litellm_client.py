@@ -1,7 +1,8 @@
 """Providers with a protocol of their own, through litellm: slow and large, so it is loaded only when a model names it.
 
-What litellm makes up is not believed: a `finish_reason` that the provider never sent is a cut stream, and zero usage is
-unknown usage. Its network call and its terminal handler at import are switched off, its own retries too, so that
+What litellm makes up is not believed: a `finish_reason` that the provider never sent is a cut stream, zero usage is
+unknown usage, and the reasons that litellm takes for `stop` (`network_error`, whatever it does not know) stay what they
+are. Its network call and its terminal handler at import are switched off, its own retries too, so that
 faults, deadlines and the limiter are the same as for every other endpoint.
 """
 
@@ -17,12 +18,14 @@ from typing import Any, cast
 import msgspec
 
 from console.config.model import ModelConfig
-from console.config.secrets import Redactor, resolve_key, secrets_of
+from console.config.redaction import Redactor
+from console.config.secrets import redactor_for, resolve_key
 from console.core.chat import ChatRequest, Reply
 from console.core.fault import Fault, FaultKind
 from console.core.live import EndpointState
+from console.llm.completeness import finish_of
 from console.llm.deadlines import Deadlines
-from console.llm.embeddings import BATCH, read_vectors, tokens_of
+from console.llm.embeddings import BATCH, VectorReader, tokens_of
 from console.llm.endpoint import Watch
 from console.llm.fault_hints import hint_for
 from console.llm.faults import ProviderError, fault_of, provider_error_of
@@ -31,6 +34,8 @@ from console.llm.native_content import without_native
 from console.llm.reply_builder import ReplyBuilder
 from console.llm.retry import ask_until_answered
 
+_TABLE = "_FINISH_REASON_MAP"
+_PROVEN_VERSION = "1.106"
 _LOGGERS = ("LiteLLM", "LiteLLM Router", "LiteLLM Proxy")
 _PREFIX = re.compile(r"^(?:litellm\.)?\w+(?:Error|Exception):\s*(?:\w+(?:Error|Exception)\s*[-:]\s*)*")
 _KINDS = {
@@ -63,7 +68,32 @@ def load_litellm() -> Any:
         logger = logging.getLogger(name)
         logger.handlers[:] = [logging.NullHandler()]
         logger.propagate = False
+    _keep_finish_reasons()
     return module
+
+
+class _RawReasons(dict[str, str]):
+    """Stands in for litellm's table of finish reasons, in which a network error is a `stop`: it renames by our own."""
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """Return what a reason stands for; one that proves nothing stays as it is, for `ReplyBuilder` to refuse."""
+        try:
+            return finish_of(key) or key
+        except Fault:
+            return key
+
+
+def _keep_finish_reasons() -> None:
+    """Put our table of finish reasons into litellm's place.
+
+    Raises:
+        Fault: this version of litellm keeps its table elsewhere, so that its `stop` proves nothing.
+    """
+    module: Any = importlib.import_module("litellm.litellm_core_utils.core_helpers")
+    if not isinstance(getattr(module, _TABLE, None), dict):
+        text = "this version of litellm does not say why a model stopped"
+        raise Fault(FaultKind.BAD_REQUEST, text, hint=f"Install litellm {_PROVEN_VERSION} or newer.")
+    setattr(module, _TABLE, _RawReasons())
 
 
 class LitellmEndpoint:
@@ -73,7 +103,8 @@ class LitellmEndpoint:
         """Look the key up; litellm itself is loaded with the first request."""
         self._model = model
         self._key = resolve_key(model)
-        self._redact = Redactor(secrets_of(model))
+        self._redact = redactor_for([model])
+        self._vectors = VectorReader()
         address = model.base_url or f"litellm:{model.model_id.split('/')[0]}"
         self._limiter = limiter_of(model, address, self._key)
 
@@ -110,7 +141,7 @@ class LitellmEndpoint:
 
     async def _ask_once(self, request: ChatRequest, watch: Watch) -> Reply:
         litellm = await asyncio.to_thread(load_litellm)
-        builder = ReplyBuilder(watch.on_text)
+        builder = ReplyBuilder(watch.on_text, self._redact)
         deadlines = Deadlines(self._model.limits, streamed=True, partial=lambda: builder.partial)
         try:
             async with deadlines:
@@ -121,7 +152,7 @@ class LitellmEndpoint:
         except Exception as error:
             if _is_filter(error):
                 return Reply(None, finish="content_filter", flags=("refused by the provider's filter",))
-            raise self._completed_fault(fault_from(error, begun=not builder.is_empty), builder) from None
+            raise self._completed_fault(fault_from(error, self._redact, begun=not builder.is_empty), builder) from None
         reply = builder.reply(deadlines.elapsed_s, deadlines.first_token_s)
         return reply if is_reported_usage else msgspec.structs.replace(reply, usage=None)
 
@@ -131,11 +162,11 @@ class LitellmEndpoint:
             async with Deadlines(self._model.limits, streamed=False):
                 embedded = await litellm.aembedding(**self._settings(), input=texts, **self._model.params)
             answer = embedded.model_dump()
-            vectors = read_vectors(answer, len(texts))
+            vectors = self._vectors.read(answer, len(texts))
         except Fault as fault:
             raise self._completed_fault(fault, None) from None
         except Exception as error:
-            raise self._completed_fault(fault_from(error, begun=False), None) from None
+            raise self._completed_fault(fault_from(error, self._redact, begun=False), None) from None
         if (tokens := tokens_of(answer)) is not None:
             watch.on_tokens(tokens)
         return vectors
@@ -170,8 +201,8 @@ class LitellmEndpoint:
         partial = fault.partial or (builder.partial if builder is not None else "")
         return Fault(
             fault.kind,
-            self._redact(fault.message),
-            partial=self._redact(partial),
+            fault.message,
+            partial=partial,
             retry_after_s=fault.retry_after_s,
             status=fault.status,
             hint=fault.hint or hint_for(fault.kind, self._model),
@@ -187,11 +218,14 @@ async def _receive(stream: Any, builder: ReplyBuilder, deadlines: Deadlines) -> 
     async for chunk in stream:
         if builder.add_chunk(_plain(chunk)):
             deadlines.content()
-    finish = getattr(stream, "received_finish_reason", "stop") or getattr(stream, "intermittent_finish_reason", None)
+    builder.mark_end()
+    finish = getattr(stream, "received_finish_reason", None) or getattr(stream, "intermittent_finish_reason", None)
     if builder.is_empty and (finish is None or not _usage_seen(stream)):
         raise Fault(FaultKind.BAD_ANSWER, "the stream holds no answer")
     if finish is None:
         raise Fault(FaultKind.TRUNCATED, "the stream ended before the answer did")
+    builder.finish_with(str(finish))
+    builder.check_complete()
     return _usage_seen(stream)
 
 
@@ -206,19 +240,29 @@ def _usage_seen(stream: Any) -> bool:
 
 
 def _is_filter(error: Exception) -> bool:
-    return type(error).__name__ == "ContentPolicyViolationError"
+    """Whether the provider's filter refused the prompt. litellm calls whatever speaks of a policy so, and a 400 too."""
+    cause: BaseException | None = error
+    status, is_named = None, type(error).__name__ == "ContentPolicyViolationError"
+    while cause is not None:
+        attributes: Any = cause
+        status = getattr(attributes, "status_code", None) or status
+        body: Any = getattr(attributes, "body", None)
+        is_named = is_named or (isinstance(body, dict) and provider_error_of(body).is_filtered(400))
+        cause = cause.__cause__ or cause.__context__
+    return is_named and status == 400
 
 
-def fault_from(error: Exception, *, begun: bool) -> Fault:
+def fault_from(error: Exception, redact: Redactor, *, begun: bool) -> Fault:
     """Return the typed fault for an exception of litellm's.
 
     Args:
         error: what it raised.
+        redact: knows the secrets that were sent.
         begun: whether part of an answer had arrived.
     """
     attributes: Any = error
     message = _PREFIX.sub("", str(getattr(error, "message", None) or error)) or type(error).__name__
-    message = " ".join(message.split())[:400]
+    message = " ".join(redact(message).split())[:400]
     name = type(error).__name__
     status = getattr(attributes, "status_code", None)
     headers: Any = getattr(attributes, "litellm_response_headers", None)
@@ -229,7 +273,9 @@ def fault_from(error: Exception, *, begun: bool) -> Fault:
     if _NO_CONNECTION.search(message):
         return Fault(FaultKind.CONNECT, f"no connection: {message}")
     body: Any = getattr(attributes, "body", None)
-    provider_error = provider_error_of(body) if isinstance(body, dict) and body else ProviderError(message)
+    provider_error = (
+        provider_error_of(redact.value(body)) if isinstance(body, dict) and body else ProviderError(message)
+    )
     fault = fault_of(provider_error, status if isinstance(status, int) else None, dict(headers or ()))
     kind = _KINDS.get(name)
     if kind is None or fault.kind in (FaultKind.CONTEXT, FaultKind.QUOTA):

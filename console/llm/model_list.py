@@ -5,11 +5,12 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from console.config.model import Limits, ModelConfig
-from console.config.secrets import Redactor, resolve_key, secrets_of
+from console.config.redaction import Redactor
+from console.config.secrets import resolve_key
 from console.core.fault import Fault, FaultKind
 from console.core.suggestion import nearest
 from console.llm.deadlines import Deadlines
-from console.llm.wire import ErrorResponse, Wire, fault_of_response, read
+from console.llm.wire import ErrorResponse, Wire, read
 
 _LISTING = Limits(timeout_s=10.0)
 _HINT = Limits(timeout_s=3.0)
@@ -25,9 +26,6 @@ async def served_models(model: ModelConfig) -> list[str]:
     wire = Wire(model, resolve_key(model))
     try:
         return await _list_models(wire, _LISTING)
-    except Fault as fault:
-        redact = Redactor(secrets_of(model))
-        raise Fault(fault.kind, redact(fault.message), status=fault.status, hint=fault.hint) from None
     finally:
         await wire.aclose()
 
@@ -54,13 +52,13 @@ async def _list_models(wire: Wire, limits: Limits) -> list[str]:
         async with Deadlines(limits, streamed=False), wire.request("GET", "models") as response:
             raw = await read(response)
     except ErrorResponse as error_response:
-        raise fault_of_response(error_response) from None
-    return _ids(raw)
+        raise wire.fault_of_response(error_response) from None
+    return _ids(raw, wire.redact)
 
 
-def _ids(raw: bytes) -> list[str]:
+def _ids(raw: bytes, redact: Redactor) -> list[str]:
     try:
-        value: Any = json.loads(raw)
+        value: Any = redact.value(json.loads(raw))
     except (ValueError, RecursionError):
         raise Fault(FaultKind.BAD_ANSWER, "the list of models is not JSON") from None
     rows: object = cast(dict[str, Any], value).get("data") if isinstance(value, dict) else value

@@ -1,8 +1,8 @@
 """Any server that speaks the OpenAI chat protocol, streamed.
 
-Promises: a reply is whole or it is a fault; a stream that merely ends is `truncated`; what is no API answer (a login
-page, an error with status 200) is `bad_answer` or what it says it is; comments and pings are not progress. A server
-that refuses one of our own parameters is asked without it, once and for all.
+Promises: a reply is proven whole or it is a fault; a stream that merely ends is `truncated`; what is no API answer (a
+login page, an error with status 200) is `bad_answer` or what it says it is; comments and pings are not progress. A
+server that refuses one of our own parameters is asked without it, once and for all.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -11,22 +11,22 @@ from typing import Any, TypeVar
 import msgspec
 
 from console.config.model import ModelConfig
-from console.config.secrets import Redactor, resolve_key, secrets_of
+from console.config.secrets import resolve_key
 from console.core.chat import ChatRequest, Reply
 from console.core.fault import Fault, FaultKind
 from console.core.live import EndpointState
 from console.llm.deadlines import Deadlines
-from console.llm.embeddings import BATCH, embedding_body, read_vectors, tokens_of
+from console.llm.embeddings import BATCH, VectorReader, embedding_body, tokens_of
 from console.llm.endpoint import Watch
 from console.llm.fault_hints import hint_for
-from console.llm.faults import ProviderError, read_provider_error
+from console.llm.faults import ProviderError, fault_of, read_provider_error
 from console.llm.limiter import limiter_of
 from console.llm.model_list import served_models_hint
 from console.llm.reply_builder import ReplyBuilder
 from console.llm.request_body import chat_body, encode
 from console.llm.response_reader import decode, receive
 from console.llm.retry import ask_until_answered
-from console.llm.wire import LARGEST_BODY, ErrorResponse, Wire, fault_of_response, read
+from console.llm.wire import LARGEST_BODY, ErrorResponse, Wire, read
 
 AnswerT = TypeVar("AnswerT")
 
@@ -39,8 +39,9 @@ class OpenAIEndpoint:
         key = resolve_key(model)
         self._model = model
         self._wire = Wire(model, key)
-        self._redact = Redactor(secrets_of(model))
+        self._redact = self._wire.redact
         self._limiter = limiter_of(model, self._wire.address, key)
+        self._vectors = VectorReader()
         self._adapted: set[str] = set()
         self._hinted = False
 
@@ -80,14 +81,13 @@ class OpenAIEndpoint:
         return await ask_until_answered(attempt, self._limiter, self._model.limits, watch)
 
     async def _complete_fault(self, fault: Fault) -> None:
-        """Redact secrets from a fault, and add the model, the hint and what the server does serve."""
+        """Add the model, the hint and what the server does serve."""
         if fault.kind is FaultKind.NOT_FOUND and fault.status == 404 and not self._hinted:
             self._hinted = True
             fault.message += await served_models_hint(self._wire, self._model.model_id)
         if fault.kind is FaultKind.NOT_FOUND and self._model.model_id not in fault.message:
             fault.message += f" [model {self._model.model_id} at {self._wire.address}]"
         fault.hint = fault.hint or hint_for(fault.kind, self._model)
-        fault.message, fault.partial = self._redact(fault.message), self._redact(fault.partial)
         fault.args = (fault.message,)
 
     async def _ask_once(self, request: ChatRequest, watch: Watch) -> Reply:
@@ -96,12 +96,12 @@ class OpenAIEndpoint:
             try:
                 return await self._exchange(body, watch)
             except ErrorResponse as error_response:
-                provider_error = read_provider_error(error_response.body)
+                provider_error = read_provider_error(error_response.body, self._redact)
                 if error_response.status in (400, 422) and self._adapt(body, provider_error):
                     continue
-                if provider_error.is_filtered:
+                if provider_error.is_filtered(error_response.status):
                     return Reply(None, finish="content_filter", flags=("refused by the provider's filter",))
-                raise fault_of_response(error_response) from None
+                raise fault_of(provider_error, error_response.status, error_response.headers) from None
 
     def _adapt(self, body: dict[str, Any], provider_error: ProviderError) -> bool:
         """Leave out, or rename, what the server says it does not know, if that does not change the question."""
@@ -117,14 +117,14 @@ class OpenAIEndpoint:
         return False
 
     async def _exchange(self, body: dict[str, Any], watch: Watch) -> Reply:
-        builder = ReplyBuilder(watch.on_text)
+        builder = ReplyBuilder(watch.on_text, self._redact)
         streamed = body.get("stream") is True
         deadlines = Deadlines(self._model.limits, streamed=streamed, partial=lambda: builder.partial)
         try:
             async with deadlines, self._wire.request("POST", "chat/completions", encode(body)) as response:
                 await receive(response, builder, deadlines)
         except Fault as fault:
-            if fault.kind not in (FaultKind.STALLED, FaultKind.DEADLINE) or builder.finish is None:
+            if fault.kind not in (FaultKind.STALLED, FaultKind.DEADLINE) or not builder.is_complete:
                 fault.partial = fault.partial or builder.partial
                 raise
             builder.flag("no end mark")  # the answer is whole; only the server forgot to hang up
@@ -139,9 +139,9 @@ class OpenAIEndpoint:
             ):
                 raw = await read(response, 8 * LARGEST_BODY)
         except ErrorResponse as error_response:
-            raise fault_of_response(error_response) from None
-        answer = decode(raw)
-        vectors = read_vectors(answer, len(texts))
+            raise self._wire.fault_of_response(error_response) from None
+        answer = decode(raw, self._redact)
+        vectors = self._vectors.read(answer, len(texts))
         if (tokens := tokens_of(answer)) is not None:
             watch.on_tokens(tokens)
         return vectors

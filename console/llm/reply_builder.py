@@ -2,41 +2,37 @@
 
 Believes nothing: every field may be missing, null or of another type. What cannot be an answer is a fault; what is odd
 but readable is kept and flagged; other choices than the first are ignored. No SDK objects are built.
+
+Two promises hold for every client that builds its replies here: no `Reply` is made of an answer that has not been
+proven whole (`completeness.py`), and neither it, nor its live text, nor its `partial` holds a secret that was echoed.
 """
 
 from collections.abc import Callable
 from typing import Any, cast
 
+from console.config.redaction import Redactor
 from console.core.chat import Reply, Usage
 from console.core.fault import Fault, FaultKind
-from console.llm.faults import fault_of, provider_error_of
+from console.llm.completeness import finish_of
+from console.llm.faults import fault_of, provider_error_of, reports_error
 from console.llm.surrogates import FLAG, SurrogateJoiner
 from console.llm.tool_calls import CallCollector
 from console.llm.usage import read_usage
-
-_FINISH = {
-    "stop": "stop",
-    "length": "length",
-    "tool_calls": "tool_calls",
-    "content_filter": "content_filter",
-    "function_call": "tool_calls",
-    "tool_use": "tool_calls",
-    "end_turn": "stop",
-    "eos": "stop",
-    "stop_sequence": "stop",
-    "max_tokens": "length",
-    "model_length": "length",
-    "safety": "content_filter",
-    "refusal": "content_filter",
-}
 
 
 class ReplyBuilder:
     """Collects the chunks of one reply."""
 
-    def __init__(self, on_text: Callable[[str, str], None]) -> None:
-        """Start an empty reply; `on_text(kind, text)` sees new text at once."""
+    def __init__(self, on_text: Callable[[str, str], None], redact: Redactor) -> None:
+        """Start an empty reply.
+
+        Args:
+            on_text: sees new text at once, as `on_text(kind, text)`.
+            redact: knows the secrets that were sent with the request.
+        """
+        self.redact = redact
         self._on_text = on_text
+        self._live = {kind: redact.live() for kind in ("text", "reasoning", "tool")}
         self._content: list[str] = []
         self._reasoning: list[str] = []
         self._joiners = {"text": SurrogateJoiner(), "reasoning": SurrogateJoiner()}
@@ -45,13 +41,40 @@ class ReplyBuilder:
         self._usage: Usage | None = None
         self._model = ""
         self._flags: set[str] = set()
-        self.finish: str | None = None
-        """Why the model stopped; None while it has not said."""
+        self._finish: str | None = None
+        self._went_on = self._is_marked = False
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing of an answer has arrived."""
         return not (self._content or self._reasoning or len(self._calls) or self._has_content)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the server has proven that the answer is whole.
+
+        It has said why the model stopped. Some gateways to Gemini say so with every chunk: where text came after the
+        reason, only the end mark behind it all is a proof.
+        """
+        return self._finish is not None and (self._is_marked or not self._went_on)
+
+    def mark_end(self) -> None:
+        """Note that the server has marked the end of its stream."""
+        self._is_marked = True
+
+    def check_complete(self) -> None:
+        """Refuse an answer that has not been proven whole.
+
+        Raises:
+            Fault: `bad_answer` with nothing in it, `truncated` without the reason why the model stopped.
+        """
+        if self.is_empty and self._finish in (None, "tool_calls"):
+            announced = "calls that it does not hold" if self._finish else "nothing"
+            raise Fault(FaultKind.BAD_ANSWER, f"the answer holds {announced}")
+        if self._finish is None and self._is_marked:
+            raise Fault(FaultKind.TRUNCATED, "the answer ended without saying why the model stopped (no finish_reason)")
+        if not self.is_complete:
+            raise Fault(FaultKind.TRUNCATED, "the answer ended before the server said that it is whole")
 
     def flag(self, oddity: str) -> None:
         """Note an oddity worth showing, such as a missing end mark."""
@@ -63,11 +86,11 @@ class ReplyBuilder:
         Raises:
             Fault: it reports an error, or is no part of an answer.
         """
+        if reports_error(chunk):
+            raise fault_of(provider_error_of(self.redact.value(chunk)))
         if not isinstance(chunk, dict):
             raise Fault(FaultKind.BAD_ANSWER, "the server sent JSON that is no part of an answer")
         fields = cast(dict[str, Any], chunk)
-        if fields.get("error"):
-            raise fault_of(provider_error_of(fields))
         if fields.get("usage") is not None:
             self._usage = read_usage(fields["usage"])
         if not self._model and isinstance(fields.get("model"), str):
@@ -75,23 +98,37 @@ class ReplyBuilder:
         return self._add_choices(fields.get("choices"))
 
     def _add_choices(self, choices: object) -> bool:
+        """Add the first choice; one without an index is the first if it stands first."""
         is_new = False
-        for choice in cast(list[Any], choices) if isinstance(choices, list) else []:
+        for place, choice in enumerate(cast(list[Any], choices) if isinstance(choices, list) else []):
             fields = cast(dict[str, Any], choice) if isinstance(choice, dict) else None
-            if fields is not None and fields.get("index") in (0, None):
+            index = fields.get("index") if fields is not None else None
+            if fields is not None and (place if index is None else index) == 0:
                 is_new = self._add_choice(fields) or is_new
         return is_new
 
     def _add_choice(self, choice: dict[str, Any]) -> bool:
+        if choice.get("error"):
+            raise fault_of(provider_error_of(self.redact.value(choice)))
         part = choice.get("delta")
         if not isinstance(part, dict):
             part = choice.get("message")
         is_new = self._add_part(cast(dict[str, Any], part)) if isinstance(part, dict) else False
-        reason = choice.get("finish_reason")
-        if isinstance(reason, str) and reason:
-            self._end(reason, choice)
+        self._went_on = self._went_on or (is_new and self._finish is not None)
+        # Gemini's OpenAI-style API has sent `finishReason` beside an empty `finish_reason`.
+        reason = choice.get("finish_reason") or choice.get("finishReason")
+        if reason:
+            self.finish_with(reason if isinstance(reason, str) else repr(reason))
             is_new = True
         return is_new
+
+    def finish_with(self, reason: str) -> None:
+        """Note why the server says that the model stopped.
+
+        Raises:
+            Fault: for this reason no answer is whole.
+        """
+        self._finish = finish_of(self.redact(reason)) or self._finish
 
     def _add_part(self, part: dict[str, Any]) -> bool:
         is_new = False
@@ -133,47 +170,53 @@ class ReplyBuilder:
             (self._content if kind == "text" else self._reasoning).append(joined)
             if kind == "text":
                 self._has_content = True
-            self._on_text(kind, joined)
+            self._show(kind, self._live[kind].feed(joined))
         return True
 
-    def _show_call(self, text: str) -> bool:
+    def _show(self, kind: str, text: str) -> None:
         if text:
-            self._on_text("tool", text)
-        return bool(text)
+            self._on_text(kind, text)
 
-    def _end(self, reason: str, choice: dict[str, Any]) -> None:
-        """Note why the model stopped; some gateways report a provider's failure in this place."""
-        if reason.lower() == "error":
-            raise fault_of(provider_error_of(choice))
-        self.finish = _FINISH.get(reason.lower())
-        if self.finish is None:
-            self.finish = "stop"
-            self._flags.add(f"finish reason {reason[:40]}")
+    def _show_call(self, text: str) -> bool:
+        self._show("tool", self._live["tool"].feed(text))
+        return bool(text)
 
     @property
     def partial(self) -> str:
         """What has arrived: the text, or else the calls, or else the thoughts."""
-        return "".join(self._content) or self._calls.text() or "".join(self._reasoning)
+        return self.redact("".join(self._content) or self._calls.text() or "".join(self._reasoning))
 
     def reply(self, latency_s: float, first_token_s: float | None) -> Reply:
-        """Return the whole reply."""
+        """Return the whole reply.
+
+        Raises:
+            Fault: the answer has not been proven whole.
+        """
+        self.check_complete()
         for kind, joiner in self._joiners.items():
             self._add_rest(kind, joiner)
-        calls = self._calls.build()
+        for kind, live in self._live.items():
+            self._show(kind, live.end())
         usage = self._usage
         if usage is not None and usage.input == 0 and usage.output == 0 and not self.is_empty:
             usage = None
         return Reply(
-            content="".join(self._content) if self._has_content else None,
-            tool_calls=calls,
-            reasoning="".join(self._reasoning),
-            finish=self.finish or "stop",
+            content=self._without_secrets("".join(self._content)) if self._has_content else None,
+            tool_calls=self._calls.build(self._without_secrets),
+            reasoning=self._without_secrets("".join(self._reasoning)),
+            finish=self._finish or "",
             usage=usage,
-            model=self._model,
+            model=self._without_secrets(self._model),
             latency_s=latency_s,
             first_token_s=first_token_s,
             flags=tuple(sorted(self._flags | self._calls.flags)),
         )
+
+    def _without_secrets(self, text: str) -> str:
+        redacted = self.redact.known(text)
+        if redacted is not text:
+            self._flags.add("a secret was taken out")
+        return redacted
 
     def _add_rest(self, kind: str, joiner: SurrogateJoiner) -> None:
         rest = joiner.end()

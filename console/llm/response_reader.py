@@ -1,4 +1,7 @@
-"""Reads an HTTP answer: server-sent events or a whole body, told apart by the first byte: servers mislabel both."""
+"""Reads an HTTP answer: server-sent events or a whole body, told apart by the first byte: servers mislabel both.
+
+Every fault here quotes the server without secrets: texts are redacted before they are cut.
+"""
 
 import asyncio
 import json
@@ -6,16 +9,17 @@ from typing import Any
 
 import aiohttp
 
+from console.config.redaction import Redactor
 from console.core.fault import Fault, FaultKind
 from console.llm.deadlines import Deadlines
-from console.llm.faults import fault_of, looks_like_html, provider_error_of
+from console.llm.faults import fault_of, looks_like_html, read_provider_error
 from console.llm.reply_builder import ReplyBuilder
 from console.llm.sse import Event, EventReader
 from console.llm.wire import LARGEST_BODY, too_large
 
 
-def decode(raw: bytes) -> Any:
-    """Return decoded JSON.
+def decode(raw: bytes, redact: Redactor) -> Any:
+    """Return decoded JSON as it was sent; `ReplyBuilder` and `Redactor.value` take secrets out of it.
 
     Raises:
         Fault: `bad_answer`, with the beginning of what came instead.
@@ -28,13 +32,18 @@ def decode(raw: bytes) -> Any:
         reason = "the answer is JSON nested too deeply"
     except ValueError:
         reason = "the answer is a web page (a login page?)" if looks_like_html(raw) else "the answer is not JSON"
-    head = raw[:120].decode("utf-8", "replace")
+    head = excerpt(raw, redact)[:120]
     raise Fault(FaultKind.BAD_ANSWER, f"{reason}: {' '.join(head.split())}" if head.strip() else "the answer is empty")
 
 
 _DRAIN_S = 0.25
-_EXCERPT_BYTES = 4096
-"""Bytes of an unreadable answer that are kept for whoever looks into it."""
+_EXCERPT = 4096
+"""Characters of an unreadable answer that are kept."""
+
+
+def excerpt(raw: bytes, redact: Redactor) -> str:
+    """Return the beginning of an unreadable answer without secrets, for whoever looks into it."""
+    return redact(raw[: 2 * _EXCERPT].decode("utf-8", "replace"))[:_EXCERPT]
 
 
 async def receive(response: aiohttp.ClientResponse, builder: ReplyBuilder, deadlines: Deadlines) -> None:
@@ -68,11 +77,10 @@ async def _receive_whole(
             raise too_large()
     raw = b"".join(parts).removeprefix(b"\xef\xbb\xbf")
     try:
-        builder.add_chunk(decode(raw))
-        if builder.is_empty and builder.finish is None:
-            raise Fault(FaultKind.BAD_ANSWER, "the answer holds no choice")
+        builder.add_chunk(decode(raw, builder.redact))
+        builder.check_complete()
     except Fault as fault:
-        fault.partial = fault.partial or raw[:_EXCERPT_BYTES].decode("utf-8", "replace")
+        fault.partial = fault.partial or excerpt(raw, builder.redact)
         raise
 
 
@@ -91,7 +99,7 @@ async def _receive_events(
         await _drain(response)
     else:
         _add_last_event(reader.end(), builder)
-    _finish(builder, done=done)
+    builder.check_complete()
 
 
 async def _drain(response: aiohttp.ClientResponse) -> None:
@@ -112,10 +120,11 @@ def _add_events(events: list[Event], builder: ReplyBuilder, deadlines: Deadlines
     for event in events:
         done = event.data == b"[DONE]"
         if done:
+            builder.mark_end()
             break
         is_new = _add_event(event, builder) or is_new
     if is_new:
-        deadlines.content(final=builder.finish is not None)
+        deadlines.content(final=builder.is_complete)
     return done
 
 
@@ -124,39 +133,27 @@ async def _next_piece(response: aiohttp.ClientResponse, builder: ReplyBuilder) -
     try:
         return await response.content.readany()
     except (aiohttp.ClientError, OSError):
-        if builder.finish is None:
+        if not builder.is_complete:
             raise
         return b""
 
 
 def _add_event(event: Event, builder: ReplyBuilder) -> bool:
-    chunk = decode(event.data)
-    if event.name == b"error":
-        raise fault_of(provider_error_of(chunk))
-    return builder.add_chunk(chunk)
+    if event.name == b"error" and not looks_like_html(event.data):
+        raise fault_of(read_provider_error(event.data, builder.redact))
+    return builder.add_chunk(decode(event.data, builder.redact))
 
 
 def _add_last_event(event: Event | None, builder: ReplyBuilder) -> None:
-    """Take an event that lacks its last blank line; half an event is no event."""
-    if event is None or event.data == b"[DONE]":
+    """Take an event that lacks its last blank line; half an event is no event, but half an error is one."""
+    if event is None:
         return
-    try:
-        chunk = json.loads(event.data)
-    except (ValueError, RecursionError):
+    if event.data == b"[DONE]":
+        builder.mark_end()
         return
-    builder.add_chunk(chunk)
-
-
-def _finish(builder: ReplyBuilder, *, done: bool) -> None:
-    """Decide whether what has arrived is an answer.
-
-    Raises:
-        Fault: `truncated` without the model's or the server's last word, `bad_answer` with nothing before it.
-    """
-    if builder.finish is not None:
-        return
-    if not done and not builder.is_empty:
-        raise Fault(FaultKind.TRUNCATED, "the stream ended before the answer did")
-    if builder.is_empty:
-        raise Fault(FaultKind.BAD_ANSWER, "the stream holds no answer")
-    builder.flag("no finish reason")
+    if event.name != b"error":
+        try:
+            json.loads(event.data)
+        except (ValueError, RecursionError):
+            return
+    _add_event(event, builder)

@@ -2,13 +2,16 @@
 
 Only what a chat needs: comments and pings vanish, `event` and `data` remain. Nothing is decoded here, so a character
 split between two pieces is whole again before anybody looks at it.
+
+One thing is not ignored as the grammar has it: a line that begins like a web page or like JSON. Proxies and servers
+that fail in mid-stream write their error page, or a bare JSON error, into the stream; it becomes an event `error`.
 """
 
 from typing import NamedTuple
 
 
 class Event(NamedTuple):
-    """One event; `data` is the bytes of its data lines, joined with line feeds."""
+    """One event; `data` is the bytes of its data lines, joined with line feeds, or the page in its place."""
 
     name: bytes
     data: bytes
@@ -69,7 +72,10 @@ def _event(block: bytes) -> Event | None:
         return Event(b"", block[6:] if block[5:6] == b" " else block[5:])
     name = b""
     data: list[bytes] = []
-    for line in block.split(b"\n"):
+    lines = block.split(b"\n")
+    for number, line in enumerate(lines):
+        if line.startswith((b"<", b"{")):
+            return Event(b"error", b"\n".join(lines[number:]))
         field, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
         if field == b"data":

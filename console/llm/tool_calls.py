@@ -5,6 +5,7 @@ them is made regular — missing numbers, missing ids, an object where a text be
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -83,8 +84,12 @@ class CallCollector:
         """Return what has arrived, for the `partial` of a fault."""
         return "\n".join(f"{call.name} {''.join(call.arguments)}" for call in self._calls)
 
-    def build(self) -> tuple[ToolCall, ...]:
-        """Return the calls; one without an id gets its number for one, because the answer to it must name it."""
+    def build(self, redact: Callable[[str], str]) -> tuple[ToolCall, ...]:
+        """Return the calls; one without an id gets its number for one, because the answer to it must name it.
+
+        Args:
+            redact: takes secrets out of a text.
+        """
         calls: list[ToolCall] = []
         for number, call in enumerate(self._calls):
             arguments, replaced = repair_surrogates("".join(call.arguments))
@@ -92,9 +97,8 @@ class CallCollector:
                 self.flags.add("surrogates replaced")
             if not call.name:
                 self.flags.add("a tool call has no name")
-            calls.append(
-                ToolCall(repair_surrogates(call.id)[0] or f"call_{number}", repair_surrogates(call.name)[0], arguments)
-            )
+            identity, name = repair_surrogates(call.id)[0], repair_surrogates(call.name)[0]
+            calls.append(ToolCall(redact(identity) or f"call_{number}", redact(name), redact(arguments)))
         return tuple(calls)
 
 

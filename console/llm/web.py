@@ -16,7 +16,7 @@ import aiohttp
 import yarl
 
 from console.config.environment import variable
-from console.config.secrets import Redactor
+from console.config.redaction import Redactor
 from console.core.fault import Fault, FaultKind
 from console.llm.addresses import IsAllowed, PinningResolver, RefusedAddress, check_literal, is_public
 from console.llm.browsing import SEARCH_KEY, NoPage
@@ -96,7 +96,7 @@ class Web:
                 self._session(lambda _: True) as session,
                 session.get(self.search_address, params=query, allow_redirects=False) as response,
             ):
-                return _search_result(response.status, await response.json(content_type=None))
+                return _search_result(response.status, redact.value(await response.json(content_type=None)))
         except TimeoutError:
             raise Fault(FaultKind.DEADLINE, f"the search service gave no answer within {_DEADLINE_S:.0f} s") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:

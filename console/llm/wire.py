@@ -6,7 +6,6 @@ compresses, and lets raw decoding errors out. Here redirects are refused, compre
 at most 16 MiB.
 """
 
-import base64
 import errno
 import os
 import ssl
@@ -14,7 +13,7 @@ import urllib.request
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+from urllib.parse import SplitResult, urljoin, urlsplit, urlunsplit
 
 import aiohttp
 from aiohttp.http_exceptions import HttpProcessingError
@@ -22,6 +21,7 @@ from aiohttp.http_exceptions import HttpProcessingError
 from console import __version__
 from console.config.model import ModelConfig
 from console.config.models import public_address
+from console.config.secrets import redactor_for
 from console.core.fault import Fault, FaultKind
 from console.llm.faults import fault_of, read_provider_error
 
@@ -48,7 +48,8 @@ class Wire:
         """Prepare requests for a model's address; nothing is opened yet."""
         self._base = urlsplit(model.base_url or _OPENAI)
         self.address = public_address(model.base_url or _OPENAI)
-        self._netloc = self._base.netloc.rpartition("@")[2]
+        self.redact = redactor_for([model])
+        """Takes what is sent as a secret out of what comes back."""
         self._headers = {
             "user-agent": f"eval-console/{__version__}",
             "accept-encoding": "identity",
@@ -56,9 +57,6 @@ class Wire:
         }
         if key is not None:
             self._headers["authorization"] = f"Bearer {key}"
-        elif self._base.username is not None:
-            pair = f"{unquote(self._base.username)}:{unquote(self._base.password or '')}"
-            self._headers["authorization"] = f"Basic {base64.b64encode(pair.encode()).decode('ascii')}"
         self._headers |= {name.lower(): value for name, value in model.headers.items()}
         self._proxy = _proxy_of(self._base)
         self._connect_s = min(_CONNECT_S, model.limits.timeout_s)
@@ -113,47 +111,69 @@ class Wire:
 
     def _url(self, path: str) -> str:
         base = self._base
-        return urlunsplit((base.scheme, self._netloc, f"{base.path.rstrip('/')}/{path}", base.query, ""))
+        return urlunsplit((base.scheme, base.netloc, f"{base.path.rstrip('/')}/{path}", base.query, ""))
 
     async def _check(self, response: aiohttp.ClientResponse) -> None:
         if 300 <= response.status < 400:
-            target = public_address(str(response.headers.get("Location", "")))[:200]
-            raise Fault(
-                FaultKind.NOT_FOUND,
-                f"{self.address} redirects to {target or 'nowhere'}; the key is not sent there",
-                status=response.status,
-                hint="Put the final address into base_url.",
-            )
+            raise self._redirected(response)
         if response.status != 200:
             raise ErrorResponse(response.status, response.headers, await read(response, _LARGEST_ERROR, cut=True))
         encoding = response.headers.get("Content-Encoding", "identity").strip().lower()
         if encoding not in ("", "identity"):
-            raise Fault(FaultKind.BAD_ANSWER, f"the server compressed its answer ({encoding[:20]}) though not asked to")
+            named = self.redact(encoding)[:20]
+            raise Fault(FaultKind.BAD_ANSWER, f"the server compressed its answer ({named}) though not asked to")
+
+    def _redirected(self, response: aiohttp.ClientResponse) -> Fault:
+        """Return the fault of a redirect: it is followed nowhere, and an odd one is no proper answer."""
+        target = response.headers.get("Location", "")
+        address = _redirect_target(f"{self.address}/", target)
+        if address is None:
+            shown = " ".join(self.redact(target).split())[:100]
+            whither = f"to {shown!r}, which is no address" if shown else "without saying where to"
+            return Fault(FaultKind.BAD_ANSWER, f"{self.address} redirects {whither}", status=response.status)
+        return Fault(
+            FaultKind.NOT_FOUND,
+            f"{self.address} redirects to {self.redact(address)[:200]}; the key is not sent there",
+            status=response.status,
+            hint="Put the final address into base_url.",
+        )
+
+    def fault_of_response(self, error_response: ErrorResponse) -> Fault:
+        """Return the typed fault of an error answer, without secrets."""
+        provider_error = read_provider_error(error_response.body, self.redact)
+        return fault_of(provider_error, error_response.status, error_response.headers)
 
     def _fault(self, error: Exception, reached: bool) -> Fault:
         """Return the fault for what failed below HTTP, in one sentence."""
-        host, netloc = self._base.hostname or "the server", self._netloc
+        host, netloc, reason = self._base.hostname or "the server", self._base.netloc, self._reason(error)
         hint = "Check base_url, the network and whether the server runs."
         match error:
             case aiohttp.ClientSSLError():
-                return Fault(FaultKind.CONNECT, f"no trusted TLS connection to {netloc}: {_reason(error)}", hint=hint)
+                return Fault(FaultKind.CONNECT, f"no trusted TLS connection to {netloc}: {reason}", hint=hint)
             case aiohttp.ClientConnectorDNSError():
                 return Fault(FaultKind.CONNECT, f"no address is known for the host {host}", hint=hint)
             case aiohttp.ClientConnectorError(os_error=OSError(errno=number)) if number in _SHORTAGES:
-                return _shortage(error)
+                return _shortage(reason)
             case aiohttp.ClientConnectorError():
-                reason = _reason(error) or "it hung up" + (" during the TLS handshake" * (self._base.scheme == "https"))
+                reason = reason or "it hung up" + (" during the TLS handshake" * (self._base.scheme == "https"))
                 return Fault(FaultKind.CONNECT, f"cannot connect to {netloc}: {reason}", hint=hint)
             case aiohttp.ServerTimeoutError():
                 return Fault(FaultKind.CONNECT, f"no connection to {netloc} in {self._connect_s:g} s", hint=hint)
             case aiohttp.ClientResponseError() | HttpProcessingError():
-                return Fault(FaultKind.BAD_ANSWER, f"{netloc} does not answer in proper HTTP: {_reason(error)}")
+                return Fault(FaultKind.BAD_ANSWER, f"{netloc} does not answer in proper HTTP: {reason}")
             case aiohttp.InvalidURL() | ValueError():
-                return Fault(FaultKind.BAD_REQUEST, f"the request cannot be sent: {_reason(error)}", hint=hint)
+                return Fault(FaultKind.BAD_REQUEST, f"the request cannot be sent: {reason}", hint=hint)
             case _ if reached:
-                return Fault(FaultKind.BROKEN_STREAM, f"the connection to {netloc} broke off: {_reason(error)}")
+                return Fault(FaultKind.BROKEN_STREAM, f"the connection to {netloc} broke off: {reason}")
             case _:
-                return Fault(FaultKind.CONNECT, f"{netloc} closed the connection without an answer: {_reason(error)}")
+                return Fault(FaultKind.CONNECT, f"{netloc} closed the connection without an answer: {reason}")
+
+    def _reason(self, error: Exception) -> str:
+        """The operating system's or parser's words, without secrets, addresses of objects or long dumps."""
+        cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
+        number = cause.errno if isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError) else None
+        text = os.strerror(number) if number and number > 0 else str(cause)
+        return " ".join(self.redact(text).split())[:200]
 
 
 async def read(response: aiohttp.ClientResponse, largest: int = LARGEST_BODY, *, cut: bool = False) -> bytes:
@@ -184,25 +204,25 @@ def too_large() -> Fault:
     return Fault(FaultKind.BAD_ANSWER, f"the answer is larger than {LARGEST_BODY >> 20} MiB")
 
 
-def fault_of_response(error_response: ErrorResponse) -> Fault:
-    """Return the typed fault of an error answer."""
-    return fault_of(read_provider_error(error_response.body), error_response.status, error_response.headers)
-
-
-def _shortage(error: Exception) -> Fault:
+def _shortage(reason: str) -> Fault:
     """Return a rate limit of this machine's own (too many connections): fewer at once, and again in a moment."""
-    text = f"this machine allows no more connections at once: {_reason(error)}"
+    text = f"this machine allows no more connections at once: {reason}"
     return Fault(
         FaultKind.RATE_LIMIT, text, retry_after_s=_SHORTAGE_S, hint="Raise `ulimit -n`, or lower --concurrency."
     )
 
 
-def _reason(error: Exception) -> str:
-    """The operating system's or parser's words, without addresses of objects or long dumps."""
-    cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
-    number = cause.errno if isinstance(cause, OSError) and not isinstance(cause, ssl.SSLError) else None
-    text = os.strerror(number) if number and number > 0 else str(cause)
-    return " ".join(text.split())[:200]
+def _redirect_target(base: str, location: str) -> str | None:
+    """Return the public part of the address that a redirect leads to; None when it leads to none."""
+    if not location.strip() or not location.isprintable():
+        return None
+    try:
+        target = location if urlsplit(location).scheme else urljoin(base, location)
+        parts = urlsplit(target)
+        is_address = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port or 1) > 0
+    except ValueError:  # such as a port of letters, or half an IPv6 address
+        return None
+    return public_address(target) if is_address else None
 
 
 def _proxy_of(address: SplitResult) -> str | None:

@@ -252,3 +252,49 @@ def test_reading_models_is_cheap():
     )
     told = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout
     assert told == "set()\n"
+
+
+SECRET_ADDRESSES = (
+    "https://user:q1w2e3r4t5y6u7i8@h/v1",
+    "https://q1w2e3r4t5y6u7i8@h/v1",
+    "https://q1w2e3r4t5y6u7i8:@h/v1",
+    "https://h/v1?key=q1w2e3r4t5y6u7i8",
+    "https://h/v1?api-version=1&api_key=q1w2e3r4t5y6u7i8",
+    "https://h/v1?subscription-key=q1w2e3r4t5y6u7i8",
+    "https://h/v1?access_token=q1w2e3r4t5y6u7i8",
+    "https://h/v1?sig=q1w2e3r4t5y6u7i8",
+    "https://h/v1?code=q1w2e3r4t5y6u7i8",
+    "https://h/v1?x=q1w2e3r4t5y6u7i8q1w2e3r4t5y6u7i8",
+    "https://h/v1#key=q1w2e3r4t5y6u7i8",
+    "https://h/sk-q1w2e3r4t5y6u7i8/v1",
+)
+
+
+@pytest.mark.parametrize("address", SECRET_ADDRESSES)
+def test_an_address_with_a_key_is_refused_and_not_shown(load, address):
+    """Addresses are recorded and shown, so no key may be in one: before the host, in the path, in the query."""
+    for line in (f'base_url = "{address}"', f"base_url='{address}' # mine"):
+        book = load(f'[a]\nmodel_id = "m"\n{line}\n[good]\nmodel_id = "m"\n')
+        [mistake] = book.mistakes
+        assert "models.toml:3" in mistake.where
+        assert "key" in mistake.message
+        assert "api_key_env" in mistake.message
+        assert "q1w2e3r4t5y6u7i8" not in str(mistake)
+        assert set(book.models) - BUILT_IN == {"good"}
+    endpoint = load(f'[[endpoint]]\nendpoint_id = "e"\nmodel = "m"\nurl = "{address}"\nkey = "E"\n')
+    assert len(endpoint.mistakes) == 1
+    assert "q1w2e3r4t5y6u7i8" not in str(endpoint.mistakes[0])
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://x.openai.azure.com/openai/deployments/gpt-4o?api-version=2024-10-21",
+        "https://gateway.ai.cloudflare.com/v1/0123456789abcdef0123456789abcdef/gateway/openai",
+        "http://localhost:8000/v1?max_tokens=5&region=eu-central-1",
+        "https://h/v1?deployment=a-rather-long-name-of-a-deployment",
+    ],
+)
+def test_an_address_without_a_key_is_taken(load, address):
+    book = load(f'[a]\nmodel_id = "m"\nbase_url = "{address}"\n')
+    assert (book.mistakes, book.models["a"].base_url) == ([], address)

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from console.config.model import ModelConfig
 from console.config.models import facts
-from console.config.secrets import REDACTED, Redactor, mask
+from console.config.redaction import REDACTED, Redactor, is_worth_hiding
+from console.config.secrets import mask, redactor_for
 
 KEY = 'abcd1234+/EFGH=5678?"x\\y'
 
@@ -71,11 +72,81 @@ def test_secrets_among_parameters_are_masked_where_facts_are_kept():
     model = ModelConfig(
         name="x",
         model_id="m",
-        base_url="https://user:hunter22@h/v1?key=abc",
+        base_url="https://h/v1",
         params=params,
         headers={"X-Key": "hidden99"},
     )
     told = repr(facts(model))
-    for secret in ("s3cr3tvalue", "hunter22", "abc", "hidden99"):
+    for secret in ("s3cr3tvalue", "hidden99"):
         assert secret not in told
-    assert Redactor.for_models([model])("hunter22 hidden99 s3cr3tvalue") == " ".join([REDACTED] * 3)
+    assert redactor_for([model])("hidden99 s3cr3tvalue") == " ".join([REDACTED] * 2)
+
+
+def pieces(secret: str, length: int = 12) -> list[str]:
+    return [secret[start : start + length] for start in range(len(secret) - length + 1)]
+
+
+KEYS = st.text("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_+/=", min_size=16, max_size=90).filter(
+    is_worth_hiding
+)
+AROUND = st.text("xyz \n\"'{}:,.", max_size=20)
+
+
+@given(KEYS, st.data())
+def test_no_piece_of_twelve_characters_is_left(key, data):
+    """A key cut at either end, as servers and networks cut what they echo."""
+    start = data.draw(st.integers(0, len(key)))
+    end = data.draw(st.integers(start, len(key)))
+    text = data.draw(AROUND) + key[start:end] + data.draw(AROUND) + key[:end] + data.draw(AROUND)
+    shown = Redactor([key]).known(text)
+    assert [piece for piece in pieces(key) if piece in shown.replace(REDACTED, "\0")] == []
+
+
+@given(KEYS, st.data())
+def test_a_text_in_deltas_shows_no_key(key, data):
+    """However a text is cut into deltas, what is shown at once holds no key, and ends as the whole text does."""
+    text = data.draw(AROUND) + key + data.draw(AROUND) + key[: data.draw(st.integers(0, len(key)))]
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(text)), max_size=30)))
+    live = Redactor([key]).live()
+    shown = "".join(
+        [live.feed(text[start:end]) for start, end in zip([0, *cuts], [*cuts, len(text)], strict=True)] + [live.end()]
+    )
+    assert [piece for piece in pieces(key) if piece in shown] == []
+
+
+@given(st.lists(st.text(max_size=12), max_size=20), st.text(min_size=16, max_size=40))
+def test_a_text_without_a_key_is_shown_as_it_is(deltas, key):
+    text = "".join(deltas)
+    redactor = Redactor([key])
+    live = redactor.live()
+    shown = "".join([live.feed(delta) for delta in deltas] + [live.end()])
+    if redactor.known(text) == text:
+        assert shown == text
+
+
+WORDS = ("EMPTY", "none", "sk-x", "ollama", "lm-studio", "not-needed", "placeholder", "no-KEY-required")
+
+
+@pytest.mark.parametrize("key", WORDS)
+def test_a_key_that_is_a_common_word_falsifies_no_answer(key):
+    text = f"The server wants {key} as its key; {key.upper()}: none is EMPTY, a placeholder is not-needed."
+    assert Redactor([key]).known(text) == Redactor([key])(text) == text
+    assert Redactor(["sk-no-key-required"]).known("say sk-no-key-required") == "say sk-no-key-required"
+
+
+@pytest.mark.parametrize("key", ["hunter22", "0123456789", "abcdefghijklmnop", "token-abc123"])
+def test_a_real_key_is_no_word(key):
+    assert Redactor([key]).known(f"it is {key}!") == f"it is {REDACTED}!"
+
+
+def test_values_of_public_headers_are_no_secrets():
+    headers = {"User-Agent": "my-program/1.0", "anthropic-version": "2023-06-01", "X-Api-Key": "a1b2c3d4e5f6g7h8"}
+    model = ModelConfig(name="x", model_id="m", headers=headers | {"Authorization": "Bearer q1w2e3r4t5y6u7i8"})
+    text = "On 2023-06-01, my-program/1.0 sent a1b2c3d4e5f6g7h8 and q1w2e3r4t5y6u7i8."
+    assert redactor_for([model]).known(text) == f"On 2023-06-01, my-program/1.0 sent {REDACTED} and {REDACTED}."
+
+
+def test_decoded_json_is_redacted_at_any_depth():
+    redact = Redactor([KEY])
+    value = json.loads(json.dumps({"a": [{KEY: f"x{KEY}y"}, 1, None, True], "b": KEY[3:]}))
+    assert redact.value(value) == {"a": [{REDACTED: f"x{REDACTED}y"}, 1, None, True], "b": REDACTED}

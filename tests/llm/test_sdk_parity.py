@@ -1,6 +1,5 @@
 """The request on the wire is the one that OpenAI's own client would send, apart from what we say about ourselves."""
 
-import httpx
 import pytest
 from server.openai_server import Scripted
 
@@ -46,11 +45,9 @@ async def test_a_setting_of_none_is_left_out(connect, question, seen, server):
     assert server.requests[-1]["max_tokens"] == 5
 
 
-async def test_addresses_with_a_query_or_a_password_are_used_right(connect, question, seen, server):
-    address = server.base_url.replace("127.0.0.1", "user:secretpass@127.0.0.1") + "?api-version=1"
-    reply = await connect(base_url=address, api_key_env=None).ask(question("hi"), seen)
+async def test_addresses_with_a_query_are_used_right(connect, question, seen, server):
+    reply = await connect(base_url=server.base_url + "?api-version=1").ask(question("hi"), seen)
     assert reply.content == "You said: hi"
-    assert server.heads[-1]["authorization"] == httpx.BasicAuth("user", "secretpass")._auth_header
 
 
 async def test_further_headers_are_sent(connect, question, seen, server):

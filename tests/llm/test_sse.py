@@ -9,14 +9,19 @@ from console.llm.sse import EventReader
 
 
 def by_the_book(raw: bytes) -> list[tuple[bytes, bytes]]:
-    """Read a whole stream line by line, as the WHATWG text has it."""
+    """Read a whole stream line by line, as the WHATWG text has it, but for pages and bare JSON in the middle of it."""
     raw = raw.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-    events, name, data = [], b"", []
+    events, name, data, page = [], b"", [], []
     for line in raw.split(b"\n")[:-1]:
         if not line:
-            if data:
+            if page:
+                events.append((b"error", b"\n".join(page)))
+            elif data:
                 events.append((name, b"\n".join(data)))
-            name, data = b"", []
+            name, data, page = b"", [], []
+            continue
+        if page or line.startswith((b"<", b"{")):
+            page.append(line)
             continue
         field, _, value = line.partition(b":")
         value = value[1:] if value.startswith(b" ") else value
@@ -43,6 +48,8 @@ LINES = st.sampled_from(
         b":",
         b"event: error",
         b"id: 7",
+        b'{"error": "gone"}',
+        b"<html>",
         b"",
     ]
     + [f"data: {text}".encode() for text in ("żółć", "漢字", "👩‍🚀", "a: b", "  two spaces")]
@@ -64,6 +71,19 @@ def test_any_cut_gives_the_same_events(mark, raw, cuts):
 def test_any_bytes_are_read_without_complaint(raw, cuts):
     at = sorted({min(cut, len(raw)) for cut in cuts} | {0, len(raw)})
     assert read([raw[start:end] for start, end in pairwise(at)]) == by_the_book(raw)
+
+
+def test_a_page_in_the_middle_of_a_stream_is_an_error():
+    """With what stands around it in the same block, as a proxy leaves it when it takes over."""
+    reader = EventReader()
+    assert reader.feed(b'data: a\n\ndata: half\n<html>\n502</html>\n\n{"error": 1}\n\ndata: b\n\n') == [
+        (b"", b"a"),
+        (b"error", b"<html>\n502</html>"),
+        (b"error", b'{"error": 1}'),
+        (b"", b"b"),
+    ]
+    assert reader.feed(b"<html>cut") == []
+    assert reader.end() == (b"error", b"<html>cut")
 
 
 def test_a_stream_that_ends_early_gives_its_last_event_at_the_end():

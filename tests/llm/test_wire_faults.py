@@ -6,6 +6,8 @@ import socket
 import time
 
 import pytest
+from server.faults import FAULTS
+from server.http1 import Exchange
 
 from console.core.fault import Fault, FaultKind
 
@@ -24,7 +26,17 @@ REFUSALS = [
     ("r500", K.SERVER),
     ("r529", K.SERVER),
     ("html502", K.SERVER),
+    ("flagged403", K.AUTH),
+    ("flagged401", K.AUTH),
+    ("moderation503", K.SERVER),
     ("redirect", K.NOT_FOUND),
+    ("redirect_odd", K.BAD_ANSWER),
+    ("redirect_nowhere", K.BAD_ANSWER),
+    ("no_reason", K.TRUNCATED),
+    ("failed_reason", K.SERVER),
+    ("odd_reason", K.BAD_ANSWER),
+    ("no_calls", K.BAD_ANSWER),
+    ("err_list200", K.SERVER),
     ("cut_head", K.CONNECT),
     ("cut_body", K.BROKEN_STREAM),
     ("not_http", K.BAD_ANSWER),
@@ -59,7 +71,16 @@ STREAMS = [
     ("s_cut", K.BROKEN_STREAM, "The weather is fine"),
     ("s_rst", K.BROKEN_STREAM, "The weather is fine"),
     ("s_nodone", K.TRUNCATED, "The weather is fine"),
+    ("s_nofinish", K.TRUNCATED, "The weather is fine"),
+    ("s_went_on", K.TRUNCATED, "The weather is fine"),
     ("s_errevent", K.SERVER, "The weather is fine"),
+    ("s_err_object", K.SERVER, "The weather is fine"),
+    ("s_err_code", K.SERVER, "The weather is fine"),
+    ("s_err_detail", K.SERVER, "The weather is fine"),
+    ("s_err_choice", K.SERVER, "The weather is fine"),
+    ("s_err_named", K.SERVER, "The weather is fine"),
+    ("s_err_bare", K.SERVER, "The weather is fine"),
+    ("s_err_page", K.BAD_ANSWER, "The weather is fine"),
     ("s_err429", K.RATE_LIMIT, ""),
     ("s_finish_error", K.SERVER, "The weather is fine"),
     ("s_badjson", K.BAD_ANSWER, "The weather is fine"),
@@ -147,6 +168,38 @@ async def test_a_body_that_never_ends_does_not_hold_its_answer_back(connect, que
     reply = await connect().ask(question("fault:s_never_ends"), seen)
     assert reply.content == "The weather is fine"
     assert time.monotonic() - began < 20
+
+
+REDIRECTS = [
+    "http://[half",
+    "http://host:port/v1",
+    "http://host:99999/",
+    "javascript:alert(1)",
+    "http://",
+    "a\tb",
+    "\xff\xfe",
+    "http://h/\x1b[31m",
+    "",
+    " ",
+    "x" * 5000,
+]
+
+
+@pytest.mark.parametrize("location", REDIRECTS)
+async def test_a_redirect_with_an_odd_location_is_a_bad_answer(connect, question, seen, monkeypatch, location):
+    def play(exchange: Exchange) -> None:
+        exchange.send(
+            b"HTTP/1.1 302 Found\r\ncontent-length: 0\r\nlocation: " + location.encode("latin-1") + b"\r\n\r\n"
+        )
+        exchange.finish()
+
+    monkeypatch.setitem(FAULTS, "odd_location", play)
+    with pytest.raises(Fault) as caught:
+        await connect().ask(question("fault:odd_location"), seen)
+    is_path = location.startswith("x")  # a path of the same server, however long
+    assert caught.value.kind is (K.NOT_FOUND if is_path else K.BAD_ANSWER)
+    assert caught.value.message.isprintable()
+    assert len(caught.value.message) < 400
 
 
 async def test_a_closed_port_is_named(connect, question, seen):

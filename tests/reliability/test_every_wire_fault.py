@@ -14,7 +14,8 @@ from console.core.record import Asked, Tried
 
 ANSWERS = {
     *("null_content", "empty_content", "content_parts", "refusal", "length", "filter_finish", "filtered"),
-    *("s_nofinish", "s_splitutf8", "s_surrogate_split", "s_aftdone", "s_other_choice", "s_late_end", "s_never_ends"),
+    *("s_splitutf8", "s_surrogate_split", "s_aftdone", "s_other_choice", "s_late_end", "s_never_ends"),
+    *("s_stop_everywhere", "s_null_word", "second_choice", "success_code"),
     *("s_stall_done", "s_reasoning", "s_flood", "big10mb", "nan", "surrogate"),
     *("bad_args", "dict_args", "null_tool", "s_noindex", "s_all_zero", "function_call", "strange_calls"),
     *("usage_missing", "usage_negative", "usage_zero", "usage_absurd", "usage_full"),

@@ -96,7 +96,7 @@ def _held(home: Path, server: OpenAIServer) -> Path | None:
     return only_run(home / "runs") if server.counts["r429_hour"] else None
 
 
-@pytest.mark.parametrize("fault", ["r402", "r429_quota", "r401", "r404"])
+@pytest.mark.parametrize("fault", ["r402", "r429_quota", "r401", "r404", "flagged403", "flagged401"])
 def test_a_refusal_stops_a_run_after_three_calls_and_uses_no_case_up(console, home: Path, fault: str) -> None:
     with OpenAIServer(lambda request: Scripted(fault=fault)) as server:
         write_models(home, server)

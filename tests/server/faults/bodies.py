@@ -2,7 +2,7 @@
 
 import gzip
 
-from server.faults.registry import TEXT, both, choice, fault
+from server.faults.registry import TEXT, both, choice, chunk, fault, stream
 from server.http1 import Exchange
 
 
@@ -65,6 +65,54 @@ def length(e: Exchange) -> None:
 @fault
 def filter_finish(e: Exchange) -> None:
     both(e, {"content": ""}, "content_filter")
+
+
+@fault
+def no_reason(e: Exchange) -> None:
+    both(e, {"content": "The weather is fine"}, None)
+
+
+@fault
+def failed_reason(e: Exchange) -> None:
+    both(e, {"content": "The weather is fine"}, "insufficient_system_resource")
+
+
+@fault
+def odd_reason(e: Exchange) -> None:
+    both(e, {"content": "The weather is fine"}, "because")
+
+
+@fault
+def no_calls(e: Exchange) -> None:
+    both(e, {"content": None}, "tool_calls")
+
+
+@fault
+def second_choice(e: Exchange) -> None:
+    """Two choices without numbers."""
+    ghost = {"message": {"content": " ghost"}, "delta": {"content": " ghost"}, "finish_reason": "stop"}
+    first = {"message": {"content": "ok"}, "delta": {"content": "ok"}, "finish_reason": "stop"}
+    body = {"id": "c", "model": "m", "choices": [first, ghost]}
+    if e.json.get("stream"):
+        stream(e, body)
+    else:
+        e.answer_json(body)
+
+
+@fault
+def success_code(e: Exchange) -> None:
+    """A code that says that all is well, as iFlytek sends it."""
+    head = {"code": 0, "message": "Success", "sid": "x"}
+    if e.json.get("stream"):
+        stream(e, chunk({"content": "ok"}) | head, chunk({}, "stop") | head)
+    else:
+        e.answer_json({"id": "c", "model": "m", "choices": [choice({"content": "ok"})], **head})
+
+
+@fault
+def err_list200(e: Exchange) -> None:
+    """An error in a list, as Gemini's OpenAI-style API sends it."""
+    e.answer_json([{"error": {"code": 503, "message": "The model is overloaded.", "status": "UNAVAILABLE"}}])
 
 
 @fault

@@ -33,6 +33,16 @@ def redirect(e: Exchange) -> None:
 
 
 @fault
+def redirect_odd(e: Exchange) -> None:
+    e.answer(b"", "302 Found", location="http://[half")
+
+
+@fault
+def redirect_nowhere(e: Exchange) -> None:
+    e.answer(b"", "301 Moved Permanently")
+
+
+@fault
 def not_http(e: Exchange) -> None:
     e.send(b"SSH-2.0-OpenSSH_9.2\r\n")
     e.cut()

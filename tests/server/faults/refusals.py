@@ -95,6 +95,21 @@ def filtered(e: Exchange) -> None:
 
 
 @fault
+def flagged403(e: Exchange) -> None:
+    e.error("403 Forbidden", "Your account was flagged", "account_flagged")
+
+
+@fault
+def flagged401(e: Exchange) -> None:
+    e.error("401 Unauthorized", "The key was flagged", "content_policy_violation")
+
+
+@fault
+def moderation503(e: Exchange) -> None:
+    e.error("503 Service Unavailable", "Try again later", "moderation_service_unavailable")
+
+
+@fault
 def r500(e: Exchange) -> None:
     e.error("500 Internal Server Error", "boom", kind="server_error")
 

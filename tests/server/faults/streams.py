@@ -39,6 +39,81 @@ def s_err429(e: Exchange) -> None:
 
 
 @fault
+def s_err_object(e: Exchange) -> None:
+    some_text(e)
+    e.event({"object": "error", "message": "the engine died", "param": None})
+    e.piece(b"data: [DONE]\n\n")
+    e.finish()
+
+
+@fault
+def s_err_code(e: Exchange) -> None:
+    some_text(e)
+    e.event({"code": 500, "message": "upstream failed"})
+    e.piece(b"data: [DONE]\n\n")
+    e.finish()
+
+
+@fault
+def s_err_detail(e: Exchange) -> None:
+    some_text(e)
+    e.event({"detail": "worker lost"})
+    e.piece(b"data: [DONE]\n\n")
+    e.finish()
+
+
+@fault
+def s_err_choice(e: Exchange) -> None:
+    some_text(e)
+    failed = {"index": 0, "delta": {"content": ""}, "finish_reason": None, "error": {"message": "gone", "code": 503}}
+    e.event({"choices": [failed]})
+    e.piece(b"data: [DONE]\n\n")
+    e.finish()
+
+
+@fault
+def s_err_named(e: Exchange) -> None:
+    some_text(e)
+    e.piece(b"event: error\ndata: the engine died\n\ndata: [DONE]\n\n")
+    e.finish()
+
+
+@fault
+def s_err_bare(e: Exchange) -> None:
+    """JSON without `data:` before it, as servers write it that find out too late."""
+    some_text(e)
+    e.piece(b'{"error": {"message": "the engine died", "type": "server_error"}}\n\ndata: [DONE]\n\n')
+    e.finish()
+
+
+@fault
+def s_err_page(e: Exchange) -> None:
+    some_text(e)
+    e.piece(b"<html><head><title>502 Bad Gateway</title></head>\n\n<body>nginx</body></html>\n\ndata: [DONE]\n\n")
+    e.finish()
+
+
+@fault
+def s_went_on(e: Exchange) -> None:
+    """A reason with every chunk, as gateways to Gemini give it, and the connection is closed before the end mark."""
+    e.begin_events()
+    e.event(chunk({"content": "The weather"}, "stop"))
+    e.event(chunk({"content": " is fine"}, "stop"))
+    e.finish()
+
+
+@fault
+def s_stop_everywhere(e: Exchange) -> None:
+    stream(e, chunk({"content": "The weather"}, "stop"), chunk({"content": " is fine"}, "STOP"))
+
+
+@fault
+def s_null_word(e: Exchange) -> None:
+    """The word `null` for a reason while the text goes on, as KoboldCpp before 1.86 wrote it."""
+    stream(e, chunk({"content": "The weather"}, "null"), chunk({"content": " is fine"}, ""), chunk({}, "stop"))
+
+
+@fault
 def s_finish_error(e: Exchange) -> None:
     some_text(e)
     e.event(

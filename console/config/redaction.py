@@ -1,0 +1,197 @@
+"""Takes secrets out of texts: whole, in any of their usual spellings, split over the deltas of a stream, or cut short.
+
+What counts as a secret: a value of at least eight characters, unless it is a common placeholder or, with fewer than
+sixteen, made of letters alone (`EMPTY`, `none`, `not-needed`, `lm-studio`). Such values protect nothing, and taking
+them out would mangle the answers of models. Of a secret every piece of twelve characters or more is taken out too,
+since servers and networks cut what they echo; in base64, where four characters carry three, of sixteen or more.
+"""
+
+import base64
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, cast
+from urllib.parse import quote, quote_plus
+
+REDACTED = "[redacted]"
+SHORTEST_SECRET = 8
+SHORTEST_PIECE = 12
+_SHORTEST_WORD = 16
+"""Below this many characters, letters alone are taken for a word and not for a key."""
+_PLACEHOLDERS = frozenset({"sk-no-key-required", "no-key-required", "your-api-key-here", "your_api_key_here"})
+_PROBE = 6
+"""Characters of a probe: a text that holds none of a secret's probes holds no piece of it."""
+_CONTEXT = 2
+"""Characters that a live text gives away before it can know the beginning of a secret."""
+
+_GENERIC = re.compile(
+    r"\b(?:sk|pk|rk|gsk|xai|hf|nvapi|glpat|ghp)[-_][\w*-]{12,}"
+    r"|\b[Bb]earer\s+[\w.~+/=*-]{6,}|\bAIza[\w-]{20,}|\bAKIA[A-Z0-9]{12,}"
+)
+_SECRET_NAME = re.compile(
+    r"(?i)(?:(?:key|secret|password|passwd|authorization|credential|cookie|signature|auth)s?|(?:^|[_-])(?:token|sig))$"
+)
+
+
+def sounds_secret(name: str) -> bool:
+    """Whether a parameter, header or variable of this name holds a secret."""
+    return bool(_SECRET_NAME.search(name))
+
+
+def looks_like_key(text: str) -> bool:
+    """Whether a text holds what keys of well-known providers look like."""
+    return bool(_GENERIC.search(text))
+
+
+def is_worth_hiding(secret: str) -> bool:
+    """Whether a value is a secret at all, by the rule in the module's text."""
+    if len(secret) < SHORTEST_SECRET or secret.lower() in _PLACEHOLDERS:
+        return False
+    return len(secret) >= _SHORTEST_WORD or not secret.replace("-", "").replace("_", "").isalpha()
+
+
+class _Form:
+    """One spelling of a secret, and how much of it must not be seen."""
+
+    __slots__ = ("probes", "shortest", "text")
+
+    def __init__(self, text: str, shortest_piece: int) -> None:
+        self.text = text
+        self.shortest = min(len(text), shortest_piece)
+        # Every piece of the shortest length holds one of these whole, wherever it begins.
+        length = min(_PROBE, self.shortest)
+        starts = range(0, len(text) - length + 1, self.shortest - length + 1)
+        self.probes = frozenset(text[start : start + length] for start in starts)
+
+    def spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield where pieces of this form stand in a text, each as long as it goes."""
+        for probe in self.probes:
+            at = text.find(probe)
+            while at >= 0:
+                yield from self._around(text, probe, at)
+                at = text.find(probe, at + 1)
+
+    def _around(self, text: str, probe: str, at: int) -> Iterator[tuple[int, int]]:
+        """Yield the piece that grows from a probe to both sides, for every place that the probe has in this form."""
+        inside = self.text.find(probe)
+        while inside >= 0:
+            start, end = at, at + len(probe)
+            before, after = inside, inside + len(probe)
+            while start and before and text[start - 1] == self.text[before - 1]:
+                start, before = start - 1, before - 1
+            while end < len(text) and after < len(self.text) and text[end] == self.text[after]:
+                end, after = end + 1, after + 1
+            if end - start >= self.shortest:
+                yield start, end
+            inside = self.text.find(probe, inside + 1)
+
+
+class Redactor:
+    """Replaces known secrets, in any of their usual spellings, and whatever looks like one."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        """Know these secrets; what is not worth hiding is left alone."""
+        forms = {form.text: form for secret in secrets if is_worth_hiding(secret) for form in _spellings(secret)}
+        self._forms = tuple(forms.values())
+        self._probes = tuple({probe for form in self._forms for probe in form.probes})
+        self._triples = {text[n : n + 3] for text in forms for n in range(len(text) - 2)}
+        self.shortest = min((form.shortest for form in self._forms), default=1 << 30)
+        """No text shorter than this holds a secret, or a piece of one that must go."""
+
+    def __call__(self, text: str) -> str:
+        """Return a text about an error with every secret replaced, also what only looks like one."""
+        return _GENERIC.sub(REDACTED, self.known(text))
+
+    def known(self, text: str) -> str:
+        """Return a model's text with the known secrets replaced, and nothing else touched."""
+        for probe in self._probes:
+            if probe in text:
+                return self._replace(text)
+        return text
+
+    def value(self, value: Any) -> Any:
+        """Return decoded JSON with every text in it redacted, names of fields included."""
+        if isinstance(value, str):
+            return self(value)
+        if isinstance(value, list):
+            return [self.value(item) for item in cast(list[Any], value)]
+        if isinstance(value, dict):
+            return {self(name): self.value(item) for name, item in cast(dict[str, Any], value).items()}
+        return value
+
+    def live(self) -> "LiveRedactor":
+        """Return a redactor for one text that arrives in pieces."""
+        return LiveRedactor(self)
+
+    def may_continue(self, tail: str) -> bool:
+        """Whether a text that ends like this may stand in the middle of a secret."""
+        return tail[-3:] in self._triples
+
+    def open_end(self, text: str) -> int:
+        """Return how many characters at the end of a text may be the inside of a secret that goes on."""
+        longest = 0
+        for form in self._forms:
+            while longest < len(text) and text[-longest - 1 :] in form.text:
+                longest += 1
+        return longest
+
+    def _replace(self, text: str) -> str:
+        spans = sorted({span for form in self._forms for span in form.spans(text)})
+        parts: list[str] = []
+        done = 0
+        for start, end in spans:
+            if end <= done:
+                continue
+            if start > done or not done:
+                parts += (text[done:start], REDACTED)
+            done = end
+        return "".join((*parts, text[done:]))
+
+
+class LiveRedactor:
+    """Redacts a text that is shown while it arrives; what may become a secret is held back until that is decided."""
+
+    def __init__(self, redactor: Redactor) -> None:
+        self._redactor = redactor
+        self._shown = ""
+        """The last characters given away, which may be the first ones of a secret."""
+        self._held = ""
+
+    def feed(self, delta: str) -> str:
+        """Return what may be shown now."""
+        text = self._shown + self._held + delta
+        if self._redactor.may_continue(text):
+            held = min(self._redactor.open_end(text), len(text) - len(self._shown))
+        elif not self._held and len(text) < self._redactor.shortest:
+            self._shown = text[-_CONTEXT:]
+            return delta
+        else:
+            held = 0
+        return self._give(text, held)
+
+    def end(self) -> str:
+        """Return what was held back."""
+        return self._give(self._shown + self._held, 0) if self._held else ""
+
+    def _give(self, text: str, held: int) -> str:
+        self._held = text[len(text) - held :]
+        text = text[: len(text) - held]
+        shown = self._redactor.known(text)
+        same = 0  # what was given away before stays as it is
+        while same < len(self._shown) and same < len(shown) and shown[same] == self._shown[same]:
+            same += 1
+        self._shown = text[-_CONTEXT:]
+        return shown[same:]
+
+
+def _spellings(secret: str) -> Iterator[_Form]:
+    """Yield the secret itself, URL-encoded, as JSON writes it, and in base64 at its three alignments."""
+    raw = secret.encode("utf-8", "surrogatepass")
+    for text in {secret, quote(secret, safe=""), quote_plus(secret), secret.replace("\\", "\\\\").replace('"', '\\"')}:
+        yield _Form(text, SHORTEST_PIECE)
+    for offset in range(3):
+        for encode in (base64.b64encode, base64.urlsafe_b64encode):
+            text = encode(b"\0" * offset + raw).decode("ascii").rstrip("=")
+            # The first and last characters also carry bits of the neighbours, so only the middle is sure.
+            core = text[(0, 2, 3)[offset] : len(text) - (0 if (offset + len(raw)) % 3 == 0 else 1)]
+            if len(core) >= SHORTEST_SECRET:
+                yield _Form(core, SHORTEST_PIECE * 4 // 3)
