@@ -8,7 +8,7 @@ since servers and networks cut what they echo; in base64, where four characters 
 
 import base64
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, cast
 from urllib.parse import quote, quote_plus
 
@@ -109,14 +109,12 @@ class Redactor:
         return text
 
     def value(self, value: Any) -> Any:
-        """Return decoded JSON with every text in it redacted, names of fields included."""
-        if isinstance(value, str):
-            return self(value)
-        if isinstance(value, list):
-            return [self.value(item) for item in cast(list[Any], value)]
-        if isinstance(value, dict):
-            return {self(name): self.value(item) for name, item in cast(dict[str, Any], value).items()}
-        return value
+        """Return a decoded error with every text in it redacted, names of fields included."""
+        return _mapped(value, self)
+
+    def known_value(self, value: Any) -> Any:
+        """Return a decoded answer with the known secrets replaced in every text of it, and nothing else touched."""
+        return _mapped(value, self.known)
 
     def live(self) -> "LiveRedactor":
         """Return a redactor for one text that arrives in pieces."""
@@ -181,6 +179,16 @@ class LiveRedactor:
             same += 1
         self._shown = text[-_CONTEXT:]
         return shown[same:]
+
+
+def _mapped(value: Any, redact: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, list):
+        return [_mapped(item, redact) for item in cast(list[Any], value)]
+    if isinstance(value, dict):
+        return {redact(name): _mapped(item, redact) for name, item in cast(dict[str, Any], value).items()}
+    return value
 
 
 def _spellings(secret: str) -> Iterator[_Form]:

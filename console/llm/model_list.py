@@ -58,7 +58,7 @@ async def _list_models(wire: Wire, limits: Limits) -> list[str]:
 
 def _ids(raw: bytes, redact: Redactor) -> list[str]:
     try:
-        value: Any = redact.value(json.loads(raw))
+        value: Any = redact.known_value(json.loads(raw))
     except (ValueError, RecursionError):
         raise Fault(FaultKind.BAD_ANSWER, "the list of models is not JSON") from None
     rows: object = cast(dict[str, Any], value).get("data") if isinstance(value, dict) else value

@@ -96,7 +96,7 @@ class Web:
                 self._session(lambda _: True) as session,
                 session.get(self.search_address, params=query, allow_redirects=False) as response,
             ):
-                return _search_result(response.status, redact.value(await response.json(content_type=None)))
+                return _search_result(response.status, redact.known_value(await response.json(content_type=None)))
         except TimeoutError:
             raise Fault(FaultKind.DEADLINE, f"the search service gave no answer within {_DEADLINE_S:.0f} s") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:

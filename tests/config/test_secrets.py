@@ -153,4 +153,6 @@ def test_values_of_public_headers_are_no_secrets():
 def test_decoded_json_is_redacted_at_any_depth():
     redact = Redactor([KEY])
     value = json.loads(json.dumps({"a": [{KEY: f"x{KEY}y"}, 1, None, True], "b": KEY[3:]}))
-    assert redact.value(value) == {"a": [{REDACTED: f"x{REDACTED}y"}, 1, None, True], "b": REDACTED}
+    expected = {"a": [{REDACTED: f"x{REDACTED}y"}, 1, None, True], "b": REDACTED}
+    assert redact.value(value) == redact.known_value(value) == expected
+    assert redact.known_value(["sk-abcdefghijklmnop"]) == ["sk-abcdefghijklmnop"], "a model may speak of such keys"

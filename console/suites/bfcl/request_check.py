@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from console.config.model import ModelConfig
+from console.config.redaction import Redactor
 from console.core.case import Key, Setting
 from console.core.chat import ChatRequest, Message, Reply
 from console.core.fault import Fault, UsageError
@@ -84,9 +85,10 @@ class ServiceExchange:
             raise UsageError("a line needs `reply` (what the server answered)")
         if profile.wire != "chat":
             return _READERS[profile.wire](cast(dict[str, Any], answer))
-        builder = ReplyBuilder(lambda kind, text: None)
+        builder = ReplyBuilder(lambda kind, text: None, Redactor())
         for chunk in cast(list[Any], answer if isinstance(answer, list) else [answer]):
             builder.add_chunk(_readable(chunk))
+        builder.mark_end()
         return builder.reply(0.0, None)
 
     def shown(self, profile: Profile, request: ChatRequest) -> Row:
