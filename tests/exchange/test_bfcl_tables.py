@@ -15,6 +15,7 @@ from console.exchange.bfcl_leaderboard import Spending, write_tables
 from console.exchange.leaderboard_measures import measures_of
 from console.store.journal import JournalWriter
 from console.store.runs import create_run
+from console.suites.bfcl.aggregate import latency_figures
 from console.suites.bfcl.categories import ALL, SCORING
 from console.suites.bfcl.leaderboard import BFCL_LEADERBOARD
 
@@ -142,3 +143,29 @@ def test_latencies_and_the_spread_over_formats_come_from_journals(tmp_path):
     found = measures_of(BFCL_LEADERBOARD, [folder])
     assert (found["latency_mean_s"], found["latency_stdev_s"]) == (2.5, 1.29)
     assert (found["format_max_delta"], found["format_stdev"]) == (50.0, 35.36)
+
+
+def test_the_percentile_is_rounded_as_officially():
+    # numpy.percentile(…, 95) rounded by numpy, of bfcl-eval's tables; Python's own rounding gives 8.63
+    latencies = [8.635, 8.635, 0.5]
+    assert latency_figures(latencies) == (5.92, 4.7, 8.64)
+    assert latency_figures([1.0, 2.0]) == (1.5, 0.71, 1.95)
+    assert latency_figures([4]) == (4, 0.0, 4.0)
+
+
+def test_a_model_of_the_registry_is_shown_as_its_row_says(tmp_path):
+    for model in ("gpt-4o-2024-11-20", "gpt-4o-2024-11-20-FC", "Qwen_Qwen3-8B-FC", "mine"):
+        write_header(tmp_path, model, "multiple", 0.5, 200)
+    spending = {name: Spending() for name in ("mine", "gpt-4o-2024-11-20-FC", "Qwen_Qwen3-8B-FC")}
+    for name in spending:
+        spending[name].add([{"input_token_count": 1_000_000, "output_token_count": 1_000_000, "latency": 36_000.0}] * 2)
+    write(tmp_path, spending, {"gpt-4o-2024-11-20-FC": (99.0, 99.0)})
+    rows = {row["model"]: row for row in table(tmp_path, "overall")}
+    assert list(rows)[:3] == ["mine", "GPT-4o-2024-11-20 (FC)", "Qwen3-8B (FC)"]  # even ones in the order evaluated
+    native = rows["GPT-4o-2024-11-20 (FC)"]
+    assert native["link"] == "https://openai.com/index/hello-gpt-4o/"
+    assert (native["organization"], native["licence"]) == ("OpenAI", "Proprietary")
+    assert native["cost_usd"] == "25.0"  # the registry's price, not that of models.toml
+    assert rows["Qwen3-8B (FC)"]["cost_usd"] == "4.78"  # 20 hours of rented hardware that answers 100 at once
+    assert rows["GPT-4o-2024-11-20 (Prompt)"]["cost_usd"] == "N/A"
+    assert (rows["mine"]["cost_usd"], rows["mine"]["link"], rows["mine"]["licence"]) == ("N/A", "", "")

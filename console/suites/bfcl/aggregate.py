@@ -4,11 +4,11 @@ Missing categories count as 0 and are marked; Live is weighted by entries, all o
 enters nothing, and Overall = (10 Non-Live + 10 Live + 10 Irrelevance + 30 Multi-Turn + 40 Agentic) / 100.
 """
 
+import math
 import statistics
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from console.core.statistics.distributions import quantile
 from console.core.statistics.intervals import Interval, weighted_interval
 from console.suites.bfcl.categories import LIVE, MEMORY, MULTI_TURN, NON_LIVE, WEB_SEARCH
 from console.suites.leaderboard import INCOMPLETE
@@ -157,5 +157,17 @@ def latency_figures(latencies: Sequence[float]) -> tuple[float, float, float] | 
     if not latencies:
         return None
     deviation = statistics.stdev(latencies) if len(latencies) > 1 else 0.0
-    tail = quantile(sorted(latencies), 0.95)
-    return round(statistics.mean(latencies), 2), round(deviation, 2), round(tail, 2)
+    return round(statistics.mean(latencies), 2), round(deviation, 2), _rounded(_percentile_95(sorted(latencies)))
+
+
+def _percentile_95(ordered: Sequence[float]) -> float:
+    """Return the 95th percentile as numpy interpolates it, from the nearer neighbour: the last digit depends on it."""
+    position = (len(ordered) - 1) * 0.95
+    index = math.floor(position)
+    low, high, share = ordered[index], ordered[min(index + 1, len(ordered) - 1)], position - index
+    return high - (high - low) * (1 - share) if share >= 0.5 else low + (high - low) * share
+
+
+def _rounded(value: float) -> float:
+    """Return a value with two places as numpy rounds: 8.635 becomes 8.64, although it is a little less."""
+    return round(value * 100) / 100
