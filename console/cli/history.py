@@ -4,8 +4,6 @@ import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
-
 from console.config.paths import find_data_roots
 from console.core.case import Case, Key
 from console.core.fault import UsageError
@@ -105,7 +103,7 @@ def save_overview(folder: RunFolder) -> None:
 def read_overview(folder: RunFolder) -> Overview:
     """Return what lists show of a run: what was kept of a long one that stands still, else what its journal says."""
     overview, index, live = Overview(), JournalIndex(folder.journal_path), folder.is_live
-    with contextlib.suppress(msgspec.DecodeError):
+    with contextlib.suppress(ValueError, RecursionError):
         saved = index.restore_saved(folder.index_path, layout(), live=live)
         overview = thaw(saved) if saved is not None else overview
     saved_at = index.offset

@@ -4,6 +4,7 @@ Never a traceback on the terminal. What nobody expected is written to a crash fi
 local variables and no values, because those may hold prompts or keys.
 """
 
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -39,6 +40,8 @@ def run(argv: Sequence[str]) -> int:
         return leaving.code if isinstance(leaving.code, int) else Exit.OK
     except ModuleNotFoundError as error:
         return _report_missing(error)
+    except OSError as error:
+        return _report_refusal(error)
     except Exception as error:  # the last net: one sentence and a crash file instead of a traceback
         return _report_crash(error)
 
@@ -91,6 +94,17 @@ def _report_missing(error: ModuleNotFoundError) -> int:
     Output().warn(
         f"eval-console: the package {error.name} is not installed\n"
         "  In a checkout use `make run` (or .venv/bin/eval-console); elsewhere `pip install` the project again."
+    )
+    return Exit.USAGE
+
+
+def _report_refusal(error: OSError) -> int:
+    """Say which file or folder the system refused, where nothing nearer to it did; other errors are our own."""
+    if error.filename is None:
+        return _report_crash(error)
+    where = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else str(error.filename)
+    Output().warn(
+        f"eval-console: {where}: {error.strerror or error}\n  Make it readable and writable, or name another."
     )
     return Exit.USAGE
 

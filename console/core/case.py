@@ -5,13 +5,15 @@ from typing import Any
 
 import msgspec
 
+from console.core.ranges import Count
+
 
 class Key(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Identity of a conversation: case id, rollout (repeat) and attempt (retry), both from 0 and 1."""
 
     case: str
-    rollout: int = 0
-    attempt: int = 1
+    rollout: Count = 0
+    attempt: Count = 1
 
     def __str__(self) -> str:
         """Show the case id, with rollout and attempt only where they matter."""

@@ -5,6 +5,8 @@ from typing import Any, NotRequired, TypedDict
 
 import msgspec
 
+from console.core.ranges import Amount, Count, Duration
+
 
 class ToolFunction(TypedDict):
     """The function part of a tool call on the wire."""
@@ -55,11 +57,11 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
 class Usage(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Tokens of one call as the provider reported them; a call without a report has no Usage at all."""
 
-    input: int = 0
-    output: int = 0
-    cached: int = 0
-    reasoning: int = 0
-    cost_usd: float | None = None
+    input: Count = 0
+    output: Count = 0
+    cached: Count = 0
+    reasoning: Count = 0
+    cost_usd: Amount | None = None
     """Cost reported by the provider itself, if any."""
 
 
@@ -75,9 +77,9 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     usage: Usage | None = None
     model: str = ""
     """Model name the server answered with."""
-    latency_s: float = 0.0
-    first_token_s: float | None = None
-    tries: int = 1
+    latency_s: Duration = 0.0
+    first_token_s: Duration | None = None
+    tries: Count = 1
     flags: tuple[str, ...] = ()
     """Oddities worth showing, such as `surrogates replaced`."""
     simulated: bool = False

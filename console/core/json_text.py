@@ -5,10 +5,11 @@ whoever walks the value by recursion has enough room then, wherever it is called
 """
 
 import json
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 
+FormT = TypeVar("FormT")
 DEEPEST = 200
 """Levels of objects and lists in one another."""
 
@@ -27,6 +28,18 @@ def read_json(text: str | bytes) -> Any:
     if sum(text.count(mark) for mark in marks) > DEEPEST and _is_deep(value):  # pyright: ignore[reportArgumentType]
         raise ValueError(_TOO_DEEP)
     return value
+
+
+def decode_as(text: bytes, form: type[FormT]) -> FormT:
+    """Return the value of a strict JSON text in a form.
+
+    Raises:
+        ValueError: it is not JSON, not UTF-8, nested too deeply, or not of this form; says which.
+    """
+    try:
+        return msgspec.json.decode(text, type=form)
+    except RecursionError:
+        raise ValueError(_TOO_DEEP) from None
 
 
 _TOO_DEEP = f"it is nested deeper than {DEEPEST} levels"

@@ -5,6 +5,8 @@ from typing import Any
 
 import msgspec
 
+from console.core.ranges import Amount
+
 
 class Outcome(StrEnum):
     """The five endings; only `passed` and `failed` say something about the model."""
@@ -31,7 +33,7 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """What the reason is about, for grouping: a parameter, function or class name."""
     messages: tuple[str, ...] = ()
     """Why, in words, the official wording first where there is one."""
-    scores: dict[str, float] = {}
+    scores: dict[str, Amount] = {}
     """Named numbers; averaged per name over rollouts."""
     official: str | None = None
     """The official verdict where ours differs, such as `passed` for an inference error in irrelevance."""

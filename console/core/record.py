@@ -11,6 +11,7 @@ import msgspec
 from console.core.case import Case, Key
 from console.core.chat import Reply
 from console.core.outcome import Verdict
+from console.core.ranges import Amount, Count, Duration, Moment
 
 SCHEMA = 1
 """Version written into every line. Readers accept this and older ones."""
@@ -19,13 +20,13 @@ SCHEMA = 1
 class Record(msgspec.Struct, frozen=True, omit_defaults=True, tag_field="t", tag=str.lower, gc=False):
     """Common head of all records. Made of JSON, so never part of a cycle: Python need not look for one."""
 
-    at: float
+    at: Moment
 
 
 class Opened(Record, frozen=True):
     """An engine opened the journal; several in one journal mean resumes."""
 
-    pid: int
+    pid: Count
     host: str = ""
     version: str = ""
 
@@ -41,15 +42,15 @@ class Asked(Record, frozen=True):
     """One finished model call (the effect `ask`)."""
 
     key: Key
-    n: int
+    n: Count
     """Number of the call within the conversation, from 1, in the order the calls were issued."""
     digest: str
     """sha256 prefix of the whole request; a resumed play must ask the same to get this reply."""
     reply: Reply
     role: str = "model"
-    turn: int = 0
-    step: int = 0
-    prefix: int = 0
+    turn: Count = 0
+    step: Count = 0
+    prefix: Count = 0
     """How many leading messages are those of the previous `Asked` of this role in this conversation."""
     messages: list[dict[str, Any]] = []
     """The messages after the prefix, every key as it was sent."""
@@ -62,21 +63,21 @@ class Embedded(Record, frozen=True):
     """One finished embedding call."""
 
     key: Key
-    n: int
+    n: Count
     digest: str
     texts: list[str]
     vectors: list[bytes]
     """Little-endian float64 (base64 in the file), so that a resumed run computes with the very same numbers."""
     role: str = "embedding"
     model: str = ""
-    tokens: int | None = None
+    tokens: Count | None = None
 
 
 class Performed(Record, frozen=True):
     """Any other finished effect: a sandboxed execution, a page fetch, a clock reading."""
 
     key: Key
-    n: int
+    n: Count
     digest: str
     kind: str
     request: Any = None
@@ -87,13 +88,13 @@ class Tried(Record, frozen=True):
     """One try of a call that failed and was (or was not) repeated."""
 
     key: Key
-    n: int
+    n: Count
     kind: str
     """A FaultKind value."""
     message: str
     role: str = "model"
     partial: str = ""
-    wait_s: float | None = None
+    wait_s: Duration | None = None
     """Seconds until the next try; None when given up."""
 
 
@@ -102,10 +103,10 @@ class Scored(Record, frozen=True):
 
     key: Key
     name: str
-    value: float | None
+    value: Amount | None
     """None: could not be determined."""
-    threshold: float | None = None
-    turn: int = 0
+    threshold: Amount | None = None
+    turn: Count = 0
 
 
 class Noted(Record, frozen=True):
@@ -114,8 +115,8 @@ class Noted(Record, frozen=True):
     key: Key
     kind: str
     data: Any = None
-    turn: int = 0
-    step: int = 0
+    turn: Count = 0
+    step: Count = 0
 
 
 class Finished(Record, frozen=True):
@@ -125,12 +126,12 @@ class Finished(Record, frozen=True):
     verdict: Verdict
     output: Any = None
     """What was scored, in the suite's form: scoring it again gives the verdict again."""
-    seconds: float = 0.0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost_usd: float | None = None
+    seconds: Duration = 0.0
+    input_tokens: Count = 0
+    output_tokens: Count = 0
+    cost_usd: Amount | None = None
     """None: unknown, which is not free."""
-    calls: int = 0
+    calls: Count = 0
     cut: str = ""
     """`length` or `content_filter`, when that and not the model ended its last reply; what there was is judged."""
     model: str = ""

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from console.core.case import Setting
+from console.core.ranges import Amount, Count, Duration, Moment
 from console.core.statistics.intervals import Interval, rate_interval
 from console.core.statistics.sample import Counts, Sample, sample_of_counts
 
@@ -18,10 +19,10 @@ class ModelFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     provider: str = "openai"
     base_url: str = ""
     simulated: bool = False
-    price_in: float | None = None
+    price_in: Amount | None = None
     """USD per million input tokens; None: unknown."""
-    price_out: float | None = None
-    price_cached: float | None = None
+    price_out: Amount | None = None
+    price_cached: Amount | None = None
     """USD per million cached input tokens; None: as other input."""
     params: dict[str, Any] = {}
 
@@ -39,27 +40,27 @@ class Selection(msgspec.Struct, frozen=True, omit_defaults=True):
 class Budget(msgspec.Struct, frozen=True, omit_defaults=True):
     """Run-wide caps; None means no cap. Hitting one stops the run, resumable."""
 
-    cost_usd: float | None = None
-    tokens: int | None = None
-    seconds: float | None = None
-    errors: int | None = None
+    cost_usd: Amount | None = None
+    tokens: Count | None = None
+    seconds: Duration | None = None
+    errors: Count | None = None
 
 
 class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     """run.json: written once, atomically, before the first call."""
 
     id: str
-    at: float
+    at: Moment
     suite: str
     model: ModelFacts
     setting: Setting
     selection: Selection = Selection()
     roles: dict[str, ModelFacts] = {}
     """Other models by role, such as judge and embedding."""
-    rollouts: int = 1
-    concurrency: int = 8
+    rollouts: Count = 1
+    concurrency: Count = 8
     budget: Budget = Budget()
-    cases: int = 0
+    cases: Count = 0
     """Planned rollouts in all (cases times rollouts)."""
     dataset: dict[str, str] = {}
     """Name, version and digest of the data that was used."""
@@ -69,7 +70,7 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     name: str = ""
     headline: str = ""
     """Score that stands for a rollout in place of passing, as the suite says; empty: passing does."""
-    schema: int = 1
+    schema: Count = 1
     format: str = ""
     """Format of the suite, as its `suite.toml` names it; `RunFolder.manifest` fills it in for runs of old versions."""
 
@@ -82,21 +83,21 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
 class Tally(msgspec.Struct, omit_defaults=True):
     """Counts and sums over the latest attempt of every rollout; kept incrementally."""
 
-    passed: int = 0
-    failed: int = 0
-    broken: int = 0
-    undecided: int = 0
-    not_run: int = 0
-    prepared: int = 0
+    passed: Count = 0
+    failed: Count = 0
+    broken: Count = 0
+    undecided: Count = 0
+    not_run: Count = 0
+    prepared: Count = 0
     """Ended well and not graded: what others build on, such as a conversation that fills a memory."""
-    running: int = 0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    cost_usd: float = 0.0
-    cost_unknown: int = 0
+    running: Count = 0
+    input_tokens: Count = 0
+    output_tokens: Count = 0
+    cost_usd: Amount = 0.0
+    cost_unknown: Count = 0
     """Rollouts whose cost is not known; the sum is then a lower bound."""
-    calls: int = 0
-    retries: int = 0
+    calls: Count = 0
+    retries: Count = 0
     cases: dict[int, dict[int, int]] = {}
     """How many cases have so many graded rollouts (first key), of which so many passed (second key)."""
     clustered: dict[int, dict[int, int]] = {}
@@ -134,28 +135,28 @@ class Summary(msgspec.Struct, omit_defaults=True):
     """summary.json: derived from the journal, rebuilt at any time."""
 
     id: str
-    at: float
+    at: Moment
     suite: str
     model: str
     simulated: bool
-    planned: int
+    planned: Count
     tally: Tally
     state: str
     """`queued`, `starting`, `running`, `interrupted`, `completed`, `stopped`, `budget`, `halted`."""
-    scores: dict[str, float] = {}
+    scores: dict[str, Amount] = {}
     headline: str = ""
     """As in the manifest."""
     score_interval: Interval | None = None
     """The mean of that score with its interval over cases; None without repeats."""
-    reasons: dict[str, int] = {}
-    cut: dict[str, int] = {}
+    reasons: dict[str, Count] = {}
+    cut: dict[str, Count] = {}
     """How many rollouts' last reply was ended by `length` or `content_filter`, not by the model."""
-    served: dict[str, int] = {}
+    served: dict[str, Count] = {}
     """How many rollouts' last reply came from a model that the server gave this name."""
     categories: dict[str, Tally] = {}
-    updated: float = 0.0
-    seconds: float = 0.0
-    damaged: int = 0
+    updated: Moment = 0.0
+    seconds: Duration = 0.0
+    damaged: Count = 0
     """Journal lines that could not be read."""
     damaged_lines: list[int] = []
     """The first of them, by number from 1."""
@@ -163,7 +164,7 @@ class Summary(msgspec.Struct, omit_defaults=True):
     """What the journal shows to have been changed by others than its engine since it was summed up before."""
     message: str = ""
     """Why the run halted, if it did."""
-    journal_bytes: int = 0
+    journal_bytes: Count = 0
     """Journal size this summary was derived from; another size means stale."""
     journal_checksum: int | None = None
     """crc32 of these bytes; None: written by an earlier version, so stale."""

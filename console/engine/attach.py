@@ -42,7 +42,7 @@ class EngineLink:
                 return
             try:
                 yield _decode(line)
-            except msgspec.DecodeError:
+            except (ValueError, RecursionError):
                 continue
 
     def send(self, command: Command) -> None:

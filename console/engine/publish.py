@@ -132,7 +132,7 @@ class Publisher:
         self._readers.add(writer)
         try:
             while line := await reader.readline():
-                with contextlib.suppress(msgspec.DecodeError, ValueError):
+                with contextlib.suppress(ValueError, RecursionError):
                     self._receive(_decode(line), writer)
                 self._send_status()
         except (ConnectionError, asyncio.LimitOverrunError, ValueError):

@@ -15,7 +15,7 @@ from console.core.fault import FaultKind, UsageError
 from console.core.outcome import Outcome, Verdict
 from console.core.record import AnyRecord, Finished, Started
 from console.core.run import Manifest, ModelFacts, Selection
-from console.exchange.bfcl_layout import PREFIX, Line, read_lines
+from console.exchange.bfcl_layout import PREFIX, Line, is_plausible, read_lines
 from console.exchange.bfcl_reading import Reading
 from console.exchange.bfcl_results import is_error
 from console.exchange.bfcl_scores import check_ids
@@ -132,4 +132,5 @@ def _verdict(suite: Suite, setting: Setting, case: Case, line: Line) -> Verdict:
 def _numbers(value: Any) -> list[float]:
     if isinstance(value, list):
         return [number for item in cast("list[Any]", value) for number in _numbers(item)]
-    return [float(value)] if isinstance(value, int | float) and not isinstance(value, bool) else []
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return [float(value)] if is_number and is_plausible(value) else []

@@ -21,6 +21,8 @@ from console.suites.bfcl.score import json_safe
 
 PREFIX = "BFCL_v4"
 Line = dict[str, Any]
+_LARGEST = 1e15
+"""Above it no latency and no count was measured."""
 
 
 def project_root() -> Path:
@@ -53,6 +55,25 @@ def score_path(root: Path, model: str, category: str) -> Path:
 def _group(category: str) -> str:
     group = group_of(category)
     return f"{group}/memory/{backend_of(category)}" if is_memory(category) else group
+
+
+def is_plausible(number: float) -> bool:
+    """Whether a number in a file of somebody else's can have been measured: NaN, infinities and 10^400 cannot."""
+    return -_LARGEST <= number <= _LARGEST
+
+
+def folders_in(folder: Path) -> list[Path]:
+    """Return the folders in a folder, as the system lists them; there are none in one that is not there.
+
+    Raises:
+        UsageError: it cannot be read.
+    """
+    try:
+        return [path for path in folder.iterdir() if path.is_dir()]
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", where=str(error.filename or folder)) from None
 
 
 def read_lines(path: Path) -> list[Line]:
@@ -94,7 +115,7 @@ def read_first(path: Path) -> Line:
 def _line(text: bytes, where: str) -> Line:
     try:
         value = read_json(text)
-    except (ValueError, RecursionError):
+    except ValueError:
         value = None
     if not isinstance(value, dict):
         raise UsageError(

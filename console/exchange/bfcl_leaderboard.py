@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from console.core.fault import UsageError
 from console.exchange.bfcl_columns import Columns
-from console.exchange.bfcl_layout import PREFIX, Line, read_first, write_text
+from console.exchange.bfcl_layout import PREFIX, Line, folders_in, is_plausible, read_first, write_text
 from console.suites.bfcl.aggregate import Accuracy, Standing, latency_figures
 from console.suites.bfcl.categories import (
     FORMAT_SENSITIVITY,
@@ -65,7 +65,7 @@ class Spending:
     latencies: list[float] = field(default_factory=list[float])
 
     def add(self, lines: Iterable[Line]) -> None:
-        """Add result lines; zeros and what is no number are dropped."""
+        """Add result lines; zeros and what is no number, or none that can be measured, are dropped."""
         for line in lines:
             self.input_tokens += _numbers(line.get("input_token_count"))
             self.output_tokens += _numbers(line.get("output_token_count"))
@@ -91,7 +91,7 @@ class Spending:
 
 def _numbers(value: Any) -> Sequence[float]:
     if type(value) is float or type(value) is int:
-        return (value,) if value else ()
+        return (value,) if value and is_plausible(value) else ()
     if isinstance(value, list):
         return [number for item in value for number in _numbers(item)]  # pyright: ignore[reportUnknownVariableType]
     return ()
@@ -105,7 +105,7 @@ def _rows(about: Shown, at: Standing, spending: Sequence[Any], sensitivity: Line
 
     non_live = [at.simple.shown, *shown("multiple", "parallel", "parallel_multiple")]
     simple = shown("simple_python", "simple_java", "simple_javascript")
-    spread = [sensitivity.get("accuracy_max_delta", NOT_KNOWN), sensitivity.get("accuracy_std", NOT_KNOWN)]
+    spread = [_number(sensitivity.get("accuracy_max_delta")), _number(sensitivity.get("accuracy_std"))]
     return {
         "non_live": [
             *("", about.name, at.non_live.value, at.non_live.shown, at.simple.shown),
@@ -132,7 +132,12 @@ def _rows(about: Shown, at: Standing, spending: Sequence[Any], sensitivity: Line
 
 def _config(sensitivity: Line, config: str) -> Any:
     header = sensitivity.get(config)
-    return cast(Line, header).get("accuracy", NOT_KNOWN) if isinstance(header, dict) else NOT_KNOWN
+    return _number(cast(Line, header).get("accuracy")) if isinstance(header, dict) else NOT_KNOWN
+
+
+def _number(value: Any) -> float | str:
+    """Return a number of a score file; whatever else stands there is not known."""
+    return value if isinstance(value, int | float) and is_plausible(value) else NOT_KNOWN
 
 
 _PLAIN = {"overall": {4, 5, 6, 7, 32, 33}, "format_sensitivity": {2, 3}}
@@ -208,7 +213,7 @@ def read_headers(score_root: Path) -> tuple[dict[str, dict[str, Line]], list[str
     """Return the header line of every score file, by model folder and category, and what could not be read."""
     by_model: dict[str, dict[str, Line]] = {}
     unread_files: list[str] = []
-    for folder in (path for path in score_root.iterdir() if path.is_dir()):
+    for folder in folders_in(score_root):
         headers: dict[str, Line] = {}
         for path in sorted(folder.rglob(f"{PREFIX}_*_score.json")):
             category = path.name.removeprefix(f"{PREFIX}_").removesuffix("_score.json")
@@ -228,6 +233,6 @@ def _header(path: Path, category: str) -> Line:
         raise UsageError(f"{category!r} is no BFCL category", where=str(path))
     header = read_first(path)
     numbers = (header.get("accuracy"), header.get("total_count"))
-    if not all(isinstance(number, int | float) for number in numbers):
+    if not all(isinstance(number, int | float) and is_plausible(number) for number in numbers):
         raise UsageError("does not begin with accuracy and total_count", where=str(path))
     return header

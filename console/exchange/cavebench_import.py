@@ -4,7 +4,6 @@ Every turn is judged anew by our evaluator from what was recorded of it; where t
 kept beside ours as the official one.
 """
 
-import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +13,7 @@ import msgspec
 
 from console.core.case import Case, Key, Setting
 from console.core.fault import UsageError
+from console.core.json_text import read_json
 from console.core.outcome import Outcome, Verdict
 from console.core.record import AnyRecord, Finished, Started
 from console.core.run import Manifest, ModelFacts
@@ -101,13 +101,13 @@ def read_results(path: Path) -> dict[str, PeerScenario]:
         UsageError: names what is wrong, and where.
     """
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = read_json(path.read_bytes())
         scenarios = msgspec.convert(data, dict[str, PeerScenario])
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
     except msgspec.ValidationError as error:
         raise UsageError(f"is no result file of cave-bench: {error}", where=str(path)) from None
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         hint = "The peer leaves a truncated file behind when it cannot write a value; there is nothing to save in it."
         raise UsageError(f"is not JSON: {error}", where=str(path), hint=hint) from None
     if not scenarios:

@@ -9,6 +9,7 @@ why the loop ended. Ungraded loops have no reward; they are listed in the metada
 
 import json
 import os
+import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from typing import Any, cast
 
 from console.core.case import Case
 from console.core.fault import UsageError
+from console.core.json_text import read_json
 from console.core.record import Asked, Finished, Started
 from console.core.request import Thread
 from console.core.run import Manifest
@@ -174,7 +176,7 @@ def read_results(path: Path) -> tuple[Mapping[str, Any], list[Row]]:
     """
     folder = _results_folder(path)
     try:
-        metadata = json.loads((folder / METADATA).read_text(encoding="utf-8"))
+        metadata = read_json((folder / METADATA).read_bytes())
         lines = (folder / RESULTS).read_bytes().decode("utf-8").split("\n")
     except OSError as error:
         where = str(error.filename or folder)
@@ -208,13 +210,13 @@ _HINT = f"Name a folder that holds {RESULTS} and {METADATA}."
 
 def _parse_row(line: str, where: str) -> Row:
     try:
-        row = json.loads(line)
+        row = read_json(line)
     except ValueError as error:
         raise UsageError(f"is not JSON: {error}", where=where) from error
     if not isinstance(row, dict):
         raise UsageError("must be an object", where=where)
     checked_row = cast(Row, row)
     reward = checked_row.get("reward")
-    if isinstance(reward, bool) or not isinstance(reward, int | float):
-        raise UsageError(f"`reward` must be a number, not {reward!r}", where=where)
+    if isinstance(reward, bool) or not isinstance(reward, int | float) or not abs(reward) <= sys.float_info.max:
+        raise UsageError("`reward` must be a finite number", where=where)
     return checked_row

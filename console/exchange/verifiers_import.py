@@ -8,7 +8,7 @@ reward the file gives it.
 
 import calendar
 import json
-import math
+import sys
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -176,7 +176,7 @@ def _moment(metadata: Mapping[str, Any]) -> float:
 
 
 def _number(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
         return None
     return float(value)
 

@@ -177,7 +177,7 @@ class JournalIndex(JournalReader):
             status = self.path.stat()
             same = (status.st_size, status.st_mtime_ns) == (saved.size, saved.modified_ns)
             grown = live and status.st_size > saved.size and self._last(saved.size) == saved.last
-        except (OSError, msgspec.DecodeError):
+        except (OSError, ValueError, RecursionError):
             return None
         if saved.layout != layout or not (same or grown):
             return None

@@ -32,12 +32,17 @@ class BadLine(ValueError):
 
 def encode(record: AnyRecord) -> bytes:
     """Return the record as one line, newline included. Lone surrogates become U+FFFD: a line is always UTF-8."""
-    try:
-        body = _encode(record)
-    except UnicodeEncodeError:
-        body = _encode(scrub(msgspec.to_builtins(record)))
+    body = as_json(record)
     body = _HEAD + body[1:-1]
     return body + _TAIL % crc32(body)
+
+
+def as_json(value: Any) -> bytes:
+    """Return a value of ours as JSON; lone surrogates become U+FFFD."""
+    try:
+        return _encode(value)
+    except UnicodeEncodeError:
+        return _encode(scrub(msgspec.to_builtins(value)))
 
 
 def decode(line: bytes) -> AnyRecord:

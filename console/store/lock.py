@@ -11,6 +11,7 @@ from types import TracebackType
 import msgspec
 
 from console.core.fault import Fault, FaultKind
+from console.core.json_text import decode_as
 from console.store.atomic import PRIVATE
 
 
@@ -85,8 +86,8 @@ def _acquire(fd: int, tries: int = 5) -> bool:
 def read_holder(path: Path) -> Holder | None:
     """Return who wrote the lock file last, if that can be read."""
     try:
-        return msgspec.json.decode(path.read_bytes(), type=Holder)
-    except (OSError, msgspec.DecodeError):
+        return decode_as(path.read_bytes(), Holder)
+    except (OSError, ValueError):
         return None
 
 

@@ -13,6 +13,8 @@ import msgspec
 from console.core.annotation import Annotation
 from console.core.case import Key
 from console.core.fault import UsageError
+from console.core.json_text import decode_as
+from console.core.ranges import Moment
 from console.store.atomic import open_private
 
 TAGS = ("model", "grader", "data", "prompt", "flaky", "unsure")
@@ -28,7 +30,7 @@ class Note(msgspec.Struct, frozen=True, omit_defaults=True):
     kind: str
     """One of `KINDS`."""
     value: str
-    at: float = 0.0
+    at: Moment = 0.0
     who: str = ""
 
 
@@ -96,8 +98,8 @@ def _gap(file: BinaryIO) -> bytes:
 
 def _read(line: bytes) -> Note | None:
     try:
-        return msgspec.json.decode(line, type=Note)
-    except msgspec.DecodeError:
+        return decode_as(line, Note)
+    except ValueError:
         return None
 
 

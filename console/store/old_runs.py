@@ -10,6 +10,7 @@ from typing import Any, cast
 
 import msgspec
 
+from console.core.json_text import decode_as, read_json
 from console.core.record import Started
 from console.core.run import Manifest
 from console.store.journal import JournalReader
@@ -30,9 +31,9 @@ def read_manifest(data: bytes, journal: Path) -> Manifest:
     """Return a manifest of any version as this version has it.
 
     Raises:
-        msgspec.DecodeError: it is not JSON or not a manifest.
+        ValueError: it is not JSON or not a manifest.
     """
-    manifest = msgspec.json.decode(data, type=Manifest)
+    manifest = decode_as(data, Manifest)
     if manifest.format:
         return manifest
     return msgspec.structs.replace(manifest, format=_format_of(manifest, journal), setting=_setting_of(manifest, data))
@@ -40,7 +41,7 @@ def read_manifest(data: bytes, journal: Path) -> Manifest:
 
 def _setting_of(manifest: Manifest, data: bytes) -> Any:
     """Return the setting with a field of one benchmark among what is the suite's own."""
-    old_setting = cast("dict[str, Any]", msgspec.json.decode(data).get("setting", {}))
+    old_setting = cast("dict[str, Any]", read_json(data).get("setting", {}))
     if "underscore_to_dot" not in old_setting:
         return manifest.setting
     extras = {"underscore_to_dot": old_setting["underscore_to_dot"], **manifest.setting.extras}

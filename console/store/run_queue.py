@@ -16,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from console.core.fault import UsageError
+from console.core.json_text import decode_as
 from console.store.atomic import PRIVATE, PRIVATE_FOLDER, write_atomically
 from console.store.lock import RunLock, is_held
 
@@ -40,9 +41,6 @@ class Queued(msgspec.Struct, frozen=True, omit_defaults=True):
     """The folder it was started from, where a `.env` may lie."""
 
 
-_decode = msgspec.json.Decoder(list[Queued]).decode
-
-
 class RunQueue:
     """The queue of one runs folder. Making this object touches no file."""
 
@@ -59,10 +57,10 @@ class RunQueue:
             UsageError: the file cannot be read; says which and what to do.
         """
         try:
-            return _decode(self._path.read_bytes())
+            return decode_as(self._path.read_bytes(), list[Queued])
         except FileNotFoundError:
             return []
-        except (OSError, msgspec.DecodeError) as error:
+        except (OSError, ValueError) as error:
             raise UsageError(
                 f"the queue cannot be read: {error}",
                 where=str(self._path),

@@ -7,13 +7,13 @@ import time
 from datetime import UTC, datetime
 from pathlib import Path
 
-import msgspec
-
 from console.core.fault import UsageError
+from console.core.json_text import decode_as
 from console.core.run import Manifest, Summary
 from console.core.tally import RunFold, without_output
 from console.store.atomic import PRIVATE, make_private_folder, write_atomically
 from console.store.journal import JournalReader, checksum_of, doubt_path
+from console.store.line import as_json
 from console.store.lock import is_held
 from console.store.old_runs import read_manifest
 from console.store.run_queue import RunQueue
@@ -83,7 +83,7 @@ class RunFolder:
             return read_manifest(self.manifest_path.read_bytes(), self.journal_path)
         except FileNotFoundError:
             raise UsageError("this is not a run folder: run.json is missing", where=str(self.path)) from None
-        except (OSError, msgspec.DecodeError) as error:
+        except (OSError, ValueError) as error:
             raise UsageError(f"cannot be read: {error}", where=str(self.manifest_path)) from None
 
     @property
@@ -121,8 +121,8 @@ class RunFolder:
 
     def _read_summary(self) -> Summary | None:
         try:
-            return msgspec.json.decode(self.summary_path.read_bytes(), type=Summary)
-        except (OSError, msgspec.DecodeError):
+            return decode_as(self.summary_path.read_bytes(), Summary)
+        except (OSError, ValueError):
             return None
 
     def _is_current(self, saved: Summary, live: bool, checksum: int | None) -> bool:
@@ -221,7 +221,7 @@ class RunFolder:
     def _save_summary(self, summary: Summary) -> None:
         """Write summary.json; a run on a read-only disk is summed up anew each time instead."""
         try:
-            write_atomically(self.summary_path, msgspec.json.encode(summary) + b"\n", mode=PRIVATE)
+            write_atomically(self.summary_path, as_json(summary) + b"\n", mode=PRIVATE)
         except OSError:
             return
 
@@ -236,7 +236,7 @@ def create_run(root: Path, manifest: Manifest) -> RunFolder:
     try:
         root.mkdir(parents=True, exist_ok=True)
         make_private_folder(run.path)
-        write_atomically(run.manifest_path, msgspec.json.encode(manifest) + b"\n", mode=PRIVATE)
+        write_atomically(run.manifest_path, as_json(manifest) + b"\n", mode=PRIVATE)
     except FileExistsError:
         raise UsageError("a run of that name exists", where=str(run.path), hint="Choose another --name.") from None
     except OSError as error:

@@ -195,7 +195,7 @@ def read_suite_toml(folder: Path) -> dict[str, Any]:
         return tomli.loads(place.read_text(encoding="utf-8"))
     except OSError as error:
         raise UsageError(f"cannot be read: {error.strerror}", where=str(place)) from error
-    except (tomli.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"is not TOML: {error}", where=str(place)) from error
 
 

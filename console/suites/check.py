@@ -4,31 +4,35 @@ Uses the very rules of scoring; no network, no key, no model. Only the suite's o
 be judged is answered with its number and why; the others go on.
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from itertools import islice
 from typing import cast
 
 from console.core.fault import Fault, UsageError
+from console.core.json_text import read_json
 from console.suites.catalog import Catalog, Roots
 from console.suites.line_checks import OutputChecker
 from console.suites.suite import ChecksLines, ChecksMoreLines, LineChecker, Row
 
-NumberedLine = tuple[int, str]
+Line = str | UsageError
+"""A line, or why it could not be read."""
+NumberedLine = tuple[int, Line]
+_NAMES = ("case", "id")
+"""What names a row in its answer."""
 
 
 class LineCheck:
     """Judges lines by the rules of a suite while it is iterated over; blank lines are passed over."""
 
-    def __init__(self, suite: str, lines: Iterable[str], roots: Roots, ahead: int) -> None:
+    def __init__(self, suite: str, lines: Iterable[Line], roots: Roots, ahead: int) -> None:
         self._suite, self._lines, self._roots, self._ahead = suite, lines, roots, ahead
         self.errors = 0
         """Lines so far that could not be judged."""
 
     def __iter__(self) -> Iterator[Row]:
         with _open_checker(self._suite, self._roots) as checker:
-            numbered = ((number, line) for number, line in enumerate(self._lines, 1) if line.strip())
+            numbered = ((number, line) for number, line in enumerate(self._lines, 1) if not _is_blank(line))
             while batch := list(islice(numbered, self._ahead)):
                 yield from self._answers(checker, batch)
 
@@ -44,12 +48,13 @@ class LineCheck:
             yield answer
 
 
-def check(suite: str, lines: Iterable[str], roots: Roots, *, ahead: int = 1) -> LineCheck:
+def check(suite: str, lines: Iterable[Line], roots: Roots, *, ahead: int = 1) -> LineCheck:
     """Judge each line by the rules of a suite; the answers are made as they are iterated over.
 
     Args:
         suite: the name of a dataset, or of a format that needs none.
-        lines: JSON objects, one a line, in the form of the suite; else with the `id` of a case and its `output`.
+        lines: JSON objects, one a line, in the form of the suite; else with the `id` of a case and its `output`. What
+            stands in place of a line that could not be read is its answer.
         roots: where datasets are.
         ahead: how many lines may be read before the first of them is answered; 1 where someone waits for each answer.
 
@@ -83,12 +88,22 @@ def _line_kinds(catalog: Catalog, name: str) -> Callable[[], AbstractContextMana
     return None
 
 
-def _parse(line: str) -> Row | UsageError:
+def _is_blank(line: Line) -> bool:
+    return isinstance(line, str) and not line.strip()
+
+
+def _parse(line: Line) -> Row | UsageError:
+    if isinstance(line, UsageError):
+        return line
     try:
-        row = json.loads(line)
-    except (ValueError, RecursionError) as error:
+        row = read_json(line)
+    except ValueError as error:
         return UsageError(f"not JSON: {error}")
-    return cast(Row, row) if isinstance(row, dict) else UsageError("must be a JSON object")
+    if not isinstance(row, dict):
+        return UsageError("must be a JSON object")
+    fields = cast(Row, row)
+    bad_name = next((name for name in _NAMES if isinstance(fields.get(name), dict | list)), None)
+    return UsageError(f"`{bad_name}` must be a text or a number") if bad_name else fields
 
 
 def _check_rows(checker: LineChecker, rows: Sequence[Row]) -> Sequence[Row | UsageError]:
@@ -106,7 +121,7 @@ def _check_rows(checker: LineChecker, rows: Sequence[Row]) -> Sequence[Row | Usa
 
 def _error_row(number: int, row: Row | UsageError, error: UsageError) -> Row:
     """Return the answer to a line that cannot be judged."""
-    names = {} if isinstance(row, UsageError) else {key: row[key] for key in ("case", "id") if key in row}
+    names = {} if isinstance(row, UsageError) else {key: row[key] for key in _NAMES if key in row}
     place = f"line {number}, {error.where}" if error.where else f"line {number}"
     text = f"{place}: {error.message}" + (f". {error.hint}" if error.hint else "")
     return {**names, "line": number, "error": text}

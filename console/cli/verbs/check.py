@@ -6,11 +6,11 @@ answered with its number and an `error`; the others go on, and the exit code is 
 
 import argparse
 import gzip
-import io
 import sys
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import cast
+from typing import BinaryIO, cast
 
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
@@ -20,6 +20,9 @@ from console.suites.check import check
 
 _AHEAD = 400
 """Lines of a file that are judged together."""
+_LONGEST = 16_000_000
+"""Bytes of a line; 600 times those of the longest of the conformance cases."""
+_FORMS = "JSON lines in UTF-8, plain or .gz."
 
 
 class CheckArguments(Arguments):
@@ -50,18 +53,37 @@ def run(args: CheckArguments) -> int:
     return Exit.OK
 
 
-def _lines(name: str) -> Iterator[str]:
-    try:
-        with _open_lines(name) as file:
-            yield from file
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot be read: {error}", where=name, hint="JSON lines in UTF-8, plain or .gz.") from None
+def _lines(name: str) -> Iterator[str | UsageError]:
+    """Yield the lines of a file; one that is no text is an error of its own, and so is the place where it breaks off.
 
-
-def _open_lines(name: str) -> io.TextIOBase:
+    Raises:
+        UsageError: it cannot be opened.
+    """
     if name == "-":
-        return io.TextIOWrapper(sys.stdin.buffer, encoding="utf-8")
-    path = Path(name)
-    if path.suffix == ".gz":
-        return cast(io.TextIOBase, gzip.open(path, "rt", encoding="utf-8"))
-    return path.open(encoding="utf-8")
+        yield from _lines_of(sys.stdin.buffer, name)
+        return
+    try:
+        opened = Path(name).open("rb")  # noqa: SIM115 - closed below
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot be read: {error}", where=name, hint=_FORMS) from None
+    with opened as file:
+        yield from _lines_of(cast(BinaryIO, gzip.GzipFile(fileobj=file)) if name.endswith(".gz") else file, name)
+
+
+def _lines_of(file: BinaryIO, name: str) -> Iterator[str | UsageError]:
+    try:
+        while line := file.readline(_LONGEST + 1):
+            yield _text(line, file)
+    except (OSError, EOFError, zlib.error) as error:
+        yield UsageError(f"{name} cannot be read further: {error}", hint=_FORMS)
+
+
+def _text(line: bytes, file: BinaryIO) -> str | UsageError:
+    if len(line) > _LONGEST:
+        while line and not line.endswith(b"\n"):
+            line = file.readline(_LONGEST)
+        return UsageError(f"the line is longer than {_LONGEST:,} bytes")
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return UsageError(f"not UTF-8: {error.reason} at byte {error.start}")

@@ -13,6 +13,7 @@ from typing import Any, cast
 import msgspec
 
 from console.core.fault import UsageError
+from console.core.json_text import read_json
 from console.suites.aidanbench.hub import read_dataset
 from console.suites.aidanbench.options import AidanOptions
 
@@ -98,8 +99,8 @@ def read_list(path: Path) -> list[str]:
     """
     text = _read(path)
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = read_json(text)
+    except ValueError:
         if text.lstrip().startswith(("[", "{")):
             raise UsageError("begins like JSON but is not", where=str(path)) from None
         value = [line for line in text.splitlines() if line.strip()]
@@ -142,8 +143,8 @@ def _rows(text: str, path: Path) -> Iterator[Mapping[str, Any]]:
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
-        except (ValueError, RecursionError) as error:
+            row = read_json(line)
+        except ValueError as error:
             raise UsageError(f"is not JSON: {error}", where=f"{path}:{number}") from error
         if not isinstance(row, dict):
             raise UsageError("must be an object with `question`", where=f"{path}:{number}")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from console.core.fault import UsageError
+from console.core.json_text import read_json
 from console.core.suggestion import nearest
 
 FIELD = "question"
@@ -39,7 +40,7 @@ def read_dataset(name: str, split: str) -> list[str]:
     except OSError as error:
         reason = error.strerror or "there is no such file"
         raise UsageError(f"cannot be read: {reason}", where=str(path), hint="Check the path.") from error
-    except (ValueError, RecursionError, csv.Error) as error:
+    except (ValueError, csv.Error) as error:
         raise UsageError(f"is damaged: {error}", where=str(path)) from error
 
 
@@ -70,13 +71,13 @@ def _jsonl(path: Path) -> Iterator[object]:
     for number, line in enumerate(path.read_text(encoding="utf-8-sig").split("\n"), 1):
         if line.strip():
             try:
-                yield json.loads(line)
+                yield read_json(line)
             except json.JSONDecodeError as error:
                 raise ValueError(f"line {number} is not JSON: {error.msg}") from error
 
 
 def _json(path: Path) -> Iterable[object]:
-    value = json.loads(path.read_text(encoding="utf-8-sig"))
+    value = read_json(path.read_text(encoding="utf-8-sig"))
     if not isinstance(value, list):
         raise ValueError("must hold a list of objects")
     return cast(list[object], value)

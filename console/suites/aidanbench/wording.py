@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import cast
 
 from console.core.fault import UsageError
+from console.core.json_text import read_json
 
 FILE = "wording.json"
 """Name of the file in a dataset folder that holds its own wording."""
@@ -64,7 +65,7 @@ def read_wording(folder: Path) -> Wording:
     if not path.is_file():
         return OURS
     try:
-        table = json.loads(path.read_text(encoding="utf-8"))
+        table = read_json(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise UsageError(f"cannot be read: {error}", where=str(path), hint=_HINT) from error
     names = {field.name for field in fields(Wording)}

@@ -4,13 +4,13 @@ A file is a JSON list of scenarios; other JSON files (results, data) are no scen
 scenario names a Python module, by its dotted path from the folder or else lying beside the JSON under its last name.
 """
 
-import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, cast
 
 from console.core.fault import UsageError
+from console.core.json_text import read_json
 from console.core.suggestion import nearest
 from console.suites.cavebench.expectation import read_expectation
 from console.suites.cavebench.source import ModuleSource, read_source
@@ -75,8 +75,8 @@ def read_scenarios(folder: Path) -> list[Scenario]:
 
 def _scenario_list(path: Path) -> list[Any]:
     try:
-        data = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (ValueError, OSError, RecursionError) as error:
+        data = read_json(path.read_text(encoding="utf-8-sig"))
+    except (ValueError, OSError) as error:
         raise UsageError(f"cannot be read as JSON: {error}", where=str(path)) from None
     items = cast("list[Any]", data) if isinstance(data, list) else []
     marks = ("conversations", "module")

@@ -96,5 +96,5 @@ def _numpy_items(lines: list[str]) -> Iterator[tuple[str, str]]:
 
 def _sphinx(lines: list[str]) -> Iterator[tuple[str, str]]:
     text = "\n".join(lines)
-    for match in re.finditer(r"^:param\s+(?:[^:\n]*\s)?(\w+):((?:.*)(?:\n(?!:).*)*)", text, re.MULTILINE):
+    for match in re.finditer(r"^:param\s++(?:[^:\n]*\s)?(\w+):((?:.*)(?:\n(?!:).*)*)", text, re.MULTILINE):
         yield match[1], "\n".join(line.strip() for line in match[2].split("\n")).strip()

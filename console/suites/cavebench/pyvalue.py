@@ -11,6 +11,7 @@ import decimal
 import fractions
 import math
 import pathlib
+import re
 import uuid
 from collections.abc import Callable
 from typing import Any, cast
@@ -60,6 +61,9 @@ _MODULES = ("datetime", "decimal", "fractions", "collections", "uuid", "pathlib"
 _NUMPY = frozenset(
     f"{kind}{bits}" for kind in ("int", "uint", "float") for bits in (8, 16, 32, 64) if (kind, bits) != ("float", 8)
 ) | {"complex64", "complex128", "bool_", "str_", "bytes_", "array", "datetime64", "timedelta64", "arange", "intp"}
+_ALLOCATING = frozenset({"bytes", "bytearray", "arange", "bytes_"})
+"""What takes a number for the length of what it makes."""
+_LARGE_EXPONENT = re.compile(r"[eE][+-]?[0-9_]{5}")
 _SIZE = 1000
 
 
@@ -135,7 +139,7 @@ def _number(node: ast.UnaryOp | ast.BinOp) -> Any:
 
 
 def _repeated(left: Any, right: int) -> Any:
-    size: Any = len(cast("list[Any]", left)) if isinstance(left, (str, bytes, list, tuple)) else abs(left)
+    size: Any = len(str(cast("object", left))) if isinstance(left, (str, bytes, list, tuple)) else abs(left)
     if size * abs(right) > _SIZE**2:
         raise ValueError("too large")
     return cast("Any", left) * right
@@ -148,7 +152,27 @@ def _construct(node: ast.Call) -> Any:
     make = _numpy(name[3:]) if name.startswith("np.") else _MAKERS.get(_without_module(name))
     if make is None:
         raise ValueError(f"{name} is not in the list of readable values")
-    return make(*map(_value, node.args), **{str(word.arg): _value(word.value) for word in node.keywords})
+    arguments = [_value(argument) for argument in node.args]
+    keywords = {str(word.arg): _value(word.value) for word in node.keywords}
+    for argument in (*arguments, *keywords.values()):
+        _bound(argument, _without_module(name.removeprefix("np.")))
+    return make(*arguments, **keywords)
+
+
+def _bound(argument: Any, maker: str) -> None:
+    """Refuse an argument of which something huge would be made: by its length, its value or its exponent.
+
+    Raises:
+        ValueError: it is.
+    """
+    if isinstance(argument, range) and len(argument) > _SIZE**2:
+        raise ValueError("too large")
+    if maker in _ALLOCATING and isinstance(argument, (int, float)) and abs(argument) > _SIZE**2:
+        raise ValueError("too large")
+    if isinstance(argument, decimal.Decimal) and argument.is_finite() and abs(argument.adjusted()) > _SIZE:
+        raise ValueError("too large")
+    if maker == "Fraction" and isinstance(argument, str) and _LARGE_EXPONENT.search(argument):
+        raise ValueError("too large")
 
 
 def _value_of_name(name: str) -> Any:

@@ -15,8 +15,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import msgspec
-
 from console.core.case import Key
 from console.core.fault import UsageError
 from console.core.live import AnyFrame, Began, Command, Delta, Deltas, Status
@@ -269,7 +267,7 @@ class RunFeed:
 
     def _recall(self) -> None:
         """Take up what was kept of the run, so that a long one need not be read to be shown."""
-        with self._reading, contextlib.suppress(msgspec.DecodeError):
+        with self._reading, contextlib.suppress(ValueError, RecursionError):
             made = self._index.restore_saved(self.folder.index_path, layout(), live=self.folder.is_live)
             self._recalled = thaw(made, self._index.keys()) if made is not None else None
             self._kept_at = self._index.offset
