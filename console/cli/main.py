@@ -15,6 +15,7 @@ from console import __version__
 from console.cli.exitcode import Exit
 from console.cli.output import Output, silence_stdout
 from console.cli.parser import Arguments, is_interactive, parse
+from console.cli.stack import ensure_stack
 from console.core.fault import Fault, UsageError
 
 _SIGNALS = {"SIGTERM": Exit.TERMINATED, "SIGHUP": Exit.HANGUP}
@@ -24,7 +25,9 @@ def run(argv: Sequence[str]) -> int:
     """Parse, dispatch, and turn every ending into an exit code."""
     try:
         _install_signal_handlers()
-        return _dispatch(parse(argv))
+        args = parse(argv)
+        ensure_stack()
+        return _dispatch(args)
     except UsageError as error:
         Output().warn(f"eval-console: {error}")
         return Exit.USAGE
