@@ -8,9 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from console.config.model_entry import entry_of
 from console.config.models import ModelConfig, key_state, load_models
 from console.config.paths import find_data_roots, find_models_file, find_runs_root
 from console.core.fault import Fault, UsageError
+from console.engine.roles import pick_model
 from console.store.run_list import count_runs, list_runs
 from console.suites.archive import tree_sha256
 from console.suites.catalog import Catalog
@@ -114,6 +116,34 @@ async def check_endpoint(model: ModelConfig) -> Finding:
         text = f"answers, but does not list {model.model_id} among its {len(served)} models"
         return Finding("endpoints", model.name, DOUBT, text, "Check model_id.")
     return Finding("endpoints", model.name, GOOD, f"answers, serves {len(served)} models")
+
+
+def try_model(models: Path | None, name: str) -> tuple[list[Finding], str]:
+    """Ask a model with tools and without; return what came of it, and the entry of models.toml that goes through.
+
+    Raises:
+        UsageError: there is no such model, or it has no key.
+    """
+    from console.llm.parameter_trial import try_model as ask_both_ways
+
+    model = pick_model(load_models(find_models_file(models)), name)
+    adapted, trials = asyncio.run(ask_both_ways(model))
+    findings = [
+        Finding(
+            "trial",
+            f"{model.name} {trial.name}",
+            GOOD if trial.fault is None else BAD,
+            trial.text,
+            trial.fault.hint if trial.fault is not None else "",
+        )
+        for trial in trials
+    ]
+    if adapted != model:
+        changed = "its server refuses what suites send; the entry below goes through"
+        findings.append(
+            Finding("trial", "models.toml", DOUBT, changed, "Write it into models.toml in place of the old.")
+        )
+    return findings, entry_of(adapted)
 
 
 def check_data(data: Path | None) -> list[Finding]:

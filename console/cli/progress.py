@@ -3,10 +3,14 @@
 import time
 
 from console.cli.output import Output
+from console.core.fault import HALTING
 from console.core.record import AnyRecord, Closed, Finished, Tried
 from console.core.run import Tally
 from console.core.tally import RunFold, without_output
+from console.insight.failing_requests import FailingRequests
 
+_HALTING = frozenset(kind.value for kind in HALTING)
+"""Faults that are not waited out: whoever goes on after one has changed the request, which must not go unsaid."""
 _EVERY_S = {True: 0.2, False: 5.0}
 
 
@@ -16,6 +20,7 @@ class Progress:
     def __init__(self, output: Output, planned: int) -> None:
         """Show progress of a run of `planned` rollouts in all."""
         self.fold = RunFold()
+        self._failing = FailingRequests()
         self._output, self._planned = output, planned
         self._last = 0.0
         self._shown = ""
@@ -23,10 +28,11 @@ class Progress:
     def __call__(self, record: AnyRecord) -> None:
         """Count a record, and show the progress line when it is time."""
         self.fold.apply(without_output(record))
+        self._failing.apply(record)
         now = time.monotonic()
-        if isinstance(record, Tried) and record.wait_s is None:
+        if isinstance(record, Tried) and (record.wait_s is None or record.kind in _HALTING):
             self.say(f"{record.key}: {record.kind}: {record.message}")
-        if isinstance(record, Finished | Closed) and now - self._last >= _EVERY_S[self._output.rewrites]:
+        if isinstance(record, Finished | Closed | Tried) and now - self._last >= _EVERY_S[self._output.rewrites]:
             self._last = now
             self._show()
 
@@ -41,7 +47,7 @@ class Progress:
         self._show(last=True)
 
     def _show(self, *, last: bool = False) -> None:
-        text = progress_line(self.fold.tally, self._planned)
+        text = progress_line(self.fold.tally, self._planned, self._failing.text)
         if self._output.rewrites:
             self._output.rewrite(text, last=last)
         elif text != self._shown:
@@ -49,8 +55,8 @@ class Progress:
         self._shown = text
 
 
-def progress_line(tally: Tally, planned: int) -> str:
-    """Return counts in one line."""
+def progress_line(tally: Tally, planned: int, failing: str = "") -> str:
+    """Return counts in one line, and which requests keep failing."""
     parts = [f"{tally.finished}/{planned}", f"passed {tally.passed}", f"failed {tally.failed}"]
     parts += [
         f"{name} {count}"
@@ -62,4 +68,4 @@ def progress_line(tally: Tally, planned: int) -> str:
         )
         if count
     ]
-    return "  ".join(parts)
+    return "  ".join([*parts, failing] if failing else parts)

@@ -99,6 +99,10 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
     params: dict[str, Any] = {}
     """Passed through in every request body."""
+    omit: tuple[_Filled, ...] = ()
+    """Parameters that its server refuses, and that are sent to it by nobody, whatever a suite asks for."""
+    rename: dict[str, _Filled] = {}
+    """Parameters that its server knows by another name: `max_tokens` as `max_completion_tokens`."""
     line: int = 0
     """Where its table begins in models.toml; 0: built in."""
     data: Path | None = None

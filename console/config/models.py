@@ -121,6 +121,8 @@ def facts(model: ModelConfig) -> ModelFacts:
     """Return what a run records of a model: never a key, a header or a password."""
     params: dict[str, Any] = {"temperature": model.temperature, "max_tokens": model.max_tokens}
     params = {name: value for name, value in params.items() if value is not None} | model.params
+    form = {"omit": list(model.omit)} if model.omit else {}
+    form |= {"rename": model.rename} if model.rename else {}
     return ModelFacts(
         name=model.name,
         model_id=model.model_id,
@@ -130,7 +132,7 @@ def facts(model: ModelConfig) -> ModelFacts:
         price_in=model.price.input,
         price_out=model.price.output,
         price_cached=model.price.cached,
-        params=mask(params),
+        params=mask(params) | form,
     )
 
 

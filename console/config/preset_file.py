@@ -1,19 +1,18 @@
 """Writing one preset into a file of presets, so that every other line of the file stays as its owner wrote it."""
 
-import json
 import os
 import re
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import tomli
 
 from console.config.preset import Preset, suite_words
 from console.config.toml import keys_of
+from console.config.toml_text import toml_key, toml_value
 from console.core.fault import UsageError
 
 _HEADER = re.compile(r"^[ \t]*\[[ \t]*(.+?)[ \t]*\][ \t]*(?:#.*)?$")
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
 _START = """\
 # Presets of eval-console: `eval-console run --preset NAME`, or w in the form for a new run.
 # Keys are the long options of `run`; edit them freely.
@@ -66,36 +65,8 @@ def table_of(name: str, preset: Preset) -> str:
         ("queue", preset.queue or None),
         ("name", preset.name or None),
     ]
-    lines = [f"{key} = {_value(value)}" for key, value in entries if value is not None]
-    return "\n".join([f"[{_key(name)}]", *lines]) + "\n"
-
-
-def _value(value: Any) -> str:
-    match value:
-        case bool():
-            return "true" if value else "false"
-        case int() | float():
-            return repr(value)
-        case list():
-            return f"[{', '.join(_value(item) for item in cast('list[Any]', value))}]"
-        case dict():
-            inner = [
-                f"{_key(key)} = {_value(item)}"
-                for key, item in cast("dict[str, Any]", value).items()
-                if item is not None
-            ]
-            return f"{{ {', '.join(inner)} }}" if inner else "{}"
-        case _:
-            return _text(str(value))
-
-
-def _key(name: str) -> str:
-    return name if _BARE.fullmatch(name) else _text(name)
-
-
-def _text(text: str) -> str:
-    """Return a TOML string; its escapes are those of JSON, except that DEL must be escaped and surrogates cannot be."""
-    return json.dumps(text.encode("utf-8", "replace").decode(), ensure_ascii=False).replace("\x7f", "\\u007f")
+    lines = [f"{key} = {toml_value(value)}" for key, value in entries if value is not None]
+    return "\n".join([f"[{toml_key(name)}]", *lines]) + "\n"
 
 
 def _read(path: Path) -> list[str]:

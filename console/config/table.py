@@ -165,6 +165,8 @@ _HINTS = {
     "limits": f"limits = {{ … }} with {', '.join(Limits.__struct_fields__)}.",
     "params": "params = { top_p = 0.9 } is passed on as it stands.",
     "headers": 'headers = { "X-Title" = "text" }, all values in quotes.',
+    "omit": 'omit = ["temperature"] names parameters that are never sent.',
+    "rename": 'rename = { max_tokens = "max_completion_tokens" } sends a parameter under another name.',
     "temperature": "temperature = 0.0 is a number from 0.",
     "max_tokens": "max_tokens = 4096 is a whole number from 1.",
 }

@@ -28,6 +28,7 @@ from console.core.record import (
 )
 from console.core.tally import RunFold, without_output
 from console.insight.executed_code import SANDBOX, Confinement, read_confinement
+from console.insight.failing_requests import FailingRequests
 from console.insight.pace import Pace
 from console.insight.rollout import MESSAGE_LIMIT, NO_SCORES, Rollout, Slot, Track
 from console.insight.spending import RoleSpending, add_call
@@ -65,6 +66,7 @@ class Overview:
         """The last failures in order of ending."""
         self.problems: deque[Problem] = deque(maxlen=KEPT_PROBLEMS)
         self.problem_count = 0
+        self.failing = FailingRequests()
         self.spending: dict[str, RoleSpending] = {}
         """What has been used by each role, as far as calls are recorded."""
         self.unsettled: dict[Key, dict[str, RoleSpending]] = {}
@@ -91,6 +93,7 @@ class Overview:
         """Apply one record of the journal."""
         self.fold.apply(without_output(record))
         self.pace.apply(record)
+        self.failing.apply(record)
         if isinstance(record, Asked | Embedded):
             add_call(self.spending, record)
             add_call(self.unsettled.setdefault(record.key, {}), record)

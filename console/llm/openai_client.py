@@ -2,7 +2,8 @@
 
 Promises: a reply is proven whole or it is a fault; a stream that merely ends is `truncated`; what is no API answer (a
 login page, an error with status 200) is `bad_answer` or what it says it is; comments and pings are not progress. A
-server that refuses one of our own parameters is asked without it, once and for all.
+server that refuses a parameter which changes no question is asked without it, and it is said once what models.toml
+lacks.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -19,9 +20,10 @@ from console.llm.deadlines import Deadlines
 from console.llm.embeddings import BATCH, VectorReader, embedding_body, tokens_of
 from console.llm.endpoint import Watch
 from console.llm.fault_hints import hint_for
-from console.llm.faults import ProviderError, fault_of, read_provider_error
+from console.llm.faults import fault_of, read_provider_error
 from console.llm.limiter import limiter_of
 from console.llm.model_list import served_models_hint
+from console.llm.refused_parameters import RefusedParameter, refused_parameter, what_to_write, without_refused
 from console.llm.reply_builder import ReplyBuilder
 from console.llm.request_body import chat_body, encode
 from console.llm.response_reader import decode, receive
@@ -42,7 +44,8 @@ class OpenAIEndpoint:
         self._redact = self._wire.redact
         self._limiter = limiter_of(model, self._wire.address, key)
         self._vectors = VectorReader()
-        self._adapted: set[str] = set()
+        self.refused: list[RefusedParameter] = []
+        """Parameters that the server has refused."""
         self._hinted = False
 
     async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
@@ -92,29 +95,33 @@ class OpenAIEndpoint:
 
     async def _ask_once(self, request: ChatRequest, watch: Watch) -> Reply:
         while True:
-            body = chat_body(self._model, request, self._adapted)
+            body = chat_body(self._model, request)
             try:
                 return await self._exchange(body, watch)
             except ErrorResponse as error_response:
                 provider_error = read_provider_error(error_response.body, self._redact)
-                if error_response.status in (400, 422) and self._adapt(body, provider_error):
-                    continue
                 if provider_error.is_filtered(error_response.status):
                     return Reply(None, finish="content_filter", flags=("refused by the provider's filter",))
-                raise fault_of(provider_error, error_response.status, error_response.headers) from None
+                fault = fault_of(provider_error, error_response.status, error_response.headers)
+                refused = refused_parameter(provider_error, body) if error_response.status in (400, 422) else None
+                if refused is None:
+                    raise fault from None
+                await self._learn_refused(refused, fault, watch)
+                if refused.name not in chat_body(self._model, request):
+                    continue
+                raise fault from None
 
-    def _adapt(self, body: dict[str, Any], provider_error: ProviderError) -> bool:
-        """Leave out, or rename, what the server says it does not know, if that does not change the question."""
-        unknown = {
-            "stream_options": provider_error.names("stream_options"),
-            "max_tokens": provider_error.names("max_completion_tokens"),
-            "stream": provider_error.names("stream"),
-        }
-        for param, is_unknown in unknown.items():
-            if is_unknown and param in body and param not in self._adapted:
-                self._adapted.add(param)
-                return True
-        return False
+    async def _learn_refused(self, refused: RefusedParameter, fault: Fault, watch: Watch) -> None:
+        """Say once what to write; what changes no question is from now on asked as the server wants it."""
+        fault.hint = what_to_write(self._model, refused)
+        if refused in self.refused:
+            return
+        self.refused.append(refused)
+        if refused.changes_nothing:
+            fault.message += f"; from now on it is {f'sent as {refused.instead}' if refused.instead else 'left out'}"
+            self._model = without_refused(self._model, [refused])
+            await self._complete_fault(fault)
+            watch.on_failed_try(fault, 0.0)
 
     async def _exchange(self, body: dict[str, Any], watch: Watch) -> Reply:
         builder = ReplyBuilder(watch.on_text, self._redact)

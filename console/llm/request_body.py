@@ -9,20 +9,25 @@ from console.core.fault import Fault, FaultKind
 from console.llm.native_content import without_native
 
 
-def chat_body(model: ModelConfig, request: ChatRequest, adapted: set[str]) -> dict[str, Any]:
-    """Return the request body: the model's settings, then the request's; a setting of None is left out."""
+def chat_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
+    """Return the request body: the model's settings, then the request's; a setting of None is left out.
+
+    What the model's server refuses (`omit`) is left out whoever asks for it, what it calls otherwise is renamed.
+    """
     body: dict[str, Any] = {"model": model.model_id, "messages": without_native(request.messages)}
     settings = {"temperature": model.temperature, "max_tokens": model.max_tokens, "stream": True}
     body |= settings | model.params | request.params
     if request.tools:
         body["tools"] = request.tools
-    if "stream" in adapted:
+    if model.params.get("stream") is False:
         body["stream"] = False
-    if body["stream"] is True and "stream_options" not in adapted:
+    if body["stream"] is True:
         body.setdefault("stream_options", {"include_usage": True})
-    if "max_tokens" in adapted and "max_tokens" in body:
-        body["max_completion_tokens"] = body.pop("max_tokens")
-    return {name: value for name, value in body.items() if value is not None and (name, value) != ("stream", False)}
+    return {
+        model.rename.get(name, name): value
+        for name, value in body.items()
+        if value is not None and (name, value) != ("stream", False) and name not in model.omit
+    }
 
 
 def encode(body: dict[str, Any]) -> bytes:

@@ -154,6 +154,8 @@ async def test_a_server_that_knows_only_the_newer_name_gets_it(connect, question
     for _ in range(2):
         reply = await endpoint.ask(question("fault:max_completion_tokens"), seen)
         assert reply.content == "The weather is fine"
-    assert seen.failed == []
+    assert [(fault.hint, wait_s) for fault, wait_s in seen.failed] == [
+        ('Write rename = { max_tokens = "max_completion_tokens" } into [tested] of models.toml.', 0.0)
+    ], "said once"
     assert [body.get("max_completion_tokens") for body in server.requests[-2:]] == [7, 7]
     assert "max_tokens" in server.requests[-3]

@@ -21,7 +21,7 @@ ANSWERS = {
     *("usage_missing", "usage_negative", "usage_zero", "usage_absurd", "usage_full"),
 }
 """What a model has said, however oddly: that is judged, as the benchmark would judge it."""
-MENDED = {"no_stream", "no_stream_options", "max_completion_tokens"}
+MENDED = {"no_stream", "no_stream_options", "max_completion_tokens", "newer_model"}
 """Refusals of a form of request, after which another form is used."""
 PASSING = {"r429", "r429_ms", "r429_after1", "s_err429", "err200", "r429_date"}
 """Rate limits, which are waited out; the server plays each of them once."""

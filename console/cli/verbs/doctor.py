@@ -16,16 +16,30 @@ class DoctorArguments(Arguments):
 
     offline: bool
     deep: bool
+    model_to_try: str
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument("--offline", action="store_true", help="do not ask the endpoints")
     parser.add_argument("--deep", action="store_true", help="read every line of every run's journal")
+    parser.add_argument(
+        "--try",
+        dest="model_to_try",
+        metavar="MODEL",
+        default="",
+        help="ask one model with tools and without, and print the entry of models.toml that works",
+    )
 
 
 def run(args: DoctorArguments) -> int:
-    """Look at everything; exit code 2 when something is bad."""
+    """Look at everything, or try one model; exit code 2 when something is bad.
+
+    Raises:
+        UsageError: there is no such model.
+    """
+    if args.model_to_try:
+        return _try(args)
     findings = [
         *doctor_checks.check_python(),
         *doctor_checks.check_terminal(),
@@ -40,6 +54,16 @@ def run(args: DoctorArguments) -> int:
         args.output.data([dataclasses.asdict(finding) for finding in findings])
     else:
         _show(args, findings)
+    return Exit.USAGE if any(finding.state == BAD for finding in findings) else Exit.OK
+
+
+def _try(args: DoctorArguments) -> int:
+    findings, entry = doctor_checks.try_model(args.models, args.model_to_try)
+    if args.json:
+        args.output.data({"findings": [dataclasses.asdict(finding) for finding in findings], "entry": entry})
+    else:
+        _show(args, findings)
+        args.output.text(entry)
     return Exit.USAGE if any(finding.state == BAD for finding in findings) else Exit.OK
 
 

@@ -98,7 +98,7 @@ class ServiceExchange:
         path = _PATHS[profile.wire].format(base=base, model=profile.model_id)
         if profile.wire == "chat":
             request = msgspec.structs.replace(request, params={"stream": False, **request.params})
-            return {"path": path, "body": chat_body(model, request, set())}
+            return {"path": path, "body": chat_body(model, request)}
         return {"path": path, "body": _BODIES[profile.wire](model, request)}
 
 

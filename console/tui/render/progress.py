@@ -158,7 +158,7 @@ def _waits(overview: Overview) -> Content:
     for endpoint in overview.status.endpoints if overview.status is not None else ():
         if endpoint.why:
             return one_line(f"{endpoint.waiting} wait: {endpoint.why}", 46, "$undecided")
-    return Content.empty()
+    return one_line(overview.failing.text, 46, "$undecided")
 
 
 def state_words(overview: Overview, manifest: Manifest, *, live: bool, now: float | None = None) -> Content:

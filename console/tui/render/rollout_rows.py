@@ -119,6 +119,11 @@ def failure_cells(rollout: Rollout) -> tuple[Content, ...]:
     )
 
 
+def failing_cells(text: str) -> tuple[Content, ...]:
+    """Return the cells of PROBLEMS for what holds now: which requests keep failing."""
+    return Content.styled("now", MUTED), Content("run"), one_line(text, 120, "$undecided")
+
+
 def problem_cells(problem: Problem) -> tuple[Content, ...]:
     """Return the cells of PROBLEMS."""
     then = "" if problem.wait_s is None else f", again in {problem.wait_s:.0f} s"

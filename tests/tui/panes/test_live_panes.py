@@ -7,6 +7,9 @@ from support.pane_app import mounted
 from support.recorded_runs import plain_run
 from support.screen_text import text_of
 
+from console.core.case import Case, Key
+from console.core.chat import Reply
+from console.core.record import Asked, Started, Tried
 from console.insight.overview import Overview
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder
@@ -52,6 +55,26 @@ async def test_problems_are_listed_latest_first(overview: Overview) -> None:
         assert pane.keys == ["1", "0"]
         assert "server" in text_of(app)
         assert "rate limit" in text_of(app)
+
+
+async def test_what_keeps_failing_stands_above_the_problems() -> None:
+    overview, pane = Overview(), ProblemList()
+    case = Case("c", "some", {})
+    overview.apply(Started(at=1.0, key=Key("c", 0, 1), case=case))
+    for at in (1.0, 2.0):
+        overview.apply(Tried(at=at, key=Key("c", 0, 1), n=1, kind="server", message="500", wait_s=1.0))
+    async with mounted(pane) as (app, pilot):
+        pane.show_problems(overview)
+        await pilot.pause()
+        assert "1 request keeps failing, none succeeds" in text_of(app).splitlines()[0]
+        overview.apply(Asked(at=9.0, key=Key("d", 0, 1), n=1, digest="d", reply=Reply("yes")))
+        pane.show_problems(overview)
+        await pilot.pause()
+        assert "1 request keeps failing, others fine" in text_of(app).splitlines()[0]
+        overview.apply(Asked(at=9.5, key=Key("c", 0, 1), n=1, digest="d", reply=Reply("yes")))
+        pane.show_problems(overview)
+        await pilot.pause()
+        assert pane.keys == ["1", "0"]
 
 
 async def test_a_run_beside_is_chosen(folder: RunFolder, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from console.tui.render.rollout_rows import (
     FAILURES,
     PROBLEMS,
     counts_by_state,
+    failing_cells,
     failure_cells,
     has_costs,
     names_apart,
@@ -132,8 +133,12 @@ class FailureList(RowList):
         return failure_cells(rollout) if rollout is not None and rollout.outcome is not None else ()
 
 
+_FAILING = "failing"
+"""Key of the row that says which requests keep failing."""
+
+
 class ProblemList(RowList):
-    """One row for each trouble; their numbers since the beginning of the run are the keys."""
+    """One row for each trouble, with their numbers since the beginning of the run as keys; first what keeps failing."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -151,7 +156,14 @@ class ProblemList(RowList):
         problems = list(overview.problems)
         first = overview.problem_count - len(problems)
         keys = [str(number) for number in reversed(range(first, overview.problem_count))]
-        self.show(keys, draw=lambda key: problem_cells(problems[int(key) - first]))
+        failing = overview.failing.text
+
+        def draw(key: str) -> tuple[Content, ...]:
+            return failing_cells(failing) if key == _FAILING else problem_cells(problems[int(key) - first])
+
+        self.show([_FAILING, *keys] if failing else keys, draw=draw)
+        if failing:
+            self.touch(_FAILING)
 
     def draw_title(self, overview: Overview) -> None:
         """Say how many problems there were in all."""

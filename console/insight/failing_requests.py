@@ -1,0 +1,68 @@
+"""Requests that fail again and again, told apart from a provider that fails: others beside them are answered."""
+
+from dataclasses import dataclass
+from math import inf
+
+from console.core.case import Key
+from console.core.fault import FaultKind
+from console.core.outcome import Outcome
+from console.core.record import AnyRecord, Asked, Embedded, Finished, Opened, Tried
+
+_TRIES = 2
+"""Failed tries from which on a request keeps failing."""
+
+
+@dataclass(slots=True)
+class _FailingRequest:
+    first_fault_at: float
+    tries: int = 0
+
+
+class FailingRequests:
+    """The requests of this session that were tried twice or more and have no answer, given up or not.
+
+    Rate limits are no faults of a request. Records go in in journal order.
+    """
+
+    def __init__(self) -> None:
+        self._requests: dict[Key, dict[int, _FailingRequest]] = {}
+        self._last_good_start = -inf
+
+    def apply(self, record: AnyRecord) -> None:
+        """Apply one record of the journal."""
+        match record:
+            case Tried() if record.kind != FaultKind.RATE_LIMIT:
+                calls = self._requests.setdefault(record.key, {})
+                calls.setdefault(record.n, _FailingRequest(record.at)).tries += 1
+            case Asked():
+                self._last_good_start = max(self._last_good_start, record.at - record.reply.latency_s)
+                self._answered(record.key, record.n)
+            case Embedded():
+                self._answered(record.key, record.n)
+            case Finished() if record.verdict.outcome is not Outcome.BROKEN:
+                self._requests.pop(record.key, None)
+            case Opened():
+                self._requests.clear()
+            case _:
+                pass
+
+    def _answered(self, key: Key, n: int) -> None:
+        if calls := self._requests.get(key):
+            calls.pop(n, None)
+            if not calls:
+                del self._requests[key]
+
+    @property
+    def text(self) -> str:
+        """How many requests keep failing, and how the others fare; empty when none does."""
+        failing = [call for calls in self._requests.values() for call in calls.values() if call.tries >= _TRIES]
+        alone = sum(call.first_fault_at < self._last_good_start for call in failing)
+        if not failing:
+            return ""
+        if not alone:
+            return f"{_requests(len(failing))} failing, none succeeds"
+        return f"{_requests(alone)} failing, others fine"
+
+
+def _requests(count: int) -> str:
+    return "1 request keeps" if count == 1 else f"{count:,} requests keep"
