@@ -165,7 +165,7 @@ def compare(names: list[str], options: argparse.Namespace) -> list[str]:
     calm: dict[int, dict[str, Any]] = {}
     failures: list[str] = []
     for name in names:
-        numbers = everything[: options.concurrency] if name == "failing" else everything
+        numbers = everything
         graded = {"poisoned": len(fine), "slow": len(fine), "failing": 0}.get(name, len(everything))
         if graded and name != "outage" and graded not in calm:
             calm[graded] = play("calm", fine if graded == len(fine) else everything, options)

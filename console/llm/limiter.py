@@ -98,6 +98,11 @@ class Limiter:
         return self._down_since
 
     @property
+    def faults_in_a_row(self) -> int:
+        """Faults since the last good answer, without those that are a request's own."""
+        return self._faults_in_a_row
+
+    @property
     def is_in_doubt(self) -> bool:
         """Whether nothing succeeds at present."""
         return self._faults_in_a_row >= FAULTS_OF_DOUBT

@@ -20,7 +20,7 @@ from typing import TypeVar
 from console.config.model import Limits
 from console.core.fault import Fault, FaultKind
 from console.llm.endpoint import Watch
-from console.llm.limiter import Limiter, Slot
+from console.llm.limiter import FAULTS_OF_AN_OUTAGE, Limiter, Slot
 
 AnswerT = TypeVar("AnswerT")
 
@@ -103,6 +103,11 @@ class _RetryBudget:
         wait_s = self._longest_wait_s() * random()  # noqa: S311
         return max(min(fault.retry_after_s or 0.0, self.longest_own_wait_s), wait_s)
 
+    def says_settings_are_wrong(self, fault: Fault) -> bool:
+        """Whether nothing has ever succeeded, and what failed is what wrong settings look like, or has failed long."""
+        is_long = fault.is_retryable and self.limiter.faults_in_a_row >= FAULTS_OF_AN_OUTAGE
+        return not self.limiter.is_proven and (fault.kind in _ABOUT_SETTINGS or is_long)
+
     def _longest_wait_s(self) -> float:
         bound = min(_LONGEST_WAIT_S, self.limits.backoff_s * 2.0 ** (self.charged - 1))
         if self.limiter.answer_s is None or self.limiter.is_in_doubt:
@@ -139,7 +144,7 @@ async def ask_until_answered(
         wait_s = retries.wait_after(failed)
         watch.on_failed_try(failed, wait_s)
         if wait_s is None:
-            failed.never_reached = failed.kind in _ABOUT_SETTINGS and not limiter.is_proven
+            failed.never_reached = retries.says_settings_are_wrong(failed)
             raise failed
         is_throttled = retries.waits_with_all(failed)
         if not is_throttled:  # of a provider that is down the limiter knows best when it is back

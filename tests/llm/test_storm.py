@@ -2,46 +2,20 @@
 
 import asyncio
 import random
-import selectors
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import pytest
+from support.virtual_loop import VirtualLoop
 
 from console.llm import limiter as limiter_module
 from console.llm.limiter import Limiter
-
-
-class VirtualLoop(asyncio.SelectorEventLoop):
-    """Waits for nothing: its clock goes on to whatever is due next."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-        super().__init__(_Skipping(self))
-
-    def time(self) -> float:
-        return self.now
-
-
-class _Skipping(selectors.DefaultSelector):
-    def __init__(self, loop: VirtualLoop) -> None:
-        super().__init__()
-        self._loop = loop
-
-    def select(self, timeout: float | None = None) -> Any:
-        self._loop.now += timeout or 0.0
-        return super().select(0)
 
 
 @pytest.fixture
 def loop(monkeypatch: pytest.MonkeyPatch) -> Iterator[VirtualLoop]:
     loop = VirtualLoop()
 
-    class Deadlines:
-        monotonic = staticmethod(loop.time)
-        time = staticmethod(loop.time)
-
-    monkeypatch.setattr(limiter_module, "time", Deadlines)
+    monkeypatch.setattr(limiter_module, "time", loop.clock)
     yield loop
     loop.close()
 

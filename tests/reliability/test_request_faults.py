@@ -113,6 +113,21 @@ def test_when_nothing_succeeds_any_more_three_calls_at_once_are_risked_and_none_
     assert ended.data["summary"]["tally"]["passed"] == 120
 
 
+def test_a_server_that_never_succeeds_stops_the_run_early(console, home: Path) -> None:
+    with OpenAIServer(lambda request: Scripted(fault="r500", latency_s=0.01)) as server:
+        write_models(home, server, "max_tries = 3")
+        data = write_suite(home / "data", 100)
+        ended = console("run", "-m", "m", "-s", "lookups", "--data", data, "-c", 20, "--json", "--quiet")
+        assert ended.code == 3
+        assert ended.data["summary"]["state"] == "halted"
+        assert server.counts["chat"] < 40
+        assert server.most_in_flight <= 3
+        assert len(results(Path(ended.data["folder"]))) < 10, "the others can be resumed"
+        server.answer = right
+        again = console("resume", "--data", data, "--json", "--quiet")
+    assert again.data["summary"]["tally"]["passed"] > 90
+
+
 def named(status: str, retry_after: str) -> Callable[[Exchange], None]:
     def refuse(exchange: Exchange) -> None:
         exchange.error(status, "try again later", retry_after=retry_after)
