@@ -71,6 +71,7 @@ def values(place: HostileWorkspace, played: str, outputs: Path) -> dict[str, lis
         "K=V": [f"{ATTACK}=1", f"questions_path={rows}"],
         "MODEL": [MODEL, DEAD_MODEL],
         "N": ["1"],
+        "NAME|FAMILY": ["hammer", "gpt-4o-2024-11-20-FC"],
         "NAME[/CATEGORY]": [SUITE, f"{SUITE}/{CATEGORY}"],
         "PATH": [results, str(outputs), str(place.root)],
         "REASON": [attack("why")],
