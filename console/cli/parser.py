@@ -37,7 +37,7 @@ VERBS = {
     "import": "make a run of results of another tool",
     "pull": "get official benchmark data",
     "doctor": "check keys, endpoints, data and terminal",
-    "bfcl": "the two phases of the BFCL command: generate, evaluate",
+    "bfcl": "the official BFCL command: generate, evaluate, and its lists",
     "check": "judge saved outputs, one JSON line in, one out",
 }
 MODULES = {"import": "imports"}

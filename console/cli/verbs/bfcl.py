@@ -1,18 +1,28 @@
-"""The two phases of the official BFCL command with its flags, files and folders: generate, then evaluate offline."""
+"""The official BFCL command with its flags, files and folders: generate, then evaluate offline; and its lists."""
 
 import argparse
 
 from console.cli.parser import Arguments, VerbParser
 from console.core.fault import UsageError
 
+PHASES = {
+    "generate": "ask models and write result files",
+    "evaluate": "score result files offline",
+    "models": "list the models of the official registry",
+    "test-categories": "list the categories and their collections",
+    "results": "list the models of which there are results",
+    "scores": "show the summary table of the scores",
+    "version": "say which official release the rules are held against",
+}
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the phases."""
     phases = parser.add_subparsers(dest="phase", metavar="PHASE", title="phases", parser_class=VerbParser)
-    phases.add_parser("generate", help="ask models and write result files").module = "bfcl_generate"
-    phases.add_parser("evaluate", help="score result files offline").module = "bfcl_evaluate"
+    for name, words in PHASES.items():
+        phases.add_parser(name, help=words).module = f"bfcl_{name.replace('-', '_')}"
 
 
 def run(args: Arguments) -> int:
     """Refuse to guess a phase."""
-    raise UsageError("name a phase: generate or evaluate", hint="See `eval-console bfcl --help`.")
+    raise UsageError(f"name a phase: {', '.join(PHASES)}", hint="See `eval-console bfcl --help`.")

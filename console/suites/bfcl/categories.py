@@ -40,23 +40,17 @@ ALL = (*SCORING, FORMAT_SENSITIVITY)
 COLLECTIONS: dict[str, tuple[str, ...]] = {
     "all": ALL,
     "all_scoring": SCORING,
-    "single_turn": SINGLE_TURN,
-    "non_live": NON_LIVE,
-    "live": LIVE,
     "multi_turn": MULTI_TURN,
-    "agentic": AGENTIC,
+    "single_turn": SINGLE_TURN,
+    "live": LIVE,
+    "non_live": NON_LIVE,
+    "non_python": ("simple_java", "simple_javascript"),
+    "python": ("simple_python", "irrelevance", "parallel", "multiple", "parallel_multiple", *LIVE),
     "memory": MEMORY,
     "web_search": WEB_SEARCH,
-    "non_python": ("simple_java", "simple_javascript"),
-    "python": (
-        "simple_python",
-        "irrelevance",
-        "parallel",
-        "multiple",
-        "parallel_multiple",
-        *LIVE,
-    ),
+    "agentic": AGENTIC,
 }
+"""By name, in the official order."""
 
 
 def resolve(names: Iterable[str]) -> list[str]:
