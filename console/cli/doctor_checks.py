@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from console.cli import open_files
 from console.config.model_entry import entry_of
 from console.config.models import ModelConfig, key_state, load_models
 from console.config.paths import find_data_roots, find_models_file, find_runs_root
@@ -45,6 +46,14 @@ def check_python() -> list[Finding]:
     return [
         Finding("system", "python", GOOD if good else BAD, version, "" if good else "Install Python 3.11 or newer.")
     ]
+
+
+def check_open_files() -> list[Finding]:
+    """Whether this process may hold enough files open at once for many conversations, above all those that run code."""
+    limit = open_files.claim()
+    few = limit in range(open_files.PLENTY)
+    hint = "Fewer calls are made at once, and code may not run: raise it, such as by `ulimit -n 1024`." if few else ""
+    return [Finding("system", "open files", DOUBT if few else GOOD, f"{limit} at once", hint)]
 
 
 def check_terminal() -> list[Finding]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from types import FrameType
 
 from console import __version__
+from console.cli import open_files
 from console.cli.exitcode import Exit
 from console.cli.output import Output, silence_stdout
 from console.cli.parser import Arguments, is_interactive, parse
@@ -25,6 +26,7 @@ def run(argv: Sequence[str]) -> int:
     """Parse, dispatch, and turn every ending into an exit code."""
     try:
         _install_signal_handlers()
+        open_files.claim()
         args = parse(argv)
         ensure_stack()
         return _dispatch(args)
@@ -103,7 +105,7 @@ def _report_missing(error: ModuleNotFoundError) -> int:
 
 def _report_refusal(error: OSError) -> int:
     """Say which file or folder the system refused, where nothing nearer to it did; other errors are our own."""
-    if error.filename is None:
+    if error.filename is None or open_files.is_shortage(error):
         return _report_crash(error)
     where = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else str(error.filename)
     Output().warn(
@@ -113,6 +115,9 @@ def _report_refusal(error: OSError) -> int:
 
 
 def _report_crash(error: Exception) -> int:
+    if open_files.is_shortage(error):
+        Output().warn(f"eval-console: {open_files.shortage_text()}")
+        return Exit.USAGE
     try:
         details = f"; details without values are in {_write_crash(error)}"
     except Exception:  # a report that fails must not hide what it reports
@@ -127,13 +132,11 @@ def _write_crash(error: Exception) -> Path:
     import traceback
 
     lines = [f"eval-console {__version__}, Python {sys.version.split()[0]}, {sys.platform}"]
-    link: BaseException | None = error
-    while link is not None:
+    for link in open_files.links(error):
         lines.append(type(link).__qualname__)
         lines += [
             f"  {frame.filename}:{frame.lineno} in {frame.name}" for frame in traceback.extract_tb(link.__traceback__)
         ]
-        link = link.__cause__ or link.__context__
     path = _crash_folder() / time.strftime("crash-%Y%m%dT%H%M%SZ.txt", time.gmtime())
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return path

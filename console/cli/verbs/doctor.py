@@ -42,6 +42,7 @@ def run(args: DoctorArguments) -> int:
         return _try(args)
     findings = [
         *doctor_checks.check_python(),
+        *doctor_checks.check_open_files(),
         *doctor_checks.check_terminal(),
         *doctor_checks.check_models(args.models, args.data),
         *([] if args.offline else doctor_checks.check_endpoints(args.models)),
