@@ -3,6 +3,7 @@
 import errno
 import resource
 from collections.abc import Iterator
+from typing import cast
 
 from console.core.fault import UsageError
 
@@ -47,6 +48,6 @@ def links(error: BaseException) -> Iterator[BaseException]:
     while link is not None:
         yield link
         if isinstance(link, BaseExceptionGroup):
-            for inner in link.exceptions:
+            for inner in cast("BaseExceptionGroup[BaseException]", link).exceptions:
                 yield from links(inner)
         link = link.__cause__ or link.__context__
