@@ -79,7 +79,7 @@ def test_running_out_of_them_in_the_middle_is_said_and_resumed(
     with monkeypatch.context() as patch:
         finished = RunFolder.summary
 
-        def run_out(folder: RunFolder) -> None:
+        def run_out(*_: object, **__: object) -> None:
             try:
                 raise OSError(number, os.strerror(number))
             except OSError as error:
