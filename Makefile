@@ -4,6 +4,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 SOAK   := benchmarks/bench_soak.py
+FUZZERS := tests/cli/test_any_row.py tests/cli/test_any_file.py tests/core/test_json_text.py \
+  tests/suites/test_parsing_growth.py tests/tui/test_crafted_journals.py
 
 .PHONY: run test check lint types unit bench soak constraints wheel clean
 
@@ -28,11 +30,12 @@ unit: $(STAMP)
 bench: $(STAMP)  ## measure, here and now
 	@for script in $(filter-out $(SOAK),$(wildcard benchmarks/*.py)); do echo "== $$script"; $(BIN)/python "$$script" || exit 1; done
 
-soak: $(STAMP)  ## long and large: 10,000 cases, 1,000 runs, 64 streams for 10 minutes, all signals, 40 walks in random Unicode
+soak: $(STAMP)  ## long and large: 10,000 cases, 1,000 runs, 64 streams for 10 minutes, all signals, 40 walks in random Unicode, all fuzzers
 	$(BIN)/python $(SOAK)
 	EVAL_CONSOLE_KILLS=all $(BIN)/pytest -n 2 tests/engine/test_kill_suites.py
 	EVAL_CONSOLE_UNICODE=40 $(BIN)/pytest tests/tui/test_hostile_text.py
 	EVAL_CONSOLE_SANDBOX=200 $(BIN)/pytest -n 2 tests/sandbox/test_sandbox_fuzz.py
+	EVAL_CONSOLE_FUZZ=20 $(BIN)/pytest -n 2 $(FUZZERS)
 
 constraints:  ## lock the newest versions that fit pyproject.toml, for all platforms
 	PYTHON=$(PYTHON) .ci/lock

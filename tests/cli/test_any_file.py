@@ -12,7 +12,7 @@ from zlib import crc32
 import msgspec
 import pytest
 from support.fuzz_budget import BUDGET
-from support.made_up_json import ODD, as_text, deep
+from support.made_up_json import as_text, change
 
 from console.cli.exitcode import Exit
 
@@ -31,23 +31,7 @@ class Damager:
     def damaged(self, value: Any) -> Any:
         value = copy.deepcopy(value)
         for _ in range(self.rng.choice((1, 1, 2))):
-            value = self._changed(value)
-        return value
-
-    def any_value(self) -> Any:
-        return deep(self.rng.choice((150, 400))) if self.rng.random() < 0.05 else copy.deepcopy(self.rng.choice(ODD))
-
-    def _changed(self, value: Any) -> Any:
-        steps = list(value) if isinstance(value, dict) else list(range(len(value))) if isinstance(value, list) else []
-        if not steps or self.rng.random() < 0.08:
-            return self.any_value()
-        step, how = self.rng.choice(steps), self.rng.random()
-        if how < 0.15:
-            del value[step]
-        elif how < 0.4:
-            value[step] = self.any_value()
-        else:
-            value[step] = self._changed(value[step])
+            value = change(value, self.rng)
         return value
 
     def line(self, value: Any) -> str:

@@ -3,6 +3,7 @@
 import copy
 import json
 from collections.abc import Sequence
+from random import Random
 from typing import Any, cast
 
 from hypothesis import strategies as st
@@ -108,3 +109,22 @@ LINES = (VALUES_AND_DEEP | st.just({})).map(as_text) | st.sampled_from(
     )
 )
 """Lines at large, most of them JSON."""
+
+
+def change(value: Any, rng: Random) -> Any:
+    """Return a value with something in it replaced or left out, at any depth; changes the value it is given."""
+    steps: list[Any] = []
+    if isinstance(value, dict):
+        steps = list(cast(dict[Any, Any], value))
+    elif isinstance(value, list):
+        steps = list(range(len(cast(list[Any], value))))
+    if not steps or rng.random() < 0.08:
+        return deep(rng.choice((150, 400))) if rng.random() < 0.05 else copy.deepcopy(rng.choice(ODD))
+    step, how = rng.choice(steps), rng.random()
+    if how < 0.15:
+        del value[step]
+    elif how < 0.4:
+        value[step] = change(None, rng)
+    else:
+        value[step] = change(value[step], rng)
+    return value
