@@ -8,11 +8,11 @@ class Exit(IntEnum):
 
     OK = 0
     BELOW = 1
-    """The score is below --fail-under."""
+    """The score is below --fail-under, or the run is worse than the other with --fail-if-worse."""
     USAGE = 2
     """Bad input or configuration; nothing was done."""
     INCONCLUSIVE = 3
-    """Broken, undecided or unplayed cases remain."""
+    """Broken, undecided or unplayed cases remain, or the gate cannot tell."""
     BUDGET = 4
     """Stopped by a cap; resumable."""
     LOCKED = 5

@@ -109,8 +109,8 @@ def build() -> Parser:
     parser = Parser(
         prog="eval-console",
         description="Run, watch and understand LLM evaluations. Without a verb, the app opens.",
-        epilog="Exit codes: 0 ok, 1 below --fail-under, 2 usage or configuration, 3 inconclusive, 4 stopped by a cap, "
-        "5 locked or nothing to resume, 130/143/129 signals.",
+        epilog="Exit codes: 0 ok, 1 below --fail-under or worse, 2 usage or configuration, 3 inconclusive, "
+        "4 stopped by a cap, 5 locked or nothing to resume, 130/143/129 signals.",
     )
     parser.add_argument("--version", action="version", version=f"eval-console {__version__}")
     add_common(parser, default=None)

@@ -13,10 +13,12 @@ from console.exchange.document import outcome_word
 from console.exchange.markdown import escaped, table
 from console.insight.comparison import PairCounts, PairOutcome, RolloutPair, RunComparison, Spent
 from console.insight.comparison_side import ComparisonSide
+from console.insight.gate import Gate, GateVerdict
 from console.insight.number_format import duration, money, number, rate
 from console.insight.reasons import sentence
 from console.insight.rollout import Rollout
 
+_GATE_MARKS = {GateVerdict.NOT_WORSE: "✅", GateVerdict.WORSE: "❌", GateVerdict.CANNOT_TELL: "⚠️"}
 HEADINGS = (
     *("case", "rollout", "category", "change", "outcome_a", "outcome_b", "reason_a", "reason_b"),
     *("score_change", "seconds_a", "seconds_b", "cost_a", "cost_b", "simulated"),
@@ -135,8 +137,8 @@ def comparison_csv(comparison: RunComparison) -> str:
     return out.getvalue()
 
 
-def comparison_markdown(comparison: RunComparison, *, most: int = 50) -> str:
-    """Return a section: the numbers, the table, categories, reasons, and what changed (at most so many)."""
+def comparison_markdown(comparison: RunComparison, gate: Gate | None = None, *, most: int = 50) -> str:
+    """Return a section: the gate's answer, numbers, table, categories, reasons, and what changed (at most so many)."""
     mark = " (simulated)" if comparison.simulated else ""
     part = comparison.counts
     a, b = comparison.a, comparison.b
@@ -144,6 +146,7 @@ def comparison_markdown(comparison: RunComparison, *, most: int = 50) -> str:
     rows = [(name, *values) for name, *values in summary_rows(comparison)]
     parts = [
         head,
+        *([f"{_GATE_MARKS[gate.verdict]} **{escaped(gate.sentence)}**"] if gate is not None else []),
         f"A `{escaped(comparison.a.name)}`, B `{escaped(comparison.b.name)}`; {part.compared} cases in both"
         + (f", {part.left_out} left out without two grades" if part.left_out else ""),
         table(("", "A", "B", "B − A"), rows),

@@ -22,7 +22,7 @@ def junit_xml(
     tags = [_tag(rollout) for rollout in rollouts]
     counts = f'failures="{tags.count("failure")}" errors="{tags.count("error")}" skipped="{tags.count("skipped")}"'
     mark = " (simulated)" if summary.simulated else ""
-    name = _safe(f"{summary.id}{mark}")
+    name = safe_xml(f"{summary.id}{mark}")
     lines = [
         '<?xml version="1.0" encoding="UTF-8"?>',
         f'<testsuite name="{name}" tests="{len(rollouts)}" {counts} time="{summary.seconds:.3f}">',
@@ -43,24 +43,25 @@ def _tag(rollout: Rollout) -> str:
 
 def _case(suite: str, rollout: Rollout, tag: str, annotations: AnnotationFields) -> str:
     head = (
-        f'  <testcase classname="{_safe(f"{suite}.{rollout.category}")}" name="{_safe(str(rollout.key))}" '
+        f'  <testcase classname="{safe_xml(f"{suite}.{rollout.category}")}" name="{safe_xml(str(rollout.key))}" '
         f'time="{rollout.seconds:.3f}"'
     )
     properties = _properties(annotations)
     if not tag:
         return f"{head}>{properties}</testcase>" if properties else f"{head}/>"
-    reason = _safe(rollout.reason or (rollout.outcome.value if rollout.outcome else "interrupted"))
+    reason = safe_xml(rollout.reason or (rollout.outcome.value if rollout.outcome else "interrupted"))
     if tag == "skipped":
         return f'{head}>{properties}<skipped message="{reason}"/></testcase>'
-    return f'{head}>{properties}<{tag} type="{reason}" message="{_safe(rollout.message)}"/></testcase>'
+    return f'{head}>{properties}<{tag} type="{reason}" message="{safe_xml(rollout.message)}"/></testcase>'
 
 
 def _properties(annotations: AnnotationFields) -> str:
     listed = "".join(
-        f'<property name="{_safe(kind)}" value="{_safe(text)}"/>' for kind, text in annotations.items() if text
+        f'<property name="{safe_xml(kind)}" value="{safe_xml(text)}"/>' for kind, text in annotations.items() if text
     )
     return f"<properties>{listed}</properties>" if listed else ""
 
 
-def _safe(text: str) -> str:
+def safe_xml(text: str) -> str:
+    """Return foreign text for the inside of an element or a quoted attribute."""
     return html.escape(_NOT_XML.sub("\ufffd", visible(text)))

@@ -4,14 +4,25 @@ Only cases that both runs have and both have graded are counted; what is broken 
 """
 
 import argparse
+from collections.abc import Callable
 from pathlib import Path
 
 from console.cli.exitcode import Exit
+from console.cli.gate_arguments import (
+    GateArguments,
+    add_gate_arguments,
+    gate_code,
+    gate_of,
+    margin_of,
+    show_gate,
+    with_gate,
+)
 from console.cli.output import Output
-from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
+from console.core.run import Summary
+from console.exchange.comparison_junit import comparison_junit
 from console.exchange.comparison_table import (
     change_words,
     comparison_csv,
@@ -25,6 +36,7 @@ from console.exchange.export_formats import write_file
 from console.exchange.run_reader import RunReader
 from console.insight.comparison import RunComparison, compare
 from console.insight.comparison_side import ComparisonSide
+from console.insight.gate import Gate
 from console.insight.grid import Grid, grid
 from console.insight.number_format import score
 from console.store.run_list import find_run
@@ -39,7 +51,7 @@ _MARKS = {
 }
 
 
-class CompareArguments(Arguments):
+class CompareArguments(GateArguments):
     """Options of `compare`."""
 
     which: list[str]
@@ -52,6 +64,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("which", metavar="RUN", nargs="+", help="A and B: names, unique parts, or latest; or more runs")
     parser.add_argument("--format", dest="form", choices=("text", *_FORMS), default="text", help="of two runs")
     parser.add_argument("-o", "--out", type=Path, metavar="PATH", help="file to write")
+    add_gate_arguments(parser)
 
 
 def run(args: CompareArguments) -> int:
@@ -60,10 +73,13 @@ def run(args: CompareArguments) -> int:
     Raises:
         UsageError: no such run, fewer than two, the same one twice, or no case in common.
     """
-    sides = _sides(args)
+    margin_of(args)
+    sides, summaries = _sides(args)
     if len(sides) > 2:
         if args.form != "text":
             raise UsageError("is for two runs", where="--format", hint="Use --json for more.")
+        if args.fail_if_worse:
+            raise UsageError("is for two runs", where="--fail-if-worse", hint="Name the baseline and the new run.")
         _show_grid(args.output, grid(sides))
         return Exit.OK
     comparison = compare(*sides)
@@ -73,23 +89,31 @@ def run(args: CompareArguments) -> int:
             where=f"{sides[0].name}, {sides[1].name}",
             hint="Compare runs of the same suite and categories; `eval-console runs` lists them.",
         )
+    gate = gate_of(args, comparison, *summaries)
     if args.form != "text":
-        text = _FORMS[args.form](comparison)
+        text = _FORMS[args.form](comparison, gate)
         if args.out is None:
             args.output.file(text)
         else:
             write_file(args.out, text.encode())
     elif args.json:
-        args.output.data(comparison_object(comparison))
+        args.output.data(with_gate(comparison_object(comparison), gate))
     else:
         _show(args.output, comparison)
-    return Exit.OK
+        if gate is not None:
+            args.output.text()
+            show_gate(args.output, gate)
+    return gate_code(gate)
 
 
-_FORMS = {"markdown": comparison_markdown, "csv": comparison_csv}
+_FORMS: dict[str, Callable[[RunComparison, Gate | None], str]] = {
+    "markdown": comparison_markdown,
+    "csv": lambda comparison, gate: comparison_csv(comparison),
+    "junit": comparison_junit,
+}
 
 
-def _sides(args: CompareArguments) -> list[ComparisonSide]:
+def _sides(args: CompareArguments) -> tuple[list[ComparisonSide], list[Summary]]:
     if len(args.which) < 2:
         raise UsageError(
             "two runs are needed", hint="Write `eval-console compare A B`; `eval-console runs` lists them."
@@ -102,7 +126,7 @@ def _sides(args: CompareArguments) -> list[ComparisonSide]:
     for reader in readers:
         if reader.damages:
             args.output.warn(f"{reader.folder.name}: {reader.damages} damaged journal lines were skipped")
-    return [reader.side for reader in readers]
+    return [reader.side for reader in readers], [folder.summary() for folder in folders]
 
 
 def _show(output: Output, comparison: RunComparison) -> None:

@@ -9,6 +9,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from console.cli.exitcode import Exit
+from console.cli.gate_arguments import (
+    GateArguments,
+    add_gate_arguments,
+    gate_code,
+    gate_of,
+    margin_of,
+    show_gate,
+    with_gate,
+)
 from console.cli.output import Output
 from console.cli.selection import PresetArguments, add_preset_arguments, preset_of
 from console.config.paths import WorkspacePaths
@@ -17,13 +26,15 @@ from console.core.fault import UsageError
 if TYPE_CHECKING:  # what plays is loaded when something is played, which keeps `run --help` quick
     from console.engine.forecast import Forecast, RunForecast
     from console.engine.plan import PreparedRun
+    from console.insight.gate import Gate
     from console.store.runs import RunFolder
 
 
-class RunArguments(PresetArguments):
+class RunArguments(PresetArguments, GateArguments):
     """Options of `run`."""
 
     fail_under: str | None
+    baseline: str | None
     dry_run: bool
     detach: bool
     save_preset: str | None
@@ -33,6 +44,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     add_preset_arguments(parser)
     parser.add_argument("--fail-under", metavar="X", help="exit 1 if the headline score is below 0.8 or 80%%")
+    parser.add_argument("--baseline", metavar="RUN", help="compare with this run at the end")
+    add_gate_arguments(parser)
     parser.add_argument("--dry-run", action="store_true", help="only say what would be asked and what it costs")
     parser.add_argument("--detach", action="store_true", help="play in the background and print the run's name")
     parser.add_argument("--save-preset", metavar="NAME", help="keep these options as a preset; play nothing")
@@ -51,6 +64,7 @@ def run(args: RunArguments) -> int:
     from console.engine.plan import prepare
 
     preset, pass_rate = preset_of(args), threshold(args.fail_under)
+    baseline = _baseline(args, in_background=preset.queue or args.detach)
     plans = plans_of(preset, WorkspacePaths(args.models, args.data, args.runs))
     prepared = [prepare(plan) for plan in plans]
     if args.save_preset:
@@ -64,7 +78,28 @@ def run(args: RunArguments) -> int:
         return _print_names(args, enqueue(plans))
     if args.detach:
         return _print_names(args, [spawn(plan) for plan in plans])
-    return _play_all(args, prepared, pass_rate)
+    return _play_all(args, prepared, pass_rate, baseline)
+
+
+def _baseline(args: RunArguments, *, in_background: bool) -> "RunFolder | None":
+    """Return the run to compare with, found before anything is asked.
+
+    Raises:
+        UsageError: there is no such run, or nobody is there at the end to compare.
+    """
+    from console.config.paths import find_runs_root
+    from console.store.runs import find_run
+
+    margin_of(args)
+    if args.baseline is None:
+        if args.fail_if_worse:
+            raise UsageError("says nothing without a run to compare with", where="--fail-if-worse",
+                             hint="Add --baseline RUN.")  # fmt: skip
+        return None
+    if in_background:
+        raise UsageError("compares when the run has ended, which is not waited for here", where="--baseline",
+                         hint="Leave --detach and --queue out, or compare the two runs later.")  # fmt: skip
+    return find_run(find_runs_root(args.runs), args.baseline)
 
 
 def _save(args: RunArguments) -> int:
@@ -177,25 +212,49 @@ def _print_names(args: RunArguments, folders: "Sequence[RunFolder]") -> int:
     return Exit.OK
 
 
-def _play_all(args: RunArguments, prepared: "Sequence[PreparedRun]", pass_rate: float | None) -> int:
+def _play_all(
+    args: RunArguments, prepared: "Sequence[PreparedRun]", pass_rate: float | None, baseline: "RunFolder | None"
+) -> int:
     """Play one run after another and return the worst exit code; a signal ends all of it."""
     codes: list[Exit] = []
     for run in prepared:
-        codes.append(_play(args.output, run, pass_rate))
+        codes.append(_play(args, run, pass_rate, baseline))
         if codes[-1] >= Exit.HANGUP:
             break
     return max(codes)
 
 
-def _play(output: Output, prepared: "PreparedRun", pass_rate: float | None) -> Exit:
+def _play(args: RunArguments, prepared: "PreparedRun", pass_rate: float | None, baseline: "RunFolder | None") -> Exit:
     from console.cli.foreground import play
     from console.cli.history import read_history
     from console.cli.run_report import exit_code, show_report
     from console.store.runs import create_run
 
-    folder = create_run(prepared.runs_root, prepared.manifest)
+    output, folder = args.output, create_run(prepared.runs_root, prepared.manifest)
     ending = play(folder, prepared, output)
     history = read_history(folder)
     report = prepared.suite.report(history.results(), prepared.manifest.setting)
     show_report(output, history, report)
-    return exit_code(history.summary, report, pass_rate, ending.signal)
+    code = exit_code(history.summary, report, pass_rate, ending.signal)
+    if baseline is None or code not in (Exit.OK, Exit.INCONCLUSIVE):
+        return code
+    gate = _compare(args, baseline, folder)
+    return code if gate is None else gate_code(gate)
+
+
+def _compare(args: RunArguments, baseline: "RunFolder", folder: "RunFolder") -> "Gate | None":
+    """Say how the run stands beside the baseline; the gate's answer is None when it was not asked."""
+    from console.exchange.comparison_table import comparison_object, verdict_words
+    from console.exchange.run_reader import RunReader
+    from console.insight.comparison import compare
+
+    comparison = compare(RunReader(baseline).side, RunReader(folder).side)
+    gate = gate_of(args, comparison, baseline.summary(), folder.summary())
+    if args.json:
+        args.output.data(with_gate(comparison_object(comparison), gate))
+        return gate
+    args.output.text()
+    args.output.text(f"against {baseline.name}: {verdict_words(comparison)}")
+    if gate is not None:
+        show_gate(args.output, gate)
+    return gate
