@@ -1,11 +1,10 @@
 """Options of the gate, and its answer as text, JSON and exit code: `--fail-if-worse`, `--margin`, `--metric`."""
 
 import argparse
-from typing import Any
+from typing import Any, Protocol
 
 from console.cli.exitcode import Exit
 from console.cli.output import Output
-from console.cli.parser import Arguments
 from console.core.fault import UsageError
 from console.core.run import Summary
 from console.insight.comparison import RunComparison
@@ -19,8 +18,8 @@ _CODES = {
 _STYLES = {GateVerdict.NOT_WORSE: "good", GateVerdict.WORSE: "bad", GateVerdict.CANNOT_TELL: "doubt"}
 
 
-class GateArguments(Arguments):
-    """Options that say when a run counts as worse."""
+class GateOptions(Protocol):
+    """What a verb with a gate knows: when a run counts as worse."""
 
     fail_if_worse: bool
     margin: str | None
@@ -35,7 +34,7 @@ def add_gate_arguments(parser: argparse.ArgumentParser) -> None:
     gate.add_argument("--metric", metavar="NAME", help="passed, or a score that both runs have; more is better")
 
 
-def margin_of(args: GateArguments) -> Margin | None:
+def margin_of(args: GateOptions) -> Margin | None:
     """Return the margin.
 
     Raises:
@@ -47,7 +46,7 @@ def margin_of(args: GateArguments) -> Margin | None:
     return read_margin(args.margin)
 
 
-def gate_of(args: GateArguments, comparison: RunComparison, a: Summary, b: Summary) -> Gate | None:
+def gate_of(args: GateOptions, comparison: RunComparison, a: Summary, b: Summary) -> Gate | None:
     """Return the gate's answer; None when it was not asked.
 
     Raises:

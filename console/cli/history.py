@@ -19,6 +19,7 @@ from console.store.journal import JournalReader
 from console.store.runs import RunFolder
 from console.suites.catalog import Catalog
 from console.suites.suite import Report, Result, Suite
+from console.suites.summing import summed_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,7 @@ class History:
                 rollout.key.rollout,
                 rollout.finished.verdict,
                 rollout.case.cluster,
+                rollout.case.graded,
             )
             for rollout in self.played
             if rollout.finished is not None
@@ -129,4 +131,4 @@ def report_of(history: History, data_path: Path | None) -> Report:
     Raises:
         UsageError: the suite is no longer there.
     """
-    return open_suite(history.manifest, data_path).report(history.results(), history.manifest.setting)
+    return summed_up(open_suite(history.manifest, data_path), history.results(), history.manifest.setting)

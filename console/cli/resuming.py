@@ -15,6 +15,7 @@ from console.engine.recorded_effects import JournalEffects
 from console.store.journal import JournalReader
 from console.store.lock import RunLocked
 from console.store.runs import RunFolder
+from console.suites.summing import summed_up
 
 
 def go_on(
@@ -47,6 +48,6 @@ def go_on(
         output.warn(f"{locked}; `eval-console watch {folder.name}` follows it")
         return Exit.LOCKED
     history = read_history(folder)
-    report = prepared.suite.report(history.results(), prepared.manifest.setting)
+    report = summed_up(prepared.suite, history.results(), prepared.manifest.setting)
     show_report(output, history, report)
     return exit_code(history.summary, report, least, ending.signal)

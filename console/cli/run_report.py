@@ -10,7 +10,9 @@ from console.cli.output import Output
 from console.core.fault import UsageError
 from console.core.run import Summary
 from console.insight.warnings import run_warnings
-from console.suites.suite import Metric, Report
+from console.suites.metrics import basis_words
+from console.suites.suite import Metric, Repeats, Report
+from console.suites.summing import split_words
 
 _SIGNALS = {1: Exit.HANGUP, 2: Exit.INTERRUPTED, 15: Exit.TERMINATED}
 
@@ -68,9 +70,28 @@ def show_report(output: Output, history: History, report: Report | None) -> None
         rows = [_metric_row(metric) for metric in report.metrics]
         rows += [_metric_row(metric, name) for name, metrics in report.categories.items() for metric in metrics]
         output.rows(("metric", "value", "95 %", "of", ""), rows, right=frozenset({1, 3}))
+    if report is not None and report.repeats is not None:
+        _show_repeats(output, report.repeats)
     if summary.reasons:
         output.text()
         output.rows(("reason", "count"), list(summary.reasons.items()), right=frozenset({1}))
+
+
+MOST_FLAKY = 20
+"""Flaky cases that are listed; `failures --by repeats` lists all."""
+
+
+def _show_repeats(output: Output, repeats: Repeats) -> None:
+    """Write what repeats say: pass@k and pass^k, where the spread comes from, and which cases are flaky."""
+    output.text()
+    output.rows(("repeats", "value", "95 %", "of", ""), [_metric_row(metric) for metric in repeats.metrics],
+                right=frozenset({1, 3}))  # fmt: skip
+    if words := split_words(repeats):
+        output.text(words, "faint")
+    if repeats.flaky:
+        output.text()
+        shown = [(case.case, case.rollouts, f"{case.passed} of {case.graded}") for case in repeats.flaky[:MOST_FLAKY]]
+        output.rows((f"flaky ({len(repeats.flaky)})", "rollouts", "passed"), shown)
 
 
 def as_json(history: History, report: Report | None) -> dict[str, Any]:
@@ -110,7 +131,7 @@ def _metric_row(metric: Metric, category: str = "") -> tuple[object, ...]:
         if metric.low is None or metric.high is None
         else f"{_format_value(metric.low, metric)}-{_format_value(metric.high, metric)}"
     )
-    return (name, _format_value(metric.value, metric), span, metric.count or "", metric.note)
+    return (name, _format_value(metric.value, metric), span, basis_words(metric), metric.note)
 
 
 def metric_words(metric: Metric) -> str:

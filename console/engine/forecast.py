@@ -8,6 +8,8 @@ from console.core.case import Setting
 from console.core.fault import UsageError
 from console.core.price import price_of
 from console.core.run import ModelFacts
+from console.core.statistics.power import Detectable
+from console.engine.earlier_runs import detectable
 from console.engine.plan import Plan, PreparedRun, prepare
 from console.suites.suite import Estimate, OffersProtocols
 
@@ -41,6 +43,8 @@ class RunForecast:
     """Where the run stops; None: nowhere."""
     protocols: Mapping[str, "RunForecast"] = field(default_factory=dict[str, "RunForecast"])
     """The same run by each protocol that the suite offers, the chosen one included; empty when it has but one."""
+    detectable: Detectable | None = None
+    """What it can show beside another run of the same cases; None where a score stands for passing."""
 
 
 @dataclass(slots=True)
@@ -135,7 +139,15 @@ def forecast_of(prepared: PreparedRun) -> RunForecast:
     suite, setting = prepared.suite, prepared.manifest.setting
     offered = suite.protocols(setting) if isinstance(suite, OffersProtocols) else dict[str, Setting]()
     protocols = {name: _forecast(prepared, other) for name, other in offered.items()}
-    return replace(_forecast(prepared, setting), protocols=protocols)
+    return replace(_forecast(prepared, setting), protocols=protocols, detectable=_detectable(prepared))
+
+
+def _detectable(prepared: PreparedRun) -> Detectable | None:
+    manifest = prepared.manifest
+    if manifest.headline:
+        return None
+    graded = sum(case.graded for case in prepared.cases)
+    return detectable(prepared.runs_root, manifest.suite, graded, manifest.rollouts)
 
 
 def _forecast(prepared: PreparedRun, setting: Setting) -> RunForecast:

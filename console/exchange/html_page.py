@@ -15,7 +15,9 @@ from console.core.text import visible
 from console.exchange.document import ANNOTATION_FIELDS, Item, RunDocument
 from console.insight.number_format import duration, money, spent
 from console.insight.reasons import reason_words, sentence
+from console.suites.metrics import basis_words
 from console.suites.suite import Metric
+from console.suites.summing import split_words
 
 MOST_FAILURES = 500
 """Failures that are written out; of more, only their number is said."""
@@ -62,6 +64,7 @@ def html_page(document: RunDocument) -> str:
         f"{duration(summary.seconds)}, {_safe(spent(summary.tally))}</p>",
         _outcomes(document),
         *_metrics(document),
+        *_repeats(document),
         *_reasons(document.items),
         *_failures(document.items),
         "</body></html>",
@@ -108,6 +111,23 @@ def _metrics(document: RunDocument) -> Iterable[str]:
     yield f"<h2>Metrics</h2><table>{head}{''.join(rows)}</table>"
 
 
+def _repeats(document: RunDocument) -> Iterable[str]:
+    repeats = document.report.repeats if document.report is not None else None
+    if repeats is None:
+        return
+    head = '<tr><th>metric</th><th class="n">value</th><th>95 %</th><th></th><th class="n">of</th><th></th></tr>'
+    rows = "".join(_metric("", metric) for metric in repeats.metrics)
+    yield f"<h2>Repeats</h2><table>{head}{rows}</table><p>{_safe(split_words(repeats))}</p>"
+    if repeats.flaky:
+        flaky = "".join(
+            f"<tr><td>{_safe(case.case)}</td><td><code>{_safe(case.rollouts)}</code></td>"
+            f'<td class="n">{case.passed} of {case.graded}</td></tr>'
+            for case in repeats.flaky
+        )
+        heading = '<tr><th>case</th><th>rollouts</th><th class="n">passed</th></tr>'
+        yield f"<h3>Flaky ({len(repeats.flaky)})</h3><table>{heading}{flaky}</table>"
+
+
 def _metric(category: str, metric: Metric) -> str:
     name = f"{category}: {metric.name}" if category else metric.name
     low, high = metric.low, metric.high
@@ -115,7 +135,7 @@ def _metric(category: str, metric: Metric) -> str:
     bar = _bar(metric.value, low, high) if metric.unit == "rate" and metric.value is not None else ""
     return (
         f'<tr><td>{_safe(name)}</td><td class="n">{_value(metric.value, metric)}</td><td>{span}</td><td>{bar}</td>'
-        f'<td class="n">{metric.count or ""}</td><td class="muted">{_safe(metric.note)}</td></tr>'
+        f'<td class="n">{basis_words(metric)}</td><td class="muted">{_safe(metric.note)}</td></tr>'
     )
 
 

@@ -8,7 +8,9 @@ from console.core.text import visible_line
 from console.exchange.document import ANNOTATION_FIELDS, AnnotationFields
 from console.insight.number_format import duration, spent
 from console.insight.rollout import Slot
-from console.suites.suite import Metric, Report
+from console.suites.metrics import basis_words
+from console.suites.suite import Metric, Repeats, Report
+from console.suites.summing import split_words
 
 _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
@@ -30,6 +32,8 @@ def markdown_section(
         rows = [_metric("", metric) for metric in report.metrics]
         rows += [_metric(name, metric) for name, metrics in report.categories.items() for metric in metrics]
         parts.append(table(("metric", "value", "95 %", "of"), rows))
+    if report is not None and report.repeats is not None:
+        parts += _repeats(report.repeats)
     if summary.reasons:
         parts.append(table(("reason", "count"), [(name, str(count)) for name, count in summary.reasons.items()]))
     if annotations:
@@ -45,10 +49,20 @@ def markdown_section(
     return "\n\n".join(parts) + "\n"
 
 
+def _repeats(repeats: Repeats) -> list[str]:
+    parts = [table(("repeats", "value", "95 %", "of"), [_metric("", metric) for metric in repeats.metrics])]
+    if words := split_words(repeats):
+        parts.append(words)
+    if repeats.flaky:
+        rows = [(case.case, case.rollouts, f"{case.passed} of {case.graded}") for case in repeats.flaky]
+        parts.append(table(("flaky case", "rollouts", "passed"), rows))
+    return parts
+
+
 def _metric(category: str, metric: Metric) -> tuple[str, str, str, str]:
     name = f"{category}: {metric.name}" if category else metric.name
     bounds = [_value(bound, metric) for bound in (metric.low, metric.high) if bound is not None]
-    return name, _value(metric.value, metric), " to ".join(bounds), str(metric.count or "")
+    return name, _value(metric.value, metric), " to ".join(bounds), basis_words(metric)
 
 
 def _value(value: float | None, metric: Metric) -> str:

@@ -18,6 +18,7 @@ from console.store.notes import Notes
 from console.store.runs import RunFolder
 from console.suites.catalog import Catalog
 from console.suites.suite import Report, Result, Suite
+from console.suites.summing import summed_up
 
 
 class RunReader:
@@ -150,8 +151,9 @@ def _report(suite: Suite, items: list[Item], manifest: Manifest) -> Report:
             item.rollout.key.rollout,
             item.finished.verdict,
             item.rollout.cluster,
+            item.rollout.graded,
         )
         for item in items
         if item.finished is not None
     ]
-    return suite.report(results, manifest.setting)
+    return summed_up(suite, results, manifest.setting)

@@ -15,6 +15,8 @@ from console.insight.rollout import Rollout, Slot
 
 _RANKS: dict[Outcome | None, int] = {Outcome.FAILED: 0, Outcome.UNDECIDED: 1, Outcome.BROKEN: 2}
 _LAST = 3
+FLAKY = "flaky"
+_STEADY = ("always failed", "always passed", "without a grade")
 
 
 class GroupBy(StrEnum):
@@ -29,6 +31,8 @@ class GroupBy(StrEnum):
     FUNCTION = "function"
     OUTCOME = "outcome"
     TAG = "tag"
+    REPEATS = "repeats"
+    """Cases by whether all, some or none of their rollouts passed; each case is a subgroup."""
     NONE = "none"
 
 
@@ -44,6 +48,8 @@ class Group:
     """Members in the order of the run, those of subgroups included."""
     parts: list["Group"] = field(default_factory=list["Group"])
     """Subgroups, largest first; what occurs once is in the last of them."""
+    is_case: bool = False
+    """Whether its members are all rollouts of one case."""
     subject: str = ""
     """What all members are about, when they share it and there are no subgroups. Foreign text."""
 
@@ -74,12 +80,36 @@ def group(rollouts: Iterable[Rollout], by: GroupBy, tags: Mapping[Slot, str] | N
     if by is GroupBy.NONE:
         listed = list(rollouts)
         return [Group(("",), "all", listed)] if listed else []
+    if by is GroupBy.REPEATS:
+        return _by_repeats(rollouts)
     groups = _collect(rollouts, _readers(tags or {})[by], ())
     if by is GroupBy.REASON:
         for part in groups:
             _divide(part)
         groups.sort(key=lambda part: part.rank)
     return groups
+
+
+def _by_repeats(rollouts: Iterable[Rollout]) -> list[Group]:
+    """Group rollouts by case and cases by how steady they are, flaky ones first."""
+    cases: dict[tuple[str, str], list[Rollout]] = {}
+    for rollout in rollouts:
+        cases.setdefault((rollout.category, rollout.key.case), []).append(rollout)
+    kinds: dict[str, Group] = {}
+    for (category, case), members in cases.items():
+        label = _steadiness(members)
+        kind = kinds.setdefault(label, Group((label,), label))
+        kind.parts.append(Group((label, category, case), case, members, is_case=True))
+        kind.rollouts += members
+    return [kinds[label] for label in (FLAKY, *_STEADY) if label in kinds]
+
+
+def _steadiness(members: Sequence[Rollout]) -> str:
+    passed = sum(rollout.outcome is Outcome.PASSED for rollout in members)
+    graded = sum(rollout.outcome is not None and rollout.outcome.is_graded for rollout in members)
+    if not graded:
+        return _STEADY[2]
+    return FLAKY if 0 < passed < graded else _STEADY[0] if not passed else _STEADY[1]
 
 
 def in_order(groups: Sequence[Group]) -> list[Rollout]:

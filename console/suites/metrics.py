@@ -47,3 +47,10 @@ def interval_metric(name: str, interval: Interval, *, unit: str = "rate", note: 
         clusters=interval.clusters,
         method=interval.method,
     )
+
+
+def basis_words(metric: Metric) -> str:
+    """Say what a number rests on: how many rollouts, or how many cases where these were repeated; empty for nothing."""
+    if metric.cases and metric.rollouts > metric.cases:
+        return f"{metric.cases} cases, {metric.rollouts} rollouts"
+    return str(metric.count or "")

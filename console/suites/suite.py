@@ -98,6 +98,8 @@ class Result(msgspec.Struct, frozen=True):
     verdict: Verdict
     cluster: str = ""
     """What its case shares with others of the category, as the case says."""
+    graded: bool = True
+    """False: its case is played for what others build on."""
 
 
 class Metric(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -121,6 +123,32 @@ class Metric(msgspec.Struct, frozen=True, omit_defaults=True):
     """How the interval was made, a word of docs/statistics.md."""
 
 
+class CaseRepeats(msgspec.Struct, frozen=True):
+    """One case and how its rollouts ended."""
+
+    case: str
+    category: str
+    passed: int
+    graded: int
+    rollouts: str
+    """A letter for each, in order: P passed, F failed, ! broken, ? undecided, - not run."""
+
+
+class Repeats(msgspec.Struct, frozen=True):
+    """What repeats of the same cases say."""
+
+    metrics: tuple[Metric, ...]
+    """pass@k and pass^k, for every k."""
+    flaky: tuple[CaseRepeats, ...]
+    """Cases that passed in some rollouts and failed in others."""
+    within_share: float | None = None
+    """What part of the variance of one rollout is sampling; None when too few cases were repeated."""
+    error: float = 0.0
+    """Standard error of the rate as played, and what it would be with twice the cases or twice the rollouts."""
+    error_of_twice_the_cases: float = 0.0
+    error_of_twice_the_rollouts: float = 0.0
+
+
 class Report(msgspec.Struct, frozen=True, omit_defaults=True):
     """Aggregated metrics of a run; the first is the headline."""
 
@@ -131,6 +159,8 @@ class Report(msgspec.Struct, frozen=True, omit_defaults=True):
     """By case id, where a case has numbers of its own, such as accepted answers."""
     reasons: dict[str, int] = {}
     """How rollouts ended, most frequent first, where that is more than passed and failed."""
+    repeats: Repeats | None = None
+    """None where no case was graded twice."""
     fault: str = ""
     """Why the suite's code could not sum the run up; there are no numbers then."""
 

@@ -244,6 +244,7 @@ _REVIEW = (
     Action("group.category", ("c",), "Group: by category", "by category", "review", "FAILURES", menu="group"),
     Action("group.function", ("f",), "Group: by function", "by function", "review", "FAILURES", menu="group"),
     Action("group.tag", ("t",), "Group: by tag", "by tag", "review", "FAILURES", menu="group"),
+    Action("group.repeats", ("k",), "Group: by repeats", "by repeats of a case", "review", "FAILURES", menu="group"),
     Action("group.none", ("n",), "Group: not at all", "not at all", "review", "FAILURES", menu="group"),
     Action("view.next", ("v",), "View: next", "next, previous view", "review", "THIS CASE", "view", 55,
            pair="view.prev"),

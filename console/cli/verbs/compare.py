@@ -9,7 +9,6 @@ from pathlib import Path
 
 from console.cli.exitcode import Exit
 from console.cli.gate_arguments import (
-    GateArguments,
     add_gate_arguments,
     gate_code,
     gate_of,
@@ -18,6 +17,7 @@ from console.cli.gate_arguments import (
     with_gate,
 )
 from console.cli.output import Output
+from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
@@ -51,12 +51,15 @@ _MARKS = {
 }
 
 
-class CompareArguments(GateArguments):
+class CompareArguments(Arguments):
     """Options of `compare`."""
 
     which: list[str]
     form: str
     out: Path | None
+    fail_if_worse: bool
+    margin: str | None
+    metric: str | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -13,12 +13,14 @@ from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.annotation import NO_ANNOTATION
+from console.core.outcome import Outcome
 from console.insight.failures import Group, GroupBy, group
 from console.insight.filter import Filter, read_filter
 from console.store.notes import Notes
 from console.store.run_list import find_run
 from console.store.runs import RunFolder
 from console.store.search import conversations_with
+from console.suites.summing import LETTERS
 
 
 class FailuresArguments(Arguments):
@@ -58,17 +60,26 @@ def run(args: FailuresArguments) -> int:
 def _groups(folder: RunFolder, by: GroupBy, chosen: Filter) -> list[Group]:
     annotations = Notes(folder.path).annotations()
     words_by_slot = conversations_with(folder.journal_path, chosen.words)
+    rollouts = list(read_overview(folder).rollouts.values())
     failures = [
         rollout
-        for rollout in read_overview(folder).rollouts.values()
+        for rollout in rollouts
         if (rollout.is_failure or "is:" in chosen.text)
         and chosen.keeps(rollout, annotations.get(rollout.slot, NO_ANNOTATION), words_by_slot.get(rollout.slot, ()))
     ]
+    if by is GroupBy.REPEATS:  # a case with a failure is shown with what else came of it
+        cases = {rollout.key.case for rollout in failures}
+        failures = [rollout for rollout in rollouts if rollout.key.case in cases]
     return group(failures, by, {slot: annotation.tag for slot, annotation in annotations.items()})
 
 
 def _show(output: Output, failure_group: Group, depth: int) -> None:
-    output.text(f"{'  ' * depth}{failure_group.count:>5}  {failure_group.label}", "" if depth else "strong")
+    if failure_group.is_case:
+        marks = "".join(LETTERS[rollout.outcome or Outcome.NOT_RUN] for rollout in failure_group.rollouts)
+        output.text(f"{'  ' * depth}       {marks}  {failure_group.label}")
+        return
+    count = len(failure_group.parts) if any(part.is_case for part in failure_group.parts) else failure_group.count
+    output.text(f"{'  ' * depth}{count:>5}  {failure_group.label}", "" if depth else "strong")
     for part in failure_group.parts:
         _show(output, part, depth + 1)
     if not failure_group.parts:

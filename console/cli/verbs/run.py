@@ -6,11 +6,10 @@ side) or with --queue (one after another).
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from console.cli.exitcode import Exit
 from console.cli.gate_arguments import (
-    GateArguments,
     add_gate_arguments,
     gate_code,
     gate_of,
@@ -30,11 +29,14 @@ if TYPE_CHECKING:  # what plays is loaded when something is played, which keeps 
     from console.store.runs import RunFolder
 
 
-class RunArguments(PresetArguments, GateArguments):
+class RunArguments(PresetArguments):
     """Options of `run`."""
 
     fail_under: str | None
     baseline: str | None
+    fail_if_worse: bool
+    margin: str | None
+    metric: str | None
     dry_run: bool
     detach: bool
     save_preset: str | None
@@ -129,7 +131,7 @@ def _show_forecast(output: Output, forecast: "Forecast") -> int:
     if not output.machine:
         for run in forecast.runs:
             output.text(_forecast_text(run))
-            for line in _protocol_lines(run):
+            for line in (*_protocol_lines(run), *_detectable_lines(run)):
                 output.text(line)
         if len(forecast.runs) > 1:
             output.text(f"together: {_total_text(forecast)}")
@@ -141,6 +143,7 @@ def _show_forecast(output: Output, forecast: "Forecast") -> int:
             "cases": run.cases,
             "rollouts": run.rollouts,
             **_numbers(run),
+            **_detectable_numbers(run),
             **(
                 {"protocols": {name: _numbers(other) for name, other in run.protocols.items()}} if run.protocols else {}
             ),
@@ -148,6 +151,26 @@ def _show_forecast(output: Output, forecast: "Forecast") -> int:
         for run in forecast.runs
     )
     return Exit.OK
+
+
+def _detectable_lines(run: "RunForecast") -> list[str]:
+    from console.insight.planning import detectable_words, doubling_words
+
+    plan = run.detectable
+    return [f"  {words}" for words in (detectable_words(plan), doubling_words(plan)) if words] if plan else []
+
+
+def _detectable_numbers(run: "RunForecast") -> dict[str, Any]:
+    plan = run.detectable
+    if plan is None or not plan.cases:
+        return {}
+    smallest = {
+        "difference": plan.difference(),
+        "twice_the_cases": plan.difference(cases=2),
+        "twice_the_rollouts": plan.difference(rollouts=2),
+    }
+    basis = {"discordance": plan.discordance, "within_share": plan.within_share, "measured": plan.is_measured}
+    return {"detectable": smallest | basis}
 
 
 def _numbers(run: "RunForecast") -> dict[str, float | None]:
@@ -229,11 +252,12 @@ def _play(args: RunArguments, prepared: "PreparedRun", pass_rate: float | None, 
     from console.cli.history import read_history
     from console.cli.run_report import exit_code, show_report
     from console.store.runs import create_run
+    from console.suites.summing import summed_up
 
     output, folder = args.output, create_run(prepared.runs_root, prepared.manifest)
     ending = play(folder, prepared, output)
     history = read_history(folder)
-    report = prepared.suite.report(history.results(), prepared.manifest.setting)
+    report = summed_up(prepared.suite, history.results(), prepared.manifest.setting)
     show_report(output, history, report)
     code = exit_code(history.summary, report, pass_rate, ending.signal)
     if baseline is None or code not in (Exit.OK, Exit.INCONCLUSIVE):

@@ -7,6 +7,7 @@ from textual.content import Content
 
 from console.engine.forecast import Forecast, RunForecast
 from console.insight import number_format
+from console.insight.planning import detectable_words, doubling_words
 from console.tui.data.sample_run import SampleRun
 from console.tui.render import lines
 from console.tui.render.symbols import SYMBOLS
@@ -45,14 +46,26 @@ def preflight_lines(preflight: Preflight, *, width: int, wide: bool) -> list[Con
     if preflight.refusals:
         return _refusals(preflight.refusals)
     if wide:
-        return [*_matrix(forecast, width), Content.empty(), *_sums(forecast, width), *_protocols(forecast, width),
+        return [*_matrix(forecast, width), Content.empty(), *_sums(forecast, width), *_detectable(forecast, width),
+                *_protocols(forecast, width),
                 *_warnings(preflight.role_warnings), *_sample_runs(sample_runs, width),
                 *_warnings(forecast.warnings)]  # fmt: skip
     if sample_runs:
         return sample_run_lines(sample_runs, width)
     size, protocols = _size(forecast).append("   ").append(_price(forecast)), _protocols(forecast, width)
     first_lines = [size, *(protocols or [_tokens(forecast)])]  # that of the chosen protocol names the tokens, too
-    return [*first_lines, *(_warnings(preflight.role_warnings) or [_checks("   ")]), *_warnings(forecast.warnings)]
+    checks = _detectable(forecast, width)[:1] or [_checks("   ")]
+    return [*first_lines, *(_warnings(preflight.role_warnings) or checks), *_warnings(forecast.warnings)]
+
+
+def _detectable(forecast: Forecast, width: int) -> list[Content]:
+    """Return the smallest difference that the selection can show, that of the smallest run first said."""
+    plans = [run.detectable for run in forecast.runs if run.detectable is not None and run.detectable.cases]
+    if not plans:
+        return []
+    plan = max(plans, key=lambda plan: plan.difference())
+    words = (detectable_words(plan), doubling_words(plan))
+    return [line for text in words for line in one_line(text, 200, "$muted").wrap(width)]
 
 
 def _refusals(refusals: Sequence[tuple[str, str]]) -> list[Content]:

@@ -8,6 +8,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 
+from console.core.outcome import Outcome
 from console.core.run import Manifest
 from console.insight import number_format
 from console.insight.failures import Group
@@ -71,7 +72,9 @@ def _detail(rollout: Rollout, group: Group | None) -> str:
 
 def group_line(head: Head, largest: int, width: int) -> Content:
     """Return the line of a group, with a bar of its size beside that of the largest group."""
-    count = head.group.count
+    if head.group.is_case:
+        return case_line(head, width)
+    count = len(head.group.parts) if head.is_top and head.group.parts[0].is_case else head.group.count
     share = bar(count / largest, 8).ljust(8)
     style = f"bold {MUTED}" if head.is_top else "bold" if head.is_open else ""
     label = one_line(head.group.label, 100, style)
@@ -85,6 +88,21 @@ def group_line(head: Head, largest: int, width: int) -> Content:
     style = OUTCOME_STYLES.get(first.outcome, MUTED) if first is not None and first.outcome is not None else MUTED
     right = number.append_text(share, MUTED if head.is_top else style)
     return lines.spread(left, right, width - (0 if head.is_open else 2))
+
+
+def case_line(head: Head, width: int) -> Content:
+    """Return the line of a case with the ending of each of its rollouts."""
+    rollouts = head.group.rollouts
+    marks = Content.assemble(*(state_mark(rollout, live=rollout.is_running) for rollout in rollouts))
+    indent = "    " if head.is_open else "  "
+    fold = SYMBOLS.opened if head.is_open else SYMBOLS.folded
+    label = one_line(head.group.label, 120, "bold" if head.is_open else "")
+    right = marks if marks.cell_length < width // 2 else one_line(_marks_in_words(rollouts), width // 2)
+    return lines.spread(Content.assemble(indent, (f"{fold} ", MUTED), label), right, width - (0 if head.is_open else 2))
+
+
+def _marks_in_words(rollouts: Sequence[Rollout]) -> str:
+    return f"{sum(rollout.outcome is Outcome.PASSED for rollout in rollouts)} of {len(rollouts)}"
 
 
 def empty_text(controller: ReviewController) -> Content:

@@ -21,6 +21,7 @@ from console.insight.conversation import Conversation
 from console.insight.overview import Overview
 from console.insight.rollout import Rollout
 from console.suites.suite import Report, Result, Suite
+from console.suites.summing import summed_up
 from console.tui.data.suite_thread import SuiteThread
 from console.tui.suite_views.registry import load_view
 from console.tui.suite_views.suite_view import ReviewedCase
@@ -174,7 +175,14 @@ class CaseLoader:
             return self._report[1]
         if self._reporting is None:
             results = [
-                Result(case, fold.category_of.get(case, ""), rollout, record.verdict, fold.cases.cluster(case))
+                Result(
+                    case,
+                    fold.category_of.get(case, ""),
+                    rollout,
+                    record.verdict,
+                    fold.cases.cluster(case),
+                    case not in fold.ungraded,
+                )
                 for (case, rollout), record in fold.latest.items()
             ]
             future = self._thread.start(lambda: _reported(suite, results, setting))
@@ -242,7 +250,7 @@ def _compared(suite: Suite, conversation: Conversation, manifest: Manifest) -> C
 
 def _reported(suite: Suite, results: Sequence[Result], setting: Setting) -> Report | str:
     try:
-        report = suite.report(results, setting)
+        report = summed_up(suite, results, setting)
         return report.fault or report
     except BaseException as error:  # a suite of another package may fail in any way, even by sys.exit
         return f"the suite cannot sum this run up: {type(error).__name__}: {error}"

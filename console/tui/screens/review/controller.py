@@ -107,6 +107,8 @@ class ReviewController:
     def open(self, run: ReviewedRun) -> None:
         """Review a run: read what readers said of it."""
         self.run = run
+        if run.manifest.rollouts > 1:
+            self.triage.regroup(GroupBy.REPEATS)
         self.read_notes()
         self.choose_suite_view()
 

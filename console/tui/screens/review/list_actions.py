@@ -234,6 +234,10 @@ class FilterActions:
     def action_group_tag(self) -> None:
         self._group(GroupBy.TAG)
 
+    def action_group_repeats(self) -> None:
+        """Group by case, and cases by whether all, some or none of their rollouts passed."""
+        self._group(GroupBy.REPEATS)
+
     def action_group_none(self) -> None:
         self._group(GroupBy.NONE)
 

@@ -60,7 +60,7 @@ class Triage:
 
     def refresh(self, rollouts: Iterable[Rollout]) -> None:
         """Group and filter anew; groups that are known keep their order."""
-        kept = [rollout for rollout in rollouts if self._keeps(rollout)]
+        kept = self._kept(rollouts)
         tags = {slot: annotation.tag for slot, annotation in self.annotations.items()} if self.by is GroupBy.TAG else {}
         groups = group(kept, self.by, tags)
         self.groups = self._in_known_order(groups)
@@ -71,6 +71,14 @@ class Triage:
         self._of_path = {leaf.path: leaf for leaf in leaves}
         self._of_slot = {rollout.slot: leaf.path for leaf in leaves for rollout in leaf.rollouts}
         self._place_of_slot = {rollout.slot: place for place, rollout in enumerate(self.order)}
+
+    def _kept(self, rollouts: Iterable[Rollout]) -> list[Rollout]:
+        """Return what the filter leaves; by repeats, a case of which it leaves one is shown with all its rollouts."""
+        if self.by is not GroupBy.REPEATS:
+            return [rollout for rollout in rollouts if self._keeps(rollout)]
+        listed = list(rollouts)
+        cases = {rollout.key.case for rollout in listed if self._keeps(rollout)}
+        return [rollout for rollout in listed if rollout.key.case in cases]
 
     def _keeps(self, rollout: Rollout) -> bool:
         annotation = self.annotation(rollout.slot)
@@ -115,7 +123,7 @@ class Triage:
         if self.by is GroupBy.NONE:
             return [row_key(rollout.slot) for rollout in self.order], fixed
         for top in self.groups:
-            has_top = with_tops and len(top.parts) > 1
+            has_top = with_tops and (len(top.parts) > 1 or self.by is GroupBy.REPEATS)
             if has_top:
                 fixed.add(self._add_head(keys, _TOP, Head(top, True, 0, is_top=True)))
             for leaf in top.leaves:

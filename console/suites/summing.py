@@ -1,0 +1,90 @@
+"""A run summed up: the suite's own report, and beside it what repeats of the same cases say. Pure.
+
+Done once for every suite, as pass@k and pass^k follow from the verdicts alone.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from console.core.case import Setting
+from console.core.outcome import Outcome
+from console.core.statistics.repeats import CaseCount, pass_k, variance_split
+from console.suites.headline import HasHeadline
+from console.suites.metrics import has_passed, interval_metric
+from console.suites.suite import CaseRepeats, Repeats, Report, Result, Suite
+
+LETTERS = {
+    Outcome.PASSED: "P",
+    Outcome.FAILED: "F",
+    Outcome.BROKEN: "!",
+    Outcome.UNDECIDED: "?",
+    Outcome.NOT_RUN: "-",
+}
+"""How the ending of a rollout is written where a case is one line."""
+
+
+def summed_up(suite: Suite, results: Sequence[Result], setting: Setting) -> Report:
+    """Return the suite's report of a run, with what its repeats say where nobody knows its cases by a score instead."""
+    report = suite.report(results, setting)
+    repeats = None if isinstance(suite, HasHeadline) else repeats_of(results)
+    return report if repeats is None or report.fault else replace(report, repeats=repeats)
+
+
+def repeats_of(results: Iterable[Result]) -> Repeats | None:
+    """Return what repeats say; None when no case was graded twice."""
+    by_case: dict[tuple[str, str], list[Result]] = defaultdict(list)
+    for result in results:
+        if result.graded:
+            by_case[result.category, result.case_id].append(result)
+    listed = [_case_repeats(of_case) for of_case in by_case.values()]
+    counts: dict[int, dict[int, int]] = {}
+    for case in listed:
+        by_passed = counts.setdefault(case.graded, {})
+        by_passed[case.passed] = by_passed.get(case.passed, 0) + 1
+    if max(counts, default=0) < 2:
+        return None
+    split = variance_split({graded: by_passed for graded, by_passed in counts.items() if graded})
+    clusters = {name: of_case[0].cluster for name, of_case in by_case.items()}
+    named = zip(clusters.items(), listed, strict=True)
+    cases = [
+        CaseCount(case.case, case.passed, case.graded, category, cluster) for ((category, _), cluster), case in named
+    ]
+    metrics = [
+        interval_metric(name, interval)
+        for item in pass_k(cases)
+        for name, interval in ((f"pass@{item.k}", item.at), (f"pass^{item.k}", item.all))
+    ]
+    return Repeats(
+        metrics=tuple(metrics),
+        flaky=tuple(case for case in listed if 0 < case.passed < case.graded),
+        within_share=None if split is None else split.within_share,
+        error=0.0 if split is None else split.standard_error(),
+        error_of_twice_the_cases=0.0 if split is None else split.standard_error(cases=2),
+        error_of_twice_the_rollouts=0.0 if split is None else split.standard_error(rollouts=2),
+    )
+
+
+def _case_repeats(of_case: Sequence[Result]) -> CaseRepeats:
+    ordered = sorted(of_case, key=lambda result: result.rollout)
+    graded = [result for result in ordered if result.verdict.outcome.is_graded]
+    return CaseRepeats(
+        case=ordered[0].case_id,
+        category=ordered[0].category,
+        passed=int(sum(map(has_passed, graded))),
+        graded=len(graded),
+        rollouts="".join(LETTERS[result.verdict.outcome] for result in ordered),
+    )
+
+
+def split_words(repeats: Repeats) -> str:
+    """Say where the spread comes from and what more of either would bring; empty when that is not known."""
+    if repeats.within_share is None or not repeats.error:
+        return ""
+    errors = (repeats.error, repeats.error_of_twice_the_cases, repeats.error_of_twice_the_rollouts)
+    now, cases, rollouts = (f"{value * 100:.1f}" for value in errors)
+    return (
+        f"{repeats.within_share:.0%} of the variance of a rollout is sampling, the rest differences between cases; "
+        f"standard error {now} points, {cases} with twice the cases, {rollouts} with twice the rollouts"
+    )

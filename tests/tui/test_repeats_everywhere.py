@@ -1,0 +1,140 @@
+"""A run whose cases were played four times has the same interval on every screen, in every report and export."""
+
+import csv
+import io
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.graded_runs import graded_run
+from support.screen_text import settle
+
+from console.__main__ import main
+from console.core.statistics.intervals import rate_interval
+from console.core.statistics.sample import Observation, sample_of
+from console.insight.number_format import rate
+from console.tui.screens.review.screen import ReviewScreen
+
+ROOT = Path(__file__).resolve().parents[2]
+ENDINGS = ("PPPP", "PPFF", "FFFF", "PPPF", "PFFF", "PPPP")
+CASES = 40
+CATEGORY = "multiple"
+
+
+def _letters(shift: int = 0) -> dict[str, str]:
+    return {f"multiple_{n}": ENDINGS[(n + shift) % len(ENDINGS)].lower() for n in range(CASES)}
+
+
+LETTERS = _letters()
+INTERVAL = rate_interval(
+    sample_of(Observation(case, float(letter == "p")) for case, endings in LETTERS.items() for letter in endings)
+)
+assert INTERVAL is not None
+assert INTERVAL.low is not None
+assert INTERVAL.high is not None
+SCORE = f"{rate(INTERVAL.value)} ±{rate((INTERVAL.high - INTERVAL.low) / 2)}"
+LOW, HIGH = rate(INTERVAL.low), rate(INTERVAL.high)
+PERCENT = (f"{INTERVAL.low:.2%}", f"{INTERVAL.high:.2%}")
+BASIS = {"cases": CASES, "rollouts": 4 * CASES, "clusters": CASES, "method": "clustered wilson"}
+
+
+@pytest.fixture
+def runs(workspace: Any) -> tuple[Any, Any]:
+    """Two runs, of which the first is looked at."""
+    shutil.copytree(ROOT / "data" / "bfcl-starter", workspace.root / "data" / "bfcl-starter")
+    root = workspace.root / "runs"
+    about = {"suite": "bfcl-starter", "category": CATEGORY}
+    return (
+        graded_run(root, "2027-01-17-second", LETTERS, model="gpt-x", **about),
+        graded_run(root, "2027-01-16-first", _letters(2), model="gpt-y", **about),
+    )
+
+
+def test_repeats_are_no_cases() -> None:
+    """As many cases played once would be twice as sure."""
+    assert INTERVAL.high - INTERVAL.low > 0.2
+
+
+async def test_every_screen_shows_it(opened: Any, runs: Any, frame: Any) -> None:
+    run, other = runs
+    async with opened((160, 45)) as (app, pilot):
+        assert SCORE in frame(app), "Home"
+        app.navigator.open_live(run)
+        await settle(app, pilot)
+        assert SCORE in frame(app), "Live"
+        app.navigator.open_review(run)
+        await settle(app, pilot)
+        assert SCORE in frame(app), "Review"
+        app.navigator.open_compare(run, other)
+        await settle(app, pilot)
+        assert f"A {LOW}–{HIGH}" in frame(app), "Compare"
+        await pilot.press("B")
+        await settle(app, pilot)
+        assert SCORE in frame(app), "Leaderboard"
+        await pilot.press("H")
+        await settle(app, pilot)
+        assert f"{LOW}–{HIGH}" in frame(app), "Trends"
+
+
+async def test_a_case_is_one_row_with_a_bar_of_its_rollouts(opened: Any, runs: Any, frame: Any) -> None:
+    async with opened((160, 45)) as (app, pilot):
+        app.navigator.open_review(runs[0])
+        await settle(app, pilot)
+        shown = frame(app)
+        assert isinstance(app.screen, ReviewScreen)
+        assert "flaky" in shown
+        rows = [line for line in shown.splitlines() if "multiple_1 " in line or "multiple_1│" in line]
+        assert any("✓✓✗✗" in row for row in rows)
+        assert "always failed" in shown
+        await pilot.press("o", "r")
+        await pilot.pause()
+        assert "always failed" not in frame(app)
+
+
+def _export(run: Any, form: str, workspace: Any, capsys: Any) -> str:
+    paths = ("--runs", str(run.path.parent), "--data", str(workspace.root / "data"))
+    assert main(["export", str(run.path), "--format", form, *paths]) == 0
+    return capsys.readouterr().out
+
+
+def test_every_export_holds_it(runs: Any, workspace: Any, capsys: Any) -> None:
+    run, _ = runs
+    html = _export(run, "html", workspace, capsys)
+    assert f"<td>{PERCENT[0]} to {PERCENT[1]}</td>" in html
+    assert "40 cases, 160 rollouts" in html
+    assert "PPFF" in html
+    markdown = _export(run, "markdown", workspace, capsys)
+    assert f"| accuracy | {INTERVAL.value:.2%} | {PERCENT[0]} to {PERCENT[1]} | 40 cases, 160 rollouts |" in markdown
+    assert "| pass^4 |" in markdown.replace("\\^", "^")
+    report = json.loads(_export(run, "json", workspace, capsys))["report"]
+    accuracy = report["metrics"][0]
+    assert (accuracy["low"], accuracy["high"]) == (INTERVAL.low, INTERVAL.high)
+    assert {name: accuracy[name] for name in BASIS} == BASIS
+    assert len(report["repeats"]["flaky"]) == sum(0 < endings.count("p") < 4 for endings in LETTERS.values())
+    rows = list(csv.DictReader(io.StringIO(_export(run, "csv", workspace, capsys))))
+    again = [Observation(row["case"], float(row["outcome"] == "passed")) for row in rows]
+    assert rate_interval(sample_of(again)) == INTERVAL
+
+
+def test_every_verb_says_it(runs: Any, workspace: Any, capsys: Any) -> None:
+    run, other = runs
+    paths = ("--runs", str(run.path.parent), "--data", str(workspace.root / "data"), "--json")
+
+    def answer(*verb: str) -> Any:
+        assert main([*verb, *paths]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    bounds = (INTERVAL.low, INTERVAL.high)
+    shown = answer("show", str(run.path))["report"]["metrics"][0]
+    assert (shown["low"], shown["high"]) == bounds
+    rates = answer("compare", str(run.path), str(other.path))["table"]["rates"]["a"]
+    assert (rates["low"], rates["high"]) == bounds
+    assert {name: rates[name] for name in BASIS} == BASIS
+    cells = next(row for row in answer("leaderboard")["boards"][0]["rows"] if row["model"] == "gpt-x")["cells"]
+    assert (cells[CATEGORY]["low"], cells[CATEGORY]["high"]) == bounds
+    assert {name: cells[CATEGORY][name] for name in BASIS} == BASIS
+    trend = next(trend for trend in answer("trends")["trends"] if trend["model"] == "gpt-x")["points"][0]
+    assert (trend["low"], trend["high"]) == bounds
+    assert {name: trend[name] for name in BASIS} == BASIS
