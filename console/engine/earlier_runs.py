@@ -7,7 +7,8 @@ from console.core.fault import UsageError
 from console.core.run import Summary
 from console.core.statistics.power import Detectable
 from console.core.statistics.repeats import variance_split
-from console.store.runs import RunFolder, list_runs
+from console.store.run_list import list_runs
+from console.store.runs import RunFolder
 
 _MOST_RUNS = 60
 """So many of the newest runs are looked at."""

@@ -90,7 +90,7 @@ def _baseline(args: RunArguments, *, in_background: bool) -> "RunFolder | None":
         UsageError: there is no such run, or nobody is there at the end to compare.
     """
     from console.config.paths import find_runs_root
-    from console.store.runs import find_run
+    from console.store.run_list import find_run
 
     margin_of(args)
     if args.baseline is None:
