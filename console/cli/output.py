@@ -70,12 +70,14 @@ class Output:
         """Write a table, its columns as wide as their content; columns in `right` are aligned right."""
         cells = [[visible_line(str(cell)) for cell in row] for row in [headings, *rows]]
         widths = [max(len(row[n]) for row in cells) for n in range(len(headings))]
+        lines: list[str] = []
         for number, row in enumerate(cells):
             line = "  ".join(
                 cell.rjust(width) if n in right else cell.ljust(width)
                 for n, (cell, width) in enumerate(zip(row, widths, strict=True))
             )
-            _write(sys.stdout, self._styled(line.rstrip(), "faint" if number == 0 else "") + "\n")
+            lines.append(self._styled(line.rstrip(), "faint" if number == 0 else ""))
+        _write(sys.stdout, "\n".join(lines) + "\n")
 
     def _styled(self, text: str, style: str) -> str:
         if not style or not self._color or not sys.stdout.isatty():

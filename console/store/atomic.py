@@ -11,8 +11,10 @@ PRIVATE = 0o600
 PRIVATE_FOLDER = 0o700
 
 
-def write_atomically(path: Path, *data: bytes, mode: int = 0o644) -> None:
+def write_atomically(path: Path, *data: bytes, mode: int = 0o644, is_derived: bool = False) -> None:
     """Replace `path` by `data`, which may come in parts: temporary file beside it, sync, rename, sync of the folder.
+
+    What is derived is not synced: a power cut may cost it, and whoever reads it checks it and makes it anew.
 
     Raises:
         OSError: the file could not be written, and the old one is untouched; or the new one is not known to be durable.
@@ -23,12 +25,14 @@ def write_atomically(path: Path, *data: bytes, mode: int = 0o644) -> None:
             file.writelines(data)
             file.flush()
             os.fchmod(fd, mode)
-            os.fsync(fd)
+            if not is_derived:
+                os.fsync(fd)
         os.replace(name, path)
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
-    sync_folder(path.parent)
+    if not is_derived:
+        sync_folder(path.parent)
 
 
 def write_private(path: Path, data: bytes, *, sync: bool = False) -> None:

@@ -157,7 +157,7 @@ class JournalIndex(JournalReader):
             )
             sums = crc32(derived, crc32(head)), len(head)
             parts = (*(number.to_bytes(_WORD, "big") for number in sums), head, derived)
-            write_atomically(path, *parts, mode=PRIVATE)
+            write_atomically(path, *parts, mode=PRIVATE, is_derived=True)
 
     def restore_saved(self, path: Path, layout: int, *, live: bool) -> memoryview | None:
         """Restore a saved index and return what was made of the records; None: follow the journal from its start.

@@ -221,7 +221,7 @@ class RunFolder:
     def _save_summary(self, summary: Summary) -> None:
         """Write summary.json; a run on a read-only disk is summed up anew each time instead."""
         try:
-            write_atomically(self.summary_path, as_json(summary) + b"\n", mode=PRIVATE)
+            write_atomically(self.summary_path, as_json(summary) + b"\n", mode=PRIVATE, is_derived=True)
         except OSError:
             return
 

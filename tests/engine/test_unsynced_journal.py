@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from engine.test_engine import Script, always_right, ended, new_engine, records, script, until
-from hypothesis import given, settings
+from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 from support.dialogue_suite import DialogueSuite
 from support.power_cut_disk import PowerCutDisk, times
@@ -183,6 +183,7 @@ async def test_a_journal_that_is_deleted_ends_a_run_that_nobody_watches(
 steps = st.lists(st.sampled_from(["append", "append", "sync", "bad sync", "reopen", "bad reopen", "bad write"]))
 
 
+@seed(12)
 @settings(max_examples=int(os.environ.get("EVAL_CONSOLE_JOURNALS", "100")), deadline=None)
 @given(steps, st.booleans())
 def test_what_a_good_sync_has_confirmed_survives_any_power_cut(

@@ -8,7 +8,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
 from console.core.case import Case, Key
@@ -85,7 +85,8 @@ def test_junk_is_never_a_record(junk: bytes) -> None:
         decode(junk)
 
 
-@settings(max_examples=60)
+@seed(12)
+@settings(max_examples=int(os.environ.get("EVAL_CONSOLE_JOURNALS", "60")))
 @given(st.lists(records, max_size=6), st.data())
 def test_any_damage_costs_only_the_damaged_lines(
     tmp_path_factory: pytest.TempPathFactory, written: list[AnyRecord], data: st.DataObject

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import given, seed, settings
 from hypothesis import strategies as st
 
 from console.core.case import Key, Setting
@@ -120,7 +120,8 @@ def test_a_folder_becomes_a_run_and_names_need_not_be_unicode(tmp_path: Path, ma
     assert {name for name, _ in listed(tmp_path)} == {"r", odd}
 
 
-@settings(max_examples=60, deadline=None)
+@seed(12)
+@settings(max_examples=int(os.environ.get("EVAL_CONSOLE_JOURNALS", "60")), deadline=None)
 @given(st.data())
 def test_damage_of_the_index_changes_nothing(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
     root = tmp_path_factory.mktemp("runs")
