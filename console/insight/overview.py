@@ -72,6 +72,8 @@ class Overview:
         self.unsettled: dict[Key, dict[str, RoleSpending]] = {}
         """The part of it that no finished conversation accounts for yet."""
         self.status: Status | None = None
+        self.is_deleted = False
+        """Whether the journal that this was read from is not there any more."""
         self.pace = Pace()
         self.track_names: dict[str, float | None] = {}
         """Names of scores given while playing, with their threshold, in order of appearance."""

@@ -1,5 +1,6 @@
 """Live: what runs stays where it is, the watched conversation streams, and the same screen shows a run from disk."""
 
+import shutil
 from pathlib import Path
 from typing import Any, cast
 
@@ -74,6 +75,24 @@ async def test_a_run_that_ended_early_says_why(reason: str | None, words: str, o
         await watch(app, pilot, folder)
         assert words in text_of(app)
         assert "r at Home" in text_of(app)
+
+
+async def test_a_run_whose_folder_is_deleted_is_not_said_to_be_safe(opened: Any, workspace: Any) -> None:
+    folder = plain_run(workspace.root / "runs", close=False).leave()
+    async with opened() as (app, pilot):
+        await watch(app, pilot, folder)
+        assert "nothing is lost" in text_of(app)
+        shutil.rmtree(folder.path)
+        await assert_until(pilot, lambda: "was deleted; what is shown is in no file" in text_of(app))
+        assert "nothing is lost" not in text_of(app)
+
+
+async def test_what_an_engine_says_of_a_deleted_run_is_shown(opened: Any, workspace: Any) -> None:
+    async with FakeEngine(workspace.root / "runs") as engine, opened() as (app, pilot):
+        await watch(app, pilot, engine.recorder.folder)
+        shutil.rmtree(engine.recorder.folder.path)
+        engine.status = Status("running", 4, message="the journal was deleted: the run is held")
+        await assert_until(pilot, lambda: "the journal was deleted: the run is held" in text_of(app))
 
 
 async def test_a_damaged_journal_is_shown_with_what_is_left(opened: Any, workspace: Any, frame: Any) -> None:

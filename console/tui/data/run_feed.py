@@ -148,6 +148,7 @@ class RunFeed:
         """Whether the journal was read to its end once."""
         self.is_live = folder.is_live
         self._seen_live = self.is_live
+        self._is_deleted = False
         self._index = JournalIndex(folder.journal_path)
         self._pieces: deque[list[AnyRecord]] = deque()
         self._room = threading.Semaphore(PIECES_AHEAD)
@@ -261,6 +262,7 @@ class RunFeed:
                     self._pieces.append(piece)
                     continue
             self._room.release()
+            self._is_deleted = self._index.offset > 0 and not self.folder.journal_path.exists()
             self.is_live, self._read_until = live, begun
             self._keep_if_over()
             self.wakeup.pause(LIVE_POLL_S if live else START_POLL_S if self.is_starting else IDLE_POLL_S)
@@ -318,8 +320,8 @@ class RunFeed:
                 self.wakeup.clear()
             if read_until > 0 and not self.is_read:
                 self.is_read = changes.settled = True
-        changes.status |= self._seen_live != self.is_live
-        self._seen_live = self.is_live
+        changes.status |= self._seen_live != self.is_live or self.overview.is_deleted != self._is_deleted
+        self._seen_live, self.overview.is_deleted = self.is_live, self._is_deleted
         changes.slots = self.overview.take_changes()
         if changes:
             for subscriber in list(self._subscribers):

@@ -191,8 +191,12 @@ def is_starting(overview: Overview, manifest: Manifest, now: float | None = None
 def notice_words(overview: Overview, *, live: bool) -> Content:
     """Return why a run stands still or ended early, and what to do; empty when nothing is to be said."""
     closed, status = overview.fold.closed, overview.status
+    if status is not None and status.message:
+        return one_line(status.message, 300, "$broken")
+    if overview.is_deleted:
+        return Content.styled("The run's folder or its journal was deleted; what is shown is in no file.", "$broken")
     if live:
-        return one_line(status.message, 300, "$broken") if status is not None and status.message else Content.empty()
+        return Content.empty()
     if closed is not None and closed.message:
         return Content.assemble(one_line(closed.message, 300, "$broken"), (" · r at Home goes on with it", MUTED))
     if closed is None and overview.fold.sessions:
