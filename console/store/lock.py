@@ -95,7 +95,7 @@ def is_held(path: Path) -> bool:
     """Whether an engine holds the lock now. The test holds a shared lock for microseconds; `RunLock` tries again."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except FileNotFoundError:
+    except (FileNotFoundError, PermissionError):  # of another user's run, which says so where it is read
         return False
     try:
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)

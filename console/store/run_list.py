@@ -101,4 +101,11 @@ def _open_index(root: Path) -> "RunIndex | None":
 
 
 def _is_run(run: RunFolder) -> bool:
-    return os.path.exists(run.manifest_path)
+    """Whether it is one; a folder that may not be entered is, and reading it says why."""
+    try:
+        os.stat(run.manifest_path)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        return True
+    return True

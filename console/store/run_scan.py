@@ -96,9 +96,10 @@ def index_path(root: Path) -> Path:
 
 def _date_in(name: str) -> float:
     """Return the time that a folder's name begins with, of a run whose manifest cannot be read; 0: none."""
-    stamp = re.match(r"\d{4}-\d\d-\d\dT\d{4}", name)
+    stamp = re.match(r"(\d{4})-(\d\d)-(\d\d)T(\d\d)(\d\d)", name)
     try:
-        return datetime.strptime(stamp[0], "%Y-%m-%dT%H%M").replace(tzinfo=UTC).timestamp() if stamp else 0.0
+        year, month, day, hour, minute = map(int, stamp.groups() if stamp else ())
+        return datetime(year, month, day, hour, minute, tzinfo=UTC).timestamp()
     except ValueError:
         return 0.0
 

@@ -6,6 +6,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -124,6 +125,31 @@ def test_nobody_else_can_read_a_run_whatever_the_umask(
     assert {mode & 0o077 for mode in modes.values()} == {0}, modes
     folders = [path.stat().st_mode & 0o7777 for path in (home / "runs").iterdir()]
     assert set(folders) == {0o700}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only the superuser can become another user")
+def test_another_user_is_told_that_a_run_cannot_be_read(console) -> None:
+    script = """
+import importlib, os, pkgutil, sys
+import console.cli.verbs, console.store.run_index
+for module in pkgutil.iter_modules(console.cli.verbs.__path__):
+    importlib.import_module("console.cli.verbs." + module.name)
+from console.__main__ import main
+os.setgid(65534)
+os.setuid(65534)
+verbs = (["runs"], ["show"], ["resume"], ["runs", "--json"])
+print([int(main([*verb, "--runs", sys.argv[1]])) for verb in verbs])
+"""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        assert console(*PLAY, "--runs", name).code in (0, 3)
+        run = only_run(Path(name))
+        done = subprocess.run([sys.executable, "-c", script, name], capture_output=True, text=True, check=False)
+    assert done.stdout.splitlines()[-1] == "[0, 2, 2, 0]", done.stdout + done.stderr
+    told = [line for line in done.stderr.splitlines() if f"{name}/{run.name}/" in line]
+    assert len(told) == 4
+    assert all("cannot be read: " in line and "Permission denied" in line for line in told)
+    assert "nothing has been run" not in done.stderr
 
 
 Start = Callable[..., "subprocess.Popen[str]"]

@@ -47,7 +47,7 @@ def run(args: RunsArguments) -> int:
         output.rows(_HEADINGS, [_row(summary) for summary in summaries], right=frozenset({4, 5, 6, 7}))
         if limit == SHOWN and (older := count_runs(root) - SHOWN) > 0:
             output.say(f"{older} older ones are not listed; --all lists them, -n N the newest N")
-    else:
+    elif not count_runs(root):
         output.say("nothing has been run yet; start with `eval-console run`")
     return Exit.OK
 
