@@ -146,7 +146,7 @@ class RunIndex:
             try:
                 with contextlib.closing(self._connect()) as connection, connection:
                     return act(connection)
-            except (_Damaged, sqlite3.Error, msgspec.DecodeError) as error:
+            except (_Damaged, sqlite3.Error, ValueError, RecursionError) as error:
                 if getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF not in _REBUILD:
                     return None
                 self._discard()
@@ -220,7 +220,10 @@ def _read_summaries(connection: sqlite3.Connection, folders: Sequence[RunFolder]
 def _write_summaries(connection: sqlite3.Connection, fresh: list[tuple[RunFolder, _Stamp, Summary]]) -> None:
     rows: list[tuple[object, ...]] = []
     for folder, stamp, summary in fresh:
-        name, data = os.fsencode(folder.name), _encode(summary)
+        try:
+            name, data = os.fsencode(folder.name), _encode(summary)
+        except ValueError:  # half a character in it; such a run is read each time
+            continue
         rows.append((name, *stamp, data, crc32(data, crc32(repr((name, stamp)).encode()))))
     connection.executemany("INSERT OR REPLACE INTO summaries VALUES (?, ?, ?, ?, ?, ?)", rows)
 

@@ -10,6 +10,8 @@ from typing import NamedTuple
 import msgspec
 
 from console.core.fault import UsageError
+from console.core.json_text import decode_as
+from console.core.ranges import Moment
 from console.core.run import Summary
 from console.store.runs import RunFolder
 
@@ -34,10 +36,7 @@ class ListedFolder(msgspec.Struct, frozen=True):
 
 
 class _Made(msgspec.Struct):
-    at: float
-
-
-_decode_made = msgspec.json.Decoder(_Made).decode
+    at: Moment
 
 
 def newest_first(runs: Iterable[Dated]) -> list[Dated]:
@@ -81,10 +80,10 @@ def date_runs(root: Path, names: Iterable[str]) -> Iterator[Dated]:
     for name in names:
         run = RunFolder(root / name)
         try:
-            yield Dated(name, _decode_made(run.manifest_path.read_bytes()).at)
+            yield Dated(name, decode_as(run.manifest_path.read_bytes(), _Made).at)
         except FileNotFoundError:
             continue
-        except (OSError, msgspec.DecodeError):
+        except (OSError, ValueError):
             if os.path.lexists(run.manifest_path) or not os.access(run.path, os.X_OK):
                 yield Dated(name, _date_in(name), is_exact=False)
 

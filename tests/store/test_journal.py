@@ -48,9 +48,7 @@ records: st.SearchStrategy[AnyRecord] = st.one_of(
         vectors=st.lists(st.binary(max_size=32), max_size=2),
     ),
     st.builds(Tried, at=times, key=keys, n=st.integers(1, 9), kind=texts, message=texts),
-    st.builds(
-        Scored, at=times, key=keys, name=texts, value=st.none() | st.floats(allow_nan=False, allow_infinity=False)
-    ),
+    st.builds(Scored, at=times, key=keys, name=texts, value=st.none() | st.floats(-1e15, 1e15)),
     st.builds(Noted, at=times, key=keys, kind=texts, data=values),
     st.builds(
         Finished,

@@ -120,6 +120,32 @@ def test_a_folder_becomes_a_run_and_names_need_not_be_unicode(tmp_path: Path, ma
     assert {name for name, _ in listed(tmp_path)} == {"r", odd}
 
 
+def test_odd_texts_in_a_summary_are_listed(tmp_path: Path, many: str) -> None:
+    run = make(tmp_path, "r", 1.0)
+    model = ModelFacts("m\ud800\x1b[31m")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            RunFolder,
+            "manifest",
+            lambda self: msgspec.structs.replace(
+                Manifest(id="r", at=1.0, suite="s", model=model, setting=Setting(), format="bfcl")
+            ),
+        )
+        run.summary_path.unlink(missing_ok=True)
+        assert [summary.model for _, summary in listed(tmp_path) if summary] == [model.name]
+        assert [name for name, _ in listed(tmp_path)] == ["r"]
+
+
+@pytest.mark.parametrize("at", ["1e999", '"x"', "-5", "null", "1e308"])
+def test_a_manifest_without_a_sensible_time_is_sorted_by_its_name(tmp_path: Path, many: str, at: str) -> None:
+    for name in ("2026-01-01T0000-a", "2026-01-03T0000-c"):
+        make(tmp_path, name, 1_767_225_600.0 if name.endswith("a") else 1_767_398_400.0)
+    odd = make(tmp_path, "2026-01-02T0000-b", 5.0)
+    odd.manifest_path.write_text(odd.manifest_path.read_text().replace('"at":5.0', f'"at":{at}'))
+    for _ in range(2):
+        assert [run.name[-1] for run in list_runs(tmp_path)] == ["c", "b", "a"]
+
+
 @seed(12)
 @settings(max_examples=int(os.environ.get("EVAL_CONSOLE_JOURNALS", "60")), deadline=None)
 @given(st.data())
