@@ -8,7 +8,7 @@ from textual.content import Content
 
 from console.tui import themes
 from console.tui.widgets.block import Block
-from console.tui.widgets.transcript import Transcript
+from console.tui.widgets.transcript import Hit, Hits, Transcript
 
 
 class TextApp(App[None]):
@@ -196,3 +196,24 @@ def assert_bar_agrees(view: Transcript) -> None:
     bar = view.vertical_scrollbar
     assert (bar.position, bar.window_virtual_size) == (view.scroll_y, view.virtual_size.height)
     assert bar.window_size == view.container_size.height
+
+
+class CountedHits(list[Hit]):
+    """Counts how many of them are looked at."""
+
+    looks = 0
+
+    def __getitem__(self, place: Any) -> Any:
+        self.looks += 1
+        return super().__getitem__(place)
+
+
+def test_places_on_a_line_are_marked_without_looking_at_all_others() -> None:
+    """A search for one letter has a hundred thousand hits; each visible line is painted with every frame."""
+    hits = Hits()
+    every = [(block, line, 10 * n, 10 * n + 4) for block in range(4) for line in range(50) for n in range(500)]
+    hits.hits = places = CountedHits(every)
+    for part, marked in (((7, 20, 40), [(20, 24), (30, 34)]), ((7, 22, 31), [(22, 24), (30, 31)]), ((7, 4, 10), [])):
+        line = hits.painted(Content("x" * (part[2] - part[1])), 2, part, indent=0)
+        assert [(span.start + part[1], span.end + part[1]) for span in line.spans] == marked
+    assert places.looks < 100

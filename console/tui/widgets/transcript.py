@@ -5,7 +5,7 @@ and a badge counts the lines that arrived since; `G` or End follows again. Only 
 """
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from typing import ClassVar
 
@@ -33,6 +33,7 @@ class Hits:
 
     def __init__(self) -> None:
         self.hits: list[Hit] = []
+        """In the order of the text."""
         self.current = 0
 
     def search(self, blocks: Sequence[Block], text: str) -> int:
@@ -65,8 +66,12 @@ class Hits:
             indent: cells before the text.
         """
         number, start, end = part
-        for index, (block, logical, first, last) in enumerate(self.hits):
-            if (block, logical) == (place, number) and first < end and last > start:
+        nearest = bisect_left(self.hits, (place, number, start, 0))
+        for index in range(max(nearest - 1, 0), len(self.hits)):  # the one before may reach in
+            block, logical, first, last = self.hits[index]
+            if (block, logical, first) >= (place, number, end):
+                break
+            if (block, logical) == (place, number) and last > start:
                 style = ".text--hit-now" if index == self.current else ".text--hit"
                 line = line.stylize(style, max(first, start) - start + indent, min(last, end) - start + indent)
         return line
