@@ -13,6 +13,7 @@ from console.config.model_entry import entry_of
 from console.config.models import ModelConfig, key_state, load_models
 from console.config.paths import find_data_roots, find_models_file, find_runs_root
 from console.core.fault import Fault, UsageError
+from console.core.provider import provider_of
 from console.engine.roles import pick_model
 from console.store.run_list import count_runs, list_runs
 from console.suites.archive import tree_sha256
@@ -104,7 +105,9 @@ def check_endpoints(models: Path | None) -> list[Finding]:
         book = load_models(find_models_file(models))
     except UsageError:
         return []
-    models_asked = [model for model in book.models.values() if model.provider == "openai" and key_state(model).ready]
+    models_asked = [
+        model for model in book.models.values() if provider_of(model.provider).lists_models and key_state(model).ready
+    ]
     return asyncio.run(_ask_all(models_asked)) if models_asked else []
 
 

@@ -79,7 +79,9 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Its table in models.toml."""
     model_id: _Filled
     """What the provider calls it."""
-    provider: Literal["openai", "litellm", "simulated", "local"] = "openai"
+    provider: Literal["openai", "responses", "completions", "anthropic", "gemini", "litellm", "simulated", "local"] = (
+        "openai"
+    )
     """`openai` is every server that speaks the OpenAI protocol; `local` is the embedding of this machine."""
     base_url: str | None = None
     """Address up to and including `/v1`; None: the provider's own."""

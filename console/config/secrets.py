@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 from console.config.environment import variable
 from console.config.redaction import REDACTED, Redactor, sounds_secret
+from console.core.provider import provider_of
 
 if TYPE_CHECKING:
     from console.config.model import ModelConfig
@@ -55,7 +56,7 @@ def key_variable(model: "ModelConfig") -> tuple[str | None, bool]:
     if model.provider == "litellm":
         prefix = re.split(r"[/-]", model.model_id, maxsplit=1)[0]
         return (None if model.base_url else _VARIABLE_BY_PREFIX.get(prefix)), True
-    host = urlsplit(model.base_url or "https://api.openai.com/v1").hostname or ""
+    host = urlsplit(model.base_url or provider_of(model.provider).address).hostname or ""
     return _VARIABLE_BY_HOST.get(host), True
 
 

@@ -7,6 +7,7 @@ import msgspec
 
 from console.config.model import Limits, ModelConfig, Price, Secret
 from console.config.toml import TomlFile
+from console.core.provider import PROVIDERS
 from console.core.suggestion import nearest
 
 _FIELDS = ModelConfig.__struct_fields__
@@ -158,7 +159,7 @@ _WORDS = {
     "`object`": "a table", "`array`": "a list",
 }  # fmt: skip
 _HINTS = {
-    "provider": 'One of "openai", "litellm", "simulated", "local".',
+    "provider": "One of " + ", ".join(f'"{name}"' for name in PROVIDERS) + ".",
     "mode": '"fc" for native tools, "prompt" for tools described in the prompt.',
     "bfcl_name": 'bfcl_name = "gpt-4o-2024-11-20-FC", one of `eval-console bfcl models`.',
     "price": "price = { in = 0.15, out = 0.60 } in USD per million tokens.",

@@ -13,6 +13,7 @@ import msgspec
 from console.core.case import Key
 from console.core.chat import ChatRequest, Reply, Usage
 from console.core.price import price_of
+from console.core.provider import provider_of
 from console.core.record import Asked, Embedded
 from console.core.run import Budget, ModelFacts
 
@@ -125,6 +126,6 @@ def cost_of(reply: Reply, facts: ModelFacts) -> float | None:
 
 def cost_of_embedding(record: Embedded, facts: ModelFacts) -> float | None:
     """Return the price of an embedding in USD: what the provider counted at the configured price, else unknown."""
-    if facts.simulated or facts.provider == "local":
+    if facts.simulated or provider_of(facts.provider).is_free:
         return 0.0
     return None if record.tokens is None else price_of(facts, record.tokens, 0, 0)

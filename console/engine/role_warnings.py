@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from console.config.model import ModelConfig
 from console.config.models import public_address
 from console.core.fault import Fault
+from console.core.provider import provider_of
 
 RoleModelId = tuple[str, str | None, str]
 """A model in a role: the role, the address, the model's id there."""
@@ -79,7 +80,9 @@ class RoleWarnings:
 
 
 def _askable(models: Mapping[str, ModelConfig]) -> Iterable[tuple[str, ModelConfig]]:
-    return ((role, model) for role, model in models.items() if role != "model" and model.provider == "openai")
+    return (
+        (role, model) for role, model in models.items() if role != "model" and provider_of(model.provider).lists_models
+    )
 
 
 async def _ask_all(asked: Iterable[tuple[str, ModelConfig]]) -> list[str]:

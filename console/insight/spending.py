@@ -3,10 +3,10 @@
 import msgspec
 
 from console.core.price import price_of
+from console.core.provider import provider_of
 from console.core.record import Asked, Embedded
 from console.core.run import ModelFacts
 
-_FREE = ("simulated", "local")
 """Providers that nobody pays."""
 
 
@@ -45,7 +45,7 @@ class RoleSpending(msgspec.Struct):
 
     def cost_usd(self, facts: ModelFacts) -> float | None:
         """Return what is known of the price; None when nothing is. A lower bound when calls are `uncounted`."""
-        if facts.simulated or facts.provider in _FREE:
+        if facts.simulated or provider_of(facts.provider).is_free:
             return 0.0
         sent, cached, written = self.reported_tokens
         rest = (self.input_tokens - sent, self.cached_tokens - cached, self.output_tokens - written)
@@ -56,7 +56,7 @@ class RoleSpending(msgspec.Struct):
 
     def is_partial(self, facts: ModelFacts) -> bool:
         """Whether the price is not known, or only a lower bound is."""
-        if facts.simulated or facts.provider in _FREE or not self.calls:
+        if facts.simulated or provider_of(facts.provider).is_free or not self.calls:
             return False
         whole = self.reported_tokens == (self.input_tokens, self.cached_tokens, self.output_tokens)
         return self.uncounted > 0 or (not whole and price_of(facts, 0, 0, 0) is None)

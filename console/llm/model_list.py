@@ -11,6 +11,7 @@ from console.core.fault import Fault, FaultKind
 from console.core.suggestion import nearest
 from console.llm.deadlines import Deadlines
 from console.llm.wire import ErrorResponse, Wire, read
+from console.llm.wire_forms import form_of
 
 _LISTING = Limits(timeout_s=10.0)
 _HINT = Limits(timeout_s=3.0)
@@ -23,7 +24,8 @@ async def served_models(model: ModelConfig) -> list[str]:
     Raises:
         Fault: typed as for a call: `auth`, `connect`, `bad_answer` …
     """
-    wire = Wire(model, resolve_key(model))
+    key = resolve_key(model)
+    wire = Wire(model, form_of(model).headers(key) if key is not None else {})
     try:
         return await _list_models(wire, _LISTING)
     finally:

@@ -9,7 +9,7 @@ from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Reply
 from console.core.fault import Fault
 from console.llm.endpoint import Unwatched
-from console.llm.openai_client import OpenAIEndpoint
+from console.llm.http_endpoint import HttpEndpoint
 from console.llm.providers import open_endpoint
 from console.llm.refused_parameters import without_refused
 
@@ -76,7 +76,7 @@ async def _ask(model: ModelConfig, request: ChatRequest, name: str) -> tuple[Mod
             reply, fault = None, refusal
         finally:
             await endpoint.aclose()
-        refused = endpoint.refused if isinstance(endpoint, OpenAIEndpoint) else []
+        refused = endpoint.refused if isinstance(endpoint, HttpEndpoint) else []
         learnt = without_refused(model, refused)
         if fault is None or learnt == model:
             return learnt, Trial(name, reply, fault)

@@ -6,7 +6,9 @@ from console.config.model import ModelConfig
 from console.llm.endpoint import Endpoint
 
 CLIENTS = {
-    "openai": "console.llm.openai_client:OpenAIEndpoint",
+    **dict.fromkeys(
+        ("openai", "completions", "responses", "anthropic", "gemini"), "console.llm.http_endpoint:HttpEndpoint"
+    ),
     "litellm": "console.llm.litellm_client:LitellmEndpoint",
     "simulated": "console.llm.simulated:SimulatedEndpoint",
     "local": "console.llm.local:LocalEndpoint",

@@ -18,7 +18,7 @@ _REFUSED = re.compile(
     re.IGNORECASE,
 )
 _INSTEAD = re.compile(r"\buse\s+['\"`]?(\w+)['\"`]?\s+instead", re.IGNORECASE)
-_NEEDED = ("model", "messages", "tools")
+_NEEDED = ("model", "messages", "tools", "input", "contents", "prompt", "system")
 """Without these there is no question."""
 
 

@@ -114,6 +114,9 @@ class ReplyBuilder:
         if not isinstance(part, dict):
             part = choice.get("message")
         is_new = self._add_part(cast(dict[str, Any], part)) if isinstance(part, dict) else False
+        if isinstance(choice.get("text"), str):  # a completion of one text
+            self._has_content = True
+            is_new = self._add("text", choice["text"]) or is_new
         self._went_on = self._went_on or (is_new and self._finish is not None)
         # Gemini's OpenAI-style API has sent `finishReason` beside an empty `finish_reason`.
         reason = choice.get("finish_reason") or choice.get("finishReason")

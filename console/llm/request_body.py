@@ -23,11 +23,24 @@ def chat_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
         body["stream"] = False
     if body["stream"] is True:
         body.setdefault("stream_options", {"include_usage": True})
-    return {
-        model.rename.get(name, name): value
-        for name, value in body.items()
-        if value is not None and (name, value) != ("stream", False) and name not in model.omit
-    }
+    if body["stream"] is False:
+        del body["stream"]
+    return as_accepted(model, {name: value for name, value in body.items() if value is not None})
+
+
+def as_accepted(model: ModelConfig, body: dict[str, Any]) -> dict[str, Any]:
+    """Return a body without what the model's server refuses, and with the names under which it takes the rest."""
+    if not (model.omit or model.rename):
+        return body
+    return {model.rename.get(name, name): value for name, value in body.items() if name not in model.omit}
+
+
+def completion_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
+    """Return the body of a request to continue a text; its pieces are joined as they stand."""
+    body = chat_body(model, request)
+    del body["messages"]
+    body.pop("tools", None)
+    return body | {"prompt": "".join(message.get("content") or "" for message in request.messages)}
 
 
 def encode(body: dict[str, Any]) -> bytes:

@@ -23,6 +23,7 @@ from console.config.model import ModelConfig
 from console.config.models import public_address
 from console.config.secrets import redactor_for
 from console.core.fault import Fault, FaultKind
+from console.core.provider import provider_of
 from console.llm.faults import fault_of, read_provider_error
 
 LARGEST_BODY = 16 << 20
@@ -30,7 +31,6 @@ _LARGEST_ERROR = 64 << 10
 _CONNECT_S = 30.0
 _SHORTAGES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.EADDRNOTAVAIL)
 _SHORTAGE_S = 0.5
-_OPENAI = "https://api.openai.com/v1"
 
 
 class ErrorResponse(Exception):
@@ -44,10 +44,11 @@ class ErrorResponse(Exception):
 class Wire:
     """Connections to one server under one key."""
 
-    def __init__(self, model: ModelConfig, key: str | None) -> None:
-        """Prepare requests for a model's address; nothing is opened yet."""
-        self._base = urlsplit(model.base_url or _OPENAI)
-        self.address = public_address(model.base_url or _OPENAI)
+    def __init__(self, model: ModelConfig, key_headers: Mapping[str, str]) -> None:
+        """Prepare requests for a model's address, under the headers that carry its key; nothing is opened yet."""
+        address = model.base_url or provider_of(model.provider).address
+        self._base = urlsplit(address)
+        self.address = public_address(address)
         self.redact = redactor_for([model])
         """Takes what is sent as a secret out of what comes back."""
         self._headers = {
@@ -55,8 +56,7 @@ class Wire:
             "accept-encoding": "identity",
             "content-type": "application/json",
         }
-        if key is not None:
-            self._headers["authorization"] = f"Bearer {key}"
+        self._headers |= key_headers
         self._headers |= {name.lower(): value for name, value in model.headers.items()}
         self._proxy = _proxy_of(self._base)
         self._connect_s = min(_CONNECT_S, model.limits.timeout_s)

@@ -25,7 +25,7 @@ from console.engine.launch import run_in_foreground
 from console.engine.plan import PreparedRun
 from console.engine.queue import RetryScope
 from console.engine.stage import CallWatch
-from console.llm import openai_client
+from console.llm import http_endpoint
 from console.store import journal, lock
 from console.store.line import encode
 from console.store.runs import RunFolder, create_run
@@ -70,7 +70,7 @@ def arm(point: str, count: int) -> None:
     _after(journal.JournalWriter, "__init__", lambda *_: reached("opened") and die())
     _before(journal.JournalWriter, "sync", lambda *_: reached("sync") and die())
     _before(CallWatch, "on_text", lambda *_: reached("mid stream") and die())
-    _before(openai_client.OpenAIEndpoint, "ask", lambda *_: reached("before send") and die())
+    _before(http_endpoint.HttpEndpoint, "ask", lambda *_: reached("before send") and die())
     append = journal.JournalWriter.append
 
     def killing(self: journal.JournalWriter, record: Any) -> int:

@@ -13,6 +13,7 @@ from console.cli.parser import Arguments
 from console.config.models import ModelBook, ModelConfig, key_state, load_models, public_address
 from console.config.paths import find_models_file
 from console.core.fault import UsageError
+from console.core.provider import provider_of
 from console.core.suggestion import nearest
 
 
@@ -73,8 +74,12 @@ def _answer(model: ModelConfig) -> tuple[bool, str, str]:
         return state.ready, state.text, ""
     if not state.ready:
         return False, state.text, "Set the variable, or name another with api_key_env."
-    if model.provider != "openai":
-        return False, "only a paid question would tell: litellm has no list of models", "Try three cases of a new run."
+    if not provider_of(model.provider).lists_models:
+        return (
+            False,
+            f"only a paid question would tell: {model.provider} has no list of models here",
+            "Try three cases of a new run.",
+        )
     import asyncio  # only a ping needs these
 
     from console.cli.doctor_checks import GOOD, check_endpoint

@@ -1,4 +1,4 @@
-"""Any server that speaks the OpenAI chat protocol, streamed.
+"""Any server that speaks one of the protocols of `wire_forms`, streamed.
 
 Promises: a reply is proven whole or it is a fault; a stream that merely ends is `truncated`; what is no API answer (a
 login page, an error with status 200) is `bad_answer` or what it says it is; comments and pings are not progress. A
@@ -16,6 +16,7 @@ from console.config.secrets import resolve_key
 from console.core.chat import ChatRequest, Reply
 from console.core.fault import Fault, FaultKind
 from console.core.live import EndpointState
+from console.core.provider import PROVIDERS
 from console.llm.deadlines import Deadlines
 from console.llm.embeddings import BATCH, VectorReader, embedding_body, tokens_of
 from console.llm.endpoint import Watch
@@ -24,23 +25,24 @@ from console.llm.faults import fault_of, read_provider_error
 from console.llm.limiter import limiter_of
 from console.llm.model_list import served_models_hint
 from console.llm.refused_parameters import RefusedParameter, refused_parameter, what_to_write, without_refused
-from console.llm.reply_builder import ReplyBuilder
-from console.llm.request_body import chat_body, encode
+from console.llm.request_body import encode
 from console.llm.response_reader import decode, receive
 from console.llm.retry import ask_until_answered
 from console.llm.wire import LARGEST_BODY, ErrorResponse, Wire, read
+from console.llm.wire_forms import form_of
 
 AnswerT = TypeVar("AnswerT")
 
 
-class OpenAIEndpoint:
-    """An endpoint that speaks the OpenAI chat protocol over HTTP."""
+class HttpEndpoint:
+    """An endpoint over HTTP, in the protocol of its model's provider."""
 
     def __init__(self, model: ModelConfig) -> None:
         """Look the key up and prepare the connection; nothing is sent."""
         key = resolve_key(model)
         self._model = model
-        self._wire = Wire(model, key)
+        self._form = form_of(model)
+        self._wire = Wire(model, self._form.headers(key) if key is not None else {})
         self._redact = self._wire.redact
         self._limiter = limiter_of(model, self._wire.address, key)
         self._vectors = VectorReader()
@@ -54,6 +56,8 @@ class OpenAIEndpoint:
 
     async def embed(self, texts: Sequence[str], watch: Watch) -> list[list[float]]:
         """Embed in batches."""
+        if not PROVIDERS[self._model.provider].embeds:
+            raise Fault(FaultKind.BAD_REQUEST, f"provider {self._model.provider} offers no embeddings")
         vectors: list[list[float]] = []
         for start in range(0, len(texts), BATCH):
             batch = list(texts[start : start + BATCH])
@@ -95,7 +99,7 @@ class OpenAIEndpoint:
 
     async def _ask_once(self, request: ChatRequest, watch: Watch) -> Reply:
         while True:
-            body = chat_body(self._model, request)
+            body = self._form.body(self._model, request)
             try:
                 return await self._exchange(body, watch)
             except ErrorResponse as error_response:
@@ -107,7 +111,7 @@ class OpenAIEndpoint:
                 if refused is None:
                     raise fault from None
                 await self._learn_refused(refused, fault, watch)
-                if refused.name not in chat_body(self._model, request):
+                if refused.name not in self._form.body(self._model, request):
                     continue
                 raise fault from None
 
@@ -124,11 +128,12 @@ class OpenAIEndpoint:
             watch.on_failed_try(fault, 0.0)
 
     async def _exchange(self, body: dict[str, Any], watch: Watch) -> Reply:
-        builder = ReplyBuilder(watch.on_text, self._redact)
-        streamed = body.get("stream") is True
+        builder = self._form.builder(watch.on_text, self._redact)
+        streamed = self._form.is_streamed(body)
         deadlines = Deadlines(self._model.limits, streamed=streamed, partial=lambda: builder.partial)
+        path = self._form.path(self._model, streamed=streamed)
         try:
-            async with deadlines, self._wire.request("POST", "chat/completions", encode(body)) as response:
+            async with deadlines, self._wire.request("POST", path, encode(body)) as response:
                 await receive(response, builder, deadlines)
         except Fault as fault:
             if fault.kind not in (FaultKind.STALLED, FaultKind.DEADLINE) or not builder.is_complete:

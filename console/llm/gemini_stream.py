@@ -1,0 +1,81 @@
+"""The Gemini wire as a client speaks it: `POST /models/MODEL:streamGenerateContent`, streamed part by part."""
+
+import json
+from collections.abc import Mapping
+from typing import Any, cast
+from urllib.parse import quote
+
+from console.config.model import ModelConfig
+from console.config.redaction import Redactor
+from console.core.chat import ChatRequest
+from console.llm.gemini_form import gemini_body, read_candidates
+from console.llm.live_texts import LiveTexts
+from console.llm.message_builder import MessageBuilder
+from console.llm.request_body import as_accepted
+from console.llm.wire_form import OnText
+
+_MERGED = ({"text"}, {"text", "thought"})
+"""Fields of parts that grow; a part with anything else, such as a signature, stays one of its own."""
+
+
+class GeminiForm:
+    """Contents of Gemini."""
+
+    def headers(self, key: str) -> Mapping[str, str]:
+        return {"x-goog-api-key": key}
+
+    def path(self, model: ModelConfig, *, streamed: bool) -> str:
+        method = "streamGenerateContent?alt=sse" if streamed else "generateContent"
+        return f"models/{quote(model.model_id, safe='')}:{method}"
+
+    def body(self, model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
+        return as_accepted(model, gemini_body(model, request))
+
+    def is_streamed(self, body: Mapping[str, Any]) -> bool:
+        del body
+        return True
+
+    def builder(self, on_text: OnText, redact: Redactor) -> MessageBuilder:
+        return MessageBuilder(_ContentAssembly(), read_candidates, on_text, redact)
+
+
+class _ContentAssembly:
+    """Parts that follow each other; the answer is whole when a chunk says why it ended."""
+
+    def __init__(self) -> None:
+        self.message: dict[str, Any] | None = None
+        self._parts: list[dict[str, Any]] = []
+        self._rest: dict[str, Any] = {}
+
+    def add(self, chunk: Mapping[str, Any], live: LiveTexts) -> bool:
+        self._rest |= {key: value for key, value in chunk.items() if key != "candidates"}
+        candidates = chunk.get("candidates")
+        first = cast(list[Any], candidates)[0] if isinstance(candidates, list) and candidates else None
+        if not isinstance(first, dict):
+            feedback = chunk.get("promptFeedback")
+            if isinstance(feedback, dict) and "blockReason" in feedback:
+                self.message = dict(self._rest)
+            return False
+        candidate = cast(dict[str, Any], first)
+        content = candidate.get("content")
+        parts = cast(dict[str, Any], content).get("parts") if isinstance(content, dict) else None
+        is_new = False
+        for part in cast(list[Any], parts) if isinstance(parts, list) else []:
+            if isinstance(part, dict):
+                is_new = self._add_part(cast(dict[str, Any], part), live) or is_new
+        reason = candidate.get("finishReason")
+        if reason or self.message is not None:
+            reason = reason or self.message["candidates"][0]["finishReason"] if self.message else reason
+            ended = {**candidate, "finishReason": reason, "content": {"parts": self._parts, "role": "model"}}
+            self.message = self._rest | {"candidates": [ended]}
+        return is_new or bool(reason)
+
+    def _add_part(self, part: dict[str, Any], live: LiveTexts) -> bool:
+        last = self._parts[-1] if self._parts else {}
+        if set(part) in _MERGED and set(last) == set(part) and last.get("thought") == part.get("thought"):
+            last["text"] = f"{last['text']}{part['text']}"
+        else:
+            self._parts.append(dict(part))
+        if "functionCall" in part:
+            return live.show("tool", json.dumps(part["functionCall"]))
+        return live.show("reasoning" if part.get("thought") else "text", part.get("text"))

@@ -1,0 +1,95 @@
+"""Builds a reply from a message that is put together while it arrives; each wire says how.
+
+What all of them share stands here: errors in mid-stream, proof that the message is whole, secrets, live text.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, cast
+
+import msgspec
+
+from console.config.redaction import Redactor
+from console.core.chat import Reply
+from console.core.fault import Fault, FaultKind
+from console.llm.faults import fault_of, provider_error_of, reports_error
+from console.llm.live_texts import LiveTexts
+from console.llm.surrogates import FLAG, repair_surrogates
+from console.llm.wire_form import OnText
+
+
+class Assembly(Protocol):
+    """How one wire's chunks become its message."""
+
+    @property
+    def message(self) -> dict[str, Any] | None:
+        """The finished message; None while it goes on."""
+        ...
+
+    def add(self, chunk: Mapping[str, Any], live: LiveTexts) -> bool:
+        """Add a chunk and show its new text; return whether there was any."""
+        ...
+
+
+class MessageBuilder:
+    """Collects one answer of a wire other than OpenAI chat."""
+
+    def __init__(
+        self, assembly: Assembly, read: Callable[[Mapping[str, Any]], Reply], on_text: OnText, redact: Redactor
+    ) -> None:
+        """Start an empty answer; `read` makes a reply of the finished message, or a fault."""
+        self.redact = redact
+        self._assembly, self._read = assembly, read
+        self._live = LiveTexts(on_text, redact)
+        self._flags: set[str] = set()
+        self._is_marked = False
+
+    @property
+    def is_complete(self) -> bool:
+        return self._assembly.message is not None
+
+    @property
+    def partial(self) -> str:
+        return self._live.partial
+
+    def flag(self, oddity: str) -> None:
+        self._flags.add(oddity)
+
+    def mark_end(self) -> None:
+        self._is_marked = True
+
+    def add_chunk(self, chunk: object) -> bool:
+        if not isinstance(chunk, dict):
+            if reports_error(chunk):
+                raise fault_of(provider_error_of(self.redact.value(chunk)))
+            raise Fault(FaultKind.BAD_ANSWER, "the server sent JSON that is no part of an answer")
+        fields = cast(dict[str, Any], chunk)
+        if fields.get("error") or fields.get("type") == "error":
+            raise fault_of(provider_error_of(self.redact.value(fields)))
+        return self._assembly.add(fields, self._live)
+
+    def check_complete(self) -> None:
+        if self._assembly.message is None:
+            kind = FaultKind.TRUNCATED if self.partial or self._is_marked else FaultKind.BAD_ANSWER
+            raise Fault(kind, "the answer ended before the server said that it is whole")
+
+    def reply(self, latency_s: float, first_token_s: float | None) -> Reply:
+        self.check_complete()
+        self._live.end()
+        message = self.redact.known_value(_repaired(self._assembly.message, self._flags))
+        if message != self._assembly.message and FLAG not in self._flags:
+            self._flags.add("a secret was taken out")
+        reply = self._read(message)
+        flags = tuple(sorted(self._flags | set(reply.flags)))
+        return msgspec.structs.replace(reply, latency_s=latency_s, first_token_s=first_token_s, flags=flags)
+
+
+def _repaired(value: Any, flags: set[str]) -> Any:
+    """Return a value whose texts are all valid Unicode."""
+    if isinstance(value, str):
+        text, replaced = repair_surrogates(value)
+        if replaced:
+            flags.add(FLAG)
+        return text
+    if isinstance(value, dict):
+        return {key: _repaired(inner, flags) for key, inner in cast(dict[str, Any], value).items()}
+    return [_repaired(item, flags) for item in cast(list[Any], value)] if isinstance(value, list) else value

@@ -1,0 +1,192 @@
+"""A server on 127.0.0.1 that speaks the Responses, Anthropic, Gemini and completion protocols, as a script tells it.
+
+    with ProtocolServer([Said("hello")]) as server:
+        ... base_url = server.base_url ...
+
+Each request takes the next line of the script; the last one is repeated. The path says which protocol is spoken.
+"""
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from server.http1 import Connection, Exchange
+
+Json = dict[str, Any]
+
+
+@dataclass
+class Said:
+    """What the server says to one request."""
+
+    text: str = ""
+    calls: list[tuple[str, Json]] = field(default_factory=list[tuple[str, Json]])
+    reasoning: str = ""
+    end: str = ""
+    """The protocol's own word for why it ended; empty: its usual one."""
+    status: str = "200 OK"
+    """Another status answers with `error` as the body."""
+    error: Json = field(default_factory=dict[str, Any])
+    error_event: Json | None = None
+    """Sent in the middle of the stream, in place of the end."""
+    cut_after: int | None = None
+    """Events after which the connection is closed; None: all are sent."""
+    ends_without_last: bool = False
+    """Whether the stream ends properly, but without its last event."""
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+
+
+def pieces(text: str) -> list[str]:
+    """Cut a text into the deltas of a stream."""
+    return [text[start : start + 7] for start in range(0, len(text), 7)]
+
+
+def responses_events(said: Said) -> list[Json]:
+    """Return the events of the Responses protocol."""
+    output: list[Json] = []
+    events: list[Json] = [{"type": "response.created", "response": {"status": "in_progress", "error": None}}]
+    if said.reasoning:
+        summary = [{"type": "summary_text", "text": said.reasoning}]
+        output.append({"type": "reasoning", "id": "rs_1", "summary": summary, "encrypted_content": "sealed=="})
+        events += [{"type": "response.reasoning_summary_text.delta", "delta": part} for part in pieces(said.reasoning)]
+    if said.text:
+        content = [{"type": "output_text", "text": said.text, "annotations": []}]
+        output.append({"type": "message", "id": "m_1", "role": "assistant", "status": "completed", "content": content})
+        events += [{"type": "response.output_text.delta", "delta": part} for part in pieces(said.text)]
+    for number, (name, arguments) in enumerate(said.calls):
+        item = {"type": "function_call", "id": f"fc_{number}", "call_id": f"call_{number}", "name": name}
+        events.append({"type": "response.output_item.added", "item": {**item, "arguments": ""}})
+        written = json.dumps(arguments)
+        events += [{"type": "response.function_call_arguments.delta", "delta": part} for part in pieces(written)]
+        output.append({**item, "arguments": written, "status": "completed"})
+    status = said.end or "completed"
+    usage = {
+        "input_tokens": 11,
+        "output_tokens": 7,
+        "input_tokens_details": {"cached_tokens": 3},
+        "output_tokens_details": {"reasoning_tokens": 2},
+    }
+    response = {"object": "response", "id": "resp_1", "model": "m-1", "status": status, "output": output}
+    details = {"reason": "max_output_tokens"} if status == "incomplete" else None
+    whole = {**response, "usage": usage, "error": None, "incomplete_details": details}
+    return [*events, {"type": f"response.{status}", "response": whole}]
+
+
+def anthropic_events(said: Said) -> list[Json]:
+    """Return the events of the Anthropic protocol."""
+    start = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m-1", "content": [], "stop_reason": None}
+    usage = {"input_tokens": 8, "cache_read_input_tokens": 3, "output_tokens": 1}
+    events: list[Json] = [{"type": "message_start", "message": {**start, "usage": usage}}, {"type": "ping"}]
+    blocks: list[tuple[Json, list[Json]]] = []
+    if said.reasoning:
+        deltas = [{"type": "thinking_delta", "thinking": part} for part in pieces(said.reasoning)]
+        signature = {"type": "signature_delta", "signature": "signed=="}
+        blocks.append(({"type": "thinking", "thinking": "", "signature": ""}, [*deltas, signature]))
+    if said.text:
+        blocks.append(
+            ({"type": "text", "text": ""}, [{"type": "text_delta", "text": part} for part in pieces(said.text)])
+        )
+    for number, (name, arguments) in enumerate(said.calls):
+        deltas = [{"type": "input_json_delta", "partial_json": part} for part in pieces(json.dumps(arguments))]
+        blocks.append(({"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": {}}, deltas))
+    for index, (block, deltas) in enumerate(blocks):
+        events.append({"type": "content_block_start", "index": index, "content_block": block})
+        events += [{"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas]
+        events.append({"type": "content_block_stop", "index": index})
+    reason = said.end or ("tool_use" if said.calls else "end_turn")
+    events.append({"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 7}})
+    return [*events, {"type": "message_stop"}]
+
+
+def gemini_events(said: Said) -> list[Json]:
+    """Return the chunks of the Gemini protocol."""
+    parts: list[Json] = [{"text": part, "thought": True} for part in pieces(said.reasoning)]
+    parts += [{"text": part} for part in pieces(said.text)]
+    parts += [
+        {"functionCall": {"name": name, "args": arguments}, "thoughtSignature": "signed=="}
+        for name, arguments in said.calls
+    ]
+    usage = {"promptTokenCount": 11, "candidatesTokenCount": 5, "thoughtsTokenCount": 2, "cachedContentTokenCount": 3}
+    chunks = [{"candidates": [{"content": {"role": "model", "parts": [part]}, "index": 0}]} for part in parts]
+    last: Json = {"candidates": [{"finishReason": said.end or "STOP", "index": 0}], "usageMetadata": usage}
+    return [*chunks, {**last, "modelVersion": "m-1"}]
+
+
+def completion_events(said: Said) -> list[Json]:
+    """Return the chunks of the completion protocol."""
+    chunks: list[Json] = [{"model": "m-1", "choices": [{"index": 0, "text": part}]} for part in pieces(said.text)]
+    usage = {"prompt_tokens": 11, "completion_tokens": 7}
+    return [*chunks, {"choices": [{"index": 0, "text": "", "finish_reason": said.end or "stop"}], "usage": usage}]
+
+
+PROTOCOLS: dict[str, Callable[[Said], list[Json]]] = {
+    "responses": responses_events,
+    "messages": anthropic_events,
+    "streamGenerateContent": gemini_events,
+    "completions": completion_events,
+}
+"""By the last word of a request's path."""
+
+
+class ProtocolServer:
+    """See the module's text."""
+
+    def __init__(self, script: Sequence[Said]) -> None:
+        self.script = list(script)
+        self.requests: list[Json] = []
+        """Bodies, in order of arrival."""
+        self.paths: list[str] = []
+        self.heads: list[dict[str, str]] = []
+        self._ready, self._stop = threading.Event(), threading.Event()
+        self._thread: threading.Thread | None = None
+        self.port = 0
+
+    @property
+    def base_url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def __enter__(self) -> "ProtocolServer":
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
+        self._thread.start()
+        assert self._ready.wait(10), "the test server did not start"
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        assert self._thread is not None
+        self._thread.join(10)
+
+    async def _serve(self) -> None:
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(lambda: Connection(self._handle, lambda: None), "127.0.0.1", 0)
+        self.port = server.sockets[0].getsockname()[1]
+        self._ready.set()
+        await asyncio.to_thread(self._stop.wait)
+        server.close()
+
+    def _handle(self, exchange: Exchange) -> None:
+        self.paths.append(exchange.path)
+        self.heads.append(exchange.headers)
+        self.requests.append(exchange.json)
+        said = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        word = exchange.path.partition("?")[0].rpartition("/")[2].rpartition(":")[2]
+        if said.status != "200 OK" or word not in PROTOCOLS:
+            exchange.answer_json(said.error, said.status if word in PROTOCOLS else "404 Not Found", **said.headers)
+            return
+        exchange.begin_events()
+        events = PROTOCOLS[word](said)
+        if said.error_event is not None:
+            events = [*events[: len(events) // 2], said.error_event]
+        if said.ends_without_last:
+            events = events[:-1]
+        for event in events[: said.cut_after]:
+            exchange.event(event)
+        if said.cut_after is not None:
+            exchange.cut()
+            return
+        if word == "completions":
+            exchange.event(b"[DONE]")
+        exchange.finish()
