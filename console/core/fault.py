@@ -85,8 +85,8 @@ class Fault(Exception):
         self.hint = hint
         self.role = "model"
         """Which of the run's models it befell; set by the stage."""
-        self.never_reached = False
-        """Whether the address has not given one answer yet, so that the fault is likely in the settings; set by llm."""
+        self.is_of_endpoint = False
+        """Whether its endpoint has never given an answer, or none for longer than is waited for; set by llm."""
 
     @property
     def is_retryable(self) -> bool:
@@ -96,7 +96,7 @@ class Fault(Exception):
     @property
     def is_halting(self) -> bool:
         """Whether three in a row on a fresh run must stop the run (a mistyped key costs 3 calls, not 3,000)."""
-        return self.kind in HALTING or self.never_reached
+        return self.kind in HALTING or self.is_of_endpoint
 
 
 class UsageError(Exception):

@@ -90,10 +90,8 @@ class _RetryBudget:
             pause = self.limiter.pause_s
             self.together_s += pause
             return pause if fault.retry_after_s or self.together_s <= self.limits.max_wait_s else None
-        down_since = self.limiter.down_since
-        if down_since is not None and _is_away(fault):
-            lasted = time.monotonic() - down_since
-            return self.limiter.pause_s if lasted <= self.limits.max_outage_s else None
+        if self.limiter.down_since is not None and _is_away(fault):
+            return self.limiter.pause_s if self.outage_s <= self.limits.max_outage_s else None
         self.charged += 1
         self.by_kind[fault.kind] += 1
         fewer = _FEWER_TRIES if self.limiter.is_proven else _FEWER_TRIES | _FEWER_AT_FIRST
@@ -103,10 +101,17 @@ class _RetryBudget:
         wait_s = self._longest_wait_s() * random()  # noqa: S311
         return max(min(fault.retry_after_s or 0.0, self.longest_own_wait_s), wait_s)
 
-    def says_settings_are_wrong(self, fault: Fault) -> bool:
-        """Whether nothing has ever succeeded, and what failed is what wrong settings look like, or has failed long."""
+    def concerns_endpoint(self, fault: Fault) -> bool:
+        """Whether a fault that ends a request tells of the endpoint: it never answered, or was down for too long."""
+        if self.limiter.is_proven:
+            return self.outage_s > self.limits.max_outage_s and _is_away(fault)
         is_long = fault.is_retryable and self.limiter.faults_in_a_row >= FAULTS_OF_AN_OUTAGE
-        return not self.limiter.is_proven and (fault.kind in _ABOUT_SETTINGS or is_long)
+        return fault.kind in _ABOUT_SETTINGS or is_long
+
+    @property
+    def outage_s(self) -> float:
+        """Seconds since the provider went down; 0 while it is up."""
+        return 0.0 if self.limiter.down_since is None else time.monotonic() - self.limiter.down_since
 
     def _longest_wait_s(self) -> float:
         bound = min(_LONGEST_WAIT_S, self.limits.backoff_s * 2.0 ** (self.charged - 1))
@@ -144,7 +149,9 @@ async def ask_until_answered(
         wait_s = retries.wait_after(failed)
         watch.on_failed_try(failed, wait_s)
         if wait_s is None:
-            failed.never_reached = retries.says_settings_are_wrong(failed)
+            failed.is_of_endpoint = retries.concerns_endpoint(failed)
+            if limiter.down_since is not None:
+                failed.hint = failed.hint or "Resume the run when the provider is back, or raise limits.max_outage_s."
             raise failed
         is_throttled = retries.waits_with_all(failed)
         if not is_throttled:  # of a provider that is down the limiter knows best when it is back

@@ -128,6 +128,27 @@ def test_a_server_that_never_succeeds_stops_the_run_early(console, home: Path) -
     assert again.data["summary"]["tally"]["passed"] > 90
 
 
+def test_a_provider_that_stays_away_for_too_long_stops_the_run_and_breaks_few_cases(console, home: Path) -> None:
+    asked = 0
+
+    def answer(request: dict[str, Any]) -> Scripted:
+        nonlocal asked
+        asked += 1
+        return right(request, fault="r529" if asked > 30 else "")
+
+    with OpenAIServer(answer) as server:
+        write_models(home, server, "max_outage_s = 0.2")
+        data = write_suite(home / "data", 100)
+        ended = console("run", "-m", "m", "-s", "lookups", "--data", data, "-c", 8, "--json", "--quiet")
+        assert ended.data["summary"]["state"] == "halted"
+        assert "max_outage_s" in ended.data["summary"]["message"]
+        outcomes = Counter(verdict.outcome for verdict, _, _ in results(Path(ended.data["folder"])).values())
+        assert outcomes == {Outcome.PASSED: 30}, "what was not answered can be resumed"
+        server.answer = right
+        again = console("resume", "--data", data, "--json", "--quiet")
+    assert again.data["summary"]["tally"]["passed"] == 100
+
+
 def named(status: str, retry_after: str) -> Callable[[Exchange], None]:
     def refuse(exchange: Exchange) -> None:
         exchange.error(status, "try again later", retry_after=retry_after)
