@@ -218,5 +218,5 @@ def _parse_row(line: str, where: str) -> Row:
     checked_row = cast(Row, row)
     reward = checked_row.get("reward")
     if isinstance(reward, bool) or not isinstance(reward, int | float) or not abs(reward) <= sys.float_info.max:
-        raise UsageError("`reward` must be a finite number", where=where)
+        raise UsageError("`reward` must be a number, and finite", where=where)
     return checked_row
