@@ -133,7 +133,7 @@ class Conversation:
             self.docs = with_hints(self.entry.function, self.entry, self.wording)
             prompt = system_prompt(self.docs, "", self.wording) if self.handler.described_in_prompt else ""
             opening = first_turn(self.entry, self.wording, prompt=prompt, memory=self.memory)
-            self.history = self.handler.open_turn(opening, 0)
+            self.history = self.handler.open_turn(opening, 0, self.docs)
             return
         messages = list(self.entry.question[number])
         added = self.withheld.get(str(number))
@@ -141,7 +141,7 @@ class Conversation:
             native = self.handler.native
             self.docs = [*self.docs, *added] if native else self.docs
             messages.insert(0, added_functions(added, self.wording, "fc" if native else "prompt"))
-        self.history += self.handler.open_turn(messages, number)
+        self.history += self.handler.open_turn(messages, number, self.docs)
 
     async def _turn(self, turn: int) -> tuple[list[Any], bool]:
         """Play one turn; returns its steps and whether it ended by itself."""

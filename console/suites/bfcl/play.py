@@ -16,7 +16,7 @@ def question_of(entry: Entry, wording: Wording, handler: Handler) -> tuple[list[
     """Return the messages and the tools of a single-turn entry, as they are sent."""
     docs = with_hints(entry.function, entry, wording)
     prompt = system_prompt(docs, entry.config, wording) if handler.described_in_prompt else ""
-    history = handler.open_turn(first_turn(entry, wording, prompt=prompt), 0)
+    history = handler.open_turn(first_turn(entry, wording, prompt=prompt), 0, docs)
     return handler.request(history, docs, 0), handler.tools(docs)
 
 

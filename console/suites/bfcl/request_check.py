@@ -83,7 +83,7 @@ class ServiceExchange:
         answer = row.get("reply")
         if not isinstance(answer, dict | list):
             raise UsageError("a line needs `reply` (what the server answered)")
-        if profile.wire != "chat":
+        if profile.wire in _READERS:
             return _READERS[profile.wire](cast(dict[str, Any], answer))
         builder = ReplyBuilder(lambda kind, text: None, Redactor())
         for chunk in cast(list[Any], answer if isinstance(answer, list) else [answer]):
@@ -94,16 +94,18 @@ class ServiceExchange:
     def shown(self, profile: Profile, request: ChatRequest) -> Row:
         """Show what a run sends, but for the field that asks for a stream."""
         model = ModelConfig(name=profile.name, model_id=profile.model_id, temperature=0.001)
-        base = urlsplit(SERVICES[profile.handler].base_url).path
-        path = _PATHS[profile.wire].format(base=base, model=profile.model_id)
-        if profile.wire == "chat":
+        service = SERVICES[profile.handler]
+        base = urlsplit(service.base_url).path
+        path = _PATHS.get(profile.wire, _CHAT_PATH).format(base=base, model=profile.model_id)
+        if profile.wire not in _BODIES:
             request = msgspec.structs.replace(request, params={"stream": False, **request.params})
-            return {"path": path, "body": chat_body(model, request)}
+            unstreamed = {"stream": False} if service.says_unstreamed else {}
+            return {"path": path, "body": chat_body(model, request) | unstreamed}
         return {"path": path, "body": _BODIES[profile.wire](model, request)}
 
 
+_CHAT_PATH = "{base}/chat/completions"
 _PATHS = {
-    "chat": "{base}/chat/completions",
     "responses": "{base}/responses",
     "anthropic": "{base}/v1/messages",
     "gemini": "{base}/v1beta/models/{model}:generateContent",

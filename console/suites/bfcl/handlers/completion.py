@@ -32,7 +32,8 @@ class CompletionHandler:
         del long
         return self.template.request
 
-    def open_turn(self, messages: Sequence[Message], number: int) -> list[Turn]:
+    def open_turn(self, messages: Sequence[Message], number: int, docs: Sequence[Doc]) -> list[Turn]:
+        del docs
         turn = [cast(Turn, message) for message in messages]
         return turn if number and self.template.first_turn_only else self.template.open_turn(turn)
 

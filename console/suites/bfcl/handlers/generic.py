@@ -20,8 +20,8 @@ class NativeHandler:
         del long
         return {}
 
-    def open_turn(self, messages: Sequence[Message], number: int) -> list[Turn]:
-        del number
+    def open_turn(self, messages: Sequence[Message], number: int, docs: Sequence[Doc]) -> list[Turn]:
+        del number, docs
         return [cast(Turn, message) for message in messages]
 
     def tools(self, docs: Sequence[Doc]) -> list[dict[str, Any]]:
@@ -54,8 +54,8 @@ class PromptHandler:
         del long
         return {}
 
-    def open_turn(self, messages: Sequence[Message], number: int) -> list[Turn]:
-        del number
+    def open_turn(self, messages: Sequence[Message], number: int, docs: Sequence[Doc]) -> list[Turn]:
+        del number, docs
         return [cast(Turn, message) for message in messages]
 
     def tools(self, docs: Sequence[Doc]) -> list[dict[str, Any]]:

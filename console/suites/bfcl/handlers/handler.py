@@ -38,8 +38,8 @@ class Handler(Protocol):
         """Return fields that requests carry beside the model's own; `long` in conversations of several requests."""
         ...
 
-    def open_turn(self, messages: Sequence[Message], number: int) -> list[Turn]:
-        """Return the dataset's messages of a turn as this handler keeps them."""
+    def open_turn(self, messages: Sequence[Message], number: int, docs: Sequence[Doc]) -> list[Turn]:
+        """Return the dataset's messages of a turn as this handler keeps them; `docs` are the functions on offer."""
         ...
 
     def tools(self, docs: Sequence[Doc]) -> list[dict[str, Any]]:

@@ -41,8 +41,8 @@ class ServiceHandler:
             fields.setdefault("tools", [])
         return fields
 
-    def open_turn(self, messages: Sequence[Message], number: int) -> list[Turn]:
-        del number
+    def open_turn(self, messages: Sequence[Message], number: int, docs: Sequence[Doc]) -> list[Turn]:
+        del number, docs
         turn = [cast(Turn, message) for message in messages]
         merges = self.service.merges_native_users if self.native else self.service.merges_users
         return users_merged(turn) if merges else turn
@@ -63,4 +63,12 @@ class ServiceHandler:
         return self.executable(output)
 
     def show_results(self, answer: Turn, calls: Sequence[str], results: Sequence[str]) -> list[Turn]:
-        return GENERIC["fc" if self.native else "prompt"].show_results(answer, calls, results)
+        if not self.native:
+            return GENERIC["prompt"].show_results(answer, calls, results)
+        if self.service.hides_text:
+            return [{"role": "tool", "content": text} for text in results]
+        shown = GENERIC["fc"].show_results(answer, calls, results)
+        if self.service.names_results:
+            for message, call in zip(shown, answer.get("tool_calls", ()), strict=False):
+                message["name"] = call["function"]["name"]
+        return shown

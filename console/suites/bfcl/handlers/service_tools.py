@@ -39,9 +39,10 @@ def service_tools(docs: Sequence[Doc], service: Service, *, plain_parameters: bo
             function["name"] = doc["name"]
         if plain_parameters:
             _make_plain(function["parameters"])
-        if service.response_in_description and "response" in function:
+        if service.response != "field" and "response" in function:
             shown = json.dumps(function.pop("response"))
-            function["description"] += f" The response field has the following schema: {shown}"
+            if service.response == "description":
+                function["description"] += f" The response field has the following schema: {shown}"
     return tools
 
 

@@ -38,12 +38,20 @@ class Service:
     """Whether, in prompting, user messages of a turn that follow each other are joined."""
     merges_native_users: bool = False
     """The same with tools."""
+    names_results: bool = False
+    """Whether a tool message carries the name of its function."""
+    says_unstreamed: bool = False
+    """Whether the official request, which does not stream, says so; ours asks for a stream."""
+    hides_text: bool = False
+    """Whether an answer is put back as calls alone, and results without the ids of their calls."""
+    answer_fields: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    """Further fields of the messages that put answers back."""
     always_tools: bool = False
     """Whether a list of tools is sent even when it is empty."""
     dotted_names: bool = False
     """Whether function names keep their dots."""
-    response_in_description: bool = False
-    """Whether the schema of a function's response is told in its description, instead of a field."""
+    response: str = "field"
+    """Where the schema of a function's response stands: its own `field`, the `description`, or `nowhere`."""
 
 
 _LOCAL = "http://localhost:8000/v1"
@@ -95,8 +103,30 @@ SERVICES: Mapping[str, Service] = {
         "NOVITA_API_KEY",
         native=_NOTHING,
         prompting=_NOTHING,
-        response_in_description=True,
+        response="description",
     ),
+    "MistralHandler": Service(
+        "https://api.mistral.ai/v1",
+        "MISTRAL_API_KEY",
+        native=_NOTHING,
+        prompting=_NOTHING,
+        keeps_reasoning=False,
+        names_results=True,
+        says_unstreamed=True,
+        answer_fields={"prefix": False},
+        always_tools=True,
+        response="nowhere",
+    ),
+    "FireworksHandler": Service(
+        "https://api.fireworks.ai/inference/v1",
+        "FIREWORKS_API_KEY",
+        native=_NOTHING,
+        hides_text=True,
+        dotted_names=True,
+        response="description",
+    ),
+    "NemotronHandler": Service("https://integrate.api.nvidia.com/v1", "NVIDIA_API_KEY"),
+    "DMCitoHandler": Service("http://localhost:8000/v1", "DMCITO_API_KEY"),
     "OpenAIResponsesHandler": Service(
         "https://api.openai.com/v1",
         "OPENAI_API_KEY",
@@ -113,13 +143,13 @@ SERVICES: Mapping[str, Service] = {
         merges_users=True,
         merges_native_users=True,
         always_tools=True,
-        response_in_description=True,
+        response="description",
     ),
     "GeminiHandler": Service(
         "https://generativelanguage.googleapis.com",
         "GOOGLE_API_KEY",
         native={"thinkingConfig": {"include_thoughts": True}},
         prompting={"thinkingConfig": {"include_thoughts": True}},
-        response_in_description=True,
+        response="description",
     ),
 }

@@ -9,12 +9,15 @@ from console.suites.bfcl.execution import executable_calls
 from console.suites.bfcl.handlers.completion import CompletionHandler
 from console.suites.bfcl.handlers.generic import GENERIC
 from console.suites.bfcl.handlers.handler import Handler
+from console.suites.bfcl.handlers.own_prompts import DMCitoHandler, NemotronHandler, own_prompt_texts
 from console.suites.bfcl.handlers.service import ServiceHandler
 from console.suites.bfcl.handlers.services import SERVICES
 from console.suites.bfcl.handlers.wires import READINGS
 from console.suites.bfcl.profile import Profile
 from console.suites.bfcl.templates.release_texts import ReleaseTexts
 from console.suites.bfcl.templates.table import template_named
+
+_OWN_PROMPTS = {"DMCitoHandler": DMCitoHandler, "NemotronHandler": NemotronHandler}
 
 
 def handler_of(setting: Setting, dataset: Dataset) -> Handler:
@@ -33,6 +36,9 @@ def handler_for(profile: Profile, dataset: Dataset) -> Handler:
     if profile.wire == "completions":
         texts = ReleaseTexts(dataset.wording_root)
         return CompletionHandler(template_named(profile.template), texts, executable)
+    if profile.handler in _OWN_PROMPTS:
+        texts = own_prompt_texts(dataset.wording_root)
+        return _OWN_PROMPTS[profile.handler](SERVICES[profile.handler], texts, executable)
     service, reading = SERVICES.get(profile.handler), READINGS.get(profile.wire)
     if service is None or reading is None:
         raise UsageError(

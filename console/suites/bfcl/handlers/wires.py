@@ -26,7 +26,9 @@ class WireReading:
 
 
 def _chat_message(reply: Reply, service: Service) -> Turn:
-    message = cast(Turn, reply.message())
+    message: Turn = {**cast(Turn, reply.message()), **service.answer_fields}
+    if service.hides_text:
+        return {**message, "content": "", "tool_calls": message.get("tool_calls", [])}
     if service.keeps_reasoning and reply.reasoning:
         message["reasoning_content"] = reply.reasoning
     return message
@@ -99,6 +101,7 @@ def _content(reply: Reply) -> list[dict[str, Any]]:
 
 READINGS = {
     "chat": WireReading(_chat_native, _chat_prompting),
+    "mistral": WireReading(_chat_native, _chat_prompting),
     "responses": WireReading(_responses_native, _responses_prompting),
     "anthropic": WireReading(_anthropic_native, _anthropic_prompting),
     "gemini": WireReading(_gemini_native, _gemini_prompting),

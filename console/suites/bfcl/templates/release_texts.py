@@ -18,9 +18,9 @@ _HINT = "Pull the supported release again with `eval-console pull bfcl`."
 class ReleaseTexts:
     """The literals of one unpacked release."""
 
-    def __init__(self, package: Path | None) -> None:
+    def __init__(self, package: Path | None, folder: str = HANDLERS) -> None:
         """Take the folder `bfcl_eval` of the release; None where a dataset came without one. Nothing is read yet."""
-        self._package = package
+        self._package, self._folder = package, folder
 
     def of(self, module: str, place: str) -> tuple[str, ...]:
         """Return the string literals of a function or constant, such as `ArchHandler._format_prompt` of `arch`.
@@ -30,7 +30,7 @@ class ReleaseTexts:
         """
         if self._package is None:
             raise UsageError("templates of local models are read from the official release", hint=_HINT)
-        return _literals(self._package / HANDLERS / f"{module}.py", place)
+        return _literals(self._package / self._folder / f"{module}.py", place)
 
 
 @lru_cache(maxsize=64)
