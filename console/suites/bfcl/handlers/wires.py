@@ -46,6 +46,11 @@ def _chat_prompting(reply: Reply, service: Service) -> Answer:
     return Answer(reply.content, _chat_message(reply, service))
 
 
+def _mistral_native(reply: Reply, service: Service) -> Answer:
+    """Take the calls alone: officially the text of an answer without any is lost."""
+    return Answer(_calls_as_text(reply), _chat_message(reply, service))
+
+
 def _responses_native(reply: Reply, service: Service) -> Answer:
     del service
     return Answer(_calls_as_text(reply) or reply.content, cast(Turn, reply.message()))
@@ -101,7 +106,7 @@ def _content(reply: Reply) -> list[dict[str, Any]]:
 
 READINGS = {
     "chat": WireReading(_chat_native, _chat_prompting),
-    "mistral": WireReading(_chat_native, _chat_prompting),
+    "mistral": WireReading(_mistral_native, _chat_prompting),
     "responses": WireReading(_responses_native, _responses_prompting),
     "anthropic": WireReading(_anthropic_native, _anthropic_prompting),
     "gemini": WireReading(_gemini_native, _gemini_prompting),
