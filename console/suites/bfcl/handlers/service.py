@@ -43,7 +43,8 @@ class ServiceHandler:
 
     def open_turn(self, messages: Sequence[Message], number: int, docs: Sequence[Doc]) -> list[Turn]:
         del number, docs
-        turn = [cast(Turn, message) for message in messages]
+        fields = self.service.answer_fields
+        turn = [{**message, **(fields if message["role"] == "assistant" else {})} for message in messages]
         merges = self.service.merges_native_users if self.native else self.service.merges_users
         return users_merged(turn) if merges else turn
 
