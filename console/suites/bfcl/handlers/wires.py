@@ -47,8 +47,14 @@ def _chat_prompting(reply: Reply, service: Service) -> Answer:
 
 
 def _mistral_native(reply: Reply, service: Service) -> Answer:
-    """Take the calls alone: officially the text of an answer without any is lost."""
-    return Answer(_calls_as_text(reply), _chat_message(reply, service))
+    """Take the calls alone: officially the text of an answer without any is lost.
+
+    Calls are put back with `index: 0`, which the official client writes into each.
+    """
+    message = _chat_message(reply, service)
+    if reply.tool_calls:
+        message["tool_calls"] = [{**call, "index": 0} for call in message["tool_calls"]]
+    return Answer(_calls_as_text(reply), message)
 
 
 def _responses_native(reply: Reply, service: Service) -> Answer:
