@@ -32,6 +32,14 @@ def condensed(value: Any) -> Any:
     return [condensed(inner) for inner in cast(list[Any], value)] if isinstance(value, list) else value
 
 
+def is_condensed(value: Any) -> bool:
+    """Whether a recorded reply lacks a long text, without which nobody can tell what is sent next."""
+    if isinstance(value, Mapping):
+        fields = cast(Mapping[str, Any], value)
+        return fields.keys() == {"sha256", "chars"} or any(map(is_condensed, fields.values()))
+    return any(map(is_condensed, cast(list[Any], value))) if isinstance(value, list) else False
+
+
 def recorded() -> list[Row]:
     with gzip.open(CASES, "rt", encoding="utf-8") as lines:
         return [json.loads(line) for line in lines]
@@ -44,13 +52,15 @@ def answers_to(rows: list[Row]) -> list[Row | UsageError]:
 
 @needs_cases
 def test_requests_are_the_official_ones():
-    rows = [row for row in recorded() if row["handler"] in SERVICES]
+    shortened = {(row["model"], row["id"]) for row in recorded() if is_condensed(row["reply"])}
+    offered = [row for row in recorded() if row["handler"] in SERVICES]
+    rows = [row for row in offered if (row["model"], row["id"]) not in shortened]
     different = [
         (row["model"], row["id"], row["step"])
         for row, answer in zip(rows, answers_to(rows), strict=True)
         if isinstance(answer, UsageError) or (answer["path"], condensed(answer["body"])) != (row["path"], row["body"])
     ]
-    assert len(rows) > 800
+    assert len(rows) > 900
     assert different == []
 
 
