@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from console.core.case import Case, Key, Setting
 from console.core.chat import Reply, Usage
-from console.suites.cavebench.play import play_case
+from console.suites.cavebench.play import Dataset, play_case
 
 STEPS, AT_ONCE = 100, 8
 MODULE = '''
@@ -63,7 +63,7 @@ async def steps_and_start() -> None:
         with tempfile.TemporaryDirectory() as folder:
             case = case_in(Path(folder))
             stage, began = Clock(), time.perf_counter()
-            await play_case(case, stage, Setting("cave"), Path(folder))  # type: ignore[arg-type]
+            await play_case(case, stage, Setting("cave"), Dataset(Path(folder), ()))  # type: ignore[arg-type]
         ready.append(stage.times[0] - began)
         steps += [later - earlier for earlier, later in zip(stage.times, stage.times[1:], strict=False)]
     ordered = sorted(steps)
@@ -105,12 +105,12 @@ async def conversations(count: int) -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         case, alive = case_in(folder), list[int]()
-        await play_case(case, Ended(None, alive), Setting("cave"), folder)  # type: ignore[arg-type]
+        await play_case(case, Ended(None, alive), Setting("cave"), Dataset(folder, ()))  # type: ignore[arg-type]
         before, idle = left_behind(), memory_kb()
         for done in range(0, count, AT_ONCE):
             gate = asyncio.Barrier(AT_ONCE) if done == 0 else None
             await asyncio.gather(
-                *(play_case(case, Ended(gate, alive), Setting("cave"), folder) for _ in range(AT_ONCE))  # type: ignore[arg-type]
+                *(play_case(case, Ended(gate, alive), Setting("cave"), Dataset(folder, ())) for _ in range(AT_ONCE))  # type: ignore[arg-type]
             )
         after, end = left_behind(), memory_kb()
     each = (max(alive) - idle) / AT_ONCE

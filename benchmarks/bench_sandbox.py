@@ -41,7 +41,10 @@ async def lives(layers: Layers) -> tuple[list[float], list[float], str]:
 
 
 async def main() -> None:
-    for name, layers in (("limits only", Layers(False, False, False)), ("all layers", Layers())):
+    for name, layers in (
+        ("limits only", Layers(namespaces=False, landlock=0, seccomp=False)),
+        ("all layers", Layers()),
+    ):
         starts, ends, level = await lives(layers)
         print(level)
         show(f"start, {name}", starts)
