@@ -67,6 +67,27 @@ async def test_time_of_the_engine_does_not_count() -> None:
     await worker.kill()
 
 
+async def nothing(kind: str, data: Any) -> Any:
+    return None
+
+
+async def test_only_the_named_questions_give_new_time_and_room() -> None:
+    worker = await started()
+    code = "import time\nfor n in range(6):\n  time.sleep(0.4)\n  port.ask('more', 1)\nprint('done')"
+    assert (await run(worker, code, on_ask=nothing, new_span=("more",), wall_s=2))["output"] == "done\n"
+    with pytest.raises(WorkerLost) as caught:
+        await run(worker, code, on_ask=nothing, wall_s=2)
+    assert caught.value.cause == "timeout"
+
+
+@pytest.mark.parametrize("message", ["port.tell('x', 1)", "port.ask('x', 1)"])
+async def test_messages_are_counted(message: str) -> None:
+    worker = await started(limits=Limits(call_messages=50))
+    with pytest.raises(WorkerLost, match="sent too much") as caught:
+        await run(worker, f"while True: {message}", on_ask=nothing)
+    assert caught.value.cause == "protocol"
+
+
 async def test_a_question_nobody_answers() -> None:
     worker = await started()
     assert "nobody answers" in (await run(worker, "port.ask('x', 1)"))["message"]
