@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from engine.test_engine import Script, always_right, ended, new_engine, records, script, until
-from hypothesis import given, seed, settings
+from hypothesis import example, given, seed, settings
 from hypothesis import strategies as st
 from support.dialogue_suite import DialogueSuite
 from support.power_cut_disk import PowerCutDisk, times
@@ -185,12 +185,14 @@ steps = st.lists(st.sampled_from(["append", "append", "sync", "bad sync", "reope
 
 @seed(12)
 @settings(max_examples=int(os.environ.get("EVAL_CONSOLE_JOURNALS", "100")), deadline=None)
+@example(["bad write", "bad sync", "sync"], True)
 @given(steps, st.booleans())
 def test_what_a_good_sync_has_confirmed_survives_any_power_cut(
     tmp_path_factory: pytest.TempPathFactory, taken: list[str], only_grows: bool
 ) -> None:
     """Appends, syncs, failing writes and syncs and new writers in any order; also where nothing can be cut off."""
     folder = tmp_path_factory.mktemp("j")
+    left = folder / "left.jsonl"
     with pytest.MonkeyPatch.context() as patch:
         refused = {"ftruncate"} if only_grows else set[str]()
         disk = PowerCutDisk(
@@ -210,13 +212,12 @@ def test_what_a_good_sync_has_confirmed_survives_any_power_cut(
                 close(writer)
                 writer = JournalWriter(folder / JOURNAL)
             refused -= {"fdatasync"}
-            left = folder / "left.jsonl"
             left.write_bytes(disk.after_power_cut(folder / JOURNAL))
             read = JournalReader(left).read_new()
             assert [record for record in read if record in written[:confirmed]] == written[:confirmed]
         writer.close()
-        assert disk.after_power_cut(folder / JOURNAL) == (folder / JOURNAL).read_bytes()
-        assert JournalReader(folder / JOURNAL).read_new() == written
+        left.write_bytes(disk.after_power_cut(folder / JOURNAL))  # where a fragment was left, it may hold another one
+        assert JournalReader(left).read_new() == JournalReader(folder / JOURNAL).read_new() == written
 
 
 def sync(writer: JournalWriter) -> bool:
