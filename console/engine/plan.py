@@ -21,7 +21,7 @@ from console.suites.catalog import Catalog
 from console.suites.headline import HasHeadline
 from console.suites.modes import find_mode
 from console.suites.selection import select_cases
-from console.suites.suite import GivesWarnings, HasNeeds, Option, SettlesOptions, Suite
+from console.suites.suite import AdaptsToModels, GivesWarnings, HasNeeds, Option, SettlesOptions, Suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +77,8 @@ def prepare(plan: Plan) -> PreparedRun:
         options = suite.settle(options, {role: config.name for role, config in models.items() if role != "model"})
     mode = find_mode(suite, plan.mode or None, model.mode)
     setting = Setting(mode=mode, options=options, edit=plan.edit)
+    if isinstance(suite, AdaptsToModels):
+        setting = suite.adapt(setting, model, plan.mode)
     cases = select_cases(suite, plan.selection, setting)
     if not cases:
         raise UsageError("the selection holds no case", hint="Widen --category, --ids or --limit.")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import msgspec
 
@@ -12,6 +12,9 @@ from console.core.comparison import Comparison
 from console.core.fault import UsageError
 from console.core.outcome import Outcome, Verdict
 from console.suites.stage import Stage
+
+if TYPE_CHECKING:
+    from console.config.model import ModelConfig
 
 
 class Option(msgspec.Struct, frozen=True):
@@ -186,6 +189,24 @@ class SettlesOptions(Protocol):
 
         Raises:
             UsageError: an option is wrong or a file cannot be read.
+        """
+        ...
+
+
+@runtime_checkable
+class AdaptsToModels(Protocol):
+    """A suite that knows some models by name, and asks and reads each of them in its own way."""
+
+    def adapt(self, setting: Setting, model: "ModelConfig", mode: str | None) -> Setting:
+        """Return the setting of a run with a model.
+
+        Args:
+            setting: the same for every model.
+            model: as models.toml describes it.
+            mode: what a person chose; None: nothing, so that the model may decide.
+
+        Raises:
+            UsageError: what models.toml says of the model is unknown here, or is not what the person chose.
         """
         ...
 

@@ -29,6 +29,7 @@ from console.exchange.bfcl_sink import ResultSink, no_states
 from console.store.runs import create_run
 from console.suites.bfcl.categories import FORMAT_SENSITIVITY, is_prerequisite
 from console.suites.bfcl.decoding import family_of
+from console.suites.bfcl.profile import profiles
 from console.suites.bfcl.suite import BfclSuite
 
 _IDS = "test_case_ids_to_generate.json"
@@ -121,7 +122,7 @@ def _selection(args: GenerateArguments, model: str) -> Selection:
     if missing:
         args.output.say(f"not in {args.suite}, left out: {', '.join(missing)}")
     chosen = tuple(name for name in chosen_categories if name in available)
-    if len(chosen) > 1 and FORMAT_SENSITIVITY in chosen and _mode(args, model) == "fc":
+    if len(chosen) > 1 and FORMAT_SENSITIVITY in chosen and _calls_natively(args, model):
         args.output.say(f"{model}: {FORMAT_SENSITIVITY} varies the prompt, and is left out with native tools")
         chosen = tuple(name for name in chosen if name != FORMAT_SENSITIVITY)
     if not chosen:
@@ -129,9 +130,13 @@ def _selection(args: GenerateArguments, model: str) -> Selection:
     return Selection(categories=chosen)
 
 
-def _mode(args: GenerateArguments, model: str) -> str | None:
+def _calls_natively(args: GenerateArguments, model: str) -> bool:
+    """Whether a model counts as a function-calling one, by its row in the registry or by the mode."""
     config = load_models(find_models_file(args.models)).models.get(model)
-    return args.mode or (config.mode if config else None)
+    profile = profiles().get(config.bfcl_name or "") if config else None
+    if profile is not None:
+        return profile.is_fc
+    return (args.mode or (config.mode if config else None)) == "fc"
 
 
 def _chosen_ids(path: Path) -> tuple[str, ...]:

@@ -4,12 +4,18 @@ Runs of ours that name no row have one of two forms: text of a prompted model, o
 """
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from console.core.case import Setting
 from console.core.fault import UsageError
 from console.core.suggestion import nearest_names
 from console.suites.bfcl.decode.family import FAMILIES
-from console.suites.bfcl.profile import Profile, profiles
+from console.suites.bfcl.profile import Profile, find_profile, profiles
+
+if TYPE_CHECKING:
+    from console.config.model import ModelConfig
 
 FAMILY = "family"
 """Key of a setting's extras: the decode family."""
@@ -32,9 +38,43 @@ def sent_underscored(setting: Setting) -> bool:
 
 
 def profile_setting(profile: Profile) -> Setting:
-    """Return the setting of a row: its mode, its decode family and its name rule."""
+    """Return the setting of a row: its mode, its decode family and its name rule.
+
+    Models that are served locally are all prompted, with tools in their own templates.
+    """
     extras = {PROFILE: profile.name, FAMILY: profile.family, UNDERSCORE_TO_DOT: profile.underscore_to_dot}
-    return Setting(mode="fc" if profile.is_fc else "prompt", extras=extras)
+    return Setting(mode="fc" if profile.is_fc and not profile.template else "prompt", extras=extras)
+
+
+def profile_of(setting: Setting) -> Profile | None:
+    """Return the row that decides how a run's model is asked and read; None where none does."""
+    name = setting.extras.get(PROFILE)
+    return profiles().get(name) if isinstance(name, str) else None
+
+
+def with_row(setting: Setting, model: "ModelConfig", mode: str | None) -> Setting:
+    """Return a setting with what the row of a model's `bfcl_name` decides.
+
+    Args:
+        setting: the same for every model.
+        model: with a `bfcl_name`.
+        mode: what a person chose; None: nothing.
+
+    Raises:
+        UsageError: there is no such row, or a person chose another mode.
+    """
+    where = f"models.toml:{model.line}" if model.line else "models.toml"
+    try:
+        row = profile_setting(find_profile(str(model.bfcl_name)))
+    except UsageError as error:
+        raise UsageError(f"[{model.name}] bfcl_name: {error.message}", where=where, hint=error.hint) from None
+    if mode is not None and mode != row.mode:
+        raise UsageError(
+            f"{model.name} is asked as {model.bfcl_name}, whose mode is {row.mode}",
+            where="--mode",
+            hint=f"Leave the mode out, or bfcl_name ({where}).",
+        )
+    return msgspec.structs.replace(setting, mode=row.mode, extras=setting.extras | row.extras)
 
 
 def reading_of(setting: Setting) -> str:

@@ -19,6 +19,7 @@ from console.suites.bfcl.entry import Entry, entry_of
 from console.suites.suite import Category, Estimate, LineChecker, Option, Report, Result, SuiteEntry
 
 if TYPE_CHECKING:
+    from console.config.model import ModelConfig
     from console.suites.bfcl.handlers.handler import Handler
     from console.suites.bfcl.wording import Wording
     from console.suites.leaderboard import LeaderboardRules
@@ -99,6 +100,21 @@ class BfclSuite:
         from console.suites.bfcl.web_search.choice import with_absolute_path
 
         return with_absolute_path(options, self.dataset)
+
+    def adapt(self, setting: Setting, model: "ModelConfig", mode: str | None) -> Setting:
+        """Let the registry's row of a model decide how it is asked and how its answers are read.
+
+        Raises:
+            UsageError: `bfcl_name` is no registry name, its row cannot be asked here, or a person chose another mode.
+        """
+        if model.bfcl_name is None:
+            return setting
+        from console.suites.bfcl.decoding import with_row
+        from console.suites.bfcl.handlers.table import handler_of
+
+        adapted = with_row(setting, model, mode)
+        handler_of(adapted, self.dataset)
+        return adapted
 
     def check_needs(self, cases: Sequence[Case], setting: Setting) -> None:
         """Look for the weights of the vector memory, and for what web search needs, where such cases are chosen.

@@ -15,6 +15,8 @@ FAMILIES = (
     *("mining", "gorilla", "nemotron", "tool_call_tags", "falcon3", "llama31", "bitagent", "xlam", "hammer"),
     *("granite20b", "thinkagent", "glm_local", "minicpm_fc", "functiongemma"),
 )
+PROMPTED = ("prompt", "gemini_prompt", "phi_prompt")
+"""Those of models that the benchmark's own prompt tells how to write calls."""
 
 
 @dataclass(frozen=True, slots=True)

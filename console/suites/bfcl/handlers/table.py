@@ -5,9 +5,11 @@ from functools import partial
 from console.core.case import Setting
 from console.core.fault import UsageError
 from console.suites.bfcl.dataset import Dataset
+from console.suites.bfcl.decode.family import PROMPTED
+from console.suites.bfcl.decoding import profile_of
 from console.suites.bfcl.execution import executable_calls
 from console.suites.bfcl.handlers.completion import CompletionHandler
-from console.suites.bfcl.handlers.generic import GENERIC
+from console.suites.bfcl.handlers.generic import GENERIC, NATIVE_FORMS, NativeHandler, PromptHandler
 from console.suites.bfcl.handlers.handler import Handler
 from console.suites.bfcl.handlers.own_prompts import DMCitoHandler, NemotronHandler, own_prompt_texts
 from console.suites.bfcl.handlers.service import ServiceHandler
@@ -21,9 +23,24 @@ _OWN_PROMPTS = {"DMCitoHandler": DMCitoHandler, "NemotronHandler": NemotronHandl
 
 
 def handler_of(setting: Setting, dataset: Dataset) -> Handler:
-    """Return the handler of a setting."""
-    del dataset
-    return GENERIC[setting.mode]
+    """Return the handler of a setting: chat completions, as the model's row has them, or in their generic form.
+
+    Raises:
+        UsageError: a row that cannot be asked by chat completions.
+    """
+    profile = profile_of(setting)
+    if profile is None:
+        return GENERIC[setting.mode]
+    if profile.wire == "chat":
+        return handler_for(profile, dataset)
+    if profile.family in NATIVE_FORMS:
+        return NativeHandler(profile.family)
+    if profile.family in PROMPTED:
+        return PromptHandler(profile.family)
+    raise UsageError(
+        f"{profile.name} is asked by its own template over /v1/completions, which runs do not offer",
+        hint="`bfcl evaluate` scores results of it; without bfcl_name it is asked in the generic way.",
+    )
 
 
 def handler_for(profile: Profile, dataset: Dataset) -> Handler:
