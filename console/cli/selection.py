@@ -11,7 +11,7 @@ from typing import Any
 from console.cli.budget_arguments import BudgetArguments, add_budget_arguments, budget_of
 from console.cli.name_lists import split
 from console.config.paths import presets_files
-from console.config.preset import ROLES, Preset, load_presets, read_suite_words
+from console.config.preset import Preset, load_presets, read_suite_words
 from console.core.fault import UsageError
 
 
@@ -31,7 +31,7 @@ class PresetArguments(BudgetArguments):
     concurrency: int | None
     mode: str | None
     option: list[str]
-    judge: str | None
+    judge: list[str]
     embedding: str | None
     name: str | None
     queue: bool
@@ -59,7 +59,8 @@ def add_preset_arguments(parser: argparse.ArgumentParser) -> None:
                      help="a mode of the suite (see `suites NAME`); default: as models.toml says")  # fmt: skip
     how.add_argument("--option", action="append", default=[], metavar="K=V",
                      help="a suite option, or suite/option; V is JSON or text")  # fmt: skip
-    how.add_argument("--judge", metavar="NAME", help="model for the role judge")
+    how.add_argument("--judge", action="append", default=[], metavar="NAME",
+                     help="model for the role judge; a second one grades too and decides nothing")  # fmt: skip
     how.add_argument("--embedding", metavar="NAME", help="model for the role embedding")
     how.add_argument("--name", metavar="TEXT", help="name of the run")
     how.add_argument("--queue", action="store_true", help="play in the background, after what is queued already")
@@ -92,7 +93,9 @@ def preset_of(args: PresetArguments) -> Preset:
         changed["seed"] = None if args.sample is None else args.seed or 0
     elif args.seed is not None:
         changed["seed"] = args.seed
-    roles = {role: getattr(args, role) for role in ROLES if getattr(args, role) is not None}
+    roles = dict(zip(("judge", "second_judge"), args.judge, strict=False))
+    if args.embedding is not None:
+        roles["embedding"] = args.embedding
     return dataclasses.replace(
         base,
         **changed,
@@ -122,6 +125,8 @@ def _check_counts(args: PresetArguments) -> None:
     for flag, value in counts:
         if value is not None and value < 1:
             raise UsageError(f"must be at least 1, not {value}", where=flag)
+    if len(args.judge) > 2:
+        raise UsageError("at most two judges can be compared", where="--judge", hint="Name two.")
     if args.sample is not None and args.limit is not None:
         raise UsageError("--sample and --limit exclude each other", hint="Give one of them.")
     if args.seed is not None and args.sample is None and not args.preset:

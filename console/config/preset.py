@@ -24,8 +24,8 @@ from console.core.fault import UsageError
 from console.core.run import Budget
 from console.core.suggestion import nearest
 
-ROLES = ("judge", "embedding")
-"""Roles that an option of `run` names a model for."""
+ROLES = ("judge", "second_judge", "embedding")
+"""Roles that an option of `run` names a model for; the second `--judge` is the second judge."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,13 +27,14 @@ def pick_model(book: ModelBook, name: str) -> ModelConfig:
 def fill_roles(
     book: ModelBook, model: ModelConfig, suite: Suite, options: dict[str, object], chosen: dict[str, str]
 ) -> dict[str, ModelConfig]:
-    """Return a model for every role of the run, `model` included.
+    """Return a model for every role of the run, `model` included, and for those that a suite can do without.
 
     Raises:
         UsageError: a role without a model, or one that is not known.
     """
     named = suite.role_models(options) if isinstance(suite, NamesRoles) else {}
     needed = suite.roles(options)
+    needed += tuple(role for role in chosen if role not in needed and f"{role}_model" in options)
     for role in chosen:
         if role not in needed:
             raise UsageError(f"the suite {suite.entry.name} has no use for a {role}", where=f"--{role}")

@@ -127,7 +127,7 @@ class CallWatch:
 
 _CUT = frozenset({"length", "content_filter"})
 """Ends of a reply that are not the model's own."""
-_STATES = {"model": "asking", "judge": "judging", "embedding": "embedding"}
+_STATES = {"model": "asking", "judge": "judging", "second_judge": "judging", "embedding": "embedding"}
 
 
 class JournaledStage:

@@ -11,6 +11,7 @@ from console.core.outcome import Outcome
 from console.core.record import Finished
 from console.core.run import Manifest, Summary
 from console.insight.conversation import Conversation
+from console.insight.judging import Judging
 from console.insight.rollout import PREPARED, Rollout, Slot
 from console.suites.suite import Report
 
@@ -73,6 +74,8 @@ class RunDocument:
     report: Report | None
     """None when the suite is not there any more."""
     items: Sequence[Item]
+    judging: Judging | None = None
+    """None of a run that no model judges."""
 
     @property
     def simulated(self) -> bool:

@@ -37,7 +37,7 @@ def _csv(document: RunDocument) -> bytes:
 
 
 def _markdown(document: RunDocument) -> bytes:
-    return markdown_section(document.summary, document.report, document.annotations()).encode()
+    return markdown_section(document.summary, document.report, document.annotations(), document.judging).encode()
 
 
 def _junit(document: RunDocument) -> bytes:

@@ -13,6 +13,7 @@ from console.core.comparison import Comparison, Mark, Pair, Row
 from console.core.outcome import Outcome
 from console.core.text import visible
 from console.exchange.document import ANNOTATION_FIELDS, Item, RunDocument
+from console.insight.judging import judging_lines
 from console.insight.number_format import duration, money, spent
 from console.insight.reasons import reason_words, sentence
 from console.suites.metrics import basis_words
@@ -65,6 +66,7 @@ def html_page(document: RunDocument) -> str:
         _outcomes(document),
         *_metrics(document),
         *_repeats(document),
+        *_judging(document),
         *_reasons(document.items),
         *_failures(document.items),
         "</body></html>",
@@ -109,6 +111,12 @@ def _metrics(document: RunDocument) -> Iterable[str]:
     rows += [_metric(name, metric) for name, metrics in document.report.categories.items() for metric in metrics]
     head = '<tr><th>metric</th><th class="n">value</th><th>95 %</th><th></th><th class="n">of</th><th></th></tr>'
     yield f"<h2>Metrics</h2><table>{head}{''.join(rows)}</table>"
+
+
+def _judging(document: RunDocument) -> Iterable[str]:
+    if document.judging is not None and document.judging.is_worth_saying:
+        lines = "".join(f"<li>{_safe(line)}</li>" for line in judging_lines(document.judging))
+        yield f"<h2>Judge</h2><ul>{lines}</ul>"
 
 
 def _repeats(document: RunDocument) -> Iterable[str]:

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from console.exchange.document import Item, RunDocument
+from console.insight.judging import judging_object
 
 SCHEMA = 1
 """Version of the form; grows with every change that readers must know of."""
@@ -24,6 +25,7 @@ def run_object(document: RunDocument) -> dict[str, Any]:
         "manifest": msgspec.to_builtins(document.manifest),
         "summary": msgspec.to_builtins(document.summary),
         "report": msgspec.to_builtins(document.report),
+        **({"judging": judging_object(document.judging)} if document.judging is not None else {}),
         "rollouts": [_rollout(item) for item in document.items],
     }
 

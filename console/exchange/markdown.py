@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from console.core.run import Summary
 from console.core.text import visible_line
 from console.exchange.document import ANNOTATION_FIELDS, AnnotationFields
+from console.insight.judging import Judging, judging_lines
 from console.insight.number_format import duration, spent
 from console.insight.rollout import Slot
 from console.suites.metrics import basis_words
@@ -16,7 +17,10 @@ _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
 def markdown_section(
-    summary: Summary, report: Report | None, annotations: Mapping[Slot, AnnotationFields] | None = None
+    summary: Summary,
+    report: Report | None,
+    annotations: Mapping[Slot, AnnotationFields] | None = None,
+    judging: Judging | None = None,
 ) -> str:
     """Return heading, counts, metrics, reasons, and what readers tagged and wrote."""
     tally = summary.tally
@@ -36,6 +40,8 @@ def markdown_section(
         parts += _repeats(report.repeats)
     if summary.reasons:
         parts.append(table(("reason", "count"), [(name, str(count)) for name, count in summary.reasons.items()]))
+    if judging is not None and judging.is_worth_saying:
+        parts.append("  \n".join(f"judge: {escaped(line)}" for line in judging_lines(judging)))
     if annotations:
         disputed = sum("dispute" in notes for notes in annotations.values())
         if disputed:

@@ -12,6 +12,7 @@ from console.core.run import Manifest
 from console.exchange.document import AnnotationFields, Item, RunDocument, annotation_fields
 from console.insight.comparison_side import ComparisonSide
 from console.insight.conversation import Conversation
+from console.insight.judging import judging_of
 from console.insight.rollout import Rollout, Slot
 from console.store.index import JournalIndex
 from console.store.notes import Notes
@@ -123,7 +124,8 @@ def read_document(
         for rollout in sorted(reader.side.rollouts.values(), key=lambda rollout: rollout.order)
     ]
     report = _report(suite, items, reader.manifest) if suite is not None else None
-    return RunDocument(reader.manifest, folder.summary(), report, items), why
+    judging = judging_of(reader.manifest, reader.side.rollouts.values(), annotations)
+    return RunDocument(reader.manifest, folder.summary(), report, items, judging), why
 
 
 def _item(

@@ -12,6 +12,11 @@ from typing import Any, Protocol
 from console.core.case import Key
 from console.core.chat import Message, Reply, ScriptedAnswers
 
+SECOND_JUDGE = "second_judge"
+"""Role of a judge that is asked what the judge is asked, and decides nothing."""
+SECOND_PREFIX = "second judge: "
+"""How the names of scores begin that it gave; the rest is the name of the judge's score."""
+
 
 class Stage(Protocol):
     """One conversation's access to models, embeddings, the sandbox and the journal."""

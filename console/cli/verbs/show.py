@@ -5,7 +5,7 @@ import argparse
 import msgspec
 
 from console.cli.exitcode import Exit
-from console.cli.history import History, Played, open_suite, read_history, report_of
+from console.cli.history import History, Played, open_suite, read_history, read_overview, report_of
 from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.cli.run_report import metric_words, show_report
@@ -17,6 +17,7 @@ from console.core.fault import UsageError
 from console.core.suggestion import nearest
 from console.exchange.document import annotation_fields
 from console.insight.conversation import Conversation
+from console.insight.judging import judging_lines, judging_of
 from console.insight.turn_sums import turn_sums
 from console.store.journal import JournalReader
 from console.store.notes import Notes
@@ -46,7 +47,12 @@ def run(args: ShowArguments) -> int:
     if case:
         return _show_case(args, history, case)
     show_report(args.output, history, _report(args, history))
-    counts = annotation_counts(Notes(history.folder.path).annotations().values())
+    annotations = Notes(history.folder.path).annotations()
+    judging = judging_of(history.manifest, read_overview(history.folder).rollouts.values(), annotations)
+    if judging is not None and judging.is_worth_saying and not args.json:
+        for line in judging_lines(judging):
+            args.output.text(f"judge: {line}", "doubt")
+    counts = annotation_counts(annotations.values())
     if counts and not args.json:
         args.output.text(f"readers: {counts}; no score is changed by that", "doubt")
     return Exit.OK

@@ -44,19 +44,25 @@ def estimate(question: str, wording: Wording, options: AidanOptions) -> Estimate
         output_tokens=turns * (ANSWER_TOKENS + 10),
         roles={
             "judge": _judge_cost(question, wording, options, turns),
+            **({"second_judge": _grading_cost(question, wording, turns)} if options.has_second_judge else {}),
             "embedding": Estimate(turns, turns * ANSWER_TOKENS, 0.0),
         },
     )
 
 
 def _judge_cost(question: str, wording: Wording, options: AidanOptions, turns: float) -> Estimate:
-    calls = turns
-    tokens = turns * (_tokens(coherence_prompt(wording, question, "")) + ANSWER_TOKENS)
+    grading = _grading_cost(question, wording, turns)
+    calls, tokens = grading.calls, grading.input_tokens
     if options.use_llm_similarity:
         pairs = turns * (turns - 1) / 2
         calls += pairs
         tokens += pairs * (_tokens(similarity_prompt(wording, question, "", "")) + 2 * ANSWER_TOKENS)
     return Estimate(calls, tokens, calls * GRADE_TOKENS)
+
+
+def _grading_cost(question: str, wording: Wording, turns: float) -> Estimate:
+    tokens = turns * (_tokens(coherence_prompt(wording, question, "")) + ANSWER_TOKENS)
+    return Estimate(turns, tokens, turns * GRADE_TOKENS)
 
 
 def _tokens(text: str) -> float:

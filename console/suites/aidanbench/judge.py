@@ -49,6 +49,16 @@ class Judge:
         prompt = coherence_prompt(self._wording, self._question, answer)
         return await self._number(prompt, read, scripted_coherence(answer), step=0)
 
+    @property
+    def is_doubled(self) -> bool:
+        """Whether a second judge is asked."""
+        return self._options.has_second_judge
+
+    async def grade_again(self, answer: str) -> Grade:
+        """Ask the second judge the same, whose grade decides nothing."""
+        prompt = coherence_prompt(self._wording, self._question, answer)
+        return await self._number(prompt, reply_tags.coherence, scripted_coherence(answer), step=0, role="second_judge")
+
     async def compare(self, answer: str, previous: Sequence[str]) -> Comparison:
         """Ask how alike an answer is to each earlier one, all at once; nothing when the run does not want it."""
         if not self._options.use_llm_similarity:
@@ -77,13 +87,18 @@ class Judge:
         return Comparison(reply_tags.llm_novelty(similarities), nearest)
 
     async def _number(
-        self, prompt: str, read: Callable[[str], float | None], scripted: Callable[[], ScriptedAnswers], step: int
+        self,
+        prompt: str,
+        read: Callable[[str], float | None],
+        scripted: Callable[[], ScriptedAnswers],
+        step: int,
+        role: str = "judge",
     ) -> Grade:
         messages: list[Message] = [{"role": "user", "content": prompt}]
         replies: list[str] = []
         while len(replies) < TRIES:
             reply = await self._stage.ask(
-                messages, role="judge", params=self._options.judge_params, turn=self._turn, step=step, scripted=scripted
+                messages, role=role, params=self._options.judge_params, turn=self._turn, step=step, scripted=scripted
             )
             replies.append(reply.content or "")
             value = read(replies[-1])

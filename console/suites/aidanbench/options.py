@@ -50,6 +50,7 @@ OPTIONS = (
     Option("judge_model", "text", JUDGE_MODEL, "judge: a name in models.toml, or a model id at the address below"),
     Option("judge_api_base_url", "text", API, "address of that judge"),
     Option("judge_api_key_var", "text", KEY, "environment variable with its key"),
+    Option("second_judge_model", "text", None, "a second judge of every answer, who decides nothing; empty: none"),
     Option("embedding_model", "text", EMBEDDING_MODEL, "embeddings: a name in models.toml, or a model id as above"),
     Option("embedding_api_base_url", "text", API, "address of that model"),
     Option("embedding_api_key_var", "text", KEY, "environment variable with its key"),
@@ -93,6 +94,11 @@ class AidanOptions:
     def strict_compat(self) -> bool:
         """Whether the reference's numbers are wanted even where it errs."""
         return self.values["strict_compat"]
+
+    @property
+    def has_second_judge(self) -> bool:
+        """Whether a second judge grades every answer, too."""
+        return bool(self.values["second_judge_model"])
 
     @property
     def use_llm_similarity(self) -> bool:

@@ -24,7 +24,7 @@ from console.suites.aidanbench.reply_tags import answer_of
 from console.suites.aidanbench.rules import EMPTY_ANSWER, Scores
 from console.suites.aidanbench.scripted_answers import scripted_answer
 from console.suites.aidanbench.wording import Wording
-from console.suites.stage import Stage
+from console.suites.stage import SECOND_PREFIX, Stage
 
 
 @dataclass
@@ -64,9 +64,12 @@ class Loop:
             turn = Turn(answer, reply.content or "", accepted=False, reason=EMPTY_ANSWER, finish=reply.finish)
             return self._record(turn)
         judge = Judge(self.stage, self.options, self.wording, self.question, len(self.turns))
-        grade, vectors, comparison = await _together(
-            judge.grade(answer), self.stage.embed([answer]), judge.compare(answer, self.accepted)
+        (grade, again), vectors, comparison = await _together(
+            _both(judge, answer), self.stage.embed([answer]), judge.compare(answer, self.accepted)
         )
+        if again is not None:
+            limit = self.options.thresholds.coherence_score
+            self.stage.score(f"{SECOND_PREFIX}coherence", again.value, threshold=limit, turn=len(self.turns))
         if len(vectors) != 1:
             raise Fault(FaultKind.DATA, f"the embedding model gave {len(vectors)} vectors for one text")
         return self._judge_turn(reply, answer, grade, vectors[0], comparison)
@@ -148,9 +151,25 @@ class Loop:
         self.stage.note(kind, {"answer": turn.answer, "reason": turn.reason}, turn=number)
 
 
+async def _both(judge: Judge, answer: str) -> tuple[Grade, Grade | None]:
+    """Ask both judges; a second one that cannot be reached holds the loop as the first does."""
+    if not judge.is_doubled:
+        return await judge.grade(answer), None
+    results = await asyncio.gather(judge.grade(answer), judge.grade_again(answer), return_exceptions=True)
+    for result in results:
+        if isinstance(result, BaseException):
+            raise result
+    first, second = results
+    assert not isinstance(first, BaseException)
+    assert not isinstance(second, BaseException)
+    return first, second
+
+
 async def _together(
-    grade: Awaitable[Grade], vectors: Awaitable[list[list[float]]], comparison: Awaitable[Comparison]
-) -> tuple[Grade, list[list[float]], Comparison]:
+    grade: Awaitable[tuple[Grade, Grade | None]],
+    vectors: Awaitable[list[list[float]]],
+    comparison: Awaitable[Comparison],
+) -> tuple[tuple[Grade, Grade | None], list[list[float]], Comparison]:
     """Await all three; when one fails, wait for the others first, so that what was paid for is kept."""
     results = await asyncio.gather(grade, vectors, comparison, return_exceptions=True)
     for result in results:

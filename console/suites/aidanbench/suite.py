@@ -55,15 +55,18 @@ class AidanBenchSuite:
         return AIDANBENCH_LEADERBOARD
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
-        """A loop always needs a judge and an embedding."""
-        read_options(options)
-        return ("judge", "embedding")
+        """A loop always needs a judge and an embedding; a second judge only when one is named."""
+        second = ("second_judge",) if read_options(options).has_second_judge else ()
+        return ("judge", *second, "embedding")
 
     def role_models(self, options: dict[str, Any]) -> dict[str, RoleModel]:
         """Return the judge and the embedding that the options name."""
         values = read_options(options).values
         defaults = {"judge": names.JUDGE_MODEL, "embedding": names.EMBEDDING_MODEL}
-        return {role: _role_model(role, values, default) for role, default in defaults.items()}
+        named = {role: _role_model(role, values, default) for role, default in defaults.items()}
+        if second := values["second_judge_model"]:
+            named["second_judge"] = RoleModel(second, named["judge"].base_url, named["judge"].api_key_env)
+        return named
 
     def settle(self, options: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
         """Check the options, read the user's own questions in, and name the models that were chosen.

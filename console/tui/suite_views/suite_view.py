@@ -15,6 +15,7 @@ from textual.content import Content
 from console.core.comparison import Comparison
 from console.core.outcome import Verdict
 from console.insight.conversation import Conversation
+from console.insight.judging import Judging
 from console.insight.overview import Overview
 from console.insight.passage import Passage
 from console.insight.rollout import Rollout
@@ -56,6 +57,8 @@ class DrawContext:
     """All rollouts of the run, in its order."""
     report: Callable[[], Report | str] = str
     """The suite's numbers for the run so far, or why there are none."""
+    judging: Callable[[], Judging | None] = lambda: None
+    """What is known of the run's judge; None when no model judges."""
 
 
 def _always(rollout: Rollout) -> bool:

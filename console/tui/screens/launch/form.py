@@ -186,7 +186,7 @@ def command_of(preset: Preset, places: WorkspacePaths) -> str:
         ("--max-time", budget.seconds),
         ("--max-tokens", budget.tokens),
         ("--max-errors", budget.errors),
-        *((f"--{role}", preset.roles[role]) for role in ROLES if role in preset.roles),
+        *((f"--{role.removeprefix('second_')}", preset.roles[role]) for role in ROLES if role in preset.roles),
         *(("--option", f"{name}={_option_text(value)}") for name, value in preset.options.items()),
         ("--name", preset.name or None),
         ("--models", places.models),

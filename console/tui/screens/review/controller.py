@@ -16,6 +16,7 @@ from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.fault import UsageError
 from console.insight.failures import Group, GroupBy
 from console.insight.filter import Filter, read_filter
+from console.insight.judging import judging_of
 from console.insight.rollout import Rollout, Slot
 from console.store.notes import Note, Notes
 from console.tui.render import diff
@@ -367,6 +368,7 @@ class ReviewController:
             words=next(iter(self.triage.narrow.words), ""),
             rollouts=lambda: self.rollouts,
             report=lambda: self._loader.report(run),
+            judging=lambda: judging_of(run.manifest, self.rollouts, self.triage.annotations),
         )
 
     def prefetch(self) -> None:

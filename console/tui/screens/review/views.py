@@ -16,6 +16,7 @@ from console.core.outcome import Outcome
 from console.core.run import ModelFacts
 from console.insight import number_format
 from console.insight.conversation import Conversation, Exchange
+from console.insight.judging import Judging, judging_lines
 from console.insight.passage import Passage, PassageKind, show_json, show_json_lines
 from console.insight.rollout import Rollout
 from console.suites.suite import Report
@@ -47,10 +48,12 @@ class ShownCase:
     """First text that the list is searched for."""
     rollouts: Callable[[], Sequence[Rollout]]
     report: Callable[[], Report | str]
+    judging: Callable[[], Judging | None] = lambda: None
 
     def context(self, width: int, *, with_conversation: bool) -> DrawContext:
         """Return what a view needs to draw this case in so many cells."""
-        return DrawContext(width, self.style, self.suite_view, with_conversation, self.rollouts, self.report)
+        return DrawContext(width, self.style, self.suite_view, with_conversation, self.rollouts, self.report,
+                           self.judging)  # fmt: skip
 
 
 MUTED = "$muted"
@@ -320,6 +323,9 @@ def score_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
         elif verdict.detail:
             detail = show_json_lines(verdict.detail)
             blocks.append(Block("detail", Content.styled("particulars", f"bold {MUTED}"), text=detail))
+    if (judging := context.judging()) is not None and judging.is_worth_saying:
+        lines = tuple(one_line(line, 200, MUTED) for line in judging_lines(judging))
+        blocks.append(Block("judging", Content.styled("the judge, over the whole run", f"bold {MUTED}"), body=lines))
     judged = (PassageKind.SCORE, PassageKind.NOTE)
     blocks += [
         passage_block(passage, f"score {place}", gap=passage.kind is not PassageKind.SCORE)

@@ -1,0 +1,166 @@
+"""How far the judge of a run can be trusted: what it left open, whether a second judge agrees, what readers say. Pure.
+
+Only of runs that a model judges. Readers tag mostly failures, so their word holds for what they looked at.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from console.core.annotation import NO_ANNOTATION, Annotation
+from console.core.outcome import Outcome
+from console.core.run import Manifest
+from console.core.statistics.agreement import JudgeAgreement, cohens_kappa
+from console.core.statistics.intervals import Interval, bounds, rate_interval
+from console.core.statistics.sample import Observation, sample_of
+from console.insight.number_format import plural, rate
+from console.insight.rollout import Rollout, Slot
+from console.suites.stage import SECOND_JUDGE, SECOND_PREFIX
+
+JUDGE = "judge"
+GRADER = "grader"
+"""The tag by which a reader says that the grade is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judging:
+    """What is known of the judge of a run."""
+
+    judge: str
+    """Name of the judge's model. Foreign text, like that of the second."""
+    second: str
+    """Empty: there is none."""
+    undecided: Interval | None
+    """Share of ended rollouts that it left undecided; None before any has ended."""
+    undecided_count: int
+    agreement: JudgeAgreement | None
+    """With the second judge, over single judgements; None without one."""
+    readers: JudgeAgreement | None
+    """With readers, over the rollouts that they tagged or disputed; None without any."""
+    too_strict: int
+    """Rollouts that failed and should not have, as readers say."""
+    too_lenient: int
+    """Rollouts that passed and should not have."""
+
+    @property
+    def is_worth_saying(self) -> bool:
+        """Whether anything is known but that it decided everything."""
+        return bool(self.undecided_count or self.agreement or self.readers)
+
+    @property
+    def bias(self) -> float | None:
+        """How much more often it is too lenient than too strict, of what readers looked at; None without readers."""
+        return (self.too_lenient - self.too_strict) / self.readers.pairs if self.readers is not None else None
+
+
+def judging_of(
+    manifest: Manifest, rollouts: Iterable[Rollout], annotations: Mapping[Slot, Annotation]
+) -> Judging | None:
+    """Return what is known of the judge; None of a run that no model judges."""
+    if JUDGE not in manifest.roles:
+        return None
+    ended = [rollout for rollout in rollouts if rollout.outcome is not None and rollout.graded]
+    judged = [rollout for rollout in ended if rollout.outcome in (*_GRADED, Outcome.UNDECIDED)]
+    undecided = rate_interval(
+        sample_of(
+            Observation(
+                rollout.key.case, float(rollout.outcome is Outcome.UNDECIDED), rollout.category, rollout.cluster
+            )
+            for rollout in judged
+        )
+    )
+    said = [(rollout, annotations.get(rollout.slot, NO_ANNOTATION)) for rollout in judged]
+    pairs = [_with_reader(rollout, annotation) for rollout, annotation in said if _is_judged(rollout, annotation)]
+    second = manifest.roles.get(SECOND_JUDGE)
+    return Judging(
+        judge=manifest.roles[JUDGE].name,
+        second=second.name if second is not None else "",
+        undecided=undecided,
+        undecided_count=sum(rollout.outcome is Outcome.UNDECIDED for rollout in judged),
+        agreement=cohens_kappa(_judgements(judged)) if second is not None else None,
+        readers=cohens_kappa(pairs),
+        too_strict=sum(not judge and reader for judge, reader in pairs),
+        too_lenient=sum(judge and not reader for judge, reader in pairs),
+    )
+
+
+_GRADED = (Outcome.PASSED, Outcome.FAILED)
+
+
+def _is_judged(rollout: Rollout, annotation: Annotation) -> bool:
+    """Whether a reader said of a graded rollout whose fault it is."""
+    return rollout.outcome in _GRADED and bool(annotation.tag or annotation.dispute)
+
+
+def _with_reader(rollout: Rollout, annotation: Annotation) -> tuple[bool, bool]:
+    """Return whether the judge let it pass, and whether the reader would."""
+    passed = rollout.outcome is Outcome.PASSED
+    return passed, passed != (annotation.tag == GRADER or bool(annotation.dispute))
+
+
+def _judgements(rollouts: Iterable[Rollout]) -> list[tuple[bool | None, bool | None]]:
+    """Return what both judges said of each thing that both were asked about: above its threshold, or nothing clear."""
+    pairs: list[tuple[bool | None, bool | None]] = []
+    for rollout in rollouts:
+        for name, track in rollout.tracks.items():
+            other = rollout.tracks.get(f"{SECOND_PREFIX}{name}")
+            if other is not None:
+                firsts = [_above(value, track.threshold) for value in track.values]
+                seconds = [_above(value, track.threshold) for value in other.values]
+                pairs += zip(firsts, seconds, strict=False)
+    return pairs
+
+
+def _above(value: float | None, threshold: float | None) -> bool | None:
+    return None if value is None else value >= (threshold or 0.0)
+
+
+def judging_lines(judging: Judging) -> list[str]:
+    """Return what is known in sentences; names of models are foreign text."""
+    lines: list[str] = []
+    if judging.undecided is not None:
+        lines.append(
+            f"{plural(judging.undecided_count, 'rollout')} left undecided by {judging.judge}: "
+            f"{rate(judging.undecided.value)}{_span(judging.undecided.low, judging.undecided.high)}"
+        )
+    if judging.agreement is not None:
+        lines.append(f"{judging.judge} and {judging.second}: {_agreement(judging.agreement, 'judgements')}")
+    if judging.readers is not None:
+        lines.append(f"{judging.judge} and readers: {_agreement(judging.readers, 'tagged rollouts')}")
+        lines.append(f"too strict in {judging.too_strict}, too lenient in {judging.too_lenient}, as readers say")
+    return lines
+
+
+def _agreement(agreement: JudgeAgreement, word: str) -> str:
+    same = f"agree in {rate(agreement.agreed)} of {agreement.pairs} {word}"
+    if agreement.kappa is None:
+        return f"{same}; κ says nothing, as both always say the same"
+    return f"{same}, κ {rate(agreement.kappa)}{_span(agreement.low, agreement.high)}"
+
+
+def _span(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f" [{rate(low)} {rate(high)}]"
+
+
+def judging_object(judging: Judging | None) -> dict[str, Any] | None:
+    """Return everything as JSON values."""
+    if judging is None:
+        return None
+    undecided = judging.undecided
+    return {
+        "judge": judging.judge,
+        "second_judge": judging.second or None,
+        "undecided": None if undecided is None else {"value": undecided.value, **bounds(undecided)},
+        "agreement": _agreement_object(judging.agreement),
+        "readers": _agreement_object(judging.readers),
+        "too_strict": judging.too_strict,
+        "too_lenient": judging.too_lenient,
+        "bias": judging.bias,
+    }
+
+
+def _agreement_object(agreement: JudgeAgreement | None) -> dict[str, Any] | None:
+    if agreement is None:
+        return None
+    names = ("pairs", "agreed", "kappa", "low", "high")
+    return {name: getattr(agreement, name) for name in names}
