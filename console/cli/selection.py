@@ -93,7 +93,7 @@ def preset_of(args: PresetArguments) -> Preset:
         changed["seed"] = None if args.sample is None else args.seed or 0
     elif args.seed is not None:
         changed["seed"] = args.seed
-    roles = dict(zip(("judge", "second_judge"), args.judge, strict=False))
+    roles: dict[str, str] = dict(zip(("judge", "second_judge"), args.judge, strict=False))
     if args.embedding is not None:
         roles["embedding"] = args.embedding
     return dataclasses.replace(
