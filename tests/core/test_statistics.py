@@ -27,7 +27,15 @@ from console.core.statistics.intervals import (
 )
 from console.core.statistics.paired import holm, mcnemar, newcombe, paired_observations
 from console.core.statistics.power import Detectable, detectable_difference
-from console.core.statistics.repeats import CaseCount, flaky_count, pass_all, pass_at, pass_k, variance_split
+from console.core.statistics.repeats import (
+    CaseCount,
+    flaky_count,
+    pass_all,
+    pass_at,
+    pass_k,
+    pass_rates,
+    variance_split,
+)
 from console.core.statistics.resampling import bootstrap_mean
 from console.core.statistics.sample import Cluster, Counts, Observation, Sample, sample_of, sample_of_counts
 
@@ -301,6 +309,14 @@ def test_one_of_one_is_the_rate_with_its_interval():
     assert (last.k, last.at.value, last.all.value) == (4, pytest.approx(24 / 30), pytest.approx(6 / 30))
     assert (last.at.cases, last.at.rollouts) == (30, 120)
     assert sum(case.is_flaky for case in cases) == 18 == flaky_count({4: dict.fromkeys(range(5), 6)})
+
+
+def test_the_largest_k_is_known_from_counts_alone():
+    counts = {4: dict.fromkeys(range(5), 6)}
+    last = pass_k(CaseCount(str(place), place % 5, 4) for place in range(30))[-1]
+    assert pass_rates(counts) == (4, pytest.approx(last.at.value), pytest.approx(last.all.value))
+    assert pass_rates({1: {0: 3, 1: 4}}) is None
+    assert pass_rates({}) is None
 
 
 def test_a_case_with_fewer_rollouts_is_left_out_of_a_larger_k():

@@ -67,6 +67,7 @@ async def test_every_screen_shows_it(opened: Any, runs: Any, frame: Any) -> None
         app.navigator.open_review(run)
         await settle(app, pilot)
         assert SCORE in frame(app), "Review"
+        assert "pass@4 .825  pass^4 .325" in frame(app), "Review"  # 7 of 40 never pass, 13 always
         app.navigator.open_compare(run, other)
         await settle(app, pilot)
         assert f"A {LOW}–{HIGH}" in frame(app), "Compare"
@@ -85,6 +86,7 @@ async def test_a_case_is_one_row_with_a_bar_of_its_rollouts(opened: Any, runs: A
         shown = frame(app)
         assert isinstance(app.screen, ReviewScreen)
         assert "flaky" in shown
+        assert "cases with failures · by repeats" in shown
         rows = [line for line in shown.splitlines() if "multiple_1 " in line or "multiple_1│" in line]
         assert any("✓✓✗✗" in row for row in rows)
         assert "always failed" in shown

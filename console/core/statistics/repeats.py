@@ -87,6 +87,17 @@ def _played(interval: Interval | None) -> Interval:
     return interval
 
 
+def pass_rates(counts: CasesByCounts) -> tuple[int, float, float] | None:
+    """Return the most rollouts that cases have, with pass@k and pass^k for that k; None when no case was repeated."""
+    k = max(counts, default=0)
+    if k < 2:
+        return None
+    cases = sum(counts[k].values())
+    at = math.fsum(times * pass_at(k, passed, k) for passed, times in counts[k].items()) / cases
+    every = math.fsum(times * pass_all(k, passed, k) for passed, times in counts[k].items()) / cases
+    return k, at, every
+
+
 @dataclass(frozen=True, slots=True)
 class VarianceSplit:
     """Where the variance of a case's result comes from."""

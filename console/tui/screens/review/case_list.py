@@ -10,6 +10,7 @@ from textual.message import Message
 
 from console.core.outcome import Outcome
 from console.core.run import Manifest
+from console.core.statistics.repeats import pass_rates
 from console.insight import number_format
 from console.insight.failures import Group
 from console.insight.overview import Overview
@@ -129,7 +130,7 @@ def list_title(controller: ReviewController, manifest: Manifest, *, is_searching
         title = one_line(controller.filter_mistake, 200, "$broken")
     else:
         label = one_line(controller.list_label(), 60, MUTED)
-        title = Content.assemble((f"{len(controller.triage.order)}  ", "bold"), label)
+        title = Content.assemble((f"{controller.triage.listed}  ", "bold"), label)
     if is_searching:
         title = title.append_text("  searching all texts …", "$live")
     origin = "edited prompt, " if manifest.setting.edit else ""
@@ -152,6 +153,9 @@ def status_text(controller: ReviewController, overview: Overview, manifest: Mani
     if width < ROOM_FOR_SCORES:
         return place
     rate = f"   {number_format.score(tally.rate)}   " if controller.suite_view.has_pass_rate else "   "
+    if controller.suite_view.has_pass_rate and (repeats := pass_rates(tally.cases)) is not None:
+        k, at, every = repeats
+        rate += f"pass@{k} {number_format.rate(at)}  pass^{k} {number_format.rate(every)}   "
     cost = "simulated" if manifest.simulated and not tally.cost_usd else number_format.spent(tally)
     return Content.assemble("  ", outcome_counts(tally), (rate, "bold"), (f"{cost}   ", MUTED), place)
 

@@ -193,6 +193,8 @@ class ReviewController:
         """Return in words what is listed; parts may be foreign text."""
         scope, by = self.triage.scope.text, self.triage.by
         label = _SCOPE_LABELS.get(scope, scope) if scope else self.suite_view.everything_label
+        if by is GroupBy.REPEATS:
+            label = f"cases with {label}" if scope else "cases"
         grouping = "" if by is GroupBy.NONE else f"by {_GROUPING_LABELS.get(by, by.value)}"
         return " · ".join(part for part in (label, grouping, self.triage.narrow.text) if part)
 

@@ -175,11 +175,19 @@ class Triage:
         return after + self.order[max(place - reach, 0) : max(place, 0)][::-1]
 
     @property
+    def listed(self) -> int:
+        """How many rollouts are listed; by repeats, how many cases."""
+        if self.by is not GroupBy.REPEATS:
+            return len(self.order)
+        return sum(len(top.parts) for top in self.groups)
+
+    @property
     def seen(self) -> int:
         """How many of those listed a reader has dealt with."""
         return sum(self.annotation(rollout.slot).is_seen for rollout in self.order)
 
     def first_unseen(self) -> Rollout | None:
-        """Return the first listed case nobody has dealt with, or the first of all."""
-        first = self.order[0] if self.order else None
-        return next((rollout for rollout in self.order if not self.annotation(rollout.slot).is_seen), first)
+        """Return the first listed case nobody has dealt with, or the first; what the filter leaves goes first."""
+        listed = [rollout for rollout in self.order if self._keeps(rollout)] or self.order
+        first = listed[0] if listed else None
+        return next((rollout for rollout in listed if not self.annotation(rollout.slot).is_seen), first)

@@ -20,6 +20,7 @@ from console.insight.judging import Judging, judging_lines
 from console.insight.passage import Passage, PassageKind, show_json, show_json_lines
 from console.insight.rollout import Rollout
 from console.suites.suite import Report
+from console.suites.summing import split_words
 from console.tui.render import diff
 from console.tui.render.conversation import broken_blocks, outcome_word, passage_block
 from console.tui.render.symbols import SYMBOLS
@@ -323,6 +324,7 @@ def score_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
         elif verdict.detail:
             detail = show_json_lines(verdict.detail)
             blocks.append(Block("detail", Content.styled("particulars", f"bold {MUTED}"), text=detail))
+    blocks += _repeats_blocks(context.report())
     if (judging := context.judging()) is not None and judging.is_worth_saying:
         lines = tuple(one_line(line, 200, MUTED) for line in judging_lines(judging))
         blocks.append(Block("judging", Content.styled("the judge, over the whole run", f"bold {MUTED}"), body=lines))
@@ -333,6 +335,26 @@ def score_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
         if passage.kind in judged or passage.role == "judge"
     ]
     return blocks
+
+
+def _repeats_blocks(report: Report | str) -> list[Block]:
+    """Return pass@k and pass^k of the run with their intervals, and where its spread comes from."""
+    if isinstance(report, str) or report.repeats is None:
+        return []
+    shown = [
+        Content.assemble(
+            one_line(metric.name, 8, MUTED).pad_right(max(8 - len(metric.name), 0)),
+            f"{number_format.rate(metric.value or 0.0)}",
+            (f"   {number_format.rate(metric.low)}–{number_format.rate(metric.high)}", MUTED)
+            if metric.low is not None and metric.high is not None
+            else "",
+        )
+        for metric in report.repeats.metrics
+    ]
+    flaky = number_format.plural(len(report.repeats.flaky), "flaky case")
+    words = [one_line(text, 300, MUTED) for text in (flaky, split_words(report.repeats)) if text]
+    title = Content.styled("repeats, over the whole run", f"bold {MUTED}")
+    return [Block("repeats", title, body=(*shown, *words))]
 
 
 def raw_blocks(case: ReviewedCase) -> list[Block]:
