@@ -13,5 +13,6 @@ def hint_for(kind: FaultKind, model: ModelConfig) -> str:
         FaultKind.NOT_FOUND: f"Check model_id and base_url of [{model.name}]; `eval-console doctor` lists what it has.",
         FaultKind.BAD_REQUEST: f"Check the parameters of [{model.name}] in models.toml.",
         FaultKind.BAD_TOOL_SCHEMA: 'The server refuses these tools; try mode = "prompt".',
+        FaultKind.TRUNCATED: "If this befalls every answer, update the server: it must send a finish_reason.",
         FaultKind.BAD_ANSWER: f"Check base_url of [{model.name}]: it must be the address of an OpenAI-style API.",
     }.get(kind, "")
