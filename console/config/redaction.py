@@ -103,9 +103,10 @@ class Redactor:
 
     def known(self, text: str) -> str:
         """Return a model's text with the known secrets replaced, and nothing else touched."""
-        for probe in self._probes:
-            if probe in text:
-                return self._replace(text)
+        if len(text) >= self.shortest:
+            for probe in self._probes:
+                if probe in text:
+                    return self._replace(text)
         return text
 
     def value(self, value: Any) -> Any:
@@ -120,9 +121,9 @@ class Redactor:
         """Return a redactor for one text that arrives in pieces."""
         return LiveRedactor(self)
 
-    def may_continue(self, tail: str) -> bool:
-        """Whether a text that ends like this may stand in the middle of a secret."""
-        return tail[-3:] in self._triples
+    def may_continue(self, text: str) -> bool:
+        """Whether a text may end in the middle of a secret."""
+        return text[-3:] in self._triples
 
     def open_end(self, text: str) -> int:
         """Return how many characters at the end of a text may be the inside of a secret that goes on."""
@@ -158,13 +159,11 @@ class LiveRedactor:
         """Return what may be shown now."""
         text = self._shown + self._held + delta
         if self._redactor.may_continue(text):
-            held = min(self._redactor.open_end(text), len(text) - len(self._shown))
-        elif not self._held and len(text) < self._redactor.shortest:
-            self._shown = text[-_CONTEXT:]
-            return delta
-        else:
-            held = 0
-        return self._give(text, held)
+            return self._give(text, min(self._redactor.open_end(text), len(text) - len(self._shown)))
+        if self._held or len(text) >= self._redactor.shortest:
+            return self._give(text, 0)
+        self._shown = text[-_CONTEXT:]
+        return delta
 
     def end(self) -> str:
         """Return what was held back."""

@@ -70,6 +70,8 @@ _FILTERED = frozenset(
 as `account_flagged` or `moderation_service_unavailable`, are about the account or the service."""
 _NUMBERS = ("code", "status", "status_code")
 _SUCCESS = {0, 200}
+_TELLING = frozenset({"error", "errors", "type", "message", "detail", "msg", *_NUMBERS})
+"""No body or chunk reports an error without one of these fields, but for `"object": "error"`."""
 _CONTEXT = re.compile(
     r"context[ _](?:length|window|size)|maximum (?:context|prompt|input) length|prompt is too long|input is too long"
     r"|too many (?:input )?tokens|token limit|reduce the length|exceeds? the (?:model'?s )?(?:maximum )?context"
@@ -138,6 +140,8 @@ def reports_error(value: Any) -> bool:
     Without choices every explanation is one of a failure; beside choices only what cannot be meant otherwise (some
     providers send `"code": 0, "message": "Success"` with every answer).
     """
+    if isinstance(value, dict) and _TELLING.isdisjoint(value) and value.get("object") != "error":
+        return False  # as nearly all are
     if isinstance(value, list):
         rows = cast(list[Any], value)
         return bool(rows) and isinstance(rows[0], dict) and reports_error(rows[0])

@@ -101,9 +101,11 @@ class ReplyBuilder:
         """Add the first choice; one without an index is the first if it stands first."""
         is_new = False
         for place, choice in enumerate(cast(list[Any], choices) if isinstance(choices, list) else []):
-            fields = cast(dict[str, Any], choice) if isinstance(choice, dict) else None
-            index = fields.get("index") if fields is not None else None
-            if fields is not None and (place if index is None else index) == 0:
+            if not isinstance(choice, dict):
+                continue
+            fields = cast(dict[str, Any], choice)
+            index = fields.get("index")
+            if (place if index is None else index) == 0:
                 is_new = self._add_choice(fields) or is_new
         return is_new
 
@@ -117,7 +119,8 @@ class ReplyBuilder:
         if isinstance(choice.get("text"), str):  # a completion of one text
             self._has_content = True
             is_new = self._add("text", choice["text"]) or is_new
-        self._went_on = self._went_on or (is_new and self._finish is not None)
+        if is_new and self._finish is not None:
+            self._went_on = True
         # Gemini's OpenAI-style API has sent `finishReason` beside an empty `finish_reason`.
         reason = choice.get("finish_reason") or choice.get("finishReason")
         if reason:
@@ -173,7 +176,9 @@ class ReplyBuilder:
             (self._content if kind == "text" else self._reasoning).append(joined)
             if kind == "text":
                 self._has_content = True
-            self._show(kind, self._live[kind].feed(joined))
+            shown = self._live[kind].feed(joined)
+            if shown:
+                self._on_text(kind, shown)
         return True
 
     def _show(self, kind: str, text: str) -> None:
