@@ -140,21 +140,19 @@ def reports_error(value: Any) -> bool:
     Without choices every explanation is one of a failure; beside choices only what cannot be meant otherwise (some
     providers send `"code": 0, "message": "Success"` with every answer).
     """
-    if isinstance(value, dict) and _TELLING.isdisjoint(value) and value.get("object") != "error":
-        return False  # as nearly all are
     if isinstance(value, list):
         rows = cast(list[Any], value)
         return bool(rows) and isinstance(rows[0], dict) and reports_error(rows[0])
     if not isinstance(value, dict):
         return False
     fields = cast(dict[str, Any], value)
+    if _TELLING.isdisjoint(fields) and fields.get("object") != "error":
+        return False  # as nearly all are
     if fields.get("error") or fields.get("errors") or "error" in (fields.get("object"), fields.get("type")):
         return True
-    numbers = [
-        number for name in ("code", "status", "status_code") if (number := _number(fields.get(name))) is not None
-    ]
+    numbers = {_number(fields.get(name)) for name in _NUMBERS} - {None}
     if numbers:
-        return any(number not in _SUCCESS for number in numbers)
+        return not numbers <= _SUCCESS
     return not fields.get("choices") and any(fields.get(name) for name in ("message", "detail", "msg", "code"))
 
 
