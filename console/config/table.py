@@ -84,7 +84,7 @@ def _build(
                 f"[{name}] {error}", line, file.place(*table_keys)[1], "Keep one of the two, better api_key_env."
             )
         else:
-            file.mistake(f"[{name}] base_url: {_plain(str(error))}", *file.place(*table_keys, "base_url"))
+            file.mistake(f"[{name}] {error}", *file.place(*table_keys, "base_url"))
         return None
 
 
