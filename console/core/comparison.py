@@ -58,5 +58,7 @@ class Comparison(msgspec.Struct, frozen=True, omit_defaults=True):
     """The smallest change that would have passed, or why no output can pass."""
     raw: str = ""
     """What was decoded, when it could not be compared call by call."""
+    note: str = ""
+    """What is known of the grader here: a fault of the official code that its verdicts follow."""
     turns: tuple[Mark, ...] = ()
     """How the grader found each turn, where it judges turns: SAME, DIFFERS, or OMITTED for one that was not judged."""

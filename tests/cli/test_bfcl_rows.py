@@ -55,7 +55,7 @@ def test_a_row_decides_how_calls_are_asked_recorded_and_read(console, models, na
 def test_rows_that_cannot_be_asked_are_refused_before_the_first_call(console, home, models):
     for name, words in {
         "typo": ("models.toml:21: [typo] bfcl_name", "Nearest: gemini-2.5-flash-FC"),
-        "hammer": ("asked by its own template",),
+        "hammer": ("with a template of its own",),
     }.items():
         ended = run(console, name)
         assert ended.code == Exit.USAGE

@@ -41,6 +41,8 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Whether dots in function names go out as underscores, and come back so."""
     reasons: bool = False
     """Whether it is asked to reason, by the fields that its service has for it."""
+    note: str = ""
+    """What is broken in the official code of this row; its verdicts follow the code all the same."""
     input_price: float | None = None
     """US dollars per million tokens; None when the official table has none."""
     output_price: float | None = None

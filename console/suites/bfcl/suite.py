@@ -9,6 +9,8 @@ from contextlib import AbstractContextManager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from console.core.case import Case, Setting
 from console.core.comparison import Comparison
 from console.core.fault import Fault
@@ -186,7 +188,13 @@ class BfclSuite:
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
         """Lay expected beside actual, paired as the checker pairs them."""
-        entry = entry_of(case)
+        from console.suites.bfcl.decoding import profile_of
+
+        comparison = self._comparison(entry_of(case), output, verdict, setting)
+        profile = profile_of(setting)
+        return msgspec.structs.replace(comparison, note=profile.note) if profile else comparison
+
+    def _comparison(self, entry: Entry, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
         if names.is_multi_turn(entry.category):
             from console.suites.bfcl.multi_turn_compare import compare_conversation
 

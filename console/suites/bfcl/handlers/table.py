@@ -33,12 +33,13 @@ def handler_of(setting: Setting, dataset: Dataset) -> Handler:
         return GENERIC[setting.mode]
     if profile.wire == "chat":
         return handler_for(profile, dataset)
-    if profile.family in NATIVE_FORMS:
-        return NativeHandler(profile.family)
     if profile.family in PROMPTED:
         return PromptHandler(profile.family)
+    if profile.family in NATIVE_FORMS and not profile.template:
+        return NativeHandler(profile.family)
+    way = "/v1/completions with a template of its own" if profile.template else f"requests of the {profile.wire} kind"
     raise UsageError(
-        f"{profile.name} is asked by its own template over /v1/completions, which runs do not offer",
+        f"{profile.name} is asked by {way}, which runs do not offer",
         hint="`bfcl evaluate` scores results of it; without bfcl_name it is asked in the generic way.",
     )
 

@@ -91,6 +91,8 @@ def detail_lines(case: ReviewedCase, hint_label: HintLabel, alike: int, width: i
         details.append(_named("same reason", f"{others} in this list", width))
     if comparison and comparison.hint:
         details.append(_named(hint_label.name, comparison.hint, width, hint_label.style))
+    if comparison and comparison.note:
+        details.append(_named("known fault", comparison.note, width, "$undecided"))
     if verdict is not None and verdict.official:
         details.append(_named("officially", verdict.official, width))
     return details
