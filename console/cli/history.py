@@ -4,7 +4,6 @@ import contextlib
 from dataclasses import dataclass
 from pathlib import Path
 
-from console.config.paths import find_data_roots
 from console.core.case import Case, Key
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
@@ -17,8 +16,8 @@ from console.insight.snapshot import freeze, layout, thaw
 from console.store.index import SAVED_FROM_BYTES, JournalIndex
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder
-from console.suites.catalog import Catalog
-from console.suites.suite import Report, Result, Suite
+from console.suites.catalog import find_suite
+from console.suites.suite import Report, Result
 from console.suites.summing import summed_up
 
 
@@ -116,19 +115,10 @@ def read_overview(folder: RunFolder) -> Overview:
     return overview
 
 
-def open_suite(manifest: Manifest, data_path: Path | None) -> Suite:
-    """Open the suite that a run was played with.
-
-    Raises:
-        UsageError: it is no longer there.
-    """
-    return Catalog(find_data_roots(data_path)).open(manifest.suite)
-
-
 def report_of(history: History, data_path: Path | None) -> Report:
     """Aggregate a run by its suite's own formula.
 
     Raises:
         UsageError: the suite is no longer there.
     """
-    return summed_up(open_suite(history.manifest, data_path), history.results(), history.manifest.setting)
+    return summed_up(find_suite(history.manifest, data_path), history.results(), history.manifest.setting)

@@ -107,6 +107,9 @@ def _counts_table(title: str, heading: str, rows: Sequence[tuple[str, int]]) -> 
 def _metrics(document: RunDocument) -> Iterable[str]:
     if document.report is None:
         return
+    if document.report.fault:
+        yield f'<h2>Metrics</h2><p class="fail">{_safe(document.report.fault)}</p>'
+        return
     rows = [_metric("", metric) for metric in document.report.metrics]
     rows += [_metric(name, metric) for name, metrics in document.report.categories.items() for metric in metrics]
     head = '<tr><th>metric</th><th class="n">value</th><th>95 %</th><th></th><th class="n">of</th><th></th></tr>'

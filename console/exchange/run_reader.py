@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from console.config.paths import find_data_roots
 from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.comparison import Comparison
 from console.core.fault import UsageError
@@ -17,7 +16,7 @@ from console.insight.rollout import Rollout, Slot
 from console.store.index import JournalIndex
 from console.store.notes import Notes
 from console.store.runs import RunFolder
-from console.suites.catalog import Catalog
+from console.suites.catalog import find_suite
 from console.suites.suite import Report, Result, Suite
 from console.suites.summing import summed_up
 
@@ -75,14 +74,6 @@ class RunReader:
         return Notes(self.folder.path).annotations()
 
 
-def find_suite(manifest: Manifest, data_path: Path | None) -> Suite | str:
-    """Return the suite that a run was played with, or why it cannot be opened."""
-    try:
-        return Catalog(find_data_roots(data_path)).open(manifest.suite)
-    except UsageError as error:
-        return str(error)
-
-
 def compared(suite: Suite | None, conversation: Conversation, manifest: Manifest) -> Comparison | None:
     """Lay expected beside actual; None when there is nothing to compare or the suite cannot."""
     if suite is None or conversation.case is None or conversation.verdict is None or conversation.output is None:
@@ -110,8 +101,11 @@ def read_document(
         UsageError: the folder is not a run.
     """
     reader = RunReader(folder)
-    suite_or_reason = find_suite(reader.manifest, data_path)
-    suite, why = (None, suite_or_reason) if isinstance(suite_or_reason, str) else (suite_or_reason, "")
+    suite, why = None, ""
+    try:
+        suite = find_suite(reader.manifest, data_path)
+    except UsageError as error:
+        why = str(error)
     annotations = reader.annotations()
     items = [
         _item(

@@ -14,7 +14,9 @@ from typing import Any, Protocol, cast
 import msgspec
 import tomli
 
+from console.config.paths import find_data_roots
 from console.core.fault import UsageError
+from console.core.run import Manifest
 from console.core.suggestion import nearest
 from console.suites.guard import guard
 from console.suites.plugins import broken_formats, open_plugin, points
@@ -137,6 +139,15 @@ class Catalog:
         listed = ", ".join(sorted(entries)) or "none"
         hint = f"Did you mean {close}?" if close else f"Known suites: {listed}."
         return UsageError(f"no suite is called {name!r}", hint=hint)
+
+
+def find_suite(manifest: Manifest, data: Path | None) -> Suite:
+    """Open the suite that a run was played with.
+
+    Raises:
+        UsageError: it or its data is not there any more.
+    """
+    return Catalog(find_data_roots(data)).open(manifest.suite)
 
 
 def read_entry(folder: Path, origin: str = "user") -> SuiteEntry:

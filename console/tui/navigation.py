@@ -213,24 +213,17 @@ class Navigator:
 
     # Home, library, form ---------------------------------------------------------------------------------------------
 
-    def go_home(self) -> None:
-        """Go to Home."""
-        self._app.switch_mode("home")
-
     def action_go_home(self) -> None:
-        self.go_home()
+        self._app.switch_mode("home")
 
     def action_go_library(self) -> None:
         self._app.switch_mode("library")
 
-    def open_form_for_cursor(self) -> None:
+    def action_run_new(self) -> None:
         """Open the form for a new run, with what is under the cursor where that can be run."""
         screen = self._app.screen
         model, suite = screen.run_offer if isinstance(screen, BaseScreen) else ("", "")
         self.open_form(model=model, suite=suite)
-
-    def action_run_new(self) -> None:
-        self.open_form_for_cursor()
 
     def open_form(self, *, model: str = "", suite: str = "", failed_of: str = "") -> None:
         """Open the form for a new run, with a model, a suite or a run's failed cases selected already."""

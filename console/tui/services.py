@@ -63,11 +63,11 @@ class Navigation(Protocol):
         """Open the form for a new run, with a model, a suite or a run's failed cases selected already."""
         ...
 
-    def open_form_for_cursor(self) -> None:
+    def action_run_new(self) -> None:
         """Open the form for a new run, with what is under the cursor of the screen in sight."""
         ...
 
-    def go_home(self) -> None:
+    def action_go_home(self) -> None:
         """Go to Home."""
         ...
 

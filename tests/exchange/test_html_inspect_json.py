@@ -27,6 +27,7 @@ from console.exchange.run_reader import read_document
 from console.store.journal import JournalWriter
 from console.store.notes import Note, Notes
 from console.store.runs import RunFolder, create_run
+from console.suites.suite import Report
 
 HOSTILE = (
     '=cmd|"/c calc"!A1',
@@ -228,3 +229,11 @@ def test_files_are_replaced_and_bad_places_are_said(run, tmp_path):
         export_file(run, export_format("csv"), tmp_path / "file" / "run.csv", None)
     with pytest.raises(UsageError, match="no form"):
         export_format("docx")
+
+
+def test_a_report_that_failed_says_why_instead_of_an_empty_table(run: RunFolder) -> None:
+    document, _ = read_document(run, None)
+    page = html_page(dataclasses.replace(document, report=Report((), fault=f"the suite failed: {MIX}")))
+    assert '<h2>Metrics</h2><p class="fail">the suite failed: =cmd' in page
+    assert "<th>metric</th>" not in page
+    assert "<script" not in page

@@ -359,7 +359,7 @@ async def live_ended(stage: Stage) -> AsyncGenerator[str, None]:
 
 async def review_cases(stage: Stage) -> AsyncGenerator[str, None]:
     """Failures of a run of calls: every view, filter, menu, note and question."""
-    stage.monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: WeatherSuite())
+    stage.monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: WeatherSuite())
     recorder = plain_run(stage.workspace.root / "runs", close=False)
     recorder.finish(recorder.start("live_simple_98-0-0", title=QUESTION), Outcome.UNDECIDED, "unreadable_judge")
     folder = recorder.close()
@@ -403,7 +403,7 @@ async def review_others(stage: Stage) -> AsyncGenerator[str, None]:
     """Loops, code, and a run without a failure or without a case."""
     root = stage.workspace.root / "runs"
     suites = {"recorded": WeatherSuite(), "aidan": LoopSuite(), "cave": CodeSuite()}
-    stage.monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: suites[manifest.suite])
+    stage.monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: suites[manifest.suite])
     good, none = Recorder(root, cases=1, name="0118-good"), Recorder(root, cases=4, name="0118-none")
     good.finish(good.start("live_simple_1-0-0", title=QUESTION), Outcome.PASSED)
     folders = {
@@ -428,7 +428,7 @@ async def review_others(stage: Stage) -> AsyncGenerator[str, None]:
 async def compare(stage: Stage) -> AsyncGenerator[str, None]:
     """Two and three runs side by side, runs without anything in common, and what models have come to."""
     stage.monkeypatch.setattr(run_pair, "find_suite", lambda manifest, data: CallSuite())
-    stage.monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: CallSuite())
+    stage.monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: CallSuite())
     root = stage.workspace.root / "runs"
     two = call_run(root, "0116-0904", "gpt-w", 0), call_run(root, "0117-1420", "gpt-x", 1)
     third = call_run(root, "0118-0900-bfcl-gpt-y", "gpt-y", 0)
@@ -514,7 +514,7 @@ prize = 4
 
 async def helped(stage: Stage) -> AsyncGenerator[str, None]:
     """Help of every place, and what stands when there is no room."""
-    stage.monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: WeatherSuite())
+    stage.monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: WeatherSuite())
     folder = plain_run(stage.workspace.root / "runs").folder
     async with stage.opened(stage.size, toasts=True) as opening:
         await stage.begin(opening)

@@ -49,11 +49,11 @@ class FakeNavigator:
         """Note it."""
         self.opened.append(("launch", model, suite, failed_of))
 
-    def open_form_for_cursor(self) -> None:
+    def action_run_new(self) -> None:
         """Note it."""
         self.opened.append(("launch",))
 
-    def go_home(self) -> None:
+    def action_go_home(self) -> None:
         """Note it."""
         self.opened.append(("home",))
 

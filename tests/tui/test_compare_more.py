@@ -29,7 +29,7 @@ SIZES = [(80, 24), (160, 45)]
 def calls(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lay recorded calls side by side, and look for growth often."""
     monkeypatch.setattr(run_pair, "find_suite", lambda manifest, data: CallSuite())
-    monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: CallSuite())
+    monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: CallSuite())
     monkeypatch.setattr(controller, "LOOK_EVERY_S", 0.05)
 
 

@@ -111,7 +111,7 @@ def foreign(workspace: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[Sequen
 
     suite = WeatherSuite()
     monkeypatch.setattr(suite, "compare", compare, raising=False)
-    monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: suite)
+    monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: suite)
     # Without the last net, which would hide what a widget lets through; it has tests of its own (test_sanitize.py).
     monkeypatch.setattr(ControlCharacterFilter, "apply", lambda self, segments, background: segments)
 

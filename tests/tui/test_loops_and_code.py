@@ -36,12 +36,12 @@ async def review(app: Any, pilot: Any, folder: RunFolder) -> ReviewScreen:
 
 @pytest.fixture
 def loop_suite(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: LoopSuite())
+    monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: LoopSuite())
 
 
 @pytest.fixture
 def code_suite(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: CodeSuite())
+    monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: CodeSuite())
 
 
 # Frames --------------------------------------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ async def test_hostile_text_in_a_loop(hostile_some: str, opened: Any, workspace:
 
 
 async def test_hostile_text_in_code(hostile_some: str, opened: Any, workspace: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: CodeSuite(hostile_some))
+    monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: CodeSuite(hostile_some))
     folder = code_run(workspace.root / "runs", text=hostile_some).folder
     async with opened((120, 40)) as (app, pilot):
         await watch(app, pilot, folder)

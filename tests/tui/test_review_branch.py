@@ -27,7 +27,7 @@ def planned(monkeypatch: pytest.MonkeyPatch, workspace: Any) -> list[Plan]:
         return plain_run(workspace.root / "runs", name="0118-branch").folder
 
     monkeypatch.setattr(launch, "spawn", spawn)
-    monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: WeatherSuite())
+    monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: WeatherSuite())
     monkeypatch.setattr(run_pair, "find_suite", lambda manifest, data: WeatherSuite())
     monkeypatch.setattr(ConsoleApp, "suspend", lambda self: contextlib.nullcontext())
     return plans

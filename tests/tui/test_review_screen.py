@@ -39,7 +39,7 @@ async def review(app: ConsoleApp, pilot: Pilot[int], folder: RunFolder, case: st
 @pytest.fixture(autouse=True)
 def weather(monkeypatch: pytest.MonkeyPatch) -> None:
     """Open the weather suite for every run."""
-    monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: WeatherSuite())
+    monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: WeatherSuite())
 
 
 def current(screen: ReviewScreen) -> str:

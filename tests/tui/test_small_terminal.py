@@ -18,7 +18,7 @@ Frame = Callable[..., str]
 @pytest.fixture(autouse=True)
 def weather(monkeypatch: pytest.MonkeyPatch) -> None:
     """Open the weather suite for every run."""
-    monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: WeatherSuite())
+    monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: WeatherSuite())
 
 
 @pytest.mark.parametrize("size", [(39, 24), (80, 9), (20, 5)])

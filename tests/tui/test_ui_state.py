@@ -90,7 +90,7 @@ def test_two_actions_on_one_key_are_reported(tmp_path: Path) -> None:
 async def test_a_run_and_a_case_are_found_by_a_word(
     opened: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(case_loader, "find_suite", lambda data, manifest: WeatherSuite())
+    monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: WeatherSuite())
     plain_run(workspace.root / "runs")
     async with opened() as (app, pilot):
         await pilot.press("ctrl+t", *"131-52")

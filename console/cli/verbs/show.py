@@ -5,7 +5,7 @@ import argparse
 import msgspec
 
 from console.cli.exitcode import Exit
-from console.cli.history import History, Played, open_suite, read_history, read_overview, report_of
+from console.cli.history import History, Played, read_history, read_overview, report_of
 from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.cli.run_report import metric_words, show_report
@@ -22,6 +22,7 @@ from console.insight.turn_sums import turn_sums
 from console.store.journal import JournalReader
 from console.store.notes import Notes
 from console.store.run_list import find_run
+from console.suites.catalog import find_suite
 from console.suites.suite import Report
 
 
@@ -113,7 +114,7 @@ def compare(args: Arguments, history: History, played: Played) -> Comparison | N
     if played.finished is None or played.finished.output is None:
         return None
     try:
-        suite = open_suite(history.manifest, args.data)
+        suite = find_suite(history.manifest, args.data)
     except UsageError as error:
         args.output.warn(str(error))
         return None

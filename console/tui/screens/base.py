@@ -50,6 +50,8 @@ class BaseScreen(Screen[None]):
     """What it is called on its top line."""
     find_hint: ClassVar[str] = "type to narrow, enter keeps, esc clears"
     """What can be typed into the find bar."""
+    shown_parts: ClassVar[frozenset[str]] = frozenset()
+    """Parts of the workspace that it shows, of `runs`, `models` and `suites`; see `show_workspace`."""
     DEFAULT_CSS = """
     BaseScreen { layers: base; overflow: hidden; }
     BaseScreen > .body { height: 1fr; }
@@ -107,6 +109,9 @@ class BaseScreen(Screen[None]):
     def find_changed(self, text: str, *, done: bool) -> None:
         """Narrow or find; `done` when enter or escape closed the bar (escape with an empty text)."""
 
+    def show_workspace(self, part: str) -> None:
+        """Show a part of the workspace that has changed, or all `shown_parts` (an empty text) on coming into sight."""
+
     # Composition -----------------------------------------------------------------------------------------------------
 
     def compose(self) -> ComposeResult:
@@ -125,6 +130,8 @@ class BaseScreen(Screen[None]):
 
     def on_mount(self) -> None:
         """Show keys and badge from the start."""
+        if self.shown_parts:
+            self.services.workspace.changed.subscribe(self, self._take_news)
         self.top_line.tell(badge=self.services.badge)
         self.refresh_keys()
 
@@ -135,9 +142,15 @@ class BaseScreen(Screen[None]):
 
     def on_screen_resume(self) -> None:
         """Catch up with what changed while another screen was shown."""
+        self.show_workspace("")
         self.top_line.tell(badge=self.services.badge)
         self.sync_help()
         self.refresh_keys()
+
+    def _take_news(self, part: str) -> None:
+        if self.is_current and part in self.shown_parts:
+            self.show_workspace(part)
+            self.refresh_keys()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Show the keys of the pane that has the focus now, and the pane itself where only one is shown."""

@@ -13,12 +13,13 @@ from console.core.annotation import Annotation
 from console.core.comparison import Comparison
 from console.core.fault import UsageError
 from console.core.run import Manifest
-from console.exchange.run_reader import RunReader, find_suite
+from console.exchange.run_reader import RunReader
 from console.insight.case_in_both import CaseInBoth, CaseInRun
 from console.insight.comparison import RolloutPair, RunComparison, compare
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout, Slot
 from console.store.runs import RunFolder
+from console.suites.catalog import find_suite
 from console.suites.suite import Suite
 
 KEPT_CASES = 64
@@ -124,6 +125,8 @@ def suite_of(manifest: Manifest, data: Path | None) -> Suite | str:
     """Return the suite of a run, or why it cannot be opened."""
     try:
         return find_suite(manifest, data)
+    except UsageError as error:
+        return str(error)
     except Exception as error:  # a suite of another package may fail in any way
         return f"the suite cannot be opened: {type(error).__name__}: {error}"
 

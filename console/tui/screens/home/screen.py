@@ -31,6 +31,7 @@ class HomeScreen(BaseScreen):
     heading = "Home"
     BINDINGS: ClassVar = bindings_for("home")
     AUTO_FOCUS = "#start"
+    shown_parts = frozenset({"runs", "models", "suites"})
     DEFAULT_CSS = """
     HomeScreen .columns { height: 1fr; layout: vertical; }
     HomeScreen .left { height: 1fr; width: 1fr; }
@@ -59,7 +60,7 @@ class HomeScreen(BaseScreen):
         self._model_list, self._suite_list = ModelList(), SuiteList()
         self._engines = EngineActions(services, self._line_to_resume, demo_starting=self._start_list.set_starting)
         self._runs = RunActions(
-            services, self.controller, self._line_under_cursor, marks_changed=partial(self._show, "runs")
+            services, self.controller, self._line_under_cursor, marks_changed=partial(self.show_workspace, "runs")
         )
         self._queue = QueueActions(
             services,
@@ -86,22 +87,12 @@ class HomeScreen(BaseScreen):
     def on_mount(self) -> None:
         ui_state = self.services.ui_state
         self.controller.order, self.controller.words = ui_state.text("home.order"), ui_state.text("home.words")
-        self.services.workspace.changed.subscribe(self, self._take_news)
-        self._show()
+        self.show_workspace("")
 
     def on_resize(self, event: events.Resize) -> None:
-        self._show()
+        self.show_workspace("")
 
-    def on_screen_resume(self) -> None:
-        self._show()
-
-    def _take_news(self, part: str) -> None:
-        if self.is_current:
-            self._show(part)
-            self.refresh_keys()
-
-    def _show(self, part: str = "") -> None:
-        """Show what is in the workspace, or only its `runs`, `models` or `suites`."""
+    def show_workspace(self, part: str) -> None:
         if not self._suite_list.is_attached:
             return
         workspace = self.services.workspace
@@ -165,7 +156,7 @@ class HomeScreen(BaseScreen):
                 self._run_list.move_to(str(steps.queued[0].folder.path))
                 self._run_list.focus()
             case _:
-                self.services.navigator.open_form_for_cursor()
+                self.services.navigator.action_run_new()
 
     @on(RowList.RowChosen, "#runs")
     def _run_chosen(self) -> None:
@@ -191,7 +182,7 @@ class HomeScreen(BaseScreen):
     def find_changed(self, text: str, *, done: bool) -> None:
         self.controller.words = text
         self.services.ui_state.keep("home.words", text)
-        self._show("runs")
+        self.show_workspace("runs")
         if done:
             self._run_list.focus()
 
@@ -200,7 +191,7 @@ class HomeScreen(BaseScreen):
 
     def action_sort(self) -> None:
         self.services.ui_state.keep("home.order", self.controller.next_order())
-        self._show("runs")
+        self.show_workspace("runs")
 
     def action_reload(self) -> None:
         self.services.workspace.read_all()

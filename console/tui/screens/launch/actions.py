@@ -105,7 +105,7 @@ class StartActions(_FormActions):
         if line is not None and line.place > 1:
             words = f"Queued: {number_format.plural(len(runs), 'run')}, from place {line.place} on."
             self._services.notify(Content(words))
-            navigator.go_home()
+            navigator.action_go_home()
         else:
             navigator.open_live(runs[0])
 

@@ -80,6 +80,7 @@ class LeaderboardScreen(BaseScreen):
     heading: ClassVar[str] = "Leaderboard"
     AUTO_FOCUS: ClassVar[str | None] = "#board"
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("board")
+    shown_parts: ClassVar[frozenset[str]] = frozenset({"runs", "suites"})
     DEFAULT_CSS = """
     LeaderboardScreen {
         #boards { height: 1fr; } #board { height: 1fr; }
@@ -105,26 +106,17 @@ class LeaderboardScreen(BaseScreen):
         yield self.details
 
     def on_mount(self) -> None:
-        """Read once the frame is painted, and again whenever runs or suites change."""
-        self.services.workspace.changed.subscribe(self, self._take_news)
-        self.call_after_refresh(self._reread)
-
-    def on_screen_resume(self) -> None:
-        """Catch up with what changed meanwhile."""
-        self._reread()
+        """Read once the frame is painted."""
+        self.call_after_refresh(self.show_workspace, "")
 
     def on_resize(self, event: events.Resize) -> None:
         """Choose the columns that fit."""
         self.call_after_refresh(self._draw)
 
-    def _take_news(self, changed: str) -> None:
-        if changed in ("runs", "suites") and self.is_current:
-            self._reread()
-
     def action_reload(self) -> None:
         self.services.workspace.read_runs()
 
-    def _reread(self) -> None:
+    def show_workspace(self, part: str) -> None:
         workspace = self.services.workspace
         if workspace.runs_complete and workspace.suites is not None:
             self._read(list(workspace.runs or []), workspace.suites)

@@ -32,6 +32,7 @@ class LibraryScreen(BaseScreen):
     heading = "Library"
     BINDINGS: ClassVar = bindings_for("library")
     AUTO_FOCUS = "#entries"
+    shown_parts = frozenset({"runs", "models", "suites"})
     DEFAULT_CSS = """
     LibraryScreen .columns { height: 1fr; layout: vertical; }
     LibraryScreen .left { height: 2fr; width: 1fr; }
@@ -75,15 +76,9 @@ class LibraryScreen(BaseScreen):
             yield self._details
 
     def on_mount(self) -> None:
-        self.services.workspace.changed.subscribe(self, self._take_news)
         self._show_all()
 
-    def on_screen_resume(self) -> None:
-        self._show_all()
-
-    def _take_news(self, part: str) -> None:
-        if not self.is_current:
-            return
+    def show_workspace(self, part: str) -> None:
         if part == "runs":
             self._show_details(keep_place=True)
         else:

@@ -20,6 +20,7 @@ from console.core.run import Manifest
 from console.insight.conversation import Conversation
 from console.insight.overview import Overview
 from console.insight.rollout import Rollout
+from console.suites.catalog import find_suite
 from console.suites.suite import Report, Result, Suite
 from console.suites.summing import summed_up
 from console.tui.data.suite_thread import SuiteThread
@@ -80,7 +81,7 @@ class OpenedSuite:
 def open_suite(data: Path | None, manifest: Manifest) -> OpenedSuite:
     """Open a run's suite and load the view of its format; slow, so call it in a thread."""
     try:
-        suite = find_suite(data, manifest)
+        suite = find_suite(manifest, data)
     except UsageError as error:
         return OpenedSuite(None, f"the suite cannot be opened: {error}")
     except Exception as error:  # a suite of another package may fail in any way
@@ -90,18 +91,6 @@ def open_suite(data: Path | None, manifest: Manifest) -> OpenedSuite:
     except Exception:  # a suite of another package may lack anything
         format_name = ""
     return OpenedSuite(suite, "", format_name, load_view(format_name) if format_name else "")
-
-
-def find_suite(data: Path | None, manifest: Manifest) -> Suite:
-    """Find a run's suite in the catalogue.
-
-    Raises:
-        UsageError: the suite or its data is not there.
-    """
-    from console.config.paths import find_data_roots
-    from console.suites.catalog import Catalog
-
-    return Catalog(find_data_roots(data)).open(manifest.suite)
 
 
 class CaseLoader:

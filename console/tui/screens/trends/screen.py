@@ -107,6 +107,7 @@ class TrendsScreen(BaseScreen):
     heading: ClassVar[str] = "Trends"
     AUTO_FOCUS: ClassVar[str | None] = "#trends"
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("trends")
+    shown_parts: ClassVar[frozenset[str]] = frozenset({"runs"})
     DEFAULT_CSS = """
     TrendsScreen { #both { height: 1fr; } #trends { height: 2fr; } #points { height: 3fr; }
                    &.-empty Rule, &.-empty #points { display: none; } }
@@ -125,22 +126,13 @@ class TrendsScreen(BaseScreen):
             yield self.runs
 
     def on_mount(self) -> None:
-        """Read once the frame is painted, and again whenever runs change."""
-        self.services.workspace.changed.subscribe(self, self._take_news)
-        self.call_after_refresh(self._reread)
-
-    def on_screen_resume(self) -> None:
-        """Catch up with what changed meanwhile."""
-        self._reread()
-
-    def _take_news(self, changed: str) -> None:
-        if changed == "runs" and self.is_current:
-            self._reread()
+        """Read once the frame is painted."""
+        self.call_after_refresh(self.show_workspace, "")
 
     def action_reload(self) -> None:
         self.services.workspace.read_runs()
 
-    def _reread(self) -> None:
+    def show_workspace(self, part: str) -> None:
         if self.services.workspace.runs_complete:
             self._read(list(self.services.workspace.runs or []))
 
