@@ -2,8 +2,9 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+import msgspec
 
 from console.core.statistics.distributions import Z95, t_quantile
 from console.core.statistics.sample import Cluster, Sample
@@ -24,8 +25,7 @@ _NO_SPREAD = 1e-9
 _CLUSTERED = (CLUSTERED_WILSON, WILSON_OVER_CLUSTERS, CLUSTERED_T)
 
 
-@dataclass(frozen=True, slots=True)
-class Interval:
+class Interval(msgspec.Struct, frozen=True):
     """An estimate with its 95 % interval, and what it rests on."""
 
     value: float

@@ -8,9 +8,10 @@ is counted, which keeps samples small, makes them add up exactly, and makes the 
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
+
+import msgspec
 
 CasesByCounts = Mapping[int, Mapping[int, int]]
 """How many cases have so many graded rollouts (first key), of which so many passed (second key)."""
@@ -42,8 +43,7 @@ class Cluster(NamedTuple):
     """How many such clusters there are."""
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(msgspec.Struct, frozen=True):
     """Case means by cluster."""
 
     clusters: tuple[Cluster, ...]
