@@ -32,3 +32,15 @@ def test_review_says_what_is_broken_in_the_official_code_of_a_row():
             verdict = suite.score(case, "[]", setting)
             note = suite.compare(case, "[]", verdict, setting).note
             assert (words in note) if words else not note
+
+
+def test_an_answer_that_cannot_be_read_is_not_said_to_need_another_family_s_form():
+    suite = BfclSuite(read_entry(ROOT / "data" / "bfcl-starter"))
+    case = next(iter(suite.cases(("simple_python",), Setting())))
+    for name, words in (
+        ("Qwen/Qwen3-8B-FC", "the decode family tool_call_tags"),
+        ("gpt-4o-2024-11-20", "of the form ["),
+    ):
+        setting = find_setting(name)
+        comparison = suite.compare(case, None, suite.score(case, None, setting), setting)
+        assert words in comparison.hint

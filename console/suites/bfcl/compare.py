@@ -57,7 +57,7 @@ def _calls(entry: Entry, output: Any, verdict: Verdict, setting: Setting) -> Com
     pairs = tuple(item.pair for item in paired)
     bad = why_bad(entry.id)
     if decoded.error_type:
-        hint = bad or f"an answer of the form {_right(entry, setting.mode)}"
+        hint = bad or _form(entry, setting)
         sentence = f"could not parse the answer: {decoded.complaint}"
         return Comparison(sentence, pairs, _rule(verdict), hint, _shown(output))
     if verdict.outcome is Outcome.PASSED:
@@ -138,6 +138,14 @@ def _answer(entry: Entry, output: Any, verdict: Verdict, setting: Setting) -> Co
     sentence = "the answer is right" if passed else "; ".join(verdict.messages) or "no usable answer"
     hint = "" if passed else "a last message that holds one of the expected answers as whole words"
     return Comparison(sentence, (pair,), _rule(verdict), hint, "" if shown else _shown(output))
+
+
+def _form(entry: Entry, setting: Setting) -> str:
+    """Return what would be read; how other families than the generic ones write calls is named only."""
+    family, right = family_of(setting), _right(entry, setting.mode)
+    if family in ("prompt", "fc_json"):
+        return f"an answer of the form {right}"
+    return f"{right}, written as the decode family {family} reads it"
 
 
 def _right(entry: Entry, mode: str) -> str:
