@@ -141,13 +141,14 @@ def comparison_markdown(comparison: RunComparison, gate: Gate | None = None, *, 
     """Return a section: the gate's answer, numbers, table, categories, reasons, and what changed (at most so many)."""
     mark = " (simulated)" if comparison.simulated else ""
     part = comparison.counts
+    basis = f"{part.cases} cases" + (f", {part.compared} rollouts" if part.compared > part.cases else "")
     a, b = comparison.a, comparison.b
     head = f"### A {escaped(a.model)} against B {escaped(b.model)} on {escaped(b.manifest.suite)}{mark}"
     rows = [(name, *values) for name, *values in summary_rows(comparison)]
     parts = [
         head,
         *([f"{_GATE_MARKS[gate.verdict]} **{escaped(gate.sentence)}**"] if gate is not None else []),
-        f"A `{escaped(comparison.a.name)}`, B `{escaped(comparison.b.name)}`; {part.compared} cases in both"
+        f"A `{escaped(comparison.a.name)}`, B `{escaped(comparison.b.name)}`; {basis} in both"
         + (f", {part.left_out} left out without two grades" if part.left_out else ""),
         table(("", "A", "B", "B − A"), rows),
         f"**{verdict_words(comparison)}**",

@@ -76,6 +76,11 @@ class PairCounts:
         return self.both + self.lost + self.gained + self.neither
 
     @property
+    def cases(self) -> int:
+        """Cases that count: as many as pairs, but where cases were repeated."""
+        return self.difference.cases
+
+    @property
     def passed_a(self) -> int:
         """Pairs that A passed."""
         return self.both + self.lost

@@ -143,7 +143,8 @@ def _show(output: Output, comparison: RunComparison) -> None:
         if comparison.only_a or comparison.only_b
         else ""
     )
-    output.text(f"{part.compared} compared{left}{only}; {_same_words(comparison)}")
+    cases = f" rollouts of {part.cases} cases" if part.compared > part.cases else ""
+    output.text(f"{part.compared}{cases} compared{left}{only}; {_same_words(comparison)}")
     output.text()
     output.text(verdict_words(comparison), "strong")
     output.text()

@@ -25,8 +25,10 @@ def title(comparison: RunComparison, *, wide: bool) -> Content:
     names, plain = list(comparison.categories), not comparison.simulated and comparison.prompts.verdict is not False
     suite = comparison.b.manifest.suite
     label = f"{suite}/{names[0]}" if len(names) == 1 and names[0] else suite
+    part = comparison.counts
+    rollouts = f", {number_format.plural(part.compared, 'rollout')}" if part.compared > part.cases and wide else ""
     return one_line(label, 40, "bold").append(
-        f", {number_format.plural(comparison.counts.compared, 'case')}{' in both' if wide or plain else ''}"
+        f", {number_format.plural(part.cases, 'case')}{rollouts}{' in both' if wide or plain else ''}"
     )
 
 
