@@ -226,3 +226,12 @@ def test_a_value_nested_without_end_is_judged_and_shown(levels: int):
     assert verdict.outcome is Outcome.FAILED
     assert msgspec.json.encode(verdict)
     assert suite.compare(case, output, verdict, setting).sentence
+
+
+def test_tags_that_were_asked_for_are_looked_for_by_families_that_know_of_them():
+    tagged, bare = "<TOOLCALL>[f(a=1)]</TOOLCALL>", "[f(a=1)]"
+    for family in ("prompt", "gemini_prompt", "phi_prompt", "gorilla"):
+        decode = find_family(family).decode
+        assert decode(tagged, Form(tagged=True)) == CALL
+        with pytest.raises(ValueError, match="TOOLCALL"):
+            decode(bare, Form(tagged=True))

@@ -28,10 +28,7 @@ def decode_prompted(output: Any, form: Form) -> Any:
     Raises:
         Exception: of any kind: it is no text, or cannot be read.
     """
-    text = cleaned(output)
-    if form.tagged:
-        text = between(text, "<TOOLCALL>", "</TOOLCALL>").strip()
-    return decode_syntax(text, form.syntax)
+    return decode_bracketed(cleaned(output), form)
 
 
 def executable_prompted(step: Any) -> list[str]:
@@ -43,13 +40,15 @@ def executable_prompted(step: Any) -> list[str]:
     return nested_call_texts(decode_python(cleaned(step)))
 
 
-def decode_syntax(text: str, syntax: str) -> Any:
-    """Return the calls of a text in brackets, by the syntax it is written in.
+def decode_bracketed(text: str, form: Form) -> Any:
+    """Return the calls of a text in brackets, by the form it is asked for.
 
     Raises:
-        Exception: of any kind: it cannot be read.
+        Exception: of any kind: it cannot be read, or lacks the tags that must be there.
     """
-    return _SYNTAXES[syntax](text)
+    if form.tagged:
+        text = between(text, "<TOOLCALL>", "</TOOLCALL>").strip()
+    return _SYNTAXES[form.syntax](text)
 
 
 def cleaned(output: Any) -> str:

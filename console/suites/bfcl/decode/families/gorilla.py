@@ -3,11 +3,11 @@
 from typing import Any
 
 from console.suites.bfcl.decode.family import Family, Form
-from console.suites.bfcl.decode.prompted import decode_syntax, text_of
+from console.suites.bfcl.decode.prompted import decode_bracketed, text_of
 
 
 def _decode(output: Any, form: Form) -> Any:
-    return decode_syntax(f"[{text_of(output)}]", form.syntax)
+    return decode_bracketed(f"[{text_of(output)}]", form)
 
 
 def _executable(step: Any) -> list[str]:
