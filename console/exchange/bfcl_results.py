@@ -14,14 +14,12 @@ from console.core.outcome import Outcome
 from console.core.record import Asked, Finished
 from console.exchange.bfcl_layout import Line, read_lines, result_path, write_lines
 from console.suites.bfcl.categories import category_of, is_single_turn, sort_key
-
-ERROR = "Error during inference:"
+from console.suites.bfcl.inference_error import INFERENCE_ERROR, is_unanswered
 
 
 def is_error(line: Line) -> bool:
     """Whether a result line records a failed inference instead of an answer."""
-    result = line.get("result")
-    return isinstance(result, str) and result.startswith(ERROR)
+    return is_unanswered(line.get("result"))
 
 
 def result_line(finished: Finished, calls: Iterable[Asked], *, log: list[Any] | None = None) -> Line | None:
@@ -38,7 +36,7 @@ def result_line(finished: Finished, calls: Iterable[Asked], *, log: list[Any] | 
         return None
     line: Line = {"id": case}
     if verdict.outcome is Outcome.BROKEN and finished.output is None:
-        line["result"] = f"{ERROR} {verdict.messages[0] if verdict.messages else verdict.reason}"
+        line["result"] = f"{INFERENCE_ERROR} {verdict.messages[0] if verdict.messages else verdict.reason}"
         line["traceback"] = f"{verdict.reason}: a machinery fault, not an answer"
         return line
     model_calls = [call for call in calls if call.role == "model"]

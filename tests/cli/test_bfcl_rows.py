@@ -5,6 +5,7 @@ import pytest
 from console.cli.exitcode import Exit
 
 MODEL = '[{name}]\nmodel_id = "careful"\nprovider = "simulated"\nbfcl_name = "{row}"\n'
+ELSEWHERE = '[elsewhere]\nmodel_id = "claude"\nbfcl_name = "claude-haiku-4-5-20251001"\n'
 ROWS = {
     "gemini": "gemini-2.5-flash-FC",
     "cohere": "command-a-03-2025-FC",
@@ -18,7 +19,8 @@ CATEGORIES = "simple_python,irrelevance,multi_turn_base"
 
 @pytest.fixture
 def models(home) -> None:
-    (home / "models.toml").write_text("".join(MODEL.format(name=name, row=row) for name, row in ROWS.items()))
+    rows = "".join(MODEL.format(name=name, row=row) for name, row in ROWS.items())
+    (home / "models.toml").write_text(rows + ELSEWHERE)
 
 
 def run(console, name, *more):
@@ -29,7 +31,6 @@ def run(console, name, *more):
     ("name", "mode", "form"),
     [
         ("gemini", "fc", dict),
-        ("cohere", "fc", dict),
         ("qwen", "fc", str),
         ("claude", "prompt", None),
     ],
@@ -44,8 +45,7 @@ def test_a_row_decides_how_calls_are_asked_recorded_and_read(console, models, na
     if form is None:
         assert isinstance(output, str)
     else:
-        arguments = output[0]["parameters"] if name == "cohere" else next(iter(output[0].values()))
-        assert isinstance(arguments, form)
+        assert isinstance(next(iter(output[0].values())), form)
     assert console("export", ended.data["run"], "--format", "bfcl", "-o", "result").code == Exit.OK
     evaluated = console("bfcl", "evaluate", "-s", "bfcl-starter", "--partial-eval", "--json")
     assert {score["handler"] for score in evaluated.data["scores"]} == {ROWS[name]}
@@ -55,7 +55,9 @@ def test_a_row_decides_how_calls_are_asked_recorded_and_read(console, models, na
 def test_rows_that_cannot_be_asked_are_refused_before_the_first_call(console, home, models):
     for name, words in {
         "typo": ("models.toml:21: [typo] bfcl_name", "Nearest: gemini-2.5-flash-FC"),
-        "hammer": ("with a template of its own",),
+        "hammer": ("read from the official release", "pull bfcl"),
+        "cohere": ("CohereHandler are not offered", "docs/bfcl.md"),
+        "elsewhere": ("models.toml:25: [elsewhere]", "not asked by provider openai", 'provider = "anthropic"'),
     }.items():
         ended = run(console, name)
         assert ended.code == Exit.USAGE

@@ -15,7 +15,7 @@ from console.core.chat import ScriptedAnswers
 from console.core.fault import Fault, FaultKind
 from console.suites.bfcl.decode.length import is_long
 from console.suites.bfcl.entry import Entry
-from console.suites.bfcl.handlers.handler import Handler, Turn
+from console.suites.bfcl.handlers.handler import Handler, Turn, answers_may_break
 from console.suites.bfcl.multi_turn import worker_entry
 from console.suites.bfcl.prompts import added_functions, first_turn, system_prompt, with_hints
 from console.suites.bfcl.rendering import Doc
@@ -115,6 +115,7 @@ class Conversation:
 
         Raises:
             Fault: a model or the simulators failed.
+            UnreadableAnswer: an answer breaks the handler.
         """
         turns: list[list[Any]] = []
         try:
@@ -150,11 +151,13 @@ class Conversation:
         offered = [*self.docs, *self._told(turn)]
         while len(steps) <= STEP_LIMIT:
             step = len(steps)
-            messages = self.handler.request(self.history, self.docs, self.asked)
+            with answers_may_break():
+                messages = self.handler.request(self.history, self.docs, self.asked)
             scripted = self.script(self.entry, offered, turn, step)
             reply = await self.stage.ask(messages, tools=tools, params=params, turn=turn, step=step, scripted=scripted)
             self.asked += 1
-            answer = self.handler.read(reply)
+            with answers_may_break():
+                answer = self.handler.read(reply)
             steps.append(answer.output)
             self.history.append(answer.message)
             calls = await self._calls_of(answer.output)

@@ -4,7 +4,7 @@ from typing import Any
 
 from console.core.chat import Message
 from console.suites.bfcl.entry import Entry
-from console.suites.bfcl.handlers.handler import Handler
+from console.suites.bfcl.handlers.handler import Handler, answers_may_break
 from console.suites.bfcl.prompts import first_turn, system_prompt, with_hints
 from console.suites.bfcl.rendering import Doc
 from console.suites.bfcl.scripted_answers import scripted_answers_for
@@ -25,6 +25,7 @@ async def play_single_turn(entry: Entry, stage: Stage, handler: Handler, wording
 
     Raises:
         Fault: the model could not be asked; it is no answer and must not be scored.
+        UnreadableAnswer: the answer breaks the handler.
     """
     messages, tools = question_of(entry, wording, handler)
     mode = "fc" if handler.native else "prompt"
@@ -34,4 +35,5 @@ async def play_single_turn(entry: Entry, stage: Stage, handler: Handler, wording
         params=dict(handler.params(long=False)),
         scripted=lambda: scripted_answers_for(entry, mode),
     )
-    return handler.read(reply).output
+    with answers_may_break():
+        return handler.read(reply).output

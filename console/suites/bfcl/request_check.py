@@ -269,16 +269,13 @@ class OpenEntry:
         await self._until_asked()
 
     def result(self) -> Any:
-        """Return the output; officially an entry whose answer breaks the handler has the error's text as its result.
+        """Return the output.
 
         Raises:
             Fault: the simulators or the data failed.
         """
         assert self.task is not None
-        try:
-            return self.task.result()
-        except ValueError as error:
-            return f"Error during inference: {error}"
+        return self.task.result()
 
     async def aclose(self) -> None:
         """Stop playing."""

@@ -13,13 +13,12 @@ from console.suites.bfcl.dataset import Dataset
 from console.suites.bfcl.decode.reply import decode_reply
 from console.suites.bfcl.decoding import family_of
 from console.suites.bfcl.entry import Entry
+from console.suites.bfcl.inference_error import is_unanswered
 from console.suites.bfcl.known_bad import why_bad
 from console.suites.bfcl.multi_turn import check_conversation
 from console.suites.bfcl.simulator_host import host_of
 from console.suites.bfcl.verdict import judge
 
-INFERENCE_ERROR = "Error during inference:"
-"""How the official tool begins the result of an inference that failed."""
 _LONGEST = 2000
 """Characters of a text that a verdict keeps."""
 _SHORT = 300
@@ -79,9 +78,9 @@ def verdict_of(entry: Entry, output: Any, refusal: Refusal | None, setting: Sett
     """Put a refusal (None: right) into our terms.
 
     A recorded inference error is broken, not failed: the model never answered. What the official scorer says of it
-    (for irrelevance: right) stands in `official`.
+    (for irrelevance: right) stands in `official`. An answer that broke the handler is judged.
     """
-    if isinstance(output, str) and output.startswith(INFERENCE_ERROR):
+    if is_unanswered(output):
         official = Outcome.FAILED if refusal else Outcome.PASSED
         reason = refusal.error_type if refusal else BROKEN
         return Verdict(Outcome.BROKEN, reason, messages=(output[:500],), official=official.value)

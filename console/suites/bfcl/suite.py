@@ -107,15 +107,16 @@ class BfclSuite:
         """Let the registry's row of a model decide how it is asked and how its answers are read.
 
         Raises:
-            UsageError: `bfcl_name` is no registry name, its row cannot be asked here, or a person chose another mode.
+            UsageError: `bfcl_name` is no registry name, its row cannot be asked here or not by the model's provider, or
+                a person chose another mode.
         """
         if model.bfcl_name is None:
             return setting
         from console.suites.bfcl.decoding import with_row
-        from console.suites.bfcl.handlers.table import handler_of
+        from console.suites.bfcl.handlers.table import check_row
 
         adapted = with_row(setting, model, mode)
-        handler_of(adapted, self.dataset)
+        check_row(adapted, model, self.dataset)
         return adapted
 
     def check_needs(self, cases: Sequence[Case], setting: Setting) -> None:

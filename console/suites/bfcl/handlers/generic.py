@@ -1,45 +1,13 @@
-"""The two ways of models without a row in the registry: native tools, or prompting, over chat messages."""
+"""The two ways of models that name no row of the registry: native tools, or prompting, over chat messages."""
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from console.core.chat import Message, Reply, ToolCall
+from console.core.chat import Message, Reply
 from console.suites.bfcl.execution import executable_calls
 from console.suites.bfcl.handlers.handler import Answer, Handler, Turn
 from console.suites.bfcl.rendering import Doc
 from console.suites.bfcl.tools import native_tools
-
-
-def _as_text(call: ToolCall) -> dict[str, Any]:
-    return {call.name: call.arguments}
-
-
-def _as_object(call: ToolCall) -> dict[str, Any]:
-    return {call.name: _value(call.arguments)}
-
-
-def _as_parameters(call: ToolCall) -> dict[str, Any]:
-    return {"tool_name": call.name, "parameters": _value(call.arguments)}
-
-
-def _value(arguments: str) -> Any:
-    """Return arguments as an object; what is no JSON stays as it is, to be refused when it is judged."""
-    try:
-        return json.loads(arguments)
-    except (ValueError, RecursionError):
-        return arguments
-
-
-NATIVE_FORMS: dict[str, Callable[[ToolCall], dict[str, Any]]] = {
-    "fc_json": _as_text,
-    "gemini_fc": _as_object,
-    "dictlist": _as_object,
-    "cohere": _as_parameters,
-}
-"""How native calls stand in result files, by decode family."""
-_TEXTS_LISTED = ("gemini_fc", "dictlist")
-"""Families whose answers without a call are lists of texts."""
 
 
 class NativeHandler:
@@ -47,10 +15,6 @@ class NativeHandler:
 
     native = True
     described_in_prompt = False
-
-    def __init__(self, family: str = "fc_json") -> None:
-        """Take one of `NATIVE_FORMS`: how calls are recorded, and so read."""
-        self._family = family
 
     def params(self, *, long: bool) -> Mapping[str, Any]:
         del long
@@ -68,15 +32,11 @@ class NativeHandler:
         return cast(list[Message], history)
 
     def read(self, reply: Reply) -> Answer:
-        form = NATIVE_FORMS[self._family]
-        output = [form(call) for call in reply.tool_calls] or self._without_calls(reply.content)
+        output = [{call.name: call.arguments} for call in reply.tool_calls] or reply.content
         return Answer(output, cast(Turn, reply.message()))
 
-    def _without_calls(self, content: str | None) -> Any:
-        return [content] if self._family in _TEXTS_LISTED and content is not None else content
-
     def calls(self, output: Any) -> list[str]:
-        return executable_calls(output, self._family)
+        return executable_calls(output, "fc_json")
 
     def show_results(self, answer: Turn, calls: Sequence[str], results: Sequence[str]) -> list[Turn]:
         del calls
@@ -89,10 +49,6 @@ class PromptHandler:
 
     native = False
     described_in_prompt = True
-
-    def __init__(self, family: str = "prompt") -> None:
-        """Take the decode family of the answers."""
-        self._family = family
 
     def params(self, *, long: bool) -> Mapping[str, Any]:
         del long
@@ -114,7 +70,7 @@ class PromptHandler:
         return Answer(reply.content, cast(Turn, reply.message()))
 
     def calls(self, output: Any) -> list[str]:
-        return executable_calls(output, self._family)
+        return executable_calls(output, "prompt")
 
     def show_results(self, answer: Turn, calls: Sequence[str], results: Sequence[str]) -> list[Turn]:
         del answer

@@ -1,11 +1,30 @@
 """What the loops of a conversation ask of a handler: what is sent, what a reply means, how results are shown."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from console.core.chat import Message, Reply
 from console.suites.bfcl.rendering import Doc
+
+
+class UnreadableAnswer(Exception):
+    """An answer that breaks the official handler; it ends the entry, and the error's text is the result."""
+
+
+@contextmanager
+def answers_may_break() -> Generator[None]:
+    """Tell answers that break a handler from mistakes elsewhere.
+
+    Raises:
+        UnreadableAnswer: an answer has not the form that the handler takes.
+    """
+    try:
+        yield
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise UnreadableAnswer(str(error)) from error
+
 
 Turn = dict[str, Any]
 """One message of a conversation in a handler's own form, from which it makes what is sent."""

@@ -2,46 +2,68 @@
 
 from functools import partial
 
+from console.config.model import ModelConfig
 from console.core.case import Setting
 from console.core.fault import UsageError
 from console.suites.bfcl.dataset import Dataset
-from console.suites.bfcl.decode.family import PROMPTED
 from console.suites.bfcl.decoding import profile_of
 from console.suites.bfcl.execution import executable_calls
 from console.suites.bfcl.handlers.completion import CompletionHandler
-from console.suites.bfcl.handlers.generic import GENERIC, NATIVE_FORMS, NativeHandler, PromptHandler
+from console.suites.bfcl.handlers.generic import GENERIC
 from console.suites.bfcl.handlers.handler import Handler
 from console.suites.bfcl.handlers.own_prompts import DMCitoHandler, NemotronHandler, own_prompt_texts
 from console.suites.bfcl.handlers.service import ServiceHandler
 from console.suites.bfcl.handlers.services import SERVICES
 from console.suites.bfcl.handlers.wires import READINGS
 from console.suites.bfcl.profile import Profile
+from console.suites.bfcl.rendering import Doc
 from console.suites.bfcl.templates.release_texts import ReleaseTexts
 from console.suites.bfcl.templates.table import template_named
 
+PROVIDERS_OF_WIRE = {
+    "chat": ("openai", "litellm"),
+    "mistral": ("openai", "litellm"),
+    "responses": ("responses",),
+    "anthropic": ("anthropic",),
+    "gemini": ("gemini",),
+    "completions": ("completions",),
+}
+"""Providers of models.toml that speak the protocol of a row."""
+_DOC: Doc = {"name": "f", "description": "", "parameters": {"type": "dict", "properties": {}, "required": []}}
+"""A function for a question that nobody asks: forming it reads all wording that the handler needs."""
 _OWN_PROMPTS = {"DMCitoHandler": DMCitoHandler, "NemotronHandler": NemotronHandler}
 
 
 def handler_of(setting: Setting, dataset: Dataset) -> Handler:
-    """Return the handler of a setting: chat completions, as the model's row has them, or in their generic form.
+    """Return the handler of a setting: that of the model's row, or a generic one.
 
     Raises:
-        UsageError: a row that cannot be asked by chat completions.
+        UsageError: the row's handler is not offered.
+    """
+    profile = profile_of(setting)
+    return GENERIC[setting.mode] if profile is None else handler_for(profile, dataset)
+
+
+def check_row(setting: Setting, model: ModelConfig, dataset: Dataset) -> None:
+    """Look whether a model can be asked as its row says, before anything is asked; a simulated one asks no server.
+
+    Raises:
+        UsageError: the row's handler is not offered, its wording is not here, or the provider speaks another protocol.
     """
     profile = profile_of(setting)
     if profile is None:
-        return GENERIC[setting.mode]
-    if profile.wire == "chat":
-        return handler_for(profile, dataset)
-    if profile.family in PROMPTED:
-        return PromptHandler(profile.family)
-    if profile.family in NATIVE_FORMS and not profile.template:
-        return NativeHandler(profile.family)
-    way = "/v1/completions with a template of its own" if profile.template else f"requests of the {profile.wire} kind"
-    raise UsageError(
-        f"{profile.name} is asked by {way}, which runs do not offer",
-        hint="`bfcl evaluate` scores results of it; without bfcl_name it is asked in the generic way.",
-    )
+        return
+    handler = handler_for(profile, dataset)
+    fitting = PROVIDERS_OF_WIRE[profile.wire]
+    if not model.simulated and model.provider not in fitting:
+        where = f"models.toml:{model.line}" if model.line else "models.toml"
+        ways = " or ".join(f'provider = "{name}"' for name in fitting)
+        raise UsageError(
+            f"[{model.name}] {profile.name} is not asked by provider {model.provider}",
+            where=where,
+            hint=f"Write {ways}, or leave bfcl_name out to ask it in the generic way.",
+        )
+    handler.request(handler.open_turn([{"role": "user", "content": "?"}], 0, [_DOC]), [_DOC], 0)
 
 
 def handler_for(profile: Profile, dataset: Dataset) -> Handler:

@@ -87,7 +87,7 @@ def _gemini_native(reply: Reply, service: Service) -> Answer:
     del service
     calls = [{call.name: json.loads(call.arguments)} for call in reply.tool_calls]
     parts = _content(reply)
-    if not parts:
+    if not parts and not calls:
         return Answer([NO_CANDIDATE], {"role": "assistant", "content": NO_CANDIDATE})
     texts = [part["text"] for part in parts if "text" in part and not part.get("thought")]
     return Answer(calls or texts, cast(Turn, reply.message()))
