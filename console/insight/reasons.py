@@ -1,72 +1,13 @@
 """Reasons in words a newcomer knows. The official error type stays beside them, for those who search for it.
 
-The table knows the error types of BFCL v4, AidanBench and cave-bench and the kinds of machinery faults; any other
-reason is shown as it was recorded, with its separators as spaces.
+Suites word their own (`suites/reason_words.py`), the kinds of machinery faults stand here; any other reason is shown as
+it was recorded, with its separators as spaces.
 """
 
 from console.core.outcome import Outcome
+from console.suites.reason_words import REASON_WORDS
 
 _WORDS = {
-    # BFCL v4, single turn
-    "ast_decoder:decoder_failed": "could not parse the answer",
-    "ast_decoder:decoder_wrong_output_format": "answer is not a list of calls",
-    "simple_function_checker:wrong_func_name": "wrong function",
-    "simple_function_checker:missing_required": "missing argument",
-    "simple_function_checker:missing_optional": "missing argument that this case needs",
-    "simple_function_checker:unexpected_param": "argument not expected",
-    "simple_function_checker:wrong_count": "wrong number of calls",
-    "multiple_function_checker:wrong_count": "wrong number of calls",
-    "parallel_function_checker_no_order:wrong_count": "wrong number of calls",
-    "parallel_function_checker_no_order:cannot_find_match": "no call matches",
-    "type_error:simple": "wrong type",
-    "type_error:nested": "wrong type inside",
-    "type_error:java": "value is not written as text (Java)",
-    "type_error:js": "value is not written as text (JavaScript)",
-    "value_error:string": "wrong value",
-    "value_error:others": "wrong value",
-    "value_error:list/tuple": "wrong list",
-    "value_error:dict_key": "wrong key in a dict",
-    "value_error:dict_value": "wrong value in a dict",
-    "value_error:list_dict_count": "wrong number of dicts",
-    "irrelevance_error:decoder_success": "called when it should not",
-    "relevance_error:decoder_failed": "did not call when it should",
-    # BFCL v4, multi turn and agentic
-    "multi_turn:inference_error": "no answer for all turns",
-    "multi_turn:force_terminated": "ended early",
-    "multi_turn:empty_turn_model_response": "did nothing in a turn",
-    "multi_turn:instance_state_mismatch": "the world ended in another state",
-    "multi_turn:execution_response_mismatch": "an expected result never came",
-    "agentic:inference_error": "no usable answer",
-    "agentic:no_last_message": "no final answer",
-    "agentic:answer_not_found": "final answer is not the right one",
-    # AidanBench
-    "low_coherence": "lost coherence",
-    "low_embedding_novelty": "repeated itself",
-    "low_llm_novelty": "repeated itself, says the judge",
-    "threshold": "exactly at a threshold",
-    "empty_answer": "gave an empty answer",
-    "unreadable_judge": "judge gave no number, twice",
-    "no_novelty": "no novelty could be measured",
-    "max_turns": "still going at the last round",
-    # cave-bench
-    "missing_function": "missing call",
-    "missing_argument": "missing argument",
-    "wrong_argument_value": "wrong value",
-    "wrong_argument_type": "wrong type",
-    "unexpected_argument": "argument not expected",
-    "missing_variable_read": "variable not read",
-    "missing_variable_write": "variable not written",
-    "validator": "validator refused",
-    "validator_failed": "validator disagreed",
-    "validator_error": "validator raised an error",
-    "evaluator_error": "turn cannot be judged",
-    "hook_error": "the turn's hook raised an error",
-    "bad_record": "record of the turn is damaged",
-    "not_played": "turn not played",
-    "sandbox_timeout": "code ran too long",
-    "sandbox_died": "code ended its process",
-    "sandbox_protocol": "code broke out of its role",
-    # machinery and steering
     "stopped": "stopped by you",
     "dependency": "what it builds on has no answer",
     "auth": "key refused",
@@ -105,7 +46,7 @@ def reason_words(reason: str, outcome: Outcome | None = None) -> str:
     """Return a reason in words; without one, what the outcome says. What is not in the table is foreign text."""
     if not reason:
         return _BARE[outcome] if outcome is not None else "not finished"
-    phrase = _WORDS.get(reason)
+    phrase = REASON_WORDS.get(reason) or _WORDS.get(reason)
     if phrase is not None:
         return phrase
     if reason.startswith("crash:"):

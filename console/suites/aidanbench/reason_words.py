@@ -1,0 +1,13 @@
+"""Reasons of AidanBench in words a newcomer knows."""
+
+REASON_WORDS = {
+    "low_coherence": "lost coherence",
+    "low_embedding_novelty": "repeated itself",
+    "low_llm_novelty": "repeated itself, says the judge",
+    "threshold": "exactly at a threshold",
+    "empty_answer": "gave an empty answer",
+    "unreadable_judge": "judge gave no number, twice",
+    "no_novelty": "no novelty could be measured",
+    "max_turns": "still going at the last round",
+}
+"""By the error type that a verdict records."""

@@ -1,0 +1,36 @@
+"""Reasons of BFCL v4 in words a newcomer knows; the official error type stays beside them."""
+
+REASON_WORDS = {
+    "ast_decoder:decoder_failed": "could not parse the answer",
+    "ast_decoder:decoder_wrong_output_format": "answer is not a list of calls",
+    "simple_function_checker:wrong_func_name": "wrong function",
+    "simple_function_checker:missing_required": "missing argument",
+    "simple_function_checker:missing_optional": "missing argument that this case needs",
+    "simple_function_checker:unexpected_param": "argument not expected",
+    "simple_function_checker:wrong_count": "wrong number of calls",
+    "multiple_function_checker:wrong_count": "wrong number of calls",
+    "parallel_function_checker_no_order:wrong_count": "wrong number of calls",
+    "parallel_function_checker_no_order:cannot_find_match": "no call matches",
+    "type_error:simple": "wrong type",
+    "type_error:nested": "wrong type inside",
+    "type_error:java": "value is not written as text (Java)",
+    "type_error:js": "value is not written as text (JavaScript)",
+    "value_error:string": "wrong value",
+    "value_error:others": "wrong value",
+    "value_error:list/tuple": "wrong list",
+    "value_error:dict_key": "wrong key in a dict",
+    "value_error:dict_value": "wrong value in a dict",
+    "value_error:list_dict_count": "wrong number of dicts",
+    "irrelevance_error:decoder_success": "called when it should not",
+    "relevance_error:decoder_failed": "did not call when it should",
+    # BFCL v4, multi turn and agentic
+    "multi_turn:inference_error": "no answer for all turns",
+    "multi_turn:force_terminated": "ended early",
+    "multi_turn:empty_turn_model_response": "did nothing in a turn",
+    "multi_turn:instance_state_mismatch": "the world ended in another state",
+    "multi_turn:execution_response_mismatch": "an expected result never came",
+    "agentic:inference_error": "no usable answer",
+    "agentic:no_last_message": "no final answer",
+    "agentic:answer_not_found": "final answer is not the right one",
+}
+"""By the error type that a verdict records."""

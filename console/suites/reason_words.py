@@ -1,0 +1,11 @@
+"""Reasons of the suites that come with the program, in words: one table for whoever reads a journal without its suite.
+
+A suite of another package needs none: a reason that is not here is shown as it was recorded, so it may be plain words.
+"""
+
+from console.suites.aidanbench.reason_words import REASON_WORDS as AIDANBENCH
+from console.suites.bfcl.reason_words import REASON_WORDS as BFCL
+from console.suites.cavebench.reason_words import REASON_WORDS as CAVEBENCH
+
+REASON_WORDS = BFCL | AIDANBENCH | CAVEBENCH
+"""By the reason of a verdict."""
