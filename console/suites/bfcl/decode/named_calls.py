@@ -3,7 +3,7 @@
 import json
 from typing import Any, cast
 
-from console.suites.bfcl.decode.call_text import Call
+from console.suites.bfcl.decode.call_text import Call, call_text
 from console.suites.bfcl.decode.prompted import text_of
 
 
@@ -14,6 +14,15 @@ def named_calls(items: Any, name: str = "name", arguments: str = "arguments") ->
         Exception: of any kind: nothing that can be gone through, an item that is no object, or lacks a key.
     """
     return [{item[name]: item[arguments]} for item in items]
+
+
+def named_call_texts(items: Any, name: str = "name", arguments: str = "arguments") -> list[str]:
+    """Return the texts of the calls; here a name may be anything, as it is only written down.
+
+    Raises:
+        Exception: of any kind, as `named_calls`; also arguments that are no object.
+    """
+    return [call_text(item[name], item[arguments]) for item in items]
 
 
 def listed(value: Any) -> list[Any]:

@@ -1,23 +1,20 @@
 """Native calls as `{"tool_name": …, "parameters": {…}}`; whatever is no list holds none."""
 
-from typing import Any
+from typing import Any, cast
 
-from console.suites.bfcl.decode.call_text import Call, call_texts
+from console.suites.bfcl.decode.call_text import Call
 from console.suites.bfcl.decode.family import Family, Form
-from console.suites.bfcl.decode.named_calls import named_calls
+from console.suites.bfcl.decode.named_calls import named_call_texts, named_calls
 
 
 def _decode(output: Any, form: Form) -> list[Call]:
     del form
-    return _calls(output)
+    return named_calls(output, "tool_name", "parameters") if isinstance(output, list) else []
 
 
 def _executable(step: Any) -> list[str]:
-    return call_texts(_calls(step))
-
-
-def _calls(output: Any) -> list[Call]:
-    return named_calls(output, "tool_name", "parameters") if isinstance(output, list) else []
+    items: list[Any] = cast(list[Any], step) if isinstance(step, list) else []
+    return named_call_texts(items, "tool_name", "parameters")
 
 
 FAMILY = Family(_decode, _executable)

@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
-from console.suites.bfcl.decode.call_text import Call, call_texts
+from console.suites.bfcl.decode.call_text import Call
 from console.suites.bfcl.decode.family import Family, Form
-from console.suites.bfcl.decode.named_calls import listed, named_calls, read_json
+from console.suites.bfcl.decode.named_calls import listed, named_call_texts, named_calls, read_json
 from console.suites.bfcl.decode.prompted import text_of
 
 _TAG = re.compile(r"</?tool_call>")
@@ -14,18 +14,18 @@ _FENCE = "```"
 
 def _decode(output: Any, form: Form) -> list[Call]:
     del form
-    return _calls(output)
+    return named_calls(_items(output))
 
 
 def _executable(step: Any) -> list[str]:
-    return call_texts(_calls(step))
+    return named_call_texts(_items(step))
 
 
-def _calls(output: Any) -> list[Call]:
+def _items(output: Any) -> Any:
     _, tag, rest = text_of(output).partition("<tool_call>")
     if not tag:
         raise ValueError("no <tool_call> tag")
-    return named_calls(listed(read_json(_without_fence(_TAG.split(rest, maxsplit=1)[0].strip()))))
+    return listed(read_json(_without_fence(_TAG.split(rest, maxsplit=1)[0].strip())))
 
 
 def _without_fence(text: str) -> str:

@@ -4,28 +4,28 @@ import json
 from typing import Any
 
 from console.suites.bfcl.decode.arithmetic import literal_value
-from console.suites.bfcl.decode.call_text import Call, call_texts
+from console.suites.bfcl.decode.call_text import Call
 from console.suites.bfcl.decode.family import Family, Form
-from console.suites.bfcl.decode.named_calls import named_calls
+from console.suites.bfcl.decode.named_calls import named_call_texts, named_calls
 from console.suites.bfcl.decode.prompted import text_of
 from console.suites.bfcl.decode.python import parse_expression
 
 
 def _decode(output: Any, form: Form) -> list[Call]:
     del form
-    return _calls(output)
+    return named_calls(_items(output), arguments="parameters")
 
 
 def _executable(step: Any) -> list[str]:
-    return call_texts(_calls(step))
+    return named_call_texts(_items(step), arguments="parameters")
 
 
-def _calls(output: Any) -> list[Call]:
+def _items(output: Any) -> Any:
     text = text_of(output).replace("<|python_tag|>", "")
     if ";" in text:  # also within a string
-        return named_calls([json.loads(part) for part in text.split(";")], arguments="parameters")
+        return [json.loads(part) for part in text.split(";")]
     value = literal_value(parse_expression(text.lstrip(" \t")))
-    return named_calls([value] if isinstance(value, dict) else value, arguments="parameters")
+    return [value] if isinstance(value, dict) else value
 
 
 FAMILY = Family(_decode, _executable)

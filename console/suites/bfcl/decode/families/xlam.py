@@ -3,26 +3,26 @@
 import json
 from typing import Any
 
-from console.suites.bfcl.decode.call_text import Call, call_texts
+from console.suites.bfcl.decode.call_text import Call
 from console.suites.bfcl.decode.family import Family, Form
-from console.suites.bfcl.decode.named_calls import listed, named_calls, read_json
+from console.suites.bfcl.decode.named_calls import listed, named_call_texts, named_calls, read_json
 
 
 def _decode(output: Any, form: Form) -> list[Call]:
     del form
-    return _calls(output)
+    return named_calls(_items(output))
 
 
 def _executable(step: Any) -> list[str]:
-    return call_texts(_calls(step))
+    return named_call_texts(_items(step))
 
 
-def _calls(output: Any) -> list[Call]:
+def _items(output: Any) -> Any:
     try:
         value = read_json(output)
     except json.JSONDecodeError:
         value = [json.loads(part.strip()) for part in output.split(";")]
-    return named_calls(listed(value))
+    return listed(value)
 
 
 FAMILY = Family(_decode, _executable)
