@@ -101,4 +101,4 @@ def _input(text: str) -> Any:
     try:
         return json.loads(text or "{}")
     except (ValueError, RecursionError):
-        raise Fault(FaultKind.BAD_ANSWER, "the arguments of a call are not JSON", partial=text[:4096]) from None
+        raise Fault(FaultKind.BAD_ANSWER, "the arguments of a call are not JSON") from None

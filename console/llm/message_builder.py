@@ -78,7 +78,12 @@ class MessageBuilder:
         message = self.redact.known_value(_repaired(self._assembly.message, self._flags))
         if message != self._assembly.message and FLAG not in self._flags:
             self._flags.add("a secret was taken out")
-        reply = self._read(message)
+        try:
+            reply = self._read(message)
+        except Fault as fault:
+            fault.message = self.redact(fault.message)
+            fault.args = (fault.message,)
+            raise
         flags = tuple(sorted(self._flags | set(reply.flags)))
         return msgspec.structs.replace(reply, latency_s=latency_s, first_token_s=first_token_s, flags=flags)
 

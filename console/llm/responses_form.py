@@ -10,6 +10,7 @@ from typing import Any, cast
 from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Message, Reply, ToolCall, Usage
 from console.core.fault import Fault, FaultKind
+from console.llm.faults import fault_of, provider_error_of
 from console.llm.native_content import replayed
 
 WIRE = "responses"
@@ -80,8 +81,9 @@ def _finish(response: Mapping[str, Any]) -> str:
     reason = _text_in(response.get("incomplete_details"), "reason")
     if status == "incomplete" and reason in _ENDS:
         return _ENDS[reason]
-    message = _text_in(response.get("error"), "message") or reason or "no reason given"
-    raise Fault(FaultKind.TRUNCATED, f"the response ended as {str(status)[:40]}: {message[:300]}")
+    if isinstance(response.get("error"), dict):
+        raise fault_of(provider_error_of(response))
+    raise Fault(FaultKind.TRUNCATED, f"the response ended as {str(status)[:40]}: {(reason or 'no reason given')[:300]}")
 
 
 def _text_in(value: object, key: str) -> str:

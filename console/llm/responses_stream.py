@@ -6,7 +6,6 @@ from typing import Any, cast
 from console.config.model import ModelConfig
 from console.config.redaction import Redactor
 from console.core.chat import ChatRequest
-from console.llm.faults import fault_of, provider_error_of
 from console.llm.live_texts import LiveTexts
 from console.llm.message_builder import MessageBuilder
 from console.llm.request_body import as_accepted
@@ -60,7 +59,5 @@ class _ResponseAssembly:
             return live.show("tool", f"{named}(" if isinstance(named, str) else None)
         if kind in _ENDS and isinstance(chunk.get("response"), dict):
             self.message = cast(dict[str, Any], chunk["response"])
-            if kind == "response.failed":
-                raise fault_of(provider_error_of(self.message))
             return True
         return live.show(_DELTAS[kind], chunk.get("delta")) if kind in _DELTAS else False

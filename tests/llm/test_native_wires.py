@@ -229,3 +229,13 @@ async def test_no_embeddings_are_offered(wire, wired, seen):
     with pytest.raises(Fault, match="offers no embeddings"):
         await endpoint.embed(["text"], seen)
     assert server.requests == []
+
+
+async def test_a_failed_response_is_typed_and_quotes_no_key(wired, seen, key):
+    error = {"code": "server_error", "message": f"we failed with {key}"}
+    endpoint, _ = wired("responses", Said("Half", end="failed", error=error))
+    with pytest.raises(Fault) as raised:
+        await endpoint.ask(asked("responses"), seen)
+    assert raised.value.kind is FaultKind.SERVER
+    assert "we failed" in raised.value.message
+    assert key not in raised.value.message

@@ -71,7 +71,8 @@ def responses_events(said: Said) -> list[Json]:
     }
     response = {"object": "response", "id": "resp_1", "model": "m-1", "status": status, "output": output}
     details = {"reason": "max_output_tokens"} if status == "incomplete" else None
-    whole = {**response, "usage": usage, "error": None, "incomplete_details": details}
+    error = said.error or None
+    whole = {**response, "usage": usage, "error": error, "incomplete_details": details}
     return [*events, {"type": f"response.{status}", "response": whole}]
 
 
