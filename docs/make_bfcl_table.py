@@ -5,13 +5,14 @@ A test holds the page against what is made here, so that a row that can be asked
 
 from itertools import groupby
 from pathlib import Path
+from typing import get_args, get_type_hints
 
+from console.config.model import ModelConfig
 from console.core.fault import UsageError
 from console.suites.bfcl.dataset import Dataset
 from console.suites.bfcl.decoding import profile_setting
-from console.suites.bfcl.handlers.generic import NativeHandler, PromptHandler
 from console.suites.bfcl.handlers.services import SERVICES
-from console.suites.bfcl.handlers.table import handler_of
+from console.suites.bfcl.handlers.table import PROVIDERS_OF_WIRE, handler_of
 from console.suites.bfcl.profile import Profile, profiles
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,25 +36,29 @@ def table() -> str:
 
 def settings(row: Profile) -> str:
     """Return what else a model of models.toml needs."""
+    if not (fitting := providers(row)):
+        return "–"
+    provider = "" if "openai" in fitting else f'`provider = "{fitting[0]}"`, '
     service = SERVICES.get(row.handler)
-    if row.template:
-        return "`base_url` of your server"
-    if service is None or row.wire != "chat":
-        return "an OpenAI-compatible `base_url`"
+    if service is None or row.template:
+        return f"{provider}`base_url` of your server"
     key = f', `api_key_env = "{service.key_env}"`' if service.key_env else ""
-    return f'`base_url = "{service.base_url}"`{key}'
+    return f'{provider}`base_url = "{service.base_url}"`{key}'
+
+
+def providers(row: Profile) -> list[str]:
+    """Return the providers of models.toml that speak a row's protocol."""
+    offered = get_args(get_type_hints(ModelConfig)["provider"])
+    return [name for name in PROVIDERS_OF_WIRE.get(row.wire, ()) if name in offered]
 
 
 def how_it_is_asked(row: Profile) -> str:
     """Return how runs of ours ask a row, compared with the official command."""
+    asked = "asked as officially" if providers(row) else "runs do not ask it; its results are scored"
     try:
-        handler = handler_of(profile_setting(row), Dataset(ROOT / "data" / "bfcl-starter"))
+        handler_of(profile_setting(row), Dataset(ROOT / "data" / "bfcl-starter"))
     except UsageError:
         asked = "runs do not ask it; its results are scored"
-    else:
-        generic = isinstance(handler, NativeHandler | PromptHandler)
-        official = "its template over /v1/completions" if row.template else f"the {row.wire} protocol"
-        asked = f"asked by chat completions in place of {official}" if generic else "asked as officially"
     return f"{asked}. Known fault: {row.note}" if row.note else asked
 
 
