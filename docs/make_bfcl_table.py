@@ -36,7 +36,8 @@ def table() -> str:
 
 def settings(row: Profile) -> str:
     """Return what else a model of models.toml needs."""
-    if not (fitting := providers(row)):
+    fitting = providers(row)
+    if not is_asked(row):
         return "–"
     provider = "" if "openai" in fitting else f'`provider = "{fitting[0]}"`, '
     service = SERVICES.get(row.handler)
@@ -52,13 +53,18 @@ def providers(row: Profile) -> list[str]:
     return [name for name in PROVIDERS_OF_WIRE.get(row.wire, ()) if name in offered]
 
 
-def how_it_is_asked(row: Profile) -> str:
-    """Return how runs of ours ask a row, compared with the official command."""
-    asked = "asked as officially" if providers(row) else "runs do not ask it; its results are scored"
+def is_asked(row: Profile) -> bool:
+    """Whether a run can ask a row as the official command does."""
     try:
         handler_of(profile_setting(row), Dataset(ROOT / "data" / "bfcl-starter"))
     except UsageError:
-        asked = "runs do not ask it; its results are scored"
+        return False
+    return bool(providers(row))
+
+
+def how_it_is_asked(row: Profile) -> str:
+    """Return how runs of ours ask a row, compared with the official command."""
+    asked = "asked as officially" if is_asked(row) else "runs do not ask it; its results are scored"
     return f"{asked}. Known fault: {row.note}" if row.note else asked
 
 

@@ -15,8 +15,7 @@ FAMILIES = (
     *("mining", "gorilla", "nemotron", "tool_call_tags", "falcon3", "llama31", "bitagent", "xlam", "hammer"),
     *("granite20b", "thinkagent", "glm_local", "minicpm_fc", "functiongemma"),
 )
-PROMPTED = ("prompt", "gemini_prompt", "phi_prompt")
-"""Those of models that the benchmark's own prompt tells how to write calls."""
+"""Every family, the modules of `families`."""
 
 
 @dataclass(frozen=True, slots=True)
