@@ -22,7 +22,7 @@ TOOL = {
 }
 NATIVE = ("responses", "anthropic", "gemini")
 WIRES = (*NATIVE, "completions")
-WORDS = dict(zip(("responses", "anthropic", "gemini", "completions"), PROTOCOLS, strict=True))
+WORDS = dict(zip(WIRES, PROTOCOLS, strict=False))
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A server on 127.0.0.1 that speaks the Responses, Anthropic, Gemini and completion protocols, as a script tells it.
+"""A server on 127.0.0.1 that speaks the chat, Responses, Anthropic, Gemini and completion protocols by a script.
 
     with ProtocolServer([Said("hello")]) as server:
         ... base_url = server.base_url ...
@@ -34,6 +34,8 @@ class Said:
     """Sent in the middle of the stream, in place of the end."""
     cut_after: int | None = None
     """Events after which the connection is closed; None: all are sent."""
+    held_after: int | None = None
+    """Events after which nothing more comes, on a connection that stays open; the server's `holds` tells of it."""
     ends_without_last: bool = False
     """Whether the stream ends properly, but without its last event."""
     headers: dict[str, str] = field(default_factory=dict[str, str])
@@ -123,13 +125,35 @@ def completion_events(said: Said) -> list[Json]:
     return [*chunks, {"choices": [{"index": 0, "text": "", "finish_reason": said.end or "stop"}], "usage": usage}]
 
 
+def chat_events(said: Said) -> list[Json]:
+    """Return the chunks of the chat protocol."""
+    deltas: list[Json] = [{"reasoning_content": part} for part in pieces(said.reasoning)]
+    deltas += [{"content": part} for part in pieces(said.text)]
+    for number, (name, arguments) in enumerate(said.calls):
+        head = {"index": number, "id": f"call_{number}", "type": "function"}
+        deltas.append({"tool_calls": [{**head, "function": {"name": name, "arguments": ""}}]})
+        written = pieces(json.dumps(arguments))
+        deltas += [{"tool_calls": [{"index": number, "function": {"arguments": part}}]} for part in written]
+    reason = said.end or ("tool_calls" if said.calls else "stop")
+    usage = {"prompt_tokens": 11, "completion_tokens": 7}
+    last = {"choices": [{"index": 0, "delta": {}, "finish_reason": reason}], "usage": usage}
+    return [*({"model": "m-1", "choices": [{"index": 0, "delta": delta}]} for delta in deltas), last]
+
+
 PROTOCOLS: dict[str, Callable[[Said], list[Json]]] = {
     "responses": responses_events,
     "messages": anthropic_events,
     "streamGenerateContent": gemini_events,
     "completions": completion_events,
+    "chat/completions": chat_events,
 }
-"""By the last word of a request's path."""
+"""By the last word of a request's path, or the last two."""
+
+
+def protocol_of(path: str) -> str:
+    """Return the protocol that a path belongs to; its last word where that is none."""
+    word = path.partition("?")[0].rpartition("/")[2].rpartition(":")[2]
+    return f"chat/{word}" if path.endswith(f"/chat/{word}") else word
 
 
 class ProtocolServer:
@@ -141,6 +165,8 @@ class ProtocolServer:
         """Bodies, in order of arrival."""
         self.paths: list[str] = []
         self.heads: list[dict[str, str]] = []
+        self.holds = threading.Event()
+        """An answer is being held."""
         self._ready, self._stop = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
         self.port = 0
@@ -173,7 +199,7 @@ class ProtocolServer:
         self.heads.append(exchange.headers)
         self.requests.append(exchange.json)
         said = self.script.pop(0) if len(self.script) > 1 else self.script[0]
-        word = exchange.path.partition("?")[0].rpartition("/")[2].rpartition(":")[2]
+        word = protocol_of(exchange.path)
         if said.status != "200 OK" or word not in PROTOCOLS:
             exchange.answer_json(said.error, said.status if word in PROTOCOLS else "404 Not Found", **said.headers)
             return
@@ -183,11 +209,14 @@ class ProtocolServer:
             events = [*events[: len(events) // 2], said.error_event]
         if said.ends_without_last:
             events = events[:-1]
-        for event in events[: said.cut_after]:
+        for event in events[: said.cut_after if said.held_after is None else said.held_after]:
             exchange.event(event)
+        if said.held_after is not None:
+            self.holds.set()
+            return
         if said.cut_after is not None:
             exchange.cut()
             return
-        if word == "completions":
+        if word.endswith("completions"):
             exchange.event(b"[DONE]")
         exchange.finish()
