@@ -11,6 +11,7 @@ from server.openai_server import Scripted
 from console.core.case import Case
 from console.core.chat import Utterance
 from console.suites.bfcl.entry import entry_of
+from console.suites.bfcl.handlers.generic import GENERIC
 from console.suites.bfcl.play import question_of
 from console.suites.bfcl.scripted_answers import scripted_answers_for, written
 from console.suites.bfcl.variation import DEFAULT, read_variation
@@ -30,7 +31,7 @@ class Oracle:
         self.strangers = 0
         for number, case in enumerate(cases):
             entry = entry_of(case)
-            messages, _ = question_of(entry, wording, mode)
+            messages, _ = question_of(entry, wording, GENERIC[mode])
             answers = scripted_answers_for(entry, mode)
             wrong = number % 10 == 3 and bool(answers.wrong)
             said = _scripted(answers.wrong[number % len(answers.wrong)] if wrong else answers.right, mode)
