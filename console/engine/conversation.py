@@ -11,6 +11,7 @@ from console.core.record import Finished
 from console.core.run import ModelFacts
 from console.engine.budget import BudgetReached, cost_of, cost_of_embedding
 from console.engine.queue import Job
+from console.engine.readable import check_readable
 from console.engine.recorded_effects import ConversationEffects
 from console.engine.stage import JournaledStage, StageContext
 from console.suites.guard import SuiteError, describe_error
@@ -77,13 +78,17 @@ class Conversation:
         return suite.score(case, output, self.setting)
 
     def finished(self, verdict: Verdict, output: Any = None) -> Finished:
-        """Return the closing record, with what the conversation cost."""
+        """Return the closing record, with what the conversation cost.
+
+        Raises:
+            SuiteError: the verdict or the output could not be read again.
+        """
         costs = [
             cost_of(reply, self.context.facts(role)) for role, replies in self.stage.spent.items() for reply in replies
         ]
         costs += [cost_of_embedding(record, self.context.facts(record.role)) for record in self.stage.embedded]
         prices = [cost for cost in costs if cost is not None]
-        return Finished(
+        record = Finished(
             at=time.time(),
             key=self.job.key,
             verdict=verdict,
@@ -96,6 +101,8 @@ class Conversation:
             cut=self.stage.cut,
             model=self.stage.model,
         )
+        check_readable(record)
+        return record
 
 
 def broken(fault: Fault) -> Verdict:

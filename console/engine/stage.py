@@ -11,6 +11,7 @@ from console.core.fault import Fault, FaultKind
 from console.core.live import Began
 from console.core.record import AnyRecord, Asked, Embedded, Noted, Performed, Scored, Tried
 from console.core.request import digest
+from console.engine.readable import check_place, check_readable
 from console.engine.recorded_effects import ConversationEffects, Effect
 from console.llm.endpoint import Endpoint
 from console.suites.suite import AFTER_REPLY
@@ -181,6 +182,7 @@ class JournaledStage:
         scripted: Callable[[], ScriptedAnswers] | None = None,
     ) -> Reply:
         """Ask a model; see suites/stage.py."""
+        check_place(turn, step)
         n, params = self._issue(), params or {}
         sent = self._opened(cast(list[dict[str, Any]], list(messages)), role)
         name = digest("ask", role, [sent, list(tools), params])
@@ -251,9 +253,9 @@ class JournaledStage:
             return recorded.result
         self._host.state(self._key, self._states.get(kind, kind.replace("_", " ")))
         result = await action()
-        self._host.append(
-            Performed(at=time.time(), key=self._key, n=n, digest=name, kind=kind, request=request, result=result)
-        )
+        record = Performed(at=time.time(), key=self._key, n=n, digest=name, kind=kind, request=request, result=result)
+        check_readable(record)
+        self._host.append(record)
         return result
 
     def _watch(self, n: int, role: str) -> CallWatch:
@@ -306,6 +308,7 @@ class JournaledStage:
         self._write_once(Noted(at=time.time(), key=self._key, kind=kind, data=data, turn=turn, step=step))
 
     def _write_once(self, record: Scored | Noted) -> None:
+        check_readable(record)
         if not self._recorded.repeats(record):
             self._host.append(record)
 

@@ -1,5 +1,6 @@
 """Prompts of local models: what is sent, character by character, and how recorded entries are stepped through."""
 
+import ast
 import gzip
 import json
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 from console.core.fault import UsageError
+from console.suites.bfcl.decode.length import LONGEST
 from console.suites.bfcl.request_check import CompletionExchange, RequestChecker
 from console.suites.bfcl.templates.bracketed_lists import read_granite, read_phi
 from console.suites.bfcl.templates.release_texts import ReleaseTexts
@@ -130,6 +132,43 @@ def test_a_text_item_is_read_as_a_literal_and_never_run():
     assert read_phi("<|tool_call|>[\"{'name': 'f', 'arguments': {}}\"]").output == [{"f": {}}]
     with pytest.raises(TemplateError):
         read_phi("<|tool_call|>[\"__import__('os').abort()\"]")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<|tool_call|>["[' + "1," * 150_000 + ']"]',
+        "<tool_call>\n[" + "1," * 150_000 + "]\n</tool_call>",
+        "<tool_call>\n" * 40_000,
+        '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>\n' * 8_000,
+        "[" + '{"name": "f", "arguments": {}},' * 10_000 + '{"name": "f", "arguments": {}}]',
+        "<|tool_call|>[" + "1" * 5_000 + "]",
+        "[" + "1" * 5_000 + "]",
+    ],
+    ids=["literal", "tagged literal", "marks", "blocks", "list", "digits behind a mark", "digits"],
+)
+@pytest.mark.parametrize("name", TEMPLATES)
+def test_a_completion_that_is_too_long_is_no_calls(monkeypatch: pytest.MonkeyPatch, name: str, text: str):
+    """Python's own parser takes 600 bytes for a character, so it never sees one; what it is kept as is not decoded."""
+    parse = ast.literal_eval
+
+    def bounded(literal: str) -> Any:
+        assert len(literal) <= LONGEST
+        return parse(literal)
+
+    monkeypatch.setattr(ast, "literal_eval", bounded)
+    try:
+        completion = template_named(name).read(text)
+    except TemplateError:
+        return
+    assert isinstance(completion.output, str)
+    assert "calls" not in completion.message
+
+
+def test_a_long_thought_leaves_its_answer_readable():
+    thought = "<think>\n" + "hm " * 100_000 + "</think>\n\n"
+    call = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
+    assert read_thinking_calls(thought + call).message["calls"] == [{"name": "f", "arguments": {}}]
 
 
 def test_without_the_release_the_hint_says_what_to_do(tmp_path: Path):

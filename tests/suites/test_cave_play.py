@@ -479,6 +479,8 @@ def test_report_sums_turns_and_names_both_counts_of_missing_calls(tmp_path: Path
         ("open('/etc/shadow')", FaultKind.SANDBOX),
         ("import socket\nsocket.socket()", FaultKind.SANDBOX),
         ("x = bytearray(8 << 30)", FaultKind.SANDBOX),
+        ("held = [open('mod.py') for _ in range(100_000)]", FaultKind.SANDBOX),
+        ("import errno\nraise OSError(errno.ENFILE, 'no more')", FaultKind.SANDBOX),
         ("import os\nos._exit(3)", FaultKind.SANDBOX),
         ("open('absent.csv')", FaultKind.DATA),
         ("raise SystemExit(1)", FaultKind.DATA),

@@ -15,6 +15,7 @@ import msgspec
 from console.core.case import Case
 from console.core.chat import Message, Reply
 from console.core.fault import Fault, FaultKind
+from console.core.ranges import is_amount
 from console.suites.aidanbench.judge import Comparison, Grade, Judge
 from console.suites.aidanbench.loop import Turn, to_json
 from console.suites.aidanbench.novelty import Earlier, Nearest
@@ -127,13 +128,13 @@ class Loop:
         number, limits = len(self.turns), self.options.thresholds
         self.turns.append(turn)
         if turn.answer.strip():
-            self.stage.score("coherence", _finite(turn.coherence), threshold=limits.coherence_score, turn=number)
+            self.stage.score("coherence", _shown(turn.coherence), threshold=limits.coherence_score, turn=number)
             self.stage.score(
-                "novelty", _finite(turn.novelty), threshold=limits.embedding_dissimilarity_score, turn=number
+                "novelty", _shown(turn.novelty), threshold=limits.embedding_dissimilarity_score, turn=number
             )
             if self.options.use_llm_similarity:
                 limit = limits.llm_dissimilarity_score
-                self.stage.score("llm_novelty", _finite(turn.llm_novelty), threshold=limit, turn=number)
+                self.stage.score("llm_novelty", _shown(turn.llm_novelty), threshold=limit, turn=number)
         self._show(turn, number)
         return bool(turn.accepted)
 
@@ -182,5 +183,6 @@ async def _together(
     return first, second, third
 
 
-def _finite(value: float | str | None) -> float | None:
-    return None if isinstance(value, str) else value
+def _shown(value: float | str | None) -> float | None:
+    """Return a number as watchers are shown it; a judge that is read as the reference reads it may name any."""
+    return value if isinstance(value, int | float) and is_amount(value) else None

@@ -1,11 +1,11 @@
 """The verdict of one loop, from its recorded turns alone. Pure and deterministic."""
 
-import math
 from typing import Any
 
 import msgspec
 
 from console.core.outcome import Outcome, Verdict
+from console.core.ranges import is_amount
 from console.suites.aidanbench.loop import Metrics, Turn, format_reward, measure, read_output, scores_of
 from console.suites.aidanbench.options import AidanOptions
 from console.suites.aidanbench.rules import (
@@ -65,7 +65,7 @@ def _outcome(metrics: Metrics) -> Outcome:
 
 
 def _scores(metrics: Metrics, turns: list[Turn], options: AidanOptions) -> dict[str, float]:
-    """Return the reference's metrics by the names of its document; what JSON cannot hold is left out."""
+    """Return the reference's metrics by the names of its document; what a record cannot hold is left out."""
     numbers = {
         "reward": metrics.reward(options.reward_mode),
         "aidanbench_score": metrics.aidanbench_score,
@@ -75,4 +75,4 @@ def _scores(metrics: Metrics, turns: list[Turn], options: AidanOptions) -> dict[
         "sum_embedding_novelty": metrics.sum_embedding_novelty,
         "avg_llm_novelty": metrics.avg_llm_novelty,
     }
-    return {name: value for name, value in numbers.items() if math.isfinite(value)}
+    return {name: value for name, value in numbers.items() if is_amount(value)}

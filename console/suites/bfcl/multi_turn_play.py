@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from console.core.chat import ScriptedAnswers
+from console.core.chat import Reply, ScriptedAnswers
 from console.core.fault import Fault, FaultKind
 from console.suites.bfcl.decode.length import is_long
 from console.suites.bfcl.entry import Entry
-from console.suites.bfcl.handlers.handler import Handler, Turn, answers_may_break
+from console.suites.bfcl.handlers.handler import Answer, Handler, Turn, answers_may_break
 from console.suites.bfcl.multi_turn import worker_entry
 from console.suites.bfcl.prompts import added_functions, first_turn, system_prompt, with_hints
 from console.suites.bfcl.rendering import Doc
@@ -157,7 +157,7 @@ class Conversation:
             reply = await self.stage.ask(messages, tools=tools, params=params, turn=turn, step=step, scripted=scripted)
             self.asked += 1
             with answers_may_break():
-                answer = self.handler.read(reply)
+                answer = await self._read(reply)
             steps.append(answer.output)
             self.history.append(answer.message)
             calls = await self._calls_of(answer.output)
@@ -166,6 +166,12 @@ class Conversation:
             results = await self._execute(calls, turn, step)
             self.history += self.handler.show_results(answer.message, calls, results)
         return steps, False
+
+    async def _read(self, reply: Reply) -> Answer:
+        """Return what a reply means; a long one is read beside the event loop."""
+        if is_long(reply.content):
+            return await asyncio.to_thread(self.handler.read, reply)
+        return self.handler.read(reply)
 
     async def _calls_of(self, output: Any) -> list[str]:
         """Return the calls of a reply; a long one is decoded beside the event loop."""

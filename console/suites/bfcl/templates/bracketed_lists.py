@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from console.core.tags import contents_between
+from console.suites.bfcl.decode.length import LONGEST
 from console.suites.bfcl.templates.template import Completion, TemplateError
 
 _PHI_OPEN = re.compile(r"<\|tool_call\|>(.*?)(?:<\|/tool_call\|>)?$", re.DOTALL)
@@ -31,7 +32,8 @@ def read_granite(text: str) -> Completion:
 
 
 def _completion(text: str, blocks: Sequence[str]) -> Completion:
-    """Take the blocks as calls only when every item is exactly a name with arguments."""
+    """Take the blocks as calls when every item is exactly a name with arguments; none when longer than is decoded."""
+    blocks = blocks if sum(map(len, blocks)) <= LONGEST else []
     calls = [item for block in blocks for item in _items(block)]
     right = bool(calls) and all(isinstance(item, dict) and set(cast(Any, item)) == _KEYS for item in calls)
     output = [{item["name"]: item["arguments"]} for item in calls] if right else text
@@ -45,8 +47,8 @@ def _items(block: str) -> list[Any]:
         value = json.loads(block)
     except json.JSONDecodeError:
         return [block]
-    except RecursionError as error:
-        raise TemplateError("a list of calls is nested too deeply") from error
+    except (RecursionError, ValueError) as error:
+        raise TemplateError("a list of calls is nested too deeply, or holds a number of too many digits") from error
     if not isinstance(value, list):
         return [value]
     return [_literal(item) if isinstance(item, str) else item for item in cast(list[Any], value)]

@@ -5,8 +5,9 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 from typing import Any, cast
 
+from console.suites.bfcl.decode.length import LONGEST
 from console.suites.bfcl.rendering import Doc
-from console.suites.bfcl.templates.template import Completion, PromptInput, Template, TemplateError, Turn
+from console.suites.bfcl.templates.template import Completion, PromptInput, Template, TemplateError, Turn, as_text
 
 
 def _render(given: PromptInput) -> Iterator[str]:
@@ -47,12 +48,14 @@ def _tool(doc: Doc) -> str:
 
 
 def _read(text: str) -> Completion:
+    if len(text) > LONGEST:
+        return as_text(text)
     try:
         value = json.loads(text)
     except json.JSONDecodeError:
         return Completion(text, {"role": "assistant", "content": text})
-    except RecursionError as error:
-        raise TemplateError("the answer is nested too deeply") from error
+    except (RecursionError, ValueError) as error:
+        raise TemplateError("the answer is nested too deeply, or holds a number of too many digits") from error
     if not isinstance(value, list) or not all(isinstance(item, dict) for item in cast(list[Any], value)):
         raise TemplateError("the answer is JSON, but no list of objects")
     calls = cast(list[dict[str, Any]], value)

@@ -5,15 +5,22 @@ from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
 from console.core.tags import contents_between
+from console.suites.bfcl.decode.length import LONGEST
 from console.suites.bfcl.templates.template import Completion, TemplateError, Turn
 
 _MARKS = "<tool_call>\n", "\n</tool_call>"
 
 
+def _blocks(text: str) -> list[str]:
+    """Return what the tagged blocks hold; none where all of it is longer than what is decoded."""
+    blocks = list(contents_between(text, *_MARKS))
+    return blocks if sum(map(len, blocks)) <= LONGEST else []
+
+
 def tagged_json(text: str) -> list[Any]:
     """Return the JSON values of all tagged blocks; what cannot be parsed is dropped."""
     values: list[Any] = []
-    for block in contents_between(text, *_MARKS):
+    for block in _blocks(text):
         try:
             values.append(json.loads(block))
         except (ValueError, RecursionError):
@@ -24,7 +31,7 @@ def tagged_json(text: str) -> list[Any]:
 def tagged_blocks(text: str) -> list[Any]:
     """Return all tagged blocks, those that are no JSON as text."""
     values: list[Any] = []
-    for block in contents_between(text, *_MARKS):
+    for block in _blocks(text):
         try:
             values.append(json.loads(block))
         except (ValueError, RecursionError):

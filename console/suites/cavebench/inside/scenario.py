@@ -14,6 +14,14 @@ from typing import Any, cast
 from console.suites.cavebench.inside import stubs
 from console.suites.cavebench.wire import encode, sendable
 
+_OF_THE_MACHINE = frozenset(
+    {
+        *(errno.EROFS, errno.ENOSYS, errno.EMFILE, errno.ENFILE, errno.ENOMEM),
+        *(errno.EAGAIN, errno.ENOSPC, errno.EDQUOT, errno.ENOBUFS),
+    }
+)
+"""What the confinement or the machine refuses, which is no fault of a module."""
+
 
 class ScenarioError(Exception):
     """The scenario itself is at fault: its module does not import, or lacks what its turns name."""
@@ -79,7 +87,7 @@ def load(root: str, module: str, beside: str) -> ScenarioModule:
     except (PermissionError, MemoryError):
         raise
     except BaseException as error:
-        if isinstance(error, OSError) and error.errno in (errno.EROFS, errno.ENOSYS):
+        if isinstance(error, OSError) and error.errno in _OF_THE_MACHINE:
             raise
         text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         raise ScenarioError(text) from None

@@ -1,0 +1,127 @@
+"""What a suite of another package hands over: a case that cannot be kept is broken, and no other case is touched."""
+
+import asyncio
+import math
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+from support.dialogue_suite import DialogueSuite
+from support.killable_run import prepared
+
+from console.core.case import Case, Setting
+from console.core.chat import ChatRequest, Reply
+from console.core.live import EndpointState
+from console.core.outcome import Outcome, Verdict
+from console.core.record import Finished, Scored
+from console.engine import endpoints
+from console.engine.engine import Engine
+from console.llm.endpoint import Watch
+from console.store.journal import JournalReader
+from console.store.runs import create_run
+from console.suites.stage import Stage
+
+
+class Model:
+    async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
+        return Reply(f"answer {str(request.messages[-1].get('content')).split()[2]}")
+
+    def state(self) -> EndpointState:
+        return EndpointState("model")
+
+    def retry_now(self) -> None: ...
+
+    async def aclose(self) -> None: ...
+
+
+class Faulty(DialogueSuite):
+    """The second of three cases hands something over that a journal cannot give back."""
+
+    def __init__(self, act: Callable[[Stage], Any] | None = None, **values: Any) -> None:
+        super().__init__(cases=3, turns=1, judged=False)
+        self.act, self.values = act, values
+
+    async def play(self, case: Case, stage: Stage, setting: Setting) -> Any:
+        output = await super().play(case, stage, setting)
+        if not case.id.startswith("d1"):
+            return output
+        if self.act is not None and isinstance(waiting := self.act(stage), Awaitable):
+            await cast(Awaitable[Any], waiting)
+        return self.values.get("output", output)
+
+    def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
+        if case.id.startswith("d1") and self.values:
+            return self.values.get("verdict", Verdict(Outcome.FAILED))
+        return super().score(case, output, setting)
+
+
+async def finished_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suite: Faulty) -> tuple[list[Any], list[Any]]:
+    monkeypatch.setattr(endpoints, "open_endpoint", lambda model: Model())
+    ready = prepared(tmp_path / "run", "http://127.0.0.1:1/v1", suite, concurrency=1)
+    run = create_run(tmp_path, ready.manifest)
+    async with asyncio.timeout(60):
+        closed = await Engine(run, ready).run()
+    assert closed is not None
+    assert closed.reason == "completed"
+    journal = JournalReader(run.journal_path)
+    records = journal.read_new()
+    assert journal.damages == []
+    return [record for record in records if isinstance(record, Finished)], records
+
+
+def deep() -> list[Any]:
+    value: list[Any] = []
+    for _ in range(100_000):
+        value = [value]
+    return value
+
+
+async def no_json() -> object:
+    return object()
+
+
+ASK: Any = [{"role": "user", "content": "d1-1 turn 0"}]
+ACTS: dict[str, Callable[[Any], Any]] = {
+    "score beyond its range": lambda stage: stage.score("x", 1e16),
+    "threshold beyond its range": lambda stage: stage.score("x", 1.0, threshold=-1e300),
+    "score that is a text": lambda stage: stage.score("x", "1"),
+    "turn beyond its range": lambda stage: stage.score("x", 1.0, turn=10**40),
+    "note that is no JSON": lambda stage: stage.note("x", object()),
+    "note that is too deep": lambda stage: stage.note("x", deep()),
+    "note of a kind that is no text": lambda stage: stage.note(5, 1),
+    "effect that is no JSON": lambda stage: stage.perform("x", 1, no_json),
+    "call at a turn that is a text": lambda stage: stage.ask(ASK, turn="1"),
+    "call at a step beyond its range": lambda stage: stage.ask(ASK, step=2**60),
+}
+VALUES: dict[str, Any] = {
+    "scores beyond their range": {"verdict": Verdict(Outcome.PASSED, scores={"r": -1e16})},
+    "scores that are no numbers": {"verdict": Verdict(Outcome.PASSED, scores={"r": math.nan})},
+    "unknown outcome": {"verdict": Verdict(cast(Any, "great"))},
+    "reason that is no text": {"verdict": Verdict(Outcome.FAILED, reason=cast(Any, 5))},
+    "detail that is no JSON": {"verdict": Verdict(Outcome.FAILED, detail={"a": object()})},
+    "no verdict": {"verdict": None},
+    "output that is no JSON": {"output": object()},
+    "output that is too deep": {"output": deep()},
+}
+
+
+@pytest.mark.parametrize(
+    "make",
+    [pytest.param(lambda act=act: Faulty(act), id=name) for name, act in ACTS.items()]
+    + [pytest.param(lambda values=values: Faulty(**values), id=name) for name, values in VALUES.items()],
+)
+async def test_what_cannot_be_kept_breaks_its_case_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, make: Callable[[], Faulty]
+) -> None:
+    ended, _ = await finished_of(tmp_path, monkeypatch, make())
+    assert [record.verdict.outcome for record in ended] == [Outcome.PASSED, Outcome.BROKEN, Outcome.PASSED]
+    assert ended[1].verdict.reason == "suite"
+    assert "could not be read again" in ended[1].verdict.messages[0]
+
+
+async def test_a_score_that_is_no_number_is_kept_as_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    suite = Faulty(lambda stage: stage.score("x", math.nan))
+    ended, records = await finished_of(tmp_path, monkeypatch, suite)
+    assert {record.verdict.outcome for record in ended} == {Outcome.PASSED}
+    assert [record.value for record in records if isinstance(record, Scored)] == [None]
