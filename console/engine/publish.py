@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import os
+import socket
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -53,11 +54,7 @@ class Publisher:
     async def _listen(self) -> None:
         self._path.unlink(missing_ok=True)
         place = self._short_place()
-        old = os.umask(0o177)
-        try:
-            self._server = await asyncio.start_unix_server(self._serve, path=str(place))
-        finally:
-            os.umask(old)
+        self._server = await asyncio.start_unix_server(self._serve, sock=_private_socket(place))
         self._ticker = asyncio.create_task(self._tick(), name="publisher")
 
     def _short_place(self) -> Path:
@@ -197,3 +194,24 @@ class Publisher:
                 writer.transport.abort()
             else:
                 writer.write(frame + b"\n")
+
+
+def _private_socket(place: Path) -> socket.socket:
+    """Return a bound socket that its owner alone may use.
+
+    The umask is the whole process's, so nothing else may run while it is changed: several engines can begin at once.
+
+    Raises:
+        OSError: there is no place for it.
+    """
+    bound = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    old = os.umask(0o177)
+    try:
+        bound.bind(str(place))
+    except OSError:
+        bound.close()
+        raise
+    finally:
+        os.umask(old)
+    bound.setblocking(False)
+    return bound

@@ -1,6 +1,7 @@
 """Watchers get what is in flight, however late they come, and steer; the engine does not wait for them."""
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -137,3 +138,19 @@ async def test_a_run_that_cannot_be_watched_says_so_and_plays(tmp_path: Path) ->
     publisher.ended(Key("a"))
     await publisher.close()
     assert said == ["nobody can watch this run: No such file or directory"]
+
+
+async def test_many_engines_that_begin_at_once_leave_the_umask_as_it_was(tmp_path: Path) -> None:
+    folders = [tmp_path / str(number) for number in range(8)]
+    for folder in folders:
+        folder.mkdir()
+    publishers = [Desk(folder).publisher for folder in folders]
+    before = os.umask(0o022)
+    try:
+        await asyncio.gather(*(publisher.open(pytest.fail) for publisher in publishers))
+        assert os.umask(0o022) == 0o022
+        assert {(folder / "live.sock").stat().st_mode & 0o777 for folder in folders} == {0o600}
+    finally:
+        os.umask(before)
+        for publisher in publishers:
+            await publisher.close()
