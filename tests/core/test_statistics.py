@@ -168,9 +168,11 @@ def _repeated(cases, rollouts):
     return draw
 
 
-def _clustered(clusters, size):
+def _clustered(clusters, size, concentration):
+    """Clusters whose cases are the more alike the smaller the concentration is."""
+
     def draw(source, rate):
-        totals = source.binomial(size, source.beta(2 * rate, 2 * (1 - rate), clusters))
+        totals = source.binomial(size, source.beta(concentration * rate, concentration * (1 - rate), clusters))
         passed, sums = int(totals.sum()), {float(total): times for total, times in _times(totals).items()}
         cases = {1: {0: clusters * size - passed, 1: passed}}
         return sample_of_counts(Counts(cases, cases, {size: sums}))
@@ -184,11 +186,13 @@ def _times(values):
 
 SETTINGS = {
     "200 cases once": (_once(200), (0.1, 0.5, 0.9)),
+    "400 cases once": (_once(400), (0.02, 0.5, 0.98)),
     "50 cases of 4": (_repeated(50, 4), (0.1, 0.5, 0.9)),
     "200 cases of 4": (_repeated(200, 4), (0.02, 0.5, 0.98)),
     "400 cases of 4": (_repeated(400, 4), (0.02, 0.98)),
     "200 cases of 10": (_repeated(200, 10), (0.5,)),
-    "40 clusters of 10": (_clustered(40, 10), (0.1, 0.5, 0.9)),
+    "40 clusters of 10": (_clustered(40, 10, 2), (0.1, 0.5, 0.9)),
+    "40 clusters of 10, less alike": (_clustered(40, 10, 10), (0.02, 0.5, 0.98)),
 }
 
 
