@@ -45,6 +45,8 @@ class Plan:
     models_path: Path | None = None
     data_path: Path | None = None
     runs_path: Path | None = None
+    further_models: tuple[ModelConfig, ...] = ()
+    """Models that are known to the caller and stand in no file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,7 @@ def prepare(plan: Plan) -> PreparedRun:
         UsageError: the first thing that is wrong, with the hint.
     """
     book = load_models(find_models_file(plan.models_path), plan.data_path)
+    book.models |= {config.name: config for config in plan.further_models}
     roots = find_data_roots(plan.data_path)
     model = pick_model(book, plan.model)
     suite = Catalog(roots).open(plan.suite)

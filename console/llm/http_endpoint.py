@@ -24,6 +24,7 @@ from console.llm.fault_hints import hint_for
 from console.llm.faults import fault_of, read_provider_error
 from console.llm.limiter import limiter_of
 from console.llm.model_list import served_models_hint
+from console.llm.prompt_budget import UNCOUNTED, budget_of
 from console.llm.refused_parameters import RefusedParameter, refused_parameter, what_to_write, without_refused
 from console.llm.request_body import encode
 from console.llm.response_reader import decode, receive
@@ -44,6 +45,7 @@ class HttpEndpoint:
         self._form = form_of(model)
         self._wire = Wire(model, self._form.headers(key) if key is not None else {})
         self._redact = self._wire.redact
+        self._budget = budget_of(model, self._wire)
         self._limiter = limiter_of(model, self._wire.address, key)
         self._vectors = VectorReader()
         self.refused: list[RefusedParameter] = []
@@ -129,6 +131,10 @@ class HttpEndpoint:
 
     async def _exchange(self, body: dict[str, Any], watch: Watch) -> Reply:
         builder = self._form.builder(watch.on_text, self._redact)
+        if self._budget is not None and "max_tokens" not in body:
+            body, is_counted = await self._budget.limited(body)
+            if not is_counted:
+                builder.flag(UNCOUNTED)
         streamed = self._form.is_streamed(body)
         deadlines = Deadlines(self._model.limits, streamed=streamed, partial=lambda: builder.partial)
         path = self._form.path(self._model, streamed=streamed)

@@ -73,6 +73,11 @@ class RunFolder:
         """What an engine says outside of the journal."""
         return self.path / "engine.log"
 
+    @property
+    def server_log_path(self) -> Path:
+        """What a server of its model writes, where one was started for it."""
+        return self.path / "server.log"
+
     def manifest(self) -> Manifest:
         """Read run.json.
 

@@ -159,17 +159,23 @@ def protocol_of(path: str) -> str:
 class ProtocolServer:
     """See the module's text."""
 
-    def __init__(self, script: Sequence[Said]) -> None:
+    def __init__(self, script: Sequence[Said], served: Sequence[str] = (), port: int = 0) -> None:
+        self.served = served
+        """Ids of the list of models."""
         self.script = list(script)
         self.requests: list[Json] = []
         """Bodies, in order of arrival."""
+        self.context: int | None = None
+        """Tokens of the model's context; None: this server counts no tokens. It counts four characters as one."""
+        self.counted: list[Json] = []
+        """Bodies of requests to count tokens."""
         self.paths: list[str] = []
         self.heads: list[dict[str, str]] = []
         self.holds = threading.Event()
         """An answer is being held."""
         self._ready, self._stop = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
-        self.port = 0
+        self.port = port
 
     @property
     def base_url(self) -> str:
@@ -188,13 +194,21 @@ class ProtocolServer:
 
     async def _serve(self) -> None:
         loop = asyncio.get_running_loop()
-        server = await loop.create_server(lambda: Connection(self._handle, lambda: None), "127.0.0.1", 0)
+        server = await loop.create_server(lambda: Connection(self._handle, lambda: None), "127.0.0.1", self.port)
         self.port = server.sockets[0].getsockname()[1]
         self._ready.set()
         await asyncio.to_thread(self._stop.wait)
         server.close()
 
     def _handle(self, exchange: Exchange) -> None:
+        if exchange.path == "/tokenize" and self.context is not None:
+            self.counted.append(exchange.json)
+            exchange.answer_json({"count": len(exchange.json["prompt"]) // 4, "max_model_len": self.context})
+            return
+        if exchange.path in ("/tokenize", "/v1/models"):
+            status = "404 Not Found" if exchange.path == "/tokenize" else "200 OK"
+            exchange.answer_json({"data": [{"id": name} for name in self.served]}, status)
+            return
         self.paths.append(exchange.path)
         self.heads.append(exchange.headers)
         self.requests.append(exchange.json)

@@ -7,6 +7,7 @@ also a run that can be watched and reviewed.
 import argparse
 import dataclasses
 import json
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,17 @@ import msgspec
 from console.cli.bfcl_phase import PhaseArguments, add_phase_arguments, categories_of, open_bfcl, results_folder
 from console.cli.exitcode import Exit
 from console.cli.foreground import play
+from console.cli.local_serving import (
+    LOCAL_THREADS,
+    Serving,
+    ServingArguments,
+    add_serving_arguments,
+    local_model,
+    plan_serving,
+)
 from console.cli.name_lists import split
 from console.cli.run_report import exit_code
+from console.config.model import ModelConfig
 from console.config.models import facts, load_models
 from console.config.paths import find_models_file
 from console.core.fault import UsageError
@@ -36,11 +46,11 @@ _IDS = "test_case_ids_to_generate.json"
 """The official name of the list of `--run-ids`, below the project root."""
 
 
-class GenerateArguments(PhaseArguments):
+class GenerateArguments(PhaseArguments, ServingArguments):
     """Options of `bfcl generate`."""
 
     temperature: float | None
-    num_threads: int
+    num_threads: int | None
     run_ids: bool
     allow_overwrite: bool
     include_input_log: bool
@@ -49,14 +59,16 @@ class GenerateArguments(PhaseArguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the official flags, and ours after them."""
-    add_phase_arguments(parser, models="models of models.toml", categories="all")
+    add_phase_arguments(parser, models="models of models.toml, or local ones of the registry", categories="all")
     parser.add_argument("--mode", choices=("fc", "prompt"), help="native tools, or tools in the prompt")
     parser.add_argument("--temperature", type=float, metavar="T", help="default: as in models.toml, else 0.001")
-    parser.add_argument("--num-threads", type=int, default=1, metavar="N", help="conversations at once (default: 1)")
+    threads = f"conversations at once (default: 1, of local models {LOCAL_THREADS})"
+    parser.add_argument("--num-threads", type=int, metavar="N", help=threads)
     parser.add_argument("--run-ids", action="store_true", help="ids of test_case_ids_to_generate.json instead")
     parser.add_argument("-o", "--allow-overwrite", action="store_true", help="ask again what has an answer")
     parser.add_argument("--include-input-log", action="store_true", help="write what was sent")
     parser.add_argument("--exclude-state-log", action="store_true", help="leave simulator states out")
+    add_serving_arguments(parser)
 
 
 def run(args: GenerateArguments) -> int:
@@ -65,41 +77,52 @@ def run(args: GenerateArguments) -> int:
     Raises:
         UsageError: unknown model, category or id, no key, no data; nothing has been asked then.
     """
-    models = split(args.model)
-    if not models:
+    names = split(args.model)
+    if not names:
         raise UsageError("is needed", where="--model", hint="Name one or more models of models.toml.")
     result_root = results_folder(args)
     try:
-        prepared = [(model, _prepare(args, model, result_root)) for model in models]
+        prepared = [(name, _prepare(args, name, result_root)) for name in names]
     except UsageError as error:
         if args.run_ids and error.where == "--ids":  # the ids are in the file, not on the command line
             raise UsageError(error.message, where=str(project_root() / _IDS), hint=error.hint) from None
         raise
     worst = Exit.OK
-    for model, plan in prepared:
-        if plan is None:
-            args.output.say(f"{model}: every entry has an answer; -o asks again")
+    for name, generation in prepared:
+        if generation is None:
+            args.output.say(f"{name}: every entry has an answer; -o asks again")
             continue
-        code = _generate(args, model, plan, result_root)
+        code = _generate(args, name, generation, result_root)
         worst = max(worst, code)
         if code in (Exit.HANGUP, Exit.INTERRUPTED, Exit.TERMINATED):
             break
     return worst
 
 
-def _prepare(args: GenerateArguments, model: str, result_root: Path) -> PreparedRun | None:
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Generation:
+    """What is ready to be generated for one model."""
+
+    run: PreparedRun
+    serving: Serving
+
+
+def _prepare(args: GenerateArguments, model: str, result_root: Path) -> _Generation | None:
     """Check everything for one model; None when nothing is left to ask."""
-    selection = _selection(args, model)
+    config = load_models(find_models_file(args.models)).models.get(model)
+    local = local_model(args, model) if config is None and model in profiles() else None
+    selection = _selection(args, model, local or config)
     plan = Plan(
         model=model,
         suite=args.suite,
         selection=selection,
         mode=args.mode,
-        concurrency=args.num_threads,
+        concurrency=args.num_threads or (LOCAL_THREADS if local else 1),
         name=f"{model} bfcl generate",
         models_path=args.models,
         data_path=args.data,
         runs_path=args.runs,
+        further_models=(local,) if local else (),
     )
     prepared = prepare(plan)
     if not args.allow_overwrite:
@@ -110,10 +133,11 @@ def _prepare(args: GenerateArguments, model: str, result_root: Path) -> Prepared
             return None
         if len(left) < len(prepared.cases):
             prepared = prepare(dataclasses.replace(plan, selection=Selection(ids=tuple(left))))
-    return _with_temperature(prepared, args.temperature)
+    run = _with_temperature(prepared, args.temperature)
+    return _Generation(run, plan_serving(args, local) if local else lambda log, say: nullcontext())
 
 
-def _selection(args: GenerateArguments, model: str) -> Selection:
+def _selection(args: GenerateArguments, model: str, config: ModelConfig | None) -> Selection:
     if args.run_ids:
         return Selection(ids=_chosen_ids(project_root() / _IDS))
     available = [category.name for category in open_bfcl(args).categories()]
@@ -122,7 +146,7 @@ def _selection(args: GenerateArguments, model: str) -> Selection:
     if missing:
         args.output.say(f"not in {args.suite}, left out: {', '.join(missing)}")
     chosen = tuple(name for name in chosen_categories if name in available)
-    if len(chosen) > 1 and FORMAT_SENSITIVITY in chosen and _calls_natively(args, model):
+    if len(chosen) > 1 and FORMAT_SENSITIVITY in chosen and _calls_natively(args, config):
         args.output.say(f"{model}: {FORMAT_SENSITIVITY} varies the prompt, and is left out with native tools")
         chosen = tuple(name for name in chosen if name != FORMAT_SENSITIVITY)
     if not chosen:
@@ -130,9 +154,8 @@ def _selection(args: GenerateArguments, model: str) -> Selection:
     return Selection(categories=chosen)
 
 
-def _calls_natively(args: GenerateArguments, model: str) -> bool:
+def _calls_natively(args: GenerateArguments, config: ModelConfig | None) -> bool:
     """Whether a model counts as a function-calling one, by its row in the registry or by the mode."""
-    config = load_models(find_models_file(args.models)).models.get(model)
     profile = profiles().get(config.bfcl_name or "") if config else None
     if profile is not None:
         return profile.is_fc
@@ -161,8 +184,8 @@ def _with_temperature(prepared: PreparedRun, temperature: float | None) -> Prepa
     return dataclasses.replace(prepared, manifest=manifest, models=prepared.models | {"model": model})
 
 
-def _generate(args: GenerateArguments, model: str, prepared: PreparedRun, result_root: Path) -> Exit:
-    output = args.output
+def _generate(args: GenerateArguments, model: str, generation: _Generation, result_root: Path) -> Exit:
+    output, prepared = args.output, generation.run
     folder = create_run(prepared.runs_root, prepared.manifest)
     suite, setting = prepared.suite, prepared.manifest.setting
 
@@ -177,7 +200,8 @@ def _generate(args: GenerateArguments, model: str, prepared: PreparedRun, result
         include_input_log=args.include_input_log,
         states=no_states if args.exclude_state_log else states,
     )
-    ending = play(folder, prepared, output, also=sink.add)
+    with generation.serving(folder.server_log_path, output.say):
+        ending = play(folder, prepared, output, also=sink.add)
     paths = sink.close()
     paths += write_snapshots(result_root, folder_name(model), family_of(setting))
     summary = folder.summary()

@@ -1,0 +1,159 @@
+"""The official flags and variables of `bfcl generate` for models that are served on this machine.
+
+A name of the official registry that is asked over `/v1/completions` needs no entry in models.toml: flags and variables
+say where it is served.
+"""
+
+import argparse
+import asyncio
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+
+from console.cli.parser import Arguments
+from console.config.environment import variable
+from console.config.model import Limits, ModelConfig
+from console.core.fault import Fault, UsageError
+from console.suites.bfcl.profile import Profile, profiles
+
+_LONGEST_S = 72000.0
+"""For one request to a local model, as officially; it may wait behind many others before it is answered at all."""
+LOCAL_THREADS = 100
+"""Conversations at once with a local model, as officially."""
+
+
+class ServingArguments(Arguments):
+    """The flags."""
+
+    backend: str
+    num_gpus: int
+    gpu_memory_utilization: float
+    skip_server_setup: bool
+    local_model_path: Path | None
+    enable_lora: bool
+    max_lora_rank: int | None
+    lora_modules: list[str]
+
+
+def add_serving_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the official flags."""
+    group = parser.add_argument_group("models served on this machine")
+    group.add_argument("--backend", choices=("vllm", "sglang"), default="sglang", help="what is started for them")
+    group.add_argument("--num-gpus", type=int, default=1, metavar="N")
+    group.add_argument("--gpu-memory-utilization", type=float, default=0.9, metavar="SHARE")
+    group.add_argument("--skip-server-setup", action="store_true", help="start nothing: a server is there")
+    group.add_argument("--local-model-path", type=Path, metavar="FOLDER", help="weights, in place of the model's name")
+    group.add_argument("--enable-lora", action="store_true", help="vllm only, as the next two")
+    group.add_argument("--max-lora-rank", type=int, metavar="R")
+    group.add_argument("--lora-modules", action="append", default=[], metavar="NAME=PATH")
+
+
+def local_model(args: ServingArguments, name: str) -> ModelConfig:
+    """Return the model that a registry name stands for without an entry in models.toml.
+
+    Raises:
+        UsageError: its row is not served locally, or a flag is wrong.
+    """
+    profile = profiles()[name]
+    if profile.wire != "completions":
+        raise UsageError(
+            f"no model is called {name!r} in models.toml, and {name} is asked through a service",
+            where="--model",
+            hint=_entry_for(profile),
+        )
+    _check(args)
+    folder = args.local_model_path
+    return ModelConfig(
+        name=name,
+        model_id=str(folder) if folder else profile.model_id,
+        provider="completions",
+        base_url=_address(),
+        api_key_env="REMOTE_OPENAI_API_KEY" if variable("REMOTE_OPENAI_API_KEY") else None,
+        bfcl_name=name,
+        limits=Limits(timeout_s=_LONGEST_S, first_token_s=_LONGEST_S),
+    )
+
+
+def _entry_for(profile: Profile) -> str:
+    from console.suites.bfcl.handlers.table import PROVIDERS_OF_WIRE
+
+    providers = PROVIDERS_OF_WIRE.get(profile.wire)
+    if providers is None:
+        return f"Requests of the official {profile.handler} are not offered; docs/bfcl.md lists what is."
+    fields = f'model_id = "{profile.model_id}", provider = "{providers[0]}" and bfcl_name = "{profile.name}"'
+    return f"Give it an entry there with {fields}."
+
+
+def _address() -> str:
+    remote = variable("REMOTE_OPENAI_BASE_URL")
+    host, port = variable("LOCAL_SERVER_ENDPOINT") or "localhost", variable("LOCAL_SERVER_PORT") or "1053"
+    if remote is None and not (port.isdigit() and 0 < int(port) < 65536):
+        raise UsageError(f"{port!r} is no port", where="LOCAL_SERVER_PORT")
+    return remote or f"http://{host}:{port}/v1"
+
+
+def _check(args: ServingArguments) -> None:
+    loras = args.enable_lora or args.max_lora_rank is not None or args.lora_modules
+    if loras and args.backend == "sglang":
+        raise UsageError("LoRA adapters are served by vllm only", where="--enable-lora", hint="Add --backend vllm.")
+    for module in args.lora_modules:
+        if not all(module.partition("=")):
+            raise UsageError(f"{module!r} is not NAME=PATH", where="--lora-modules")
+    if args.num_gpus < 1:
+        raise UsageError(f"must be at least 1, not {args.num_gpus}", where="--num-gpus")
+    if not 0 < args.gpu_memory_utilization <= 1:
+        text = f"must be above 0 and at most 1, not {args.gpu_memory_utilization:g}"
+        raise UsageError(text, where="--gpu-memory-utilization")
+    folder = args.local_model_path
+    for name in ("config.json", "tokenizer_config.json") if folder else ():
+        if not (Path(str(folder)) / name).is_file():
+            raise UsageError(f"{folder} holds no {name}", where="--local-model-path", hint="Name a folder of weights.")
+
+
+Serving = Callable[[Path, Callable[[str], None]], AbstractContextManager[None]]
+"""From a log file and a way to speak to the time in which a model is served."""
+
+
+def plan_serving(args: ServingArguments, model: ModelConfig) -> Serving:
+    """Look whether a model is served already, else how to start its server.
+
+    Raises:
+        UsageError: neither is possible.
+    """
+    from console.llm.local_server import ServerSettings, is_served, running_server, server_command
+
+    if is_served(model):
+        return lambda log, say: _served(nullcontext(), model, say)
+    if args.skip_server_setup or variable("REMOTE_OPENAI_BASE_URL"):
+        raise UsageError(
+            f"no server answers at {model.base_url}",
+            where="--skip-server-setup" if args.skip_server_setup else "REMOTE_OPENAI_BASE_URL",
+            hint="Start it, or correct the address (LOCAL_SERVER_ENDPOINT, LOCAL_SERVER_PORT, REMOTE_OPENAI_BASE_URL).",
+        )
+    settings = ServerSettings(
+        args.backend,
+        args.num_gpus,
+        args.gpu_memory_utilization,
+        args.enable_lora,
+        args.max_lora_rank,
+        tuple(args.lora_modules),
+    )
+    command = server_command(settings, model)
+    return lambda log, say: _served(running_server(command, model, log, say), model, say)
+
+
+@contextmanager
+def _served(server: AbstractContextManager[None], model: ModelConfig, say: Callable[[str], None]) -> Generator[None]:
+    """Say by what the lengths of answers are limited, once the server is there."""
+    from console.llm.prompt_budget import LARGEST, counts_tokens
+
+    with server:
+        try:
+            is_counted = asyncio.run(counts_tokens(model))
+        except Fault as fault:
+            raise UsageError(f"the server at {model.base_url} cannot be asked: {fault.message}") from None
+        if is_counted:
+            say(f"max_tokens: {LARGEST}, or what the prompt leaves of the context, as the server counts tokens")
+        else:
+            say(f"max_tokens: {LARGEST} for every prompt; this server does not count tokens (POST /tokenize)")
+        yield

@@ -1,0 +1,204 @@
+"""`bfcl generate` of models served on this machine: a server that is there, one that is started, and none."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from server.protocol_server import ProtocolServer, Said
+
+from console.cli.exitcode import Exit
+
+TESTS = Path(__file__).resolve().parents[1]
+MODEL = "meta-llama/Llama-3.1-8B-Instruct"
+RESULTS = "result/meta-llama_Llama-3.1-8B-Instruct"
+COMMAND = ("bfcl", "generate", "--model", MODEL, "-s", "bfcl-starter", "--test-category", "irrelevance")
+PROGRAM = f"""#!{sys.executable}
+import json, signal, sys, threading, time
+from pathlib import Path
+sys.path.insert(0, {str(TESTS)!r})
+from server.protocol_server import ProtocolServer, Said
+
+here = Path(__file__).parent
+(here / "command.json").write_text(json.dumps(sys.argv[1:]))
+print("loading", flush=True)
+mode = (here / "mode").read_text()
+if mode == "fails":
+    sys.exit("no GPU here")
+time.sleep(0.2)
+port = int(sys.argv[sys.argv.index("--port") + 1])
+stop = threading.Event()
+signal.signal(signal.SIGTERM, lambda *_: stop.set())
+holding = Said("No function fits.", held_after=1) if mode == "holds" else Said("No function fits.")
+with ProtocolServer([holding], served=[sys.argv[2]], port=port) as server:
+    server.context = 5000
+    if mode == "holds":
+        server.holds.wait()
+        (here / "holding").touch()
+    stop.wait()
+    (here / "requests.json").write_text(json.dumps([server.requests, server.counted]))
+"""
+
+
+@pytest.fixture
+def port(home: Path, monkeypatch: pytest.MonkeyPatch) -> int:
+    """A free port, named to the command; no variable of ours says anything else."""
+    for name in ("LOCAL_SERVER_ENDPOINT", "REMOTE_OPENAI_BASE_URL", "REMOTE_OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        number = free.getsockname()[1]
+    monkeypatch.setenv("LOCAL_SERVER_PORT", str(number))
+    monkeypatch.setenv("LOCAL_SERVER_ENDPOINT", "127.0.0.1")
+    return number
+
+
+@pytest.fixture
+def programs(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder on the path with a `vllm` that serves."""
+    folder = home / "bin"
+    folder.mkdir()
+    (folder / "vllm").write_text(PROGRAM)
+    (folder / "vllm").chmod(0o755)
+    (folder / "mode").write_text("serves")
+    monkeypatch.setenv("PATH", str(folder))
+    return folder
+
+
+def is_free(port: int) -> bool:
+    with socket.socket() as client:
+        return client.connect_ex(("127.0.0.1", port)) != 0
+
+
+def run_folder(home: Path) -> Path:
+    (folder,) = (path for path in (home / "runs").iterdir() if path.name != ".index")
+    return folder
+
+
+def results(home: Path) -> list[dict[str, Any]]:
+    (file,) = (home / RESULTS).rglob("*.json")
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+def test_a_server_is_started_awaited_logged_and_stopped(console, home, port, programs, monkeypatch):
+    monkeypatch.setenv("SOME_API_KEY", "not-for-the-server")
+    lora = ("--enable-lora", "--max-lora-rank", "8", "--lora-modules", "a=/x", "--lora-modules", "b=/y")
+    ended = console(*COMMAND, "--backend", "vllm", "--num-gpus", "2", "--gpu-memory-utilization", "0.5", *lora)
+    assert ended.code == Exit.OK, ended.err
+    assert {line["result"] for line in results(home)} == {"No function fits."}
+    command = json.loads((programs / "command.json").read_text())
+    start = ["serve", MODEL, "--port", str(port), "--dtype", "bfloat16", "--tensor-parallel-size", "2"]
+    start += ["--gpu-memory-utilization", "0.5", "--trust-remote-code"]
+    assert command == [
+        *start,
+        "--enable-lora",
+        "--max-lora-rank",
+        "8",
+        "--lora-modules",
+        "a=/x",
+        "--lora-modules",
+        "b=/y",
+    ]
+    requests, counted = json.loads((programs / "requests.json").read_text())
+    assert len(requests) == len(results(home))
+    for request in requests:
+        assert (request["model"], request["temperature"]) == (MODEL, 0.001)
+        assert request["max_tokens"] == min(4096, 5000 - len(request["prompt"]) // 4 - 2)
+        assert request["prompt"].startswith("<|begin_of_text|>")
+    assert {question["prompt"] for question in counted} >= {request["prompt"] for request in requests}
+    assert (run_folder(home) / "server.log").read_text() == "loading\n"
+    assert "as the server counts tokens" in ended.err
+    assert is_free(port)
+
+
+def test_a_server_that_is_there_is_used_and_stays(console, home, port, programs):
+    with ProtocolServer([Said("No function fits.")], served=[MODEL], port=port) as server:
+        ended = console(*COMMAND, "--backend", "vllm")
+        assert ended.code == Exit.OK, ended.err
+        assert not (programs / "command.json").exists()
+        assert {request["max_tokens"] for request in server.requests} == {4096}
+        assert "4096 for every prompt" in ended.err
+        assert not is_free(port)
+
+
+def test_a_remote_server_gets_its_key_and_the_path_of_the_weights(console, home, port, monkeypatch):
+    weights = home / "weights"
+    weights.mkdir()
+    monkeypatch.setenv("REMOTE_OPENAI_API_KEY", "remote-key-0123456789")
+    ended = console(*COMMAND, "--local-model-path", weights)
+    assert (ended.code, "holds no config.json" in ended.err) == (Exit.USAGE, True)
+    for name in ("config.json", "tokenizer_config.json"):
+        (weights / name).write_text("{}")
+    with ProtocolServer([Said("No function fits.")], served=[str(weights)]) as server:
+        monkeypatch.setenv("REMOTE_OPENAI_BASE_URL", server.base_url)
+        ended = console(*COMMAND, "--local-model-path", weights, "--skip-server-setup")
+        assert ended.code == Exit.OK, ended.err
+        assert {request["model"] for request in server.requests} == {str(weights)}
+        assert {head["authorization"] for head in server.heads} == {"Bearer remote-key-0123456789"}
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (("--backend", "sglang"), ("sglang is not on the path", "LOCAL_SERVER_PORT")),
+        (("--backend", "vllm"), ("vllm is not on the path", "REMOTE_OPENAI_BASE_URL")),
+        (("--skip-server-setup",), ("no server answers at http://127.0.0.1",)),
+        (("--enable-lora",), ("--backend vllm",)),
+        (("--backend", "vllm", "--lora-modules", "a"), ("'a' is not NAME=PATH",)),
+        (("--num-gpus", "0"), ("--num-gpus",)),
+        (("--gpu-memory-utilization", "nan"), ("--gpu-memory-utilization",)),
+    ],
+)
+def test_what_cannot_be_served_is_refused_before_anything_is_asked(console, home, port, monkeypatch, flags, words):
+    monkeypatch.setenv("PATH", str(home))
+    ended = console(*COMMAND, *flags)
+    assert ended.code == Exit.USAGE
+    assert all(text in ended.err for text in words), ended.err
+    assert not (home / "runs").exists()
+
+
+def test_another_models_server_is_refused(console, port):
+    with ProtocolServer([Said("?")], served=["another/Model"], port=port):
+        ended = console(*COMMAND)
+    assert ended.code == Exit.USAGE
+    assert f"does not serve {MODEL}" in ended.err
+    assert "another/Model" in ended.err
+
+
+def test_a_server_that_ends_while_it_loads_says_why(console, home, port, programs):
+    (programs / "mode").write_text("fails")
+    ended = console(*COMMAND, "--backend", "vllm")
+    assert ended.code == Exit.USAGE
+    assert "ended with 1 before it answered: no GPU here" in ended.err
+    assert "server.log" in ended.err
+
+
+def test_a_row_of_a_service_says_what_to_write(console, home):
+    ended = console("bfcl", "generate", "--model", "claude-haiku-4-5-20251001-FC", "-s", "bfcl-starter")
+    assert ended.code == Exit.USAGE
+    assert 'provider = "anthropic" and bfcl_name = "claude-haiku-4-5-20251001-FC"' in ended.err
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_signals_stop_the_server_too(home, port, programs, number):
+    (programs / "mode").write_text("holds")
+    command = [sys.executable, "-m", "console", *COMMAND, "--backend", "vllm"]
+    process = subprocess.Popen(command, env={**os.environ}, cwd=home, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    try:
+        for line in process.stderr:
+            if "max_tokens" in line:
+                break
+        process.send_signal(number)
+        if number is signal.SIGINT:
+            process.send_signal(number)
+        process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode != 0
+    assert is_free(port)
