@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import signal
 import socket
 import subprocess
@@ -19,7 +20,7 @@ MODEL = "meta-llama/Llama-3.1-8B-Instruct"
 RESULTS = "result/meta-llama_Llama-3.1-8B-Instruct"
 COMMAND = ("bfcl", "generate", "--model", MODEL, "-s", "bfcl-starter", "--test-category", "irrelevance")
 PROGRAM = f"""#!{sys.executable}
-import json, signal, sys, threading, time
+import json, os, signal, sys, threading, time
 from pathlib import Path
 sys.path.insert(0, {str(TESTS)!r})
 from server.protocol_server import ProtocolServer, Said
@@ -30,16 +31,17 @@ print("loading", flush=True)
 mode = (here / "mode").read_text()
 if mode == "fails":
     sys.exit("no GPU here")
-time.sleep(0.2)
+if mode == "loads":
+    (here / "holding").write_text(str(os.getpid()))
+    time.sleep(60)
 port = int(sys.argv[sys.argv.index("--port") + 1])
 stop = threading.Event()
 signal.signal(signal.SIGTERM, lambda *_: stop.set())
 holding = Said("No function fits.", held_after=1) if mode == "holds" else Said("No function fits.")
 with ProtocolServer([holding], served=[sys.argv[2]], port=port) as server:
     server.context = 5000
-    if mode == "holds":
-        server.holds.wait()
-        (here / "holding").touch()
+    if mode == "holds" and server.holds.wait(60):
+        (here / "holding").write_text("an answer is held")
     stop.wait()
     (here / "requests.json").write_text(json.dumps([server.requests, server.counted]))
 """
@@ -185,20 +187,43 @@ def test_a_row_of_a_service_says_what_to_write(console, home):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_signals_stop_the_server_too(home, port, programs, number):
+def test_signals_in_mid_answer_stop_the_server_too(home, port, programs, number):
     (programs / "mode").write_text("holds")
+    os.mkfifo(programs / "holding")
+    holding = os.open(programs / "holding", os.O_RDONLY | os.O_NONBLOCK)
     command = [sys.executable, "-m", "console", *COMMAND, "--backend", "vllm"]
     process = subprocess.Popen(command, env={**os.environ}, cwd=home, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     try:
-        for line in process.stderr:
-            if "max_tokens" in line:
-                break
+        assert select.select([holding], [], [], 60)[0]
         process.send_signal(number)
         if number is signal.SIGINT:
+            assert any("once more gives them up" in line for line in process.stderr)
             process.send_signal(number)
-        process.communicate(timeout=60)
+        _, error = process.communicate(timeout=60)
     finally:
         process.kill()
-    assert process.returncode != 0
+        os.close(holding)
+    assert process.returncode == (Exit.TERMINATED if number is signal.SIGTERM else Exit.INTERRUPTED)
+    assert "Traceback" not in error
     assert is_free(port)
+    assert (programs / "requests.json").exists()  # it ended by itself, not by SIGKILL
+
+
+def test_a_signal_while_the_server_loads_stops_it(home, port, programs):
+    (programs / "mode").write_text("loads")
+    os.mkfifo(programs / "holding")
+    holding = os.open(programs / "holding", os.O_RDONLY | os.O_NONBLOCK)
+    command = [sys.executable, "-m", "console", *COMMAND, "--backend", "vllm"]
+    process = subprocess.Popen(command, env={**os.environ}, cwd=home, stderr=subprocess.PIPE, text=True)
+    try:
+        assert select.select([holding], [], [], 60)[0]
+        server = int(os.read(holding, 20))
+        process.send_signal(signal.SIGTERM)
+        _, error = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        os.close(holding)
+    assert (process.returncode, "Traceback" in error) == (Exit.TERMINATED, False)
+    with pytest.raises(ProcessLookupError):
+        os.kill(server, 0)
