@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 
 from console.core.fault import UsageError
+from console.core.provider import PROVIDERS
 from console.suites.bfcl.handlers.services import SERVICES
 from console.suites.bfcl.profile import find_profile
 from console.suites.bfcl.request_check import RequestChecker, ServiceExchange
@@ -62,6 +63,11 @@ def test_requests_are_the_official_ones():
     ]
     assert len(rows) > 900
     assert different == []
+
+
+def test_addresses_of_services_are_those_that_their_providers_ask():
+    for handler, provider in {"OpenAIResponses": "responses", "Claude": "anthropic", "Gemini": "gemini"}.items():
+        assert SERVICES[f"{handler}Handler"].base_url == PROVIDERS[provider].address
 
 
 @needs_cases

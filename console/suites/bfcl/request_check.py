@@ -107,8 +107,8 @@ class ServiceExchange:
 _CHAT_PATH = "{base}/chat/completions"
 _PATHS = {
     "responses": "{base}/responses",
-    "anthropic": "{base}/v1/messages",
-    "gemini": "{base}/v1beta/models/{model}:generateContent",
+    "anthropic": "{base}/messages",
+    "gemini": "{base}/models/{model}:generateContent",
 }
 _BODIES = {"responses": responses_body, "anthropic": anthropic_body, "gemini": gemini_body}
 _READERS = {"responses": read_response, "anthropic": read_message, "gemini": read_candidates}

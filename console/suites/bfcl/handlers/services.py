@@ -135,7 +135,7 @@ SERVICES: Mapping[str, Service] = {
         reasoning={**_COLD, "include": ["reasoning.encrypted_content"], "reasoning": {"summary": "auto"}},
     ),
     "ClaudeHandler": Service(
-        "https://api.anthropic.com",
+        "https://api.anthropic.com/v1",
         "ANTHROPIC_API_KEY",
         native={"max_tokens": 64000},
         prompting={"max_tokens": 64000},
@@ -146,7 +146,7 @@ SERVICES: Mapping[str, Service] = {
         response="description",
     ),
     "GeminiHandler": Service(
-        "https://generativelanguage.googleapis.com",
+        "https://generativelanguage.googleapis.com/v1beta",
         "GOOGLE_API_KEY",
         native={"thinkingConfig": {"include_thoughts": True}},
         prompting={"thinkingConfig": {"include_thoughts": True}},
