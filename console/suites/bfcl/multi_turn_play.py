@@ -13,6 +13,7 @@ from typing import Any, Protocol
 
 from console.core.chat import Reply, ScriptedAnswers
 from console.core.fault import Fault, FaultKind
+from console.suites.bfcl.calls_form import in_form
 from console.suites.bfcl.decode.length import is_long
 from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.handlers.handler import Answer, Handler, Turn, answers_may_break
@@ -153,8 +154,14 @@ class Conversation:
             step = len(steps)
             with answers_may_break():
                 messages = self.handler.request(self.history, self.docs, self.asked)
-            scripted = self.script(self.entry, offered, turn, step)
-            reply = await self.stage.ask(messages, tools=tools, params=params, turn=turn, step=step, scripted=scripted)
+            reply = await self.stage.ask(
+                messages,
+                tools=tools,
+                params=params,
+                turn=turn,
+                step=step,
+                scripted=self._scripted(offered, turn, step),
+            )
             self.asked += 1
             with answers_may_break():
                 answer = await self._read(reply)
@@ -172,6 +179,10 @@ class Conversation:
         if is_long(reply.content):
             return await asyncio.to_thread(self.handler.read, reply)
         return self.handler.read(reply)
+
+    def _scripted(self, offered: Sequence[Doc], turn: int, step: int) -> Callable[[], ScriptedAnswers]:
+        answers = self.script(self.entry, offered, turn, step)
+        return lambda: in_form(answers(), self.handler.calls_form)
 
     async def _calls_of(self, output: Any) -> list[str]:
         """Return the calls of a reply; a long one is decoded beside the event loop."""

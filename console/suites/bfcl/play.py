@@ -3,6 +3,7 @@
 from typing import Any
 
 from console.core.chat import Message
+from console.suites.bfcl.calls_form import in_form
 from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.handlers.handler import Handler, answers_may_break
 from console.suites.bfcl.prompts import first_turn, system_prompt, with_hints
@@ -28,12 +29,12 @@ async def play_single_turn(entry: Entry, stage: Stage, handler: Handler, wording
         UnreadableAnswer: the answer breaks the handler.
     """
     messages, tools = question_of(entry, wording, handler)
-    mode = "fc" if handler.native else "prompt"
+    mode = "fc" if tools else "prompt"
     reply = await stage.ask(
         messages,
         tools=tools,
         params=dict(handler.params(long=False)),
-        scripted=lambda: scripted_answers_for(entry, mode),
+        scripted=lambda: in_form(scripted_answers_for(entry, mode), handler.calls_form),
     )
     with answers_may_break():
         return handler.read(reply).output

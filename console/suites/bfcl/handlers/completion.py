@@ -21,6 +21,8 @@ class CompletionHandler:
     template: Template
     texts: ReleaseTexts
     executable: Callable[[Any], list[str]]
+    calls_form: str
+    """The template's name."""
     native: bool = False
     """All local models take the official prompting loop."""
 

@@ -15,6 +15,7 @@ class NativeHandler:
 
     native = True
     described_in_prompt = False
+    calls_form = ""
 
     def params(self, *, long: bool) -> Mapping[str, Any]:
         del long
@@ -49,6 +50,7 @@ class PromptHandler:
 
     native = False
     described_in_prompt = True
+    calls_form = ""
 
     def params(self, *, long: bool) -> Mapping[str, Any]:
         del long

@@ -53,6 +53,11 @@ class Handler(Protocol):
         """Whether the benchmark's system prompt describes the functions."""
         ...
 
+    @property
+    def calls_form(self) -> str:
+        """How simulated models write calls in texts, a name of `calls_form`; empty: as the benchmark's prompt says."""
+        ...
+
     def params(self, *, long: bool) -> Mapping[str, Any]:
         """Return fields that requests carry beside the model's own; `long` in conversations of several requests."""
         ...

@@ -31,6 +31,7 @@ class DMCitoHandler:
     executable: Callable[[Any], list[str]]
     native: bool = False
     described_in_prompt: bool = False
+    calls_form: str = "dm_cito"
 
     def params(self, *, long: bool) -> Mapping[str, Any]:
         del long
@@ -80,6 +81,7 @@ class NemotronHandler:
     executable: Callable[[Any], list[str]]
     native: bool = True
     described_in_prompt: bool = False
+    calls_form: str = "nemotron"
 
     def params(self, *, long: bool) -> Mapping[str, Any]:
         del long

@@ -75,7 +75,7 @@ def handler_for(profile: Profile, dataset: Dataset) -> Handler:
     executable = partial(executable_calls, family=profile.family)
     if profile.wire == "completions":
         texts = ReleaseTexts(dataset.wording_root)
-        return CompletionHandler(template_named(profile.template), texts, executable)
+        return CompletionHandler(template_named(profile.template), texts, executable, profile.template)
     if profile.handler in _OWN_PROMPTS:
         texts = own_prompt_texts(dataset.wording_root)
         return _OWN_PROMPTS[profile.handler](SERVICES[profile.handler], texts, executable)
