@@ -239,3 +239,31 @@ async def test_a_failed_response_is_typed_and_quotes_no_key(wired, seen, key):
     assert raised.value.kind is FaultKind.SERVER
     assert "we failed" in raised.value.message
     assert key not in raised.value.message
+
+
+@pytest.mark.parametrize(
+    ("context", "most", "flags"),
+    [
+        (None, 4096, ("max_tokens 4096: the server counts no tokens",)),
+        (10_000, 4096, ()),
+        (100 + 2 + 4096, 4096, ()),
+        (100 + 2 + 50, 50, ()),
+        (100 + 2, 0, ()),
+        (101, 1000, ()),
+    ],
+)
+async def test_a_completion_may_write_what_its_prompt_leaves(context, most, flags, wired, seen):
+    endpoint, server = wired("completions", Said("ok"))
+    server.context = context
+    replies = [await endpoint.ask(asked("completions", "x" * 400), seen) for _ in range(2)]
+    assert [request["max_tokens"] for request in server.requests] == [most, most]
+    assert [reply.flags for reply in replies] == [flags, flags]
+    assert all(question["add_special_tokens"] is False for question in server.counted)
+
+
+async def test_a_model_with_max_tokens_is_not_counted(connect, scripted, seen):
+    server = scripted(Said("ok"))
+    server.context = 200
+    endpoint = connect(None, provider="completions", base_url=server.base_url, max_tokens=7)
+    await endpoint.ask(asked("completions"), seen)
+    assert (server.requests[0]["max_tokens"], server.counted) == (7, [])

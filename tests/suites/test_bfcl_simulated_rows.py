@@ -35,7 +35,7 @@ def asked_rows() -> list[str]:
 
 def is_asked(name: str) -> bool:
     try:
-        handler_for(find_profile(name), Dataset(DATA))
+        handler_for(find_profile(name), Dataset(DATA.with_name("bfcl-starter")))
     except UsageError:
         return False
     return True
