@@ -12,6 +12,7 @@ from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Message, Reply, ToolCall, Usage
 from console.core.fault import Fault, FaultKind
 from console.llm.native_content import replayed
+from console.llm.usage import token_count
 
 WIRE = "anthropic"
 MAX_TOKENS = 64_000
@@ -144,15 +145,16 @@ def read_message(message: Mapping[str, Any]) -> Reply:
 
 
 def read_usage(value: object) -> Usage | None:
-    """Return the tokens of a message; those read from and written to the cache count as input."""
+    """Return the tokens of a message; those read from and written to the cache count as input.
+
+    None when it does not count them, or names what cannot be true.
+    """
     if not isinstance(value, dict):
         return None
     usage = cast(dict[str, Any], value)
-
-    def count(key: str) -> int:
-        number = usage.get(key)
-        return number if type(number) is int and number >= 0 else 0
-
-    cached = count("cache_read_input_tokens")
-    written = count("cache_creation_input_tokens")
-    return Usage(input=count("input_tokens") + cached + written, output=count("output_tokens"), cached=cached)
+    sent, output = token_count(usage.get("input_tokens")), token_count(usage.get("output_tokens"))
+    cached = token_count(usage.get("cache_read_input_tokens") or 0)
+    written = token_count(usage.get("cache_creation_input_tokens") or 0)
+    if sent is None or output is None or cached is None or written is None:
+        return None
+    return Usage(input=sent + cached + written, output=output, cached=cached)

@@ -48,6 +48,8 @@ class _MessageAssembly:
         self._growing: dict[str, Any] = {}
         self._blocks: dict[int, dict[str, Any]] = {}
         self._inputs: dict[int, list[str]] = {}
+        self._texts: dict[tuple[int, str], list[str]] = {}
+        """Pieces by block and field; joined at the end, as a text that grows piece by piece is copied each time."""
 
     def add(self, chunk: Mapping[str, Any], live: LiveTexts) -> bool:
         kind, index = chunk.get("type"), chunk.get("index")
@@ -72,21 +74,27 @@ class _MessageAssembly:
         return False
 
     def _grow(self, index: int, delta: Mapping[str, Any], live: LiveTexts) -> bool:
-        block = self._blocks.setdefault(index, {})
+        self._blocks.setdefault(index, {})
         kind = delta.get("type")
         if kind == "input_json_delta":
             self._inputs.setdefault(index, []).append(str(delta.get("partial_json") or ""))
             return live.show("tool", delta.get("partial_json"))
         if kind == "signature_delta":
-            block["signature"] = f"{block.get('signature') or ''}{delta.get('signature') or ''}"
+            self._extend(index, "signature", delta)
             return False
         if kind not in _DELTAS:
             return False
         field, shown_as = _DELTAS[kind]
-        block[field] = f"{block.get(field) or ''}{delta.get(field) or ''}"
+        self._extend(index, field, delta)
         return live.show(shown_as, delta.get(field))
 
+    def _extend(self, index: int, field: str, delta: Mapping[str, Any]) -> None:
+        pieces = self._texts.setdefault((index, field), [str(self._blocks[index].get(field) or "")])
+        pieces.append(str(delta.get(field) or ""))
+
     def _finish(self) -> None:
+        for (index, field), pieces in self._texts.items():
+            self._blocks[index][field] = "".join(pieces)
         for index, parts in self._inputs.items():
             self._blocks[index]["input"] = _input("".join(parts))
         self.message = self._growing | {"content": [self._blocks[index] for index in sorted(self._blocks)]}

@@ -12,6 +12,7 @@ from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Message, Reply, ToolCall, Usage
 from console.core.fault import Fault, FaultKind
 from console.llm.native_content import replayed
+from console.llm.usage import token_count
 
 WIRE = "gemini"
 _FINISH = {
@@ -157,19 +158,13 @@ def _blocked(answer: Mapping[str, Any]) -> Reply:
 
 
 def read_usage(value: object) -> Usage | None:
-    """Return the tokens of an answer; thoughts count as output."""
+    """Return the tokens of an answer, thoughts as output; None when it does not count them, or what cannot be true."""
     if not isinstance(value, dict):
         return None
     usage = cast(dict[str, Any], value)
-
-    def count(key: str) -> int:
-        number = usage.get(key)
-        return number if type(number) is int and number >= 0 else 0
-
-    thoughts = count("thoughtsTokenCount")
-    return Usage(
-        input=count("promptTokenCount"),
-        output=count("candidatesTokenCount") + thoughts,
-        cached=count("cachedContentTokenCount"),
-        reasoning=thoughts,
-    )
+    sent = token_count(usage.get("promptTokenCount"))
+    names = ("candidatesTokenCount", "thoughtsTokenCount", "cachedContentTokenCount")
+    written, thoughts, cached = (token_count(usage.get(name) or 0) for name in names)
+    if sent is None or written is None or thoughts is None or cached is None:
+        return None
+    return Usage(input=sent, output=written + thoughts, cached=cached, reasoning=thoughts)

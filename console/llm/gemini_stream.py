@@ -45,6 +45,8 @@ class _ContentAssembly:
     def __init__(self) -> None:
         self.message: dict[str, Any] | None = None
         self._parts: list[dict[str, Any]] = []
+        self._pieces: list[str] = []
+        """Of the last part's text; joined when it is whole, as a text that grows piece by piece is copied each time."""
         self._rest: dict[str, Any] = {}
 
     def add(self, chunk: Mapping[str, Any], live: LiveTexts) -> bool:
@@ -66,16 +68,23 @@ class _ContentAssembly:
         reason = candidate.get("finishReason")
         if reason or self.message is not None:
             reason = reason or self.message["candidates"][0]["finishReason"] if self.message else reason
+            self._join()
             ended = {**candidate, "finishReason": reason, "content": {"parts": self._parts, "role": "model"}}
             self.message = self._rest | {"candidates": [ended]}
         return is_new or bool(reason)
 
+    def _join(self) -> None:
+        if self._pieces:
+            self._parts[-1]["text"] = "".join(self._pieces)
+
     def _add_part(self, part: dict[str, Any], live: LiveTexts) -> bool:
         last = self._parts[-1] if self._parts else {}
         if set(part) in _MERGED and set(last) == set(part) and last.get("thought") == part.get("thought"):
-            last["text"] = f"{last['text']}{part['text']}"
+            self._pieces.append(str(part["text"]))
         else:
+            self._join()
             self._parts.append(dict(part))
+            self._pieces = [str(part["text"])] if set(part) in _MERGED else []
         if "functionCall" in part:
             return live.show("tool", json.dumps(part["functionCall"]))
         return live.show("reasoning" if part.get("thought") else "text", part.get("text"))

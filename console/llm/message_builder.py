@@ -3,7 +3,8 @@
 What all of them share stands here: errors in mid-stream, proof that the message is whole, secrets, live text.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any, Protocol, cast
 
 import msgspec
@@ -15,6 +16,10 @@ from console.llm.faults import fault_of, provider_error_of, reports_error
 from console.llm.live_texts import LiveTexts
 from console.llm.surrogates import FLAG, repair_surrogates
 from console.llm.wire_form import OnText
+
+_KINDS = ("response.", "message", "content_block", "ping")
+"""How the types of events begin, of the Responses and the Anthropic protocol."""
+_GEMINI = frozenset({"candidates", "promptFeedback", "usageMetadata"})
 
 
 class Assembly(Protocol):
@@ -63,9 +68,10 @@ class MessageBuilder:
                 raise fault_of(provider_error_of(self.redact.value(chunk)))
             raise Fault(FaultKind.BAD_ANSWER, "the server sent JSON that is no part of an answer")
         fields = cast(dict[str, Any], chunk)
-        if fields.get("error") or fields.get("type") == "error":
+        if fields.get("error") or (not _is_of_a_protocol(fields) and reports_error(fields)):
             raise fault_of(provider_error_of(self.redact.value(fields)))
-        return self._assembly.add(fields, self._live)
+        with _in_form():
+            return self._assembly.add(fields, self._live)
 
     def check_complete(self) -> None:
         if self._assembly.message is None:
@@ -79,13 +85,31 @@ class MessageBuilder:
         if message != self._assembly.message and FLAG not in self._flags:
             self._flags.add("a secret was taken out")
         try:
-            reply = self._read(message)
+            with _in_form():
+                reply = self._read(message)
         except Fault as fault:
             fault.message = self.redact(fault.message)
             fault.args = (fault.message,)
             raise
         flags = tuple(sorted(self._flags | set(reply.flags)))
         return msgspec.structs.replace(reply, latency_s=latency_s, first_token_s=first_token_s, flags=flags)
+
+
+def _is_of_a_protocol(chunk: Mapping[str, Any]) -> bool:
+    """Whether a chunk is one of a message; of those the fields that elsewhere explain an error mean something else."""
+    kind = chunk.get("type")
+    named = isinstance(kind, str) and kind.startswith(_KINDS)
+    return named or chunk.get("object") == "response" or not _GEMINI.isdisjoint(chunk)
+
+
+@contextmanager
+def _in_form() -> Iterator[None]:
+    """Make a bad answer of one whose parts are of other types than its protocol says."""
+    try:
+        yield
+    except (TypeError, AttributeError, LookupError, ValueError) as error:
+        name = type(error).__name__
+        raise Fault(FaultKind.BAD_ANSWER, f"the answer has not the form of its protocol ({name})") from None
 
 
 def _repaired(value: Any, flags: set[str]) -> Any:

@@ -12,6 +12,7 @@ from console.core.chat import ChatRequest, Message, Reply, ToolCall, Usage
 from console.core.fault import Fault, FaultKind
 from console.llm.faults import fault_of, provider_error_of
 from console.llm.native_content import replayed
+from console.llm.usage import token_count
 
 WIRE = "responses"
 _ENDS = {"max_output_tokens": "length", "content_filter": "content_filter"}
@@ -99,18 +100,16 @@ def _parts(items: list[dict[str, Any]], kind: str, key: str) -> Iterator[dict[st
 
 
 def read_usage(value: object) -> Usage | None:
-    """Return the tokens of a response; None when it counts none."""
+    """Return the tokens of a response; None when it counts none, or what cannot be true."""
     if not isinstance(value, dict):
         return None
     usage = cast(dict[str, Any], value)
-    return Usage(
-        input=_count(usage, "input_tokens"),
-        output=_count(usage, "output_tokens"),
-        cached=_count(usage.get("input_tokens_details"), "cached_tokens"),
-        reasoning=_count(usage.get("output_tokens_details"), "reasoning_tokens"),
-    )
+    sent, written = token_count(usage.get("input_tokens")), token_count(usage.get("output_tokens"))
+    if sent is None or written is None:
+        return None
+    cached = _detail(usage.get("input_tokens_details"), "cached_tokens")
+    return Usage(sent, written, min(cached, sent), _detail(usage.get("output_tokens_details"), "reasoning_tokens"))
 
 
-def _count(value: object, key: str) -> int:
-    number = cast(dict[str, Any], value).get(key) if isinstance(value, dict) else None
-    return number if type(number) is int and number >= 0 else 0
+def _detail(value: object, key: str) -> int:
+    return token_count(cast(dict[str, Any], value).get(key)) or 0 if isinstance(value, dict) else 0

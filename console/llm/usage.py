@@ -17,12 +17,14 @@ def read_usage(value: object) -> Usage | None:
     if not isinstance(value, dict):
         return None
     fields = cast(dict[str, Any], value)
-    sent = _count(fields.get("prompt_tokens", fields.get("input_tokens")))
-    written = _count(fields.get("completion_tokens", fields.get("output_tokens", 0)))
+    sent = token_count(fields.get("prompt_tokens", fields.get("input_tokens")))
+    written = token_count(fields.get("completion_tokens", fields.get("output_tokens", 0)))
     if sent is None or written is None:
         return None
     cached = (
-        _detail(fields, "prompt_tokens_details", "cached_tokens") or _count(fields.get("prompt_cache_hit_tokens")) or 0
+        _detail(fields, "prompt_tokens_details", "cached_tokens")
+        or token_count(fields.get("prompt_cache_hit_tokens"))
+        or 0
     )
     reasoning = _detail(fields, "completion_tokens_details", "reasoning_tokens") or 0
     return Usage(sent, written, min(cached, sent), reasoning, _cost(fields.get("cost")))
@@ -30,10 +32,11 @@ def read_usage(value: object) -> Usage | None:
 
 def _detail(fields: dict[str, Any], group: str, name: str) -> int | None:
     inner = fields.get(group)
-    return _count(cast(dict[str, Any], inner).get(name)) if isinstance(inner, dict) else None
+    return token_count(cast(dict[str, Any], inner).get(name)) if isinstance(inner, dict) else None
 
 
-def _count(value: object) -> int | None:
+def token_count(value: object) -> int | None:
+    """Return a number of tokens; None when it cannot be one."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool):
