@@ -3,7 +3,7 @@
 What all of them share stands here: errors in mid-stream, proof that the message is whole, secrets, live text.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, Protocol, cast
 
@@ -103,7 +103,7 @@ def _is_of_a_protocol(chunk: Mapping[str, Any]) -> bool:
 
 
 @contextmanager
-def _in_form() -> Iterator[None]:
+def _in_form() -> Generator[None]:
     """Make a bad answer of one whose parts are of other types than its protocol says."""
     try:
         yield
