@@ -22,9 +22,12 @@ _SAID = {
     "system": PassageKind.SYSTEM,
     "developer": PassageKind.SYSTEM,
     "user": PassageKind.USER,
+    "prompt": PassageKind.USER,
     "tool": PassageKind.RESULT,
 }
 EMBEDDED = "answer embedded"
+_RESENT = ("system", "prompt")
+"""Roles of what every request begins with anew: instructions, and the pieces of a prompt that is one text."""
 _WRITTEN = {"reasoning": PassageKind.REASONING, "tool": PassageKind.CALL}
 
 
@@ -160,7 +163,7 @@ class Conversation:
         for index, message in enumerate(read):
             if message.role == "assistant" and message.words in self._own_words:
                 continue
-            is_old = index < max(replies, default=0) or (message.role == "system" and len(self._answered) > 0)
+            is_old = index < max(replies, default=0) or (message.role in _RESENT and len(self._answered) > 0)
             if is_old and (role, message) in self._sent_messages:
                 continue
             self._sent_messages.add((role, message))

@@ -67,6 +67,17 @@ def test_transcript_has_everything_once_and_in_order():
     assert [(it.turn, it.step) for it in conversation.passages][5] == (0, 1)
 
 
+def test_pieces_of_a_finished_prompt_are_what_was_asked_and_stand_once():
+    first, second, tail = ({"role": "prompt", "content": text} for text in ("<s>weather?", "<a>Sunny.", "<a>"))
+    conversation = folded(
+        [RECORDS[0], asked(1, SECOND, [first, tail]), asked(2, SECOND, [first, second, tail], step=1)]
+    )
+    said = [(passage.kind, passage.text) for passage in conversation.passages]
+    user, assistant = PassageKind.USER, PassageKind.ASSISTANT
+    answer = (assistant, "Sunny.")
+    assert said == [(user, "<s>weather?"), (user, "<a>"), answer, (user, "<a>Sunny."), answer]
+
+
 def test_whole_requests_are_restored_from_differences():
     conversation = folded(RECORDS)
     assert conversation.exchanges[1].messages == [SYSTEM, USER, FIRST.message(), RESULT]
