@@ -13,7 +13,7 @@ from console import __version__
 from console.config.secrets import redactor_for
 from console.core.case import Key
 from console.core.chat import ChatRequest
-from console.core.fault import Fault
+from console.core.fault import Fault, FaultKind
 from console.core.live import Began, Command, Status
 from console.core.outcome import Outcome, Verdict
 from console.core.record import AnyRecord, Asked, Closed, Embedded, Finished, Opened, Started, Steered, Tried
@@ -217,15 +217,24 @@ class Engine:
         conversation = Conversation(job, recorded, self, self.prepared.suite, self.manifest.setting)
         try:
             finished = await conversation.play()
+            self._finish_or_set_aside(job, finished, conversation.fault)
         except BudgetReached as reached:
             self.end("budget", str(reached))
         except asyncio.CancelledError:
             if self._ending is None:
                 self._finish(job, conversation.finished(STOPPED))
-        else:
-            self._finish_or_set_aside(job, finished, conversation.fault)
+        except Exception as error:  # a mistake of ours costs this case its answer, never the run its honesty
+            self._finish_internal(job, error)
         finally:
             self._remove(job.key)
+
+    def _finish_internal(self, job: Job, error: Exception) -> None:
+        text = f"{type(error).__name__}: {error}"[:400]
+        try:
+            verdict = Verdict(Outcome.BROKEN, reason=FaultKind.INTERNAL.value, messages=(text,))
+            self._finish(job, Finished(at=time.time(), key=job.key, verdict=verdict))
+        except Exception:  # not even that can be written: the run must not be called completed
+            self.end("halted", f"{job.key} could not be settled: {text}")
 
     def _finish_or_set_aside(self, job: Job, finished: Finished, fault: Fault | None) -> None:
         """Journal a verdict; refusals are held back until it is clear whether the run or the case is at fault."""

@@ -90,7 +90,11 @@ class JournalBuffer:
         self._on_change()
 
     def _drain(self) -> Fault | None:
-        """Write held records in order; return what stopped it, if something did."""
+        """Write held records in order; return what stopped it, if something did.
+
+        Raises:
+            TypeError, ValueError, RecursionError: a record has no form on disk; it is dropped and blocks no other.
+        """
         try:
             while self._backlog:
                 self.journal.append(self._backlog[0])
@@ -101,6 +105,9 @@ class JournalBuffer:
                     self._dirty.set()
         except Fault as fault:
             return fault
+        except (TypeError, ValueError, RecursionError):
+            self._backlog.popleft()
+            raise
         return None
 
     async def _write_again(self) -> None:

@@ -125,3 +125,20 @@ async def test_a_score_that_is_no_number_is_kept_as_open(tmp_path: Path, monkeyp
     ended, records = await finished_of(tmp_path, monkeypatch, suite)
     assert {record.verdict.outcome for record in ended} == {Outcome.PASSED}
     assert [record.value for record in records if isinstance(record, Scored)] == [None]
+
+
+async def test_a_mistake_of_ours_after_a_case_is_a_broken_case_and_no_completed_run_without_it(tmp_path, monkeypatch):
+    settle = Engine._finish_or_set_aside
+
+    def stumble(self: Engine, job: Any, finished: Finished, fault: Any) -> None:
+        if job.key.case.startswith("d1"):
+            raise ZeroDivisionError("ours")
+        settle(self, job, finished, fault)
+
+    monkeypatch.setattr(Engine, "_finish_or_set_aside", stumble)
+    finished, _ = await finished_of(tmp_path, monkeypatch, Faulty())
+    by_case = {record.key.case: record.verdict for record in finished}
+    assert len(by_case) == 3
+    (broken,) = [verdict for verdict in by_case.values() if verdict.outcome is Outcome.BROKEN]
+    assert broken.reason == "internal"
+    assert "ours" in broken.messages[0]
