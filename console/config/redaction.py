@@ -191,10 +191,13 @@ def _mapped(value: Any, redact: Callable[[str], str]) -> Any:
 
 
 def _spellings(secret: str) -> Iterator[_Form]:
-    """Yield the secret itself, URL-encoded, as JSON writes it, and in base64 at its three alignments."""
+    """Yield the secret itself, URL-encoded, in every form of JSON, and in base64 at its three alignments."""
     raw = secret.encode("utf-8", "surrogatepass")
-    for text in {secret, quote(secret, safe=""), quote_plus(secret), secret.replace("\\", "\\\\").replace('"', '\\"')}:
+    written = secret.replace("\\", "\\\\").replace('"', '\\"')
+    for text in {secret, quote(secret, safe=""), quote_plus(secret), written, written.replace("/", "\\/")}:
         yield _Form(text, SHORTEST_PIECE)
+    for digits in ("04x", "04X"):
+        yield _Form("".join(f"\\u{ord(character):{digits}}" for character in secret), SHORTEST_PIECE * 6)
     for offset in range(3):
         for encode in (base64.b64encode, base64.urlsafe_b64encode):
             text = encode(b"\0" * offset + raw).decode("ascii").rstrip("=")
