@@ -459,6 +459,9 @@ def test_kappa_is_that_of_statsmodels(pairs):
         return
     result = theirs(table)
     assert ours.kappa == pytest.approx(result.kappa)
+    if ours.agreed == 1:  # theirs takes the root of a variance that rounding has made negative
+        assert (ours.low, ours.high) == (1.0, 1.0)
+        return
     assert (ours.low, ours.high) == pytest.approx((max(-1, result.kappa_low), min(1, result.kappa_upp)), abs=1e-9)
 
 
