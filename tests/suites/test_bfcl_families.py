@@ -1,5 +1,6 @@
 """Each decode family: what it reads, what is executed of it, and that no answer makes it do more than refuse."""
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -211,11 +212,13 @@ HOSTILE = (
 def test_large_hostile_answers_are_read_in_linear_time(family: str):
     reader = find_family(family)
     for text in HOSTILE:
-        for read in (lambda text: reader.decode(text, Form()), reader.executable):
-            try:
-                read(text)
-            except (Exception, MemoryError):
-                continue
+        with contextlib.suppress(Exception, MemoryError):
+            reader.decode(text, Form())
+        try:
+            calls = reader.executable(text)
+        except (Exception, MemoryError):
+            continue
+        assert all(isinstance(call, str) for call in calls)
 
 
 @pytest.mark.parametrize("levels", [90, 600, 5000])

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from console.core.chat import Message, Reply
+from console.suites.bfcl.handlers.generic import written_results
 from console.suites.bfcl.handlers.handler import Answer, Turn
 from console.suites.bfcl.handlers.services import Service
 from console.suites.bfcl.rendering import Doc
@@ -23,29 +24,43 @@ _DM_CITO_CALLS = re.compile(r"<tool_calls>\n(.*?)\n</tool_calls>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class DMCitoHandler:
-    """The prompting loop with a long system prompt; an answer's JSON is its result."""
+class OwnPrompt:
+    """What one such row does its own way."""
 
+    native: bool
+    """Which official loop it takes; no tools are sent in either."""
+    calls_form: str
+    open_turn: Callable[[Sequence[Turn], int, Sequence[Doc], ReleaseTexts], list[Turn]]
+    read: Callable[[str | None], Any]
+    """From the text of an answer to the value of the result file."""
+    shows_results: bool
+    """Whether the model is told what its calls gave."""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnPromptHandler:
+    """A row with a prompt of its own."""
+
+    own: OwnPrompt
     service: Service
     texts: ReleaseTexts
     executable: Callable[[Any], list[str]]
-    native: bool = False
     described_in_prompt: bool = False
-    calls_form: str = "dm_cito"
+
+    @property
+    def native(self) -> bool:
+        return self.own.native
+
+    @property
+    def calls_form(self) -> str:
+        return self.own.calls_form
 
     def params(self, *, long: bool) -> Mapping[str, Any]:
         del long
         return self.service.prompting
 
     def open_turn(self, messages: Sequence[Message], number: int, docs: Sequence[Doc]) -> list[Turn]:
-        turn = [cast(Turn, message) for message in messages]
-        if number:
-            return turn
-        before, after = self.texts.of("mining", "MiningHandler.mining_system_prompt_pre_processing_chat_model")[:2]
-        prompt = before.replace("{}", str(list(docs))) + after
-        if turn and turn[0]["role"] == "system":
-            return [{**turn[0], "content": f"{prompt}\n\n{turn[0]['content']}"}, *turn[1:]]
-        return [{"role": "system", "content": prompt}, *turn]
+        return self.own.open_turn([cast(Turn, message) for message in messages], number, docs, self.texts)
 
     def tools(self, docs: Sequence[Doc]) -> list[dict[str, Any]]:
         del docs
@@ -56,65 +71,53 @@ class DMCitoHandler:
         return cast(list[Message], history)
 
     def read(self, reply: Reply) -> Answer:
-        text = reply.content or ""
-        block = _DM_CITO_CALLS.search(text)
-        output: Any = block[1].strip() if block else text
-        with contextlib.suppress(ValueError, RecursionError):
-            output = json.loads(output)
-        return Answer(output, {"role": "assistant", "content": text})
+        return Answer(self.own.read(reply.content), {"role": "assistant", "content": reply.content})
 
     def calls(self, output: Any) -> list[str]:
         return self.executable(output)
 
     def show_results(self, answer: Turn, calls: Sequence[str], results: Sequence[str]) -> list[Turn]:
         del answer
-        shown = [{"role": "tool", "name": call, "content": text} for call, text in zip(calls, results, strict=False)]
-        return [{"role": "user", "content": repr(shown)}]
+        return written_results(calls, results) if self.own.shows_results else []
 
 
-@dataclass(frozen=True, slots=True)
-class NemotronHandler:
-    """The native loop without tools; the first question moves into the system prompt, results are not sent."""
+def _open_dm_cito(turn: Sequence[Turn], number: int, docs: Sequence[Doc], texts: ReleaseTexts) -> list[Turn]:
+    if number:
+        return list(turn)
+    before, after = texts.of("mining", "MiningHandler.mining_system_prompt_pre_processing_chat_model")[:2]
+    prompt = before.replace("{}", str(list(docs))) + after
+    if turn and turn[0]["role"] == "system":
+        return [{**turn[0], "content": f"{prompt}\n\n{turn[0]['content']}"}, *turn[1:]]
+    return [{"role": "system", "content": prompt}, *turn]
 
-    service: Service
-    texts: ReleaseTexts
-    executable: Callable[[Any], list[str]]
-    native: bool = True
-    described_in_prompt: bool = False
-    calls_form: str = "nemotron"
 
-    def params(self, *, long: bool) -> Mapping[str, Any]:
-        del long
-        return self.service.prompting
+def _read_dm_cito(content: str | None) -> Any:
+    text = content or ""
+    block = _DM_CITO_CALLS.search(text)
+    output: Any = block[1].strip() if block else text
+    with contextlib.suppress(ValueError, RecursionError):
+        output = json.loads(output)
+    return output
 
-    def open_turn(self, messages: Sequence[Message], number: int, docs: Sequence[Doc]) -> list[Turn]:
-        turn = users_merged(system_as_user([cast(Turn, message) for message in messages]))
-        if number:
-            return turn
-        template = self.texts.of("nemotron", "NemotronHandler._format_system_prompt")[0]
-        first = next((index for index, message in enumerate(turn) if message["role"] == "user"), None)
-        question = "" if first is None else turn.pop(first)["content"]
-        values = {"functions": str(list(docs)), "user_prompt": question}
-        prompt = re.sub(r"\{(functions|user_prompt)\}", lambda slot: values[slot[1]], template)
-        return [{"role": "system", "content": prompt}, *turn]
 
-    def tools(self, docs: Sequence[Doc]) -> list[dict[str, Any]]:
-        del docs
-        return []
+def _open_nemotron(turn: Sequence[Turn], number: int, docs: Sequence[Doc], texts: ReleaseTexts) -> list[Turn]:
+    """Move the first question into the system prompt."""
+    merged = users_merged(system_as_user(turn))
+    if number:
+        return merged
+    template = texts.of("nemotron", "NemotronHandler._format_system_prompt")[0]
+    first = next((index for index, message in enumerate(merged) if message["role"] == "user"), None)
+    question = "" if first is None else merged.pop(first)["content"]
+    values = {"functions": str(list(docs)), "user_prompt": question}
+    prompt = re.sub(r"\{(functions|user_prompt)\}", lambda slot: values[slot[1]], template)
+    return [{"role": "system", "content": prompt}, *merged]
 
-    def request(self, history: Sequence[Turn], docs: Sequence[Doc], asked_before: int) -> list[Message]:
-        del docs, asked_before
-        return cast(list[Message], history)
 
-    def read(self, reply: Reply) -> Answer:
-        return Answer(reply.content, {"role": "assistant", "content": reply.content})
-
-    def calls(self, output: Any) -> list[str]:
-        return self.executable(output)
-
-    def show_results(self, answer: Turn, calls: Sequence[str], results: Sequence[str]) -> list[Turn]:
-        del answer, calls, results
-        return []
+OWN_PROMPTS: Mapping[str, OwnPrompt] = {
+    "DMCitoHandler": OwnPrompt(False, "dm_cito", _open_dm_cito, _read_dm_cito, shows_results=True),
+    "NemotronHandler": OwnPrompt(True, "nemotron", _open_nemotron, lambda content: content, shows_results=False),
+}
+"""By the official class."""
 
 
 def own_prompt_texts(package: Path | None) -> ReleaseTexts:

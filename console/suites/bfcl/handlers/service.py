@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from console.core.chat import Message, Reply
-from console.suites.bfcl.handlers.generic import GENERIC
+from console.suites.bfcl.handlers.generic import native_results, written_results
 from console.suites.bfcl.handlers.handler import Answer, Turn
 from console.suites.bfcl.handlers.service_tools import service_tools
 from console.suites.bfcl.handlers.services import Service
@@ -66,10 +66,10 @@ class ServiceHandler:
 
     def show_results(self, answer: Turn, calls: Sequence[str], results: Sequence[str]) -> list[Turn]:
         if not self.native:
-            return GENERIC["prompt"].show_results(answer, calls, results)
+            return written_results(calls, results)
         if self.service.hides_text:
             return [{"role": "tool", "content": text} for text in results]
-        shown = GENERIC["fc"].show_results(answer, calls, results)
+        shown = native_results(answer, results)
         if self.service.names_results:
             for message, call in zip(shown, answer.get("tool_calls", ()), strict=False):
                 message["name"] = call["function"]["name"]

@@ -11,7 +11,7 @@ from console.suites.bfcl.execution import executable_calls
 from console.suites.bfcl.handlers.completion import CompletionHandler
 from console.suites.bfcl.handlers.generic import GENERIC
 from console.suites.bfcl.handlers.handler import Handler
-from console.suites.bfcl.handlers.own_prompts import DMCitoHandler, NemotronHandler, own_prompt_texts
+from console.suites.bfcl.handlers.own_prompts import OWN_PROMPTS, OwnPromptHandler, own_prompt_texts
 from console.suites.bfcl.handlers.service import ServiceHandler
 from console.suites.bfcl.handlers.services import SERVICES
 from console.suites.bfcl.handlers.wires import READINGS
@@ -31,7 +31,6 @@ PROVIDERS_OF_WIRE = {
 """Providers of models.toml that speak the protocol of a row."""
 _DOC: Doc = {"name": "f", "description": "", "parameters": {"type": "dict", "properties": {}, "required": []}}
 """A function for a question that nobody asks: forming it reads all wording that the handler needs."""
-_OWN_PROMPTS = {"DMCitoHandler": DMCitoHandler, "NemotronHandler": NemotronHandler}
 
 
 def handler_of(setting: Setting, dataset: Dataset) -> Handler:
@@ -76,9 +75,9 @@ def handler_for(profile: Profile, dataset: Dataset) -> Handler:
     if profile.wire == "completions":
         texts = ReleaseTexts(dataset.wording_root)
         return CompletionHandler(template_named(profile.template), texts, executable, profile.template)
-    if profile.handler in _OWN_PROMPTS:
+    if profile.handler in OWN_PROMPTS:
         texts = own_prompt_texts(dataset.wording_root)
-        return _OWN_PROMPTS[profile.handler](SERVICES[profile.handler], texts, executable)
+        return OwnPromptHandler(OWN_PROMPTS[profile.handler], SERVICES[profile.handler], texts, executable)
     service, reading = SERVICES.get(profile.handler), READINGS.get(profile.wire)
     if service is None or reading is None:
         raise UsageError(
