@@ -44,11 +44,6 @@ def newest_first(runs: Iterable[Dated]) -> list[Dated]:
     return sorted(runs, key=lambda run: (run.at, run.name), reverse=True)
 
 
-def is_newer(run: Dated, other: Dated) -> bool:
-    """Whether a run comes before another in a list."""
-    return (run.at, run.name) > (other.at, other.name)
-
-
 def read_listed(folder: RunFolder) -> ListedFolder:
     """Read one run."""
     try:

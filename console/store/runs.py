@@ -49,11 +49,6 @@ class RunFolder:
         return self.path / "summary.json"
 
     @property
-    def notes_path(self) -> Path:
-        """What readers say of it."""
-        return self.path / "notes.jsonl"
-
-    @property
     def index_path(self) -> Path:
         """What lists show of a long one; derived."""
         return self.path / "index.msgpack"
@@ -175,6 +170,7 @@ class RunFolder:
         reader, fold, modified_ns = self.reader(), RunFold(), self._modified_ns()
         for record in reader.iter_all():
             fold.apply(without_output(record))
+        live = live or self.is_live  # an engine may have come while the journal was read
         summary = fold.summary(
             manifest, live=live, now=time.time(), damaged=len(reader.damages), journal_bytes=reader.offset
         )

@@ -4,7 +4,6 @@ Reading never raises for what a file says; a mistake becomes a line with its hin
 Nothing here imports Textual or a model client.
 """
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -179,8 +178,6 @@ class RunWatch:
         from console.store.journal import JournalReader
 
         self.folder = folder
-        self.since = time.time()
-        """When it was taken up."""
         self._reader = JournalReader(folder.journal_path)
         self._fold = RunFold()
         self._manifest: Manifest | None = None
@@ -189,9 +186,10 @@ class RunWatch:
         """Read what is new and return the run as it stands."""
         try:
             self._manifest = self._manifest or self.folder.manifest()
+            was_live = self.folder.is_live  # asked before and after: an end in between is read at the next look
             for record in self._reader.iter_all():
                 self._fold.apply(without_output(record))
-            live = self.folder.is_live
+            live = was_live or self.folder.is_live
             if not live and not self._fold.sessions:
                 return read_run(self.folder)
             summary = self._fold.summary(

@@ -1,13 +1,14 @@
 """`Workspace`: the app's models, suites and runs, read in threads and kept up to date; screens subscribe to its signal.
 
-Nothing is read before the first paint. Live runs are followed by reading only what is new in their journals; while
-nothing is live, a look costs one `stat` of the runs folder.
+Nothing is read before the first paint. Runs stay true whoever plays them: each look finds those that came, changed or
+went (`RunChanges`), and reads of a live one only what is new in its journal.
 """
 
 import asyncio
+import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,18 +16,18 @@ from typing import Any
 from textual.signal import Signal
 
 from console.core.fault import UsageError
+from console.store.run_changes import RunChanges
 from console.store.run_queue import RunQueue
-from console.store.run_scan import is_newer
 from console.store.runs import RunFolder
 from console.tui.data import catalog_items
 from console.tui.data.catalog_items import Models, RunLine, RunWatch, Suites, WorkspacePaths
 
-LOOK_EVERY_S = 2.0
-"""How often live runs, and the folder of runs, are looked at."""
+LOOK_EVERY_S = 1.0
+"""How often the runs are looked at."""
+LEAST_REST = 20
+"""So many times as long as a look has taken, none is begun after it: of very many runs a look takes a while."""
 WARNINGS_AFTER_S = 0.5
 """How long after the suites were read packages that offer formats are asked for what is wrong with them."""
-GRACE_S = 10.0
-"""How long an engine that was started just now may take before its run counts as ended."""
 THREAD = "workspace"
 """Name of the threads that read."""
 
@@ -65,8 +66,11 @@ class Workspace:
         self._watches: dict[Path, RunWatch] = {}
         self.is_stranded = False
         """Whether runs wait in the queue that nobody plays."""
+        self._expected: set[Path] = set()
+        """Runs started from here whose end is to be announced, though nobody may have seen them live."""
+        self._changes: RunChanges | None = None
         self._looking = False
-        self._stamp = 0.0
+        self._look_after = 0.0
         self._reading = 0
 
     # Reading ---------------------------------------------------------------------------------------------------------
@@ -120,15 +124,15 @@ class Workspace:
     def _read_runs(self, reading: int) -> None:
         lines: list[RunLine] = []
         try:
-            root = catalog_items.runs_root(self.paths)
-            stamp = root.stat().st_mtime if root.exists() else 0.0
-            for batch in catalog_items.read_runs(root):
+            changes = RunChanges(catalog_items.runs_root(self.paths))
+            changes.look()  # first, so that what changes while runs are read is found later
+            for batch in catalog_items.read_runs(changes.root):
                 lines += batch
-                self.hand_over(self._take_runs, reading, list(lines), False, root, stamp)
+                self.hand_over(self._take_runs, reading, list(lines), None, changes.root)
         except (UsageError, OSError) as error:
             self.hand_over(self._take_no_runs, str(error))
             return
-        self.hand_over(self._take_runs, reading, lines, True, root, stamp)
+        self.hand_over(self._take_runs, reading, lines, changes, changes.root)
 
     def _take_models(self, models: Models) -> None:
         self.models = models
@@ -143,14 +147,16 @@ class Workspace:
         self.suites = suites
         self.changed.publish("suites")
 
-    def _take_runs(self, reading: int, lines: list[RunLine], complete: bool, root: Path, stamp: float) -> None:
-        if reading != self._reading or (not complete and self.runs and len(lines) < len(self.runs)):
+    def _take_runs(self, reading: int, lines: list[RunLine], changes: RunChanges | None, root: Path) -> None:
+        """Take runs that were read; `changes` comes with all of them, None while more are to follow."""
+        if reading != self._reading or (changes is None and self.runs and len(lines) < len(self.runs)):
             return
-        self.runs, self.runs_complete, self.runs_root, self._stamp, self.runs_mistake = lines, complete, root, stamp, ""
+        self.runs, self.runs_complete, self.runs_root, self.runs_mistake = lines, changes is not None, root, ""
+        self._changes = changes or self._changes
         self.changed.publish("runs")
 
     def _take_no_runs(self, mistake: str) -> None:
-        self.runs, self.runs_complete, self.runs_mistake = [], True, mistake
+        self.runs, self.runs_complete, self.runs_mistake, self._changes = [], True, mistake, None
         self.changed.publish("runs")
 
     # Live runs -------------------------------------------------------------------------------------------------------
@@ -171,58 +177,88 @@ class Workspace:
 
     def expect(self, folder: RunFolder) -> None:
         """Take up a run that was started from here just now."""
-        line = catalog_items.read_run(folder)
-        others = [other for other in self.runs or () if other.folder.path != folder.path]
-        newer = sum(is_newer(other.dated, line.dated) for other in others)
-        self.runs = [*others[:newer], line, *others[newer:]]
-        self._watches[folder.path] = RunWatch(folder)
+        self._expected.add(folder.path)
+        self._take_lines([catalog_items.read_run(folder)])
         self.changed.publish("runs")
 
     def look(self) -> None:
-        """Look for news of live runs and for new runs, in a thread; does nothing while the last look is under way."""
-        if self._looking or not self.runs_complete:
+        """Look at the runs, in a thread; does nothing while the last look is under way."""
+        changes = self._changes
+        if self._looking or time.monotonic() < self._look_after:
             return
-        for line in [*self.live, *self.queued]:
-            self._watches.setdefault(line.folder.path, RunWatch(line.folder))
+        if changes is None:
+            if self.runs_mistake:
+                self.read_runs()
+            return
+        for line in self.runs or ():
+            if _moves(line):
+                self._watches.setdefault(line.folder.path, RunWatch(line.folder))
         self._looking = True
-        self.in_thread(partial(self._look, list(self._watches.values())))
+        self.in_thread(partial(self._look, changes, dict(self._watches)))
 
-    def _look(self, watches: list[RunWatch]) -> None:
-        news = [watch.look(time.time()) for watch in watches]
+    def _look(self, changes: RunChanges, watches: dict[Path, RunWatch]) -> None:
+        begun = time.monotonic()
         try:
-            stamp = self.runs_root.stat().st_mtime if self.runs_root else self._stamp
-        except OSError:
-            stamp = self._stamp
-        self.hand_over(self._take_news, news, stamp, self._strands())
+            changed = changes.look()
+        except UsageError as error:
+            self.hand_over(self._take_no_runs, str(error))
+            self.hand_over(self._rest_from, begun)
+            return
+        news = [watch.look(time.time()) for watch in watches.values()]
+        news += [catalog_items.read_run(run) for run in changed.runs if run.path not in watches]
+        gone = {line.folder.path for line in news if line.summary is None and not _is_there(line.folder)}
+        news = [line for line in news if line.folder.path not in gone]
+        self.hand_over(self._take_news, changes, news, gone.union(changed.gone), self._strands())
+        self.hand_over(self._rest_from, begun)
+
+    def _rest_from(self, begun: float) -> None:
+        now = time.monotonic()
+        self._looking, self._look_after = False, now + LEAST_REST * (now - begun) - LOOK_EVERY_S
 
     def _strands(self) -> bool:
         """Look whether somebody plays the queue."""
         queue = RunQueue(self.runs_root) if self.runs_root else None
         return bool(queue is not None and queue.names() and not queue.is_playing and not queue.is_starting)
 
-    def _take_news(self, news: list[RunLine], stamp: float, stranded: bool) -> None:
-        self._looking = False
-        if stranded != self.is_stranded:
-            self.is_stranded = stranded
+    def _take_news(self, changes: RunChanges, news: list[RunLine], gone: set[Path], stranded: bool) -> None:
+        if changes is not self._changes:
+            return  # all runs have been read anew meanwhile
+        ended = [line for line in news if self._has_ended(line)]
+        is_new = bool(news or gone or stranded != self.is_stranded)
+        self.is_stranded = stranded
+        self._take_lines(news, gone)
+        if is_new:
             self.changed.publish("runs")
-        by_path = {line.folder.path: line for line in news}
-        for path, line in by_path.items():
-            self._conclude(path, line)
-        if by_path:
-            self.runs = [by_path.get(line.folder.path, line) for line in self.runs or ()]
-            self.changed.publish("runs")
-        if stamp != self._stamp:
-            self._stamp = stamp
-            self.read_runs()
+        for line in ended:
+            self._expected.discard(line.folder.path)
+            self._run_ended(line)
 
-    def _conclude(self, path: Path, line: RunLine) -> None:
-        """Stop following a run that ended; one whose engine is still coming up is given time."""
-        before, watch = self.find(path), self._watches[path]
-        was_live = before is not None and before.is_live
-        if not line.is_live and not line.is_queued and (was_live or time.time() - watch.since > GRACE_S):
+    def _take_lines(self, news: list[RunLine], gone: Set[Path] = frozenset()) -> None:
+        """Replace lines, add new ones in their place, and take away those of runs that are gone."""
+        by_path = {line.folder.path: line for line in self.runs or ()}
+        by_path |= {line.folder.path: line for line in news}
+        for path in gone:
+            by_path.pop(path, None)
+        for path in [path for path in self._watches if path not in by_path or not _moves(by_path[path])]:
             del self._watches[path]
-            if was_live or line.state == "completed":
-                self._run_ended(line)
+        lines = by_path.values()
+        self.runs = sorted(lines, key=lambda line: (line.dated.at, line.name), reverse=True) if news else [*lines]
+
+    def _has_ended(self, line: RunLine) -> bool:
+        """Whether a run has ended since it was listed last; one that ended by itself before is no news."""
+        before = self.find(line.folder.path)
+        was_live = before is not None and before.is_live
+        is_expected = line.folder.path in self._expected and line.state == "completed"
+        return not _moves(line) and (was_live or is_expected)
+
+
+def _moves(line: RunLine) -> bool:
+    """Whether it changes without its files: time and its engine's process decide how it stands."""
+    return line.is_live or line.is_queued or line.state == "starting"
+
+
+def _is_there(run: RunFolder) -> bool:
+    return os.path.lexists(run.manifest_path)
 
 
 def _raise(error: Exception) -> None:

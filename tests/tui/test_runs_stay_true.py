@@ -1,0 +1,219 @@
+"""Home, badge and Live's table are true of every run, whoever plays it and in whatever order its files come and go."""
+
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.fake_engine import FakeEngine
+from support.recorded_runs import plain_run
+from support.screen_text import assert_until, settle, text_of
+from textual.app import App
+from textual.signal import Signal
+
+from console.core.case import Case, Key, Setting
+from console.core.outcome import Outcome, Verdict
+from console.core.record import Closed, Finished, Opened, Started
+from console.core.run import Manifest, ModelFacts
+from console.store.atomic import write_atomically
+from console.store.journal import JournalWriter
+from console.store.line import as_json
+from console.store.lock import RunLock
+from console.store.run_changes import RunChanges
+from console.tui.data import workspace as workspace_module
+from console.tui.data.catalog_items import RunLine, WorkspacePaths, read_runs
+from console.tui.data.workspace import THREAD, Workspace
+from console.tui.screens.live.screen import LiveScreen
+
+COMES_AFTER: dict[str, set[str]] = {
+    "manifest": set(),
+    "lock": set(),
+    "journal": set(),
+    "finish": {"journal"},
+    "unlock": {"lock"},
+    "delete": set(),
+}
+"""What may happen to the folder of a run, and what must have happened before; nothing follows its end."""
+
+
+def orders(done: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield every order in which it may happen, with the deletion at every point of it and not at all."""
+    steps = [step for step, before in COMES_AFTER.items() if step not in done and before <= set(done)]
+    if "delete" in done:
+        yield done
+        return
+    if steps == ["delete"]:
+        yield done
+    for step in steps:
+        yield from orders((*done, step))
+
+
+class WrittenRun:
+    """A run whose files a test makes one by one."""
+
+    def __init__(self, root: Path) -> None:
+        self.path = root / "2026-01-01T0000-written"
+        self.path.mkdir()
+        self._lock: RunLock | None = None
+        self._writer: JournalWriter | None = None
+
+    def manifest(self) -> None:
+        facts, setting = ModelFacts("gpt-x"), Setting()
+        manifest = Manifest(self.path.name, at=time.time(), suite="recorded", model=facts, setting=setting, cases=2)
+        write_atomically(self.path / "run.json", as_json(manifest))
+
+    def lock(self) -> None:
+        self._lock = RunLock(self.path / "lock")
+
+    def journal(self) -> None:
+        self._writer = JournalWriter(self.path / "journal.jsonl")
+        self._writer.append(Opened(at=time.time(), pid=1))
+
+    def finish(self) -> None:
+        assert self._writer is not None
+        self._writer.append(Started(at=1.0, key=Key("a"), case=Case("a", "c")))
+        self._writer.append(Finished(at=2.0, key=Key("a"), verdict=Verdict(Outcome.PASSED)))
+        self._writer.append(Closed(at=3.0, reason="stopped"))
+        self._writer.close()
+
+    def unlock(self) -> None:
+        assert self._lock is not None
+        self._lock.release()
+        self._lock = None
+
+    def delete(self) -> None:
+        shutil.rmtree(self.path)
+
+    def end(self) -> None:
+        """Let go of what is still held."""
+        if self._lock is not None:
+            self._lock.release()
+
+
+class LookedAt:
+    """The workspace of an app that is open on a runs folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.ended: list[str] = []
+        self.root = root
+        self.workspace = Workspace(
+            WorkspacePaths(runs=root),
+            changed=Signal(App[Any](), "workspace"),
+            in_loop=lambda callback, *arguments: callback(*arguments),
+            run_ended=lambda line: self.ended.append(line.state),
+        )
+        self.workspace.read_runs()
+        self.wait()
+
+    def wait(self) -> None:
+        for thread in [thread for thread in threading.enumerate() if thread.name == THREAD]:
+            thread.join()
+
+    def look(self) -> None:
+        self.workspace.look()
+        self.wait()
+
+    def assert_true(self, steps: object) -> None:
+        listed = [line for lines in read_runs(self.root) for line in lines]
+        assert list(map(_told, self.workspace.runs or ())) == list(map(_told, listed)), steps
+
+
+def _told(line: RunLine) -> tuple[str, str, int, str]:
+    return line.name, line.state, line.tally.finished, line.mistake
+
+
+@pytest.fixture(autouse=True)
+def without_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(workspace_module, "LEAST_REST", 0)
+
+
+@pytest.mark.parametrize("looks", ["after every step", "after the last step", "after every other step"])
+def test_in_every_order_of_events_a_look_tells_the_truth(tmp_path: Path, looks: str) -> None:
+    every_order = list(dict.fromkeys(orders()))
+    assert len(every_order) > 100
+    for number, order in enumerate(every_order):
+        root = tmp_path / str(number)
+        root.mkdir()
+        looked_at = LookedAt(root)
+        run = WrittenRun(root)
+        for place, step in enumerate(order):
+            getattr(run, step)()
+            is_last = place == len(order) - 1
+            if is_last or looks == "after every step" or (looks == "after every other step" and place % 2):
+                looked_at.look()
+                looked_at.assert_true(order[: place + 1])
+        run.end()
+
+
+def test_a_run_that_dies_with_its_engine_is_interrupted_at_the_next_look(tmp_path: Path) -> None:
+    looked_at, run = LookedAt(tmp_path), WrittenRun(tmp_path)
+    for step in (run.manifest, run.lock, run.journal):
+        step()
+    looked_at.look()
+    assert [line.state for line in looked_at.workspace.live] == ["running"]
+    run.unlock()  # as the system does when a process dies; no file is touched
+    looked_at.look()
+    looked_at.assert_true("died")
+    assert looked_at.ended == ["interrupted"]
+
+
+def test_an_imported_run_that_keeps_its_times_comes_and_is_renamed(tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    made = plain_run(elsewhere).folder
+    root = tmp_path / "runs"
+    root.mkdir()
+    looked_at = LookedAt(root)
+    shutil.copytree(made.path, root / "copy")  # keeps the times of the files
+    looked_at.look()
+    looked_at.assert_true("imported")
+    assert len(looked_at.workspace.runs or ()) == 1
+    (root / "copy").rename(root / "renamed")
+    looked_at.look()
+    looked_at.assert_true("renamed")
+
+
+def test_a_folder_that_cannot_be_read_for_a_while_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from console.core.fault import UsageError
+
+    plain_run(tmp_path)
+    looked_at = LookedAt(tmp_path)
+
+    def refuse(_: RunChanges) -> None:
+        raise UsageError("the runs folder cannot be read")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(RunChanges, "look", refuse)
+        looked_at.look()
+        assert looked_at.workspace.runs_mistake
+    looked_at.look()
+    looked_at.assert_true("readable again")
+    assert not looked_at.workspace.runs_mistake
+
+
+async def test_a_run_that_a_shell_started_shows_on_home_badge_and_lives_table(opened: Any, workspace: Any) -> None:
+    async with opened((160, 45)) as (app, pilot):
+
+        async def look(holds: Callable[[], bool]) -> None:
+            def looked() -> bool:
+                app.services.workspace.look()
+                return holds()
+
+            await assert_until(pilot, looked)
+
+        first = FakeEngine(workspace.root / "runs", cases=60, name="2026-01-01T0000-first")
+        second = FakeEngine(workspace.root / "runs", cases=60, name="2026-01-01T0000-second")
+        async with first, second:
+            await look(lambda: "2 runs live" in text_of(app))
+            for engine in (first, second):
+                engine.recorder.finish(engine.recorder.start("a"), Outcome.PASSED)
+            await look(lambda: [line.tally.passed for line in app.services.workspace.live] == [1, 1])
+            app.navigator.open_live(first.recorder.folder)
+            await settle(app, pilot)
+            assert isinstance(app.screen, LiveScreen)
+            assert len(app.screen.live_runs.lines) == 2
+            await second.end("stopped")
+            await look(lambda: "1 run live" in text_of(app))
+            assert not any(line.is_live for line in app.screen.live_runs.lines if line.name.endswith("second"))
