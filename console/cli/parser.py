@@ -19,6 +19,7 @@ VERBS = {
     "run": "play a suite with a model and judge it",
     "queue": "list the queue of runs; cancel or move one, or go on with it",
     "resume": "go on with a run that was interrupted or stopped",
+    "merge": "unite runs of one plan, such as its shards, to one run",
     "retry": "ask again what ended broken (or, with --status, something else)",
     "branch": "ask one case anew as a run of its own: another model, an edited prompt",
     "watch": "follow a run",

@@ -46,6 +46,19 @@ class Budget(msgspec.Struct, frozen=True, omit_defaults=True):
     errors: Count | None = None
 
 
+class Shard(msgspec.Struct, frozen=True):
+    """One of several parts of a plan: each is played as a run of its own, and `merge` unites them."""
+
+    number: Count
+    """Which of them, from 1."""
+    of: Count
+    """How many there are."""
+
+    def __str__(self) -> str:
+        """Write it as on the command line."""
+        return f"{self.number}/{self.of}"
+
+
 class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     """run.json: written once, atomically, before the first call."""
 
@@ -73,6 +86,15 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     schema: Count = 1
     format: str = ""
     """Format of the suite, as its `suite.toml` names it; `RunFolder.manifest` fills it in for runs of old versions."""
+    shard: Shard | None = None
+    """Which part of the plan this run plays; None: all of it."""
+    merged: tuple[str, ...] = ()
+    """Runs that this one unites."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it plays a plan of its own, all of it: neither cases of another run anew, nor a part of a plan."""
+        return not self.parent and self.shard is None
 
     @property
     def simulated(self) -> bool:

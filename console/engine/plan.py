@@ -13,9 +13,10 @@ from console.config.models import facts, key_state, load_models
 from console.config.paths import DataRoots, find_data_roots, find_models_file, find_runs_root
 from console.core.case import Case, Edit, Setting
 from console.core.fault import UsageError
-from console.core.run import Budget, Manifest, Selection
+from console.core.run import Budget, Manifest, Selection, Shard
 from console.core.suggestion import nearest
 from console.engine.roles import fill_roles, pick_model
+from console.engine.sharding import part_of
 from console.store.runs import RunFolder, new_run_id
 from console.suites.catalog import Catalog
 from console.suites.headline import HasHeadline
@@ -45,6 +46,8 @@ class Plan:
     models_path: Path | None = None
     data_path: Path | None = None
     runs_path: Path | None = None
+    shard: Shard | None = None
+    """Which part of the cases to play; None: all of them."""
     further_models: tuple[ModelConfig, ...] = ()
     """Models that are known to the caller and stand in no file."""
 
@@ -85,12 +88,14 @@ def prepare(plan: Plan) -> PreparedRun:
     cases = select_cases(suite, plan.selection, setting)
     if not cases:
         raise UsageError("the selection holds no case", hint="Widen --category, --ids or --limit.")
+    if plan.shard is not None:
+        cases = part_of(cases, plan.shard)
     _check_modes(suite, cases, setting)
     _check_keys(models)
     if isinstance(suite, HasNeeds):
         suite.check_needs(cases, setting)
     manifest = Manifest(
-        id=new_run_id(plan.suite, plan.model, _one(plan.selection.categories), plan.name),
+        id=new_run_id(plan.suite, plan.model, _one(plan.selection.categories), plan.name, shard=plan.shard),
         at=time.time(),
         suite=plan.suite,
         model=facts(model),
@@ -107,6 +112,7 @@ def prepare(plan: Plan) -> PreparedRun:
         name=plan.name,
         format=suite.entry.format,
         headline=suite.headline if isinstance(suite, HasHeadline) else "",
+        shard=plan.shard,
     )
     warnings = [*book.warnings, *(suite.notices(setting) if isinstance(suite, GivesWarnings) else ())]
     return PreparedRun(manifest, suite, cases, models, find_runs_root(plan.runs_path), roots, warnings)
@@ -130,6 +136,7 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
         rollouts=manifest.rollouts,
         concurrency=manifest.concurrency,
         budget=manifest.budget,
+        shard=manifest.shard,
         models_path=models_path,
         data_path=data_path,
         runs_path=run.path.parent,

@@ -74,7 +74,7 @@ def leaderboards(
     """
     by_suite: dict[str, list[ListedRun]] = defaultdict(list)
     for run in runs:
-        if run.summary.state == "completed" and not run.manifest.parent and run.summary.tally.finished:
+        if run.summary.state == "completed" and run.manifest.is_whole and run.summary.tally.finished:
             by_suite[run.summary.suite].append(run)
     return [
         _leaderboard(suite, suite_runs, cases.get(suite, {}), (rules or {}).get(suite))

@@ -59,10 +59,10 @@ class Trend:
 
 
 def trends(runs: Iterable[ListedRun]) -> list[Trend]:
-    """Return a trend for every model and suite, those with most runs first; runs of re-asked cases are left out."""
+    """Return a trend for every model and suite, those with most runs first; re-asked cases and shards are left out."""
     groups: dict[tuple[str, str], list[ListedRun]] = defaultdict(list)
     for run in runs:
-        if not run.manifest.parent:
+        if run.manifest.is_whole:
             groups[run.summary.model, run.summary.suite].append(run)
     made = [_trend(model, suite, group) for (model, suite), group in groups.items()]
     return sorted(made, key=lambda trend: (-len(trend.points), trend.suite, trend.model))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from console.core.fault import UsageError
 from console.core.json_text import decode_as
-from console.core.run import Manifest, Summary
+from console.core.run import Manifest, Shard, Summary
 from console.core.tally import RunFold, without_output
 from console.store.atomic import PRIVATE, make_private_folder, write_atomically
 from console.store.journal import JournalReader, checksum_of, doubt_path
@@ -252,12 +252,13 @@ def create_run(root: Path, manifest: Manifest) -> RunFolder:
     return run
 
 
-def new_run_id(suite: str, model: str, category: str = "", name: str = "") -> str:
-    """Return a folder name: UTC minute, model, suite and four random characters, safe in any file system."""
+def new_run_id(suite: str, model: str, category: str = "", name: str = "", *, shard: Shard | None = None) -> str:
+    """Return a folder name: UTC minute, model, suite, part and four random characters, safe in any file system."""
     stamp = datetime.now(UTC).strftime("%Y-%m-%dT%H%M")
     tail = os.urandom(3).hex()[:4]
     parts = [slug(name)] if name else [slug(model), slug(suite), slug(category)]
-    return "-".join(part for part in (stamp, *parts, tail) if part)
+    part_of_plan = f"{shard.number}of{shard.of}" if shard else ""
+    return "-".join(part for part in (stamp, *parts, part_of_plan, tail) if part)
 
 
 def slug(text: str, limit: int = 40) -> str:

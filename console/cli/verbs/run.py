@@ -5,6 +5,7 @@ side) or with --queue (one after another).
 """
 
 import argparse
+import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,7 @@ class RunArguments(PresetArguments):
     dry_run: bool
     detach: bool
     save_preset: str | None
+    shard: str | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,6 +52,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     add_gate_arguments(parser)
     parser.add_argument("--dry-run", action="store_true", help="only say what would be asked and what it costs")
     parser.add_argument("--detach", action="store_true", help="play in the background and print the run's name")
+    parser.add_argument("--shard", metavar="K/N", help="play the K-th of N parts; `merge` unites their runs")
     parser.add_argument("--save-preset", metavar="NAME", help="keep these options as a preset; play nothing")
 
 
@@ -64,10 +67,13 @@ def run(args: RunArguments) -> int:
     from console.engine.launch import enqueue, spawn
     from console.engine.matrix import plans_of
     from console.engine.plan import prepare
+    from console.engine.sharding import read_shard
 
     preset, pass_rate = preset_of(args), threshold(args.fail_under)
     baseline = _baseline(args, in_background=preset.queue or args.detach)
-    plans = plans_of(preset, WorkspacePaths(args.models, args.data, args.runs))
+    shard = read_shard(args.shard) if args.shard is not None else None
+    places = WorkspacePaths(args.models, args.data, args.runs)
+    plans = [dataclasses.replace(plan, shard=shard) for plan in plans_of(preset, places)]
     prepared = [prepare(plan) for plan in plans]
     if args.save_preset:
         return _save(args)

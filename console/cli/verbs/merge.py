@@ -1,0 +1,64 @@
+"""Unite runs of one plan, such as its shards, to one run; the old ones stay as they are.
+
+A rollout that several runs have is taken from the one that had its answer first. What none has played is not run, and
+`resume` plays it.
+"""
+
+import argparse
+
+from console.cli.history import read_history, report_of
+from console.cli.parser import Arguments
+from console.cli.run_report import exit_code, show_report, threshold
+from console.config.paths import find_data_roots, find_runs_root
+from console.engine.merging import Merged, merge
+from console.store.run_list import find_run
+
+SHOWN = 5
+"""Damages and missing rollouts that are named."""
+
+
+class MergeArguments(Arguments):
+    """Options of `merge`."""
+
+    which: list[str]
+    name: str
+    fail_under: str | None
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this verb."""
+    parser.add_argument("which", metavar="RUN", nargs="+", help="name, unique part, or path of each run")
+    parser.add_argument("--name", default="", metavar="TEXT", help="name of the new run")
+    parser.add_argument("--fail-under", metavar="X", help="exit 1 if the headline score is below 0.8 or 80%%")
+
+
+def run(args: MergeArguments) -> int:
+    """Make the new run and report on it.
+
+    Raises:
+        UsageError: the runs are not of one plan, or cannot be read; nothing was made then.
+    """
+    root, least = find_runs_root(args.runs), threshold(args.fail_under)
+    folders = [find_run(root, which) for which in args.which]
+    merged = merge(folders, find_data_roots(args.data), root, args.name)
+    _say(args, merged)
+    history = read_history(merged.folder)
+    report = report_of(history, args.data)
+    show_report(args.output, history, report)
+    return exit_code(history.summary, report, least)
+
+
+def _say(args: MergeArguments, merged: Merged) -> None:
+    for damage in merged.damages[:SHOWN]:
+        args.output.warn(damage)
+    if len(merged.damages) > SHOWN:
+        args.output.warn(f"{len(merged.damages) - SHOWN} more damages; `eval-console doctor --deep` lists them")
+    if merged.doubled:
+        args.output.say(f"{merged.doubled} rollouts were in several runs; of each, the first answer counts")
+    if merged.missing:
+        named = ", ".join(case if not rollout else f"{case} r{rollout + 1}" for case, rollout in merged.missing[:SHOWN])
+        more = ", …" if len(merged.missing) > SHOWN else ""
+        args.output.warn(
+            f"{len(merged.missing)} of {merged.rollouts} rollouts were not run ({named}{more}); "
+            f"`eval-console resume {merged.folder.name}` plays them"
+        )

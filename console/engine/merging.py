@@ -1,0 +1,213 @@
+"""Uniting runs of one plan, such as its shards: a new run that holds every rollout once. The old ones stay as they are.
+
+A rollout comes whole from one run: from the one that had its answer first, else from the one where it ended first, else
+from the one that got furthest with it. Records keep their times and are in order of time, so that what the new run
+took is the time during which any of them was played. What no run has played is not there, and `resume` plays it.
+"""
+
+import heapq
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from math import inf
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from console.config.paths import DataRoots
+from console.core.case import Case, Key
+from console.core.fault import UsageError
+from console.core.record import AnyRecord, Asked, Closed, Embedded, Finished, Performed, Started
+from console.core.run import Manifest
+from console.engine.outputs import has_answer
+from console.engine.queue import Slot
+from console.engine.recorded_effects import read_whole
+from console.store.journal import JournalReader, JournalWriter
+from console.store.lock import RunLock
+from console.store.runs import RunFolder, create_run, new_run_id
+from console.suites.catalog import Catalog
+from console.suites.selection import select_cases
+
+_OF_EACH_RUN = frozenset({"id", "at", "shard", "cases", "concurrency", "budget", "name", "schema", "merged"})
+"""What runs of one plan may differ in."""
+_SHOWN = 60
+"""Characters of a value in a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """A new run, and what it is made of."""
+
+    folder: RunFolder
+    rollouts: int
+    """Of the whole plan."""
+    missing: list[Slot]
+    """Rollouts that ended in no run."""
+    doubled: int
+    """Rollouts that more than one run had."""
+    damages: list[str]
+    """What could not be read of the runs' journals, each by run and line."""
+
+
+@dataclass(slots=True)
+class _Source:
+    """One of the runs: how far each rollout got there."""
+
+    folder: RunFolder
+    manifest: Manifest
+    reached: dict[Slot, tuple[int, float]] = field(default_factory=dict[Slot, tuple[int, float]])
+    """How good (2: an answer, 1: an end without one, 0: none), and by what it is compared among equals, less is better:
+    the time of the end, else the number of effects below zero."""
+    last_at: float = 0.0
+
+
+def merge(folders: Sequence[RunFolder], data: DataRoots, runs_root: Path, name: str = "") -> Merged:
+    """Make a run that unites others.
+
+    Args:
+        folders: runs of one plan; of equals the first named wins.
+        data: where the suite's data is, which says what all cases are.
+        runs_root: where the new run goes.
+        name: of the new run.
+
+    Raises:
+        UsageError: the runs are not of one plan, one is being played, a run has a case that the plan has not, or the
+            data is not what they were started with; nothing was written then.
+    """
+    sources = [_Source(folder, folder.manifest()) for folder in folders]
+    _check_same_plan(sources)
+    cases = _planned_cases(sources[0], data)
+    damages = [damage for source in sources for damage in _survey(source, {case.id for case in cases})]
+    owners = _owners(sources)
+    first, rollouts = sources[0].manifest, sources[0].manifest.rollouts
+    planned = [(case.id, rollout) for rollout in range(rollouts) for case in cases]
+    missing = [slot for slot in planned if slot not in owners or not owners[slot].reached[slot][0]]
+    manifest = msgspec.structs.replace(
+        first,
+        id=new_run_id(first.suite, first.model.name, name=name),
+        at=min(source.manifest.at for source in sources),
+        cases=len(planned),
+        name=name,
+        shard=None,
+        merged=tuple(source.folder.name for source in sources),
+    )
+    why = f"{len(missing)} of {len(planned)} rollouts have ended in none of the merged runs" if missing else ""
+    end = Closed(max(source.last_at for source in sources), "stopped" if missing else "completed", why)
+    run = create_run(runs_root, manifest)
+    _write(run, _united(sources, owners), end)
+    doubled = sum(sum(slot in source.reached for source in sources) > 1 for slot in owners)
+    return Merged(run, len(planned), missing, doubled, damages)
+
+
+def _check_same_plan(sources: Sequence[_Source]) -> None:
+    if len({source.folder.path.resolve() for source in sources}) < max(2, len(sources)):
+        raise UsageError("a merge needs two runs or more, each named once")
+    for source in sources:
+        if source.folder.is_live:
+            raise UsageError("is being played", where=source.folder.name, hint="Merge it when it has ended.")
+    first = sources[0]
+    for source in sources[1:]:
+        for place, here, there in _differences(_plan_of(first.manifest), _plan_of(source.manifest)):
+            raise UsageError(
+                f"{source.folder.name} is not of the plan of {first.folder.name}: {place} is {there}, not {here}",
+                hint="Merge runs of the same models, suite, data, selection, options and program version.",
+            )
+
+
+def _plan_of(manifest: Manifest) -> dict[str, Any]:
+    """Return what all runs of a plan have in common; where a model is served is none of it."""
+    plan: dict[str, Any] = {
+        name: value for name, value in msgspec.to_builtins(manifest).items() if name not in _OF_EACH_RUN
+    }
+    for model in (plan["model"], *plan.get("roles", {}).values()):
+        model.pop("base_url", None)
+    return plan
+
+
+def _differences(here: Any, there: Any, place: str = "") -> Iterator[tuple[str, str, str]]:
+    """Yield the places in which two plans differ, with both values as they are shown."""
+    if isinstance(here, dict) and isinstance(there, dict):
+        ours, theirs = cast("dict[str, Any]", here), cast("dict[str, Any]", there)
+        for name in sorted(ours.keys() | theirs.keys()):
+            yield from _differences(ours.get(name), theirs.get(name), f"{place}.{name}" if place else name)
+    elif here != there:
+        yield place, _shown(here), _shown(there)
+
+
+def _shown(value: Any) -> str:
+    text = "not set" if value is None else msgspec.json.encode(value).decode()
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
+
+def _planned_cases(source: _Source, data: DataRoots) -> list[Case]:
+    manifest = source.manifest
+    suite = Catalog(data).open(manifest.suite)
+    dataset = {"name": suite.entry.name, **suite.entry.source}
+    for place, here, there in _differences(manifest.dataset, dataset):
+        raise UsageError(
+            f"the data of {manifest.suite} is not what the runs were started with: {place} is {there}, not {here}",
+            hint="Give the old data with --data PATH.",
+        )
+    return select_cases(suite, manifest.selection, manifest.setting)
+
+
+def _survey(source: _Source, case_ids: set[str]) -> list[str]:
+    """Note how far each rollout of a run got; return what could not be read."""
+    reader, effects = source.folder.reader(), dict[Slot, int]()
+    for record in read_whole(reader):
+        source.last_at = max(source.last_at, record.at)
+        if isinstance(record, Started):
+            if record.key.case not in case_ids:
+                raise UsageError(
+                    f"{source.folder.name} has a case that the plan has not: {record.key.case}",
+                    hint="It is a run of another selection or of other data.",
+                )
+            effects[_slot(record.key)] = 0
+            source.reached[_slot(record.key)] = (0, 0.0)
+        elif isinstance(record, Asked | Embedded | Performed):
+            effects[_slot(record.key)] = effects.get(_slot(record.key), 0) + 1
+        elif isinstance(record, Finished) and _slot(record.key) in source.reached:
+            source.reached[_slot(record.key)] = (2 if has_answer(record) else 1, record.at)
+    for slot, (quality, _) in source.reached.items():
+        if not quality:
+            source.reached[slot] = (0, -float(effects[slot]))
+    return source.folder.damages(reader)
+
+
+def _owners(sources: Sequence[_Source]) -> dict[Slot, _Source]:
+    """Return from which run each rollout is taken."""
+    owners: dict[Slot, _Source] = {}
+    for source in sources:
+        for slot, (quality, rank) in source.reached.items():
+            best, best_rank = owners[slot].reached[slot] if slot in owners else (-1, inf)
+            if (-quality, rank) < (-best, best_rank):
+                owners[slot] = source
+    return owners
+
+
+def _united(sources: Sequence[_Source], owners: dict[Slot, _Source]) -> Iterator[AnyRecord]:
+    """Yield the records of the new run in order of time: of each rollout, those of one run."""
+    return heapq.merge(*(_kept(source, owners) for source in sources), key=lambda record: record.at)
+
+
+def _kept(source: _Source, owners: dict[Slot, _Source]) -> Iterator[AnyRecord]:
+    for record in JournalReader(source.folder.journal_path).iter_all():
+        key = getattr(record, "key", None)
+        if isinstance(record, Closed) or (isinstance(key, Key) and owners.get(_slot(key)) is not source):
+            continue
+        yield record
+
+
+def _write(run: RunFolder, records: Iterator[AnyRecord], end: Closed) -> None:
+    with RunLock(run.lock_path):
+        journal = JournalWriter(run.journal_path)
+        try:
+            for record in records:
+                journal.append(record)
+            journal.append(end)
+        finally:
+            journal.close()
+
+
+def _slot(key: Key) -> Slot:
+    return key.case, key.rollout

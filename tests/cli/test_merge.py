@@ -1,0 +1,134 @@
+"""`run --shard` and `merge`: four parts united are the whole run, and runs of another plan are refused by name."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SUITE = ("-m", "sim/hasty", "-s", "bfcl-starter", "--category", "memory_kv,simple_python,multi_turn_base", "-r", "2")
+OF_TIME = ("seconds", "attempt")
+
+
+def play(console, *more: str) -> str:
+    ended = console("run", *SUITE, "--json", "--quiet", *more)
+    assert ended.code in (0, 3), ended.err
+    return ended.data["run"]
+
+
+def exported(console, run: str) -> list[list[str]]:
+    """The rows of a run without times, by case: runs end in any order."""
+    rows = list(csv.reader(console("export", run, "--format", "csv").out.splitlines()))
+    kept = [number for number, name in enumerate(rows[0]) if name not in OF_TIME]
+    return sorted([row[number] for number in kept if number < len(row)] for row in rows[1:])
+
+
+def by_case(report: dict[str, Any]) -> dict[str, Any]:
+    """A report whose flaky cases are in order of their names, not in that in which they were played."""
+    report["repeats"]["flaky"].sort(key=lambda flaky: flaky["case"])
+    return report
+
+
+def journal_of(run: str) -> Path:
+    return Path("runs", run, "journal.jsonl")
+
+
+@pytest.fixture
+def shards(console) -> list[str]:
+    return [play(console, "--shard", f"{number}/3") for number in (1, 2, 3)]
+
+
+def test_merged_shards_are_the_whole_run(console, shards):
+    whole = console("run", *SUITE, "--json", "--quiet").data
+    merged = console("merge", *shards, "--json")
+    assert merged.code == 0, merged.err
+    assert by_case(merged.data["report"]) == by_case(whole["report"])
+    for name in ("tally", "scores", "reasons", "planned", "state", "categories", "score_interval"):
+        ours, theirs = merged.data["summary"].get(name), whole["summary"].get(name)
+        assert ours == pytest.approx(theirs) if name == "scores" else ours == theirs
+    assert exported(console, merged.data["run"]) == exported(console, whole["run"])
+    manifest = json.loads(Path("runs", merged.data["run"], "run.json").read_text())
+    assert manifest["merged"] == shards
+    assert "shard" not in manifest
+
+
+def test_shards_keep_chains_whole_and_share_no_case(console, shards):
+    played = [
+        {json.loads(line)["key"][0] for line in journal_of(run).read_text().splitlines() if '"t":"started"' in line}
+        for run in shards
+    ]
+    assert sum(map(len, played)) == len(set[str]().union(*played))
+    for scenario in ("student", "customer"):
+        assert sum(any(scenario in case for case in run) for run in played) == 1
+
+
+def test_what_no_shard_played_is_not_run_and_can_be_resumed(console, shards):
+    merged = console("merge", *shards[:2], "--json")
+    assert merged.code == 3
+    assert "rollouts were not run" in merged.err
+    assert "resume" in merged.err
+    summary = merged.data["summary"]
+    assert summary["state"] == "stopped"
+    assert "have ended in none of the merged runs" in summary["message"]
+    resumed = console("resume", merged.data["run"], "--json", "--quiet")
+    assert resumed.code == 0, resumed.err
+    whole = console("merge", *shards, "--json").data
+    assert by_case(resumed.data["report"]) == by_case(whole["report"])
+
+
+def test_of_doubled_rollouts_the_first_answer_counts(console, shards):
+    again = play(console, "--shard", "1/3")
+    merged = console("merge", again, *shards, "--json")
+    assert merged.code == 0
+    assert "in several runs" in merged.err
+    manifest_of = {run: journal_of(run).read_text() for run in (again, shards[0])}
+    united = journal_of(merged.data["run"]).read_text().splitlines()
+    finished = [line for line in united if '"t":"finished"' in line]
+    assert all(line in manifest_of[shards[0]] for line in finished if json.loads(line)["key"][0] in manifest_of[again])
+    assert len(finished) == merged.data["summary"]["planned"]
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"versions": {"eval-console": "0.0.1"}}, "versions.eval-console"),
+        ({"dataset": {"name": "bfcl-starter", "sha256": "other"}}, "dataset"),
+        ({"model": {"name": "sim/hasty", "model_id": "other"}}, "model.model_id"),
+        ({"rollouts": 3}, "rollouts"),
+        ({"selection": {"limit": 7}}, "selection"),
+    ],
+)
+def test_a_run_of_another_plan_is_refused_by_name_and_place(console, shards, change, named):
+    path = Path("runs", shards[1], "run.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | change))
+    before = set(Path("runs").iterdir())
+    merged = console("merge", *shards)
+    assert merged.code == 2
+    assert shards[1] in merged.err
+    assert named in merged.err
+    assert set(Path("runs").iterdir()) == before
+
+
+def test_one_run_alone_or_twice_is_refused(console, shards):
+    for which in (shards[:1], [shards[0], shards[0]]):
+        merged = console("merge", *which)
+        assert (merged.code, "two runs or more" in merged.err) == (2, True)
+
+
+def test_a_damaged_line_is_named_and_its_rollout_is_played_anew(console, shards):
+    path = journal_of(shards[0])
+    lines = path.read_bytes().splitlines(keepends=True)
+    place = next(number for number, line in enumerate(lines) if b'"t":"finished"' in line)
+    lines[place] = lines[place].replace(b'"t"', b'"T"', 1)
+    path.write_bytes(b"".join(lines))
+    merged = console("merge", *shards, "--json")
+    assert merged.code == 3
+    assert f"{shards[0]}/journal.jsonl:{place + 1}" in merged.err
+    assert console("resume", merged.data["run"], "--quiet").code == 0
+
+
+def test_trends_and_leaderboards_leave_shards_out_and_count_what_they_make(console, shards):
+    assert console("leaderboard", "--json").data["boards"] == []
+    merged = console("merge", *shards, "--json").data["run"]
+    assert merged in console("leaderboard", "--json").out
