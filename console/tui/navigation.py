@@ -1,9 +1,10 @@
 """`Navigator`: opens every screen, and goes from screen to screen. The app owns it; screens reach it by `Services`."""
 
 import importlib
+import itertools
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from textual.app import App
 from textual.content import Content
@@ -33,6 +34,20 @@ SCREENS = {
 """All screens by their name in the action table; each is imported when first opened, so that the app paints at once."""
 LOADED_AHEAD = ("live", "review")
 """What a reader is likely to open next."""
+HOME = "home"
+LONGEST_WAY_BACK = 8
+"""Screens that escape leads back through before Home; each may hold a whole run in memory."""
+
+
+class OpenedRuns(NamedTuple):
+    """What a screen was made for."""
+
+    screen: str
+    """Its name in the action table."""
+    runs: tuple[Path, ...]
+    """Folders of the runs it shows."""
+    case: str = ""
+    """The case it was opened at."""
 
 
 def screen_class(name: str) -> Any:
@@ -48,24 +63,29 @@ def load_screens() -> None:
 
 
 class Navigator:
-    """Opens screens; each is one of the app's modes, made when first opened, except the form for a new run."""
+    """Opens screens, and leads back to where the reader came from.
+
+    Each is one of the app's modes, made when first opened, except the form for a new run, which lies over a screen.
+    """
 
     def __init__(self, app: App[Any], services: Services) -> None:
         """Offer Home and the library; nothing is imported before it is opened."""
         self._app = app
         self._services = services
-        self._open_runs: dict[str, tuple[str, Path]] = {}
-        """Mode and run folder of what Live and Review show."""
-        self._compare_mode = self._grid_mode = ""
+        self._way_back: list[str] = []
+        """Modes that escape leads back through, the last one first, and then Home; each is in it once."""
+        self._opened: dict[str, OpenedRuns] = {}
+        """What the screens of certain runs show, by mode."""
+        self._latest: dict[str, str] = {}
+        """Mode that shows what was opened last, by screen."""
+        self._numbers = itertools.count(1)
         self._single: set[str] = set()
         """Modes that were added once for all."""
         self.launched: list[RunFolder] = []
         """Runs started from here since the app opened."""
-        self.compared: tuple[Path, Path] | None = None
-        """Folders of the two runs that Compare shows."""
         self.marked: tuple[RunFolder, str] | None = None
         """The run that was marked for Compare, and the case it was marked at."""
-        for name in ("home", "library"):
+        for name in (HOME, "library"):
             self._add_once(name)
 
     def start_with(self, name: str, case: str = "") -> None:
@@ -76,6 +96,7 @@ class Navigator:
         """
         run = find_run(runs_root(self._services.paths), name)
         screen = "live" if run.is_live else "review"
+        self._services.ui_state.keep("run", run.name)
         start_in_mode(self._app, self._add_run_mode(screen, run, case or None))
 
     # Modes -----------------------------------------------------------------------------------------------------------
@@ -93,9 +114,41 @@ class Navigator:
             self._single.add(name)
             self._add_mode(name, lambda: screen_class(name)(self._services))
 
+    def _add_opened(self, opened: OpenedRuns, make: Callable[[], Screen[Any]]) -> str:
+        """Add the mode of a screen that shows certain runs."""
+        mode = f"{opened.screen} {next(self._numbers)}"
+        self._opened[mode], self._latest[opened.screen] = opened, mode
+        self._add_mode(mode, make)
+        return mode
+
+    def _show(self, mode: str, *, in_place: bool = False) -> None:
+        """Switch to a mode; escape leads back to the present one, or where that led if it is replaced."""
+        present = self._app.current_mode
+        if mode == present:
+            return
+        if not in_place and present != HOME:
+            self._way_back.append(present)
+        self._way_back = [other for other in self._way_back if other != mode][-LONGEST_WAY_BACK:]
+        self._switch(mode)
+
+    def _switch(self, mode: str) -> None:
+        """Show a mode, and end those that nothing leads to any more."""
+        if mode in self._opened:
+            self._latest[self._opened[mode].screen] = mode
+        self._app.switch_mode(mode)
+        needed = {mode, *self._way_back, *self._latest.values()}
+        for other in [other for other in self._opened if other not in needed]:
+            del self._opened[other]
+            self._app.remove_mode(other)
+
+    def _find_opened(self, opened: OpenedRuns) -> str | None:
+        """Return the mode that shows these runs, the one opened last if there are several; None: there is none."""
+        modes = [mode for mode, other in self._opened.items() if other[:2] == opened[:2]]
+        return modes[-1] if modes else None
+
     def _go_to(self, name: str) -> None:
         self._add_once(name)
-        self._app.switch_mode(name)
+        self._show(name)
 
     # Screens of one run ----------------------------------------------------------------------------------------------
 
@@ -103,52 +156,53 @@ class Navigator:
         """Watch a run."""
         self._open("live", run, None)
 
+    def switch_live(self, run: RunFolder) -> None:
+        """Watch another run in place of the one that is watched; escape leads back to where that was opened."""
+        self._open("live", run, None, in_place=True)
+
     def open_review(self, run: RunFolder, key: str | None = None) -> None:
         """Look at a run's failures, with the cursor on a case if one is named."""
         self._open("review", run, key)
 
-    def _open(self, name: str, run: RunFolder, key: str | None) -> None:
-        """Switch to the screen of this run; make it when another run is shown there so far."""
-        before = self._open_runs.get(name)
-        if before is not None and (before[0] == _run_mode(name, run, key) or (before[1] == run.path and key is None)):
-            self._services.ui_state.keep("run", run.name)
-            self._app.switch_mode(before[0])
-            return
-        self._app.switch_mode(self._add_run_mode(name, run, key))
-        if before is not None:
-            self._app.remove_mode(before[0])
+    def _open(self, name: str, run: RunFolder, key: str | None, *, in_place: bool = False) -> None:
+        """Show the screen of this run as it was left, made anew at a named case; it is the run looked at last."""
+        self._services.ui_state.keep("run", run.name)
+        mode = self._find_opened(OpenedRuns(name, (run.path,))) if key is None else None
+        self._show(mode or self._add_run_mode(name, run, key), in_place=in_place)
 
     def _add_run_mode(self, name: str, run: RunFolder, key: str | None) -> str:
-        """Add the mode that shows a run, and remember the run as the one that was looked at last."""
-        self._services.ui_state.keep("run", run.name)
-        mode, arguments = _run_mode(name, run, key), (run,) if key is None else (run, key)
-        self._add_mode(mode, lambda: screen_class(name)(self._services, *arguments))
-        self._open_runs[name] = (mode, run.path)
-        return mode
+        arguments = (run,) if key is None else (run, key)
+        opened = OpenedRuns(name, (run.path,), key or "")
+        return self._add_opened(opened, lambda: screen_class(name)(self._services, *arguments))
 
     def action_go_live(self) -> None:
-        """Watch the run that is on the screen, else the one watched before, else the newest live one."""
-        self._go("live", self._services.workspace.live, Content("No run is live. L starts one."))
+        """Watch the run that is on the screen, else the one watched before, else the newest live one or the last."""
+        if not self._go("live", [*self._services.workspace.live, *self._last_first()]):
+            self._services.notify(Content("No run is live, and none has been run yet. L starts one."))
 
     def action_go_review(self) -> None:
         """Review the run that is on the screen, else the one reviewed before, else the newest one."""
-        self._go("review", self._last_first(), Content("There is no run to review yet. L starts one."))
+        if not self._go("review", self._last_first()):
+            self._services.notify(Content("There is no run to review yet. L starts one."))
 
-    def _go(self, name: str, candidates: Sequence[RunLine], otherwise: Content) -> None:
+    def _go(self, name: str, candidates: Sequence[RunLine]) -> bool:
+        """Show a screen of one run; say whether there is any run for it."""
+        readable = (line.folder for line in candidates if line.summary is not None and not line.is_queued)
         if (shown := self._shown_run) is not None:
             self._open(name, shown, None)
-        elif (before := self._open_runs.get(name)) is not None:
-            self._app.switch_mode(before[0])
-        elif candidates:
-            self._open(name, candidates[0].folder, None)
+        elif (mode := self._latest.get(name)) is not None:
+            self._show(mode)
+        elif (run := next(readable, None)) is not None:
+            self._open(name, run, None)
         else:
-            self._services.notify(otherwise)
+            return False
+        return True
 
     @property
     def next_review(self) -> Path | None:
         """The run that Review opens from a screen that shows no run."""
-        if (before := self._open_runs.get("review")) is not None:
-            return before[1]
+        if (mode := self._latest.get("review")) is not None:
+            return self._opened[mode].runs[0]
         return next((line.folder.path for line in self._last_first()), None)
 
     def _last_first(self) -> list[RunLine]:
@@ -171,32 +225,23 @@ class Navigator:
             self.open_compare(first, run, case or at)
 
     def open_compare(self, a: RunFolder, b: RunFolder, case: str = "") -> None:
-        """Compare two runs, with the cursor on a case if one is named."""
-        pair, mode = (a.path, b.path), f"compare {a.path} {b.path} {case}"
-        before = self._compare_mode
-        if self.compared == pair and (not case or mode == before):
-            self._app.switch_mode(before)
-            return
-        self.compared, self._compare_mode = pair, mode
-        self._add_mode(mode, lambda: screen_class("compare")(self._services, a, b, case))
-        self._app.switch_mode(mode)
-        if before:
-            self._app.remove_mode(before)
+        """Compare two runs, with the cursor on a case if one is named; from Compare, in place of the two there."""
+        opened = OpenedRuns("compare", (a.path, b.path), case)
+        mode = self._find_opened(opened)
+        if mode is None or (case and self._opened[mode] != opened):
+            mode = self._add_opened(opened, lambda: screen_class("compare")(self._services, a, b, case))
+        self._show(mode)
 
     def open_grid(self, runs: list[RunFolder]) -> None:
         """Lay more than two runs side by side."""
-        mode = " ".join(["grid", *(str(run.path) for run in runs)])
-        before, self._grid_mode = self._grid_mode, mode
-        if before != mode:
-            self._add_mode(mode, lambda: screen_class("grid")(self._services, runs))
-        self._app.switch_mode(mode)
-        if before not in ("", mode):
-            self._app.remove_mode(before)
+        opened = OpenedRuns("grid", tuple(run.path for run in runs))
+        mode = self._find_opened(opened)
+        self._show(mode or self._add_opened(opened, lambda: screen_class("grid")(self._services, runs)))
 
     def action_go_compare(self) -> None:
         """Go back to the runs that are compared, or compare the newest two of one suite."""
-        if self.compared is not None:
-            self._app.switch_mode(self._compare_mode)
+        if (mode := self._latest.get("compare")) is not None:
+            self._show(mode)
             return
         newest = newest_two(self._services.workspace.runs or [])
         if newest is None:
@@ -214,10 +259,14 @@ class Navigator:
     # Home, library, form ---------------------------------------------------------------------------------------------
 
     def action_go_home(self) -> None:
-        self._app.switch_mode("home")
+        """Go to Home, from which nothing leads back."""
+        self._way_back.clear()
+        self._switch(HOME)
+        while len(self._app.screen_stack) > 1:  # a form that was left open
+            self._app.pop_screen()
 
     def action_go_library(self) -> None:
-        self._app.switch_mode("library")
+        self._show("library")
 
     def action_run_new(self) -> None:
         """Open the form for a new run, with what is under the cursor where that can be run."""
@@ -242,17 +291,17 @@ class Navigator:
     @property
     def is_at_home(self) -> bool:
         """Whether there is no screen to go back to."""
-        return self._app.current_mode == "home" and len(self._app.screen_stack) == 1
+        return self._app.current_mode == HOME and len(self._app.screen_stack) == 1
 
     def action_back(self) -> None:
-        """Take one step back: inside the screen, then to the screen below, then Home."""
+        """Take one step back: inside the screen, then to the one the reader came from, and at last Home."""
         screen = self._app.screen
         if isinstance(screen, BaseScreen) and screen.go_back():
             return
         if len(self._app.screen_stack) > 1:
             self._app.pop_screen()
-        elif self._app.current_mode != "home":
-            self._app.switch_mode("home")
+        elif self._app.current_mode != HOME:
+            self._switch(self._way_back.pop() if self._way_back else HOME)
 
     def action_jump(self) -> None:
         """Find a run, or a case of the run at hand, and go there."""
@@ -268,10 +317,6 @@ class Navigator:
             self.open_live(target.run)
         elif target is not None:
             self.open_review(target.run, target.case or None)
-
-
-def _run_mode(name: str, run: RunFolder, key: str | None) -> str:
-    return f"{name} {run.path} {key or ''}"
 
 
 def newest_two(runs: list[RunLine]) -> tuple[RunLine, RunLine] | None:

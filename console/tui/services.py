@@ -47,6 +47,10 @@ class Navigation(Protocol):
         """Watch a run."""
         ...
 
+    def switch_live(self, run: RunFolder) -> None:
+        """Watch another run in place of the one that is watched."""
+        ...
+
     def open_review(self, run: RunFolder, key: str | None = None) -> None:
         """Look at a run's failures, with the cursor on a case if one is named."""
         ...

@@ -33,6 +33,10 @@ class FakeNavigator:
         """Note it."""
         self.opened.append(("live", run))
 
+    def switch_live(self, run: RunFolder) -> None:
+        """Note it."""
+        self.opened.append(("live", run))
+
     def open_review(self, run: RunFolder, key: str | None = None) -> None:
         """Note it."""
         self.opened.append(("review", run, key))

@@ -156,7 +156,6 @@ class SampleRunActions(_FormActions):
     def action_launch_review(self) -> None:
         """Look at the first sample run that went wrong, or at the first one."""
         if (sample_run := self._controller.telling_sample_run) is not None:
-            self._leave()
             self._services.navigator.open_review(sample_run.folder)
 
     def stop_following(self) -> None:

@@ -464,7 +464,7 @@ class LiveRuns:
         if line.state == "queued":
             self._services.notify(Content("This run waits in the queue; it can be watched once it is played."))
         elif line.folder.path != self._watched:
-            self._services.navigator.open_live(line.folder)
+            self._services.navigator.switch_live(line.folder)
 
     def action_run_next(self) -> None:
         self._step(1)
