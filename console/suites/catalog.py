@@ -26,6 +26,7 @@ _FORMATS = {
     "bfcl": "console.suites.bfcl.suite:BfclSuite",
     "aidanbench": "console.suites.aidanbench.suite:AidanBenchSuite",
     "cavebench": "console.suites.cavebench.suite:CaveBenchSuite",
+    "dialogue": "console.suites.dialogue.suite:DialogueSuite",
 }
 
 

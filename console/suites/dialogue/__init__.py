@@ -1,0 +1,1 @@
+"""The dialogue format: a benchmark that is data only, one row a case."""

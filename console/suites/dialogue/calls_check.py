@@ -1,0 +1,69 @@
+"""Checks of tool calls: BFCL's own checker decides, and its own pairing lays expected calls beside the actual ones."""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+from console.core.comparison import Mark, Pair
+from console.suites.bfcl.checker import Call, check_calls
+from console.suites.bfcl.pairing import Pairing, as_text
+from console.suites.dialogue.answer import PlayedCall, arguments_of
+from console.suites.dialogue.checks import texts
+from console.suites.dialogue.finding import Finding
+from console.suites.dialogue.row import Calls, NotCalled
+from console.suites.dialogue.tools import documents_of, truth_of
+
+_ANY_ORDER = "parallel_multiple"
+"""BFCL's category whose calls may come in any order and be of any of the functions."""
+
+
+def check_expected_calls(check: Calls, played: Sequence[PlayedCall], tools: Sequence[dict[str, Any]]) -> Finding:
+    """Compare the calls that were made with the expected ones, in any order."""
+    truth = truth_of(check.calls)
+    expected = ", ".join(next(iter(call)) for call in truth) or "no call"
+    unread = next((call for call in played if arguments_of(call) is None), None)
+    if unread is not None:
+        message = f"the arguments of {unread.name} are no JSON object"
+        return Finding(
+            "calls", False, expected, f"{unread.name}({unread.arguments})", "bad_arguments", message, unread.name
+        )
+    calls = [_decoded(call) for call in played]
+    actual = ", ".join(as_text(call) for call in calls)
+    documents = documents_of(tools, truth)
+    pairing = Pairing(documents, _ANY_ORDER, underscored=False)
+    pairs = tuple(item.pair for item in pairing.pairs(calls, truth))
+    refusal = check_calls(documents, calls, truth, _ANY_ORDER)
+    if refusal is None:
+        return Finding("calls", True, expected, actual, pairs=pairs)
+    reason, message, subject = _first_difference(refusal.error_type, pairing, calls, truth) or (
+        refusal.error_type,
+        refusal.message,
+        refusal.subject,
+    )
+    return Finding("calls", False, expected, actual, reason, message, subject, pairs)
+
+
+def _first_difference(
+    error_type: str, pairing: Pairing, calls: Sequence[Call], truth: Sequence[Call]
+) -> tuple[str, str, str] | None:
+    """Say of calls without a match what differs in the likest one: the checker only says that there is none."""
+    if not error_type.endswith("cannot_find_match"):
+        return None
+    refusal = next((item.refusal for item in pairing.pairs(calls, truth) if item.refusal is not None), None)
+    return None if refusal is None else (refusal.error_type, refusal.message, refusal.subject)
+
+
+def check_not_called(check: NotCalled, played: Sequence[PlayedCall]) -> Finding:
+    """Look for calls that must not be."""
+    forbidden = texts(check.not_called)
+    calls = [call for call in played if check.not_called is True or call.name in forbidden]
+    expected = "no call" if check.not_called is True else f"no call of {' or '.join(forbidden)}"
+    if not calls:
+        return Finding("not_called", True, expected, "not called")
+    actual = ", ".join(f"{call.name}({call.arguments})" for call in calls)
+    pairs = tuple(Pair(Mark.EXTRA, "", f"{call.name}({call.arguments})", note=expected) for call in calls)
+    message = f"{calls[0].name} was called"
+    return Finding("not_called", False, expected, actual, "forbidden_call", message, calls[0].name, pairs)
+
+
+def _decoded(call: PlayedCall) -> Call:
+    return {call.name: cast(dict[str | None, Any], arguments_of(call) or {})}

@@ -1,0 +1,53 @@
+"""Every check of a case laid out for review: what was expected beside what was answered, turn by turn. Pure."""
+
+from typing import Any
+
+from msgspec.structs import replace
+
+from console.core.comparison import Comparison, Mark, Pair
+from console.core.fault import UsageError
+from console.core.outcome import Outcome, Verdict
+from console.suites.dialogue.answer import read_output
+from console.suites.dialogue.evaluate import findings_by_turn
+from console.suites.dialogue.finding import Finding
+from console.suites.dialogue.reason_words import REASON_WORDS
+from console.suites.dialogue.script import Script
+
+_SHOWN = 4000
+"""Characters of an answer beside a check."""
+
+
+def compare(script: Script, value: Any, verdict: Verdict) -> Comparison:
+    """Lay out the checks."""
+    try:
+        output = read_output(value)
+    except UsageError as error:
+        return Comparison(error.message, raw=repr(value)[:_SHOWN])
+    by_turn = findings_by_turn(script, output)
+    pairs = tuple(
+        pair for number, findings in enumerate(by_turn) for finding in findings for pair in _pairs(finding, number)
+    )
+    marks = tuple(_mark(findings) for findings in by_turn) if len(by_turn) > 1 else ()
+    return Comparison(_sentence(verdict), pairs, verdict.reason or "", turns=marks)
+
+
+def _sentence(verdict: Verdict) -> str:
+    if verdict.outcome is Outcome.PASSED:
+        return "all checks hold"
+    words = REASON_WORDS.get(verdict.reason or "", verdict.reason or "")
+    return f"{words}: {verdict.messages[0]}" if verdict.messages else words
+
+
+def _pairs(finding: Finding, turn: int) -> list[Pair]:
+    """Return the lines of one check: its own, and those of what it compares call by call or grade by grade."""
+    mark = Mark.SAME if finding.holds else Mark.MISSING if finding.holds is None else Mark.DIFFERS
+    if finding.pairs:
+        return [replace(pair, turn=turn) for pair in finding.pairs]
+    expected = f"{finding.kind.replace('_', ' ')}: {finding.expected}"
+    return [Pair(mark, expected[:_SHOWN], finding.actual[:_SHOWN], note=finding.message, turn=turn, kind="check")]
+
+
+def _mark(findings: list[Finding]) -> Mark:
+    if any(finding.holds is False for finding in findings):
+        return Mark.DIFFERS
+    return Mark.SAME if findings and all(finding.holds for finding in findings) else Mark.OMITTED

@@ -1,0 +1,105 @@
+"""Carrying checks out: what each of them finds in what was answered. Pure."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from console.suites.dialogue.answer import Judgement, Output, Seen, seen_at_end, seen_in_turn
+from console.suites.dialogue.checks import own_rubric, parts_of, read_checks
+from console.suites.dialogue.finding import Finding
+from console.suites.dialogue.judging import check_judged
+from console.suites.dialogue.row import (
+    AnyCheck,
+    AnyOf,
+    Calls,
+    Choice,
+    Contains,
+    Equals,
+    JsonSchema,
+    Judged,
+    NotCalled,
+    NumberIs,
+    Regex,
+    Rubric,
+)
+from console.suites.dialogue.script import Script
+from console.suites.dialogue.text_checks import check_choice, check_contains, check_equals, check_number, check_regex
+
+
+def findings_by_turn(script: Script, output: Output) -> list[list[Finding]]:
+    """Return what the checks of each turn found; those at the end stand with the last turn.
+
+    A turn that was not played has no findings, and its checks hold nothing.
+    """
+    by_turn: list[list[Finding]] = []
+    for number, turn in enumerate(output.turns):
+        expected = script.turns[number].expect if number < len(script.turns) else []
+        by_turn.append(_evaluate(read_checks(expected), seen_in_turn(turn), script))
+    by_turn += [[_not_played()] for _ in script.turns[len(output.turns) :]]
+    at_end = _evaluate(read_checks(script.expect), seen_at_end(output), script)
+    if not by_turn:
+        by_turn.append([])
+    by_turn[-1] += at_end
+    return by_turn
+
+
+def _not_played() -> Finding:
+    return Finding("turn", False, "an answer", "", "not_played", "the turn was not played")
+
+
+def _evaluate(checks: Sequence[AnyCheck], seen: Seen, script: Script) -> list[Finding]:
+    judgements = iter(seen.judged)
+    return [_finding(check, seen, script, judgements) for check in checks]
+
+
+def _finding(check: AnyCheck, seen: Seen, script: Script, judgements: Iterator[Judgement]) -> Finding:
+    match check:
+        case Judged():
+            return check_judged(own_rubric(check) or script.rubric or Rubric(), next(judgements, None))
+        case AnyOf():
+            return _any_of([_finding(part, seen, script, judgements) for part in parts_of(check)])
+        case Calls() | NotCalled():
+            return _check_calls(check, seen, script.tools)
+        case _:
+            return _check_text(check, seen.text)
+
+
+def _check_text(check: Equals | Contains | Regex | NumberIs | Choice | JsonSchema, text: str) -> Finding:
+    match check:
+        case Equals():
+            return check_equals(check, text)
+        case Contains():
+            return check_contains(check, text)
+        case Regex():
+            return check_regex(check, text)
+        case NumberIs():
+            return check_number(check, text)
+        case Choice():
+            return check_choice(check, text)
+        case JsonSchema():
+            from console.suites.dialogue.json_check import check_json  # its library is slow to load
+
+            return check_json(check, text)
+
+
+def _check_calls(check: Calls | NotCalled, seen: Seen, tools: Sequence[dict[str, Any]]) -> Finding:
+    from console.suites.dialogue.calls_check import check_expected_calls, check_not_called
+
+    return (
+        check_expected_calls(check, seen.calls, tools)
+        if isinstance(check, Calls)
+        else check_not_called(check, seen.calls)
+    )
+
+
+def _any_of(parts: Sequence[Finding]) -> Finding:
+    """Return the first finding that holds, else what could not be decided, else why none holds."""
+    expected = " or ".join(part.expected for part in parts)
+    scores = {name: value for part in parts for name, value in part.scores.items()}
+    chosen = next((part for part in parts if part.holds), None) or next(
+        (part for part in parts if part.holds is None), None
+    )
+    if chosen is not None:
+        return replace(chosen, kind="any", expected=expected, scores=scores)
+    message = "none of these holds: " + "; ".join(part.message for part in parts)
+    return Finding("any", False, expected, parts[0].actual, parts[0].reason, message, parts[0].subject, scores=scores)

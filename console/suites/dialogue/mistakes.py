@@ -1,0 +1,135 @@
+"""What is wrong with rows: collected, so that a file is put right in one go. Place, field, what would fit."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar, cast
+
+import msgspec
+
+from console.core.fault import UsageError
+from console.core.suggestion import nearest
+
+FormT = TypeVar("FormT")
+SHOWN = 20
+"""How many mistakes are listed; of the others the number is said."""
+_WORDS = {
+    "str": "a text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "array": "a list",
+    "object": "a table",
+    "null": "nothing",
+}
+_EXPECTED = re.compile(r"Expected `([^`]+)`(?:, got `([^`]+)`)?")
+_PATH = re.compile(r" - at `\$?([^`]*)`$")
+_UNKNOWN = re.compile(r"unknown field `([^`]*)`")
+_MISSING = re.compile(r"missing required field `([^`]*)`")
+_LONGEST = 80
+"""Characters of a foreign value that a message shows."""
+
+
+@dataclass(slots=True)
+class Mistakes:
+    """The mistakes found so far."""
+
+    lines: list[str] = field(default_factory=list[str])
+    """The first of them, one sentence each."""
+    count: int = 0
+
+    def add(self, place: str, where: str, problem: str, hint: str = "") -> None:
+        """Take down a mistake.
+
+        Args:
+            place: file and line.
+            where: the field; empty where it is about the whole row.
+            problem: what is wrong, in words that follow the field.
+            hint: what would be right, a sentence.
+        """
+        self.count += 1
+        if len(self.lines) < SHOWN:
+            about = f"{where}: " if where else ""
+            self.lines.append(f"{place}: {about}{problem}" + (f"\n    {hint}" if hint else ""))
+
+    def raise_if_any(self, source: str) -> None:
+        """End the reading if there is a mistake.
+
+        Args:
+            source: what was read, for the first line.
+
+        Raises:
+            UsageError: it lists the mistakes.
+        """
+        if not self.count:
+            return
+        if self.count == 1:
+            raise UsageError(self.lines[0].strip())
+        rest = f"\n  … and {self.count - SHOWN} more" if self.count > SHOWN else ""
+        listed = "\n  ".join(self.lines)
+        raise UsageError(f"{source} has {self.count} mistakes:\n  {listed}{rest}")
+
+
+def shown(value: object) -> str:
+    """Return a foreign value for a message: on one line, and cut."""
+    text = value if isinstance(value, str) else repr(value)
+    return f"{text[:_LONGEST]!r}{'…' if len(text) > _LONGEST else ''}" if isinstance(value, str) else text[:_LONGEST]
+
+
+def convert(value: Any, form: type[FormT], where: str) -> FormT:
+    """Return a JSON value in a form.
+
+    Raises:
+        BadForm: it does not fit; says where and what would.
+    """
+    try:
+        return msgspec.convert(value, form)
+    except msgspec.ValidationError as error:
+        raise _bad_form(str(error), form, where) from None
+
+
+class BadForm(ValueError):
+    """A value that does not have the form that it must have."""
+
+    def __init__(self, where: str, problem: str, hint: str = "") -> None:
+        """Make one; the arguments are those of `Mistakes.add`."""
+        super().__init__(f"{where}: {problem}")
+        self.where, self.problem, self.hint = where, problem, hint
+
+
+def _bad_form(message: str, form: Any, where: str) -> BadForm:
+    path = match[1] if (match := _PATH.search(message)) else ""
+    where = f"{where}{path}".strip(".")
+    if match := _UNKNOWN.search(message):
+        return BadForm(where, f"has no field {shown(match[1])}", did_you_mean(match[1], _field_names(form)))
+    if match := _MISSING.search(message):
+        return BadForm(where, f"lacks the field `{match[1]}`")
+    if match := _EXPECTED.search(message):
+        expected = " or ".join(_WORDS.get(word, word) for word in match[1].split(" | "))
+        actual = f", not {_WORDS.get(match[2], match[2])}" if match[2] else message[match.end() :].split(" - at ")[0]
+        return BadForm(where, f"must be {expected}{actual}")
+    return BadForm(where, _PATH.sub("", message)[:1].lower() + _PATH.sub("", message)[1:])
+
+
+def _field_names(form: Any) -> Iterable[str]:
+    """Return the names of the fields of a form and of the forms in it."""
+    for kind in _structs_in(form, set()):
+        yield from kind.__struct_encode_fields__
+
+
+def _structs_in(form: Any, seen: set[Any]) -> set[type[msgspec.Struct]]:
+    if isinstance(form, type) and issubclass(form, msgspec.Struct):
+        if form in seen:
+            return set()
+        seen.add(form)
+        parts = [item.type for item in msgspec.structs.fields(form)]
+        return {form}.union(*(_structs_in(part, seen) for part in parts))
+    parts = cast(tuple[Any, ...], getattr(cast(Any, form), "__args__", ()))
+    return set[type[msgspec.Struct]]().union(*(_structs_in(part, seen) for part in parts))
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Return a hint with the nearest name, or with all of them."""
+    names = list(dict.fromkeys(names))
+    close = nearest(name, names)
+    return f"Did you mean {close}?" if close else f"It may have: {', '.join(names)}."

@@ -1,0 +1,49 @@
+"""A case as it is played and judged: a row with the defaults of its suite. `Case.data` holds it as JSON."""
+
+from typing import Any, cast
+
+import msgspec
+from msgspec import Struct, field
+
+from console.core.case import Case
+from console.core.chat import Message
+from console.suites.dialogue.row import CannedResult, Rubric, SimulatedAnswers, SimulatedUser
+
+
+class Turn(Struct, frozen=True, omit_defaults=True):
+    """One message of the user and the checks of the answer to it."""
+
+    user: str
+    expect: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+
+
+class Script(Struct, frozen=True, omit_defaults=True):
+    """What is asked in a case, and what is right."""
+
+    turns: list[Turn] = field(default_factory=list[Turn])
+    """Empty where the user is simulated."""
+    system: str = ""
+    messages: list[Message] = field(default_factory=list[Message])
+    """The chat before the first turn."""
+    tools: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    """As they are sent."""
+    tool_results: list[CannedResult] = field(default_factory=list[CannedResult])
+    user: SimulatedUser | None = None
+    expect: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    """Checks at the end of the conversation."""
+    rubric: Rubric | None = None
+    simulated: SimulatedAnswers | None = None
+    columns: dict[str, Any] = field(default_factory=dict[str, Any])
+    """What else the row says."""
+    variant: str = ""
+    """Which of the varied prompts this is."""
+
+
+def script_of(case: Case) -> Script:
+    """Return the script of a case."""
+    return msgspec.convert(case.data, Script)
+
+
+def data_of(script: Script) -> dict[str, Any]:
+    """Return a script as the data of a case."""
+    return cast(dict[str, Any], msgspec.to_builtins(script))

@@ -1,0 +1,99 @@
+"""The dialogue format as a suite: rows in, conversations played, checks applied."""
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from console.core.case import Case, Setting
+from console.core.comparison import Comparison
+from console.core.outcome import Verdict
+from console.suites.dialogue.dataset import Dataset
+from console.suites.dialogue.script import script_of
+from console.suites.modes import NATIVE
+from console.suites.suite import Category, Estimate, Mode, Option, Report, Result, SuiteEntry
+
+if TYPE_CHECKING:
+    from console.suites.stage import Stage
+
+
+class DialogueSuite:
+    """One folder with rows."""
+
+    def __init__(self, entry: SuiteEntry) -> None:
+        """Open a catalogue line; files are read when first needed."""
+        self._entry = entry
+
+    @property
+    def entry(self) -> SuiteEntry:
+        """The catalogue line; once the rows have been read with their digest, so that a resumed run has the same."""
+        if not self.dataset.is_read:
+            return self._entry
+        return replace(self._entry, source={**self._entry.source, "digest": self.dataset.digest})
+
+    @property
+    def options(self) -> tuple[Option, ...]:
+        """What a run may set."""
+        return ()
+
+    def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
+        """No other model takes part."""
+        del options
+        return ()
+
+    def modes(self) -> Sequence[Mode]:
+        """Tools are always native: a row's checks are of calls, not of how they are written."""
+        return (Mode(NATIVE, "native tools", NATIVE),)
+
+    def categories(self) -> Sequence[Category]:
+        """The categories in the order of the rows."""
+        counts: dict[str, int] = {}
+        for case in self.dataset.cases():
+            counts[case.category] = counts.get(case.category, 0) + 1
+        return [Category(name, count) for name, count in counts.items()]
+
+    def cases(self, categories: Sequence[str], setting: Setting) -> Sequence[Case]:
+        """All cases in the order of the rows."""
+        del categories, setting
+        return self.dataset.cases()
+
+    def estimate(self, case: Case, setting: Setting) -> Estimate:
+        """Expected calls and tokens of one case."""
+        del setting
+        from console.suites.dialogue.estimate import estimate
+
+        return estimate(script_of(case))
+
+    async def play(self, case: Case, stage: "Stage", setting: Setting) -> Any:
+        """Hold the conversation."""
+        del setting
+        from console.suites.dialogue.play import Player
+
+        return await Player(script_of(case), stage).play()
+
+    def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
+        """Apply the checks."""
+        del setting
+        from console.suites.dialogue.score import score
+
+        return score(script_of(case), output)
+
+    def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
+        """Lay expected beside actual."""
+        del setting
+        from console.suites.dialogue.compare import compare
+
+        return compare(script_of(case), output, verdict)
+
+    def report(self, results: Sequence[Result], setting: Setting) -> Report:
+        """Aggregate."""
+        del setting
+        from console.suites.dialogue.report import report
+
+        return report(results)
+
+    @cached_property
+    def dataset(self) -> Dataset:
+        """The files of the suite's folder."""
+        return Dataset(self._entry.folder)
