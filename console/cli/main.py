@@ -14,10 +14,15 @@ from types import FrameType
 from console import __version__
 from console.cli import open_files
 from console.cli.exitcode import Exit
-from console.cli.output import Output, silence_stdout
+from console.cli.output import Output, separate_prints, silence_stdout
 from console.cli.parser import Arguments, is_interactive, parse
 from console.cli.stack import ensure_stack
 from console.core.fault import Fault, UsageError
+
+
+class Signalled(SystemExit):
+    """A signal asked us to leave: told apart from a `sys.exit` in a suite's code, which costs what was asked of it."""
+
 
 _SIGNALS = {"SIGTERM": Exit.TERMINATED, "SIGHUP": Exit.HANGUP}
 
@@ -29,7 +34,8 @@ def run(argv: Sequence[str]) -> int:
         open_files.claim()
         args = parse(argv)
         ensure_stack()
-        return _dispatch(args)
+        with separate_prints():
+            return _dispatch(args)
     except UsageError as error:
         Output().warn(f"eval-console: {error}")
         return Exit.USAGE
@@ -88,7 +94,7 @@ def _install_signal_handlers() -> None:
     for name, code in _SIGNALS.items():
 
         def leave(_number: int, _frame: FrameType | None, code: Exit = code) -> None:
-            raise SystemExit(int(code))
+            raise Signalled(int(code))
 
         signal.signal(getattr(signal, name), leave)
 

@@ -2,13 +2,16 @@
 
 Data go to stdout, talk to stderr. JSON is ASCII-escaped, so that no control character reaches a terminal through it.
 The few escape sequences that are written, for colours and the progress line, are put around text that is clean already.
+What a suite's code prints goes neither way: `separate_prints` keeps it from the terminal and from JSON.
 """
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
 from typing import Any, TextIO
 
+from console.core.prints import keep_print
 from console.core.text import visible, visible_file, visible_line
 
 _CLEAR_LINE = "\r\x1b[K"
@@ -59,8 +62,9 @@ class Output:
         import json  # here, as the app comes this way, too, and needs none
 
         try:
+            stream = _terminal(sys.stdout)
             for value in values:
-                sys.stdout.write(json.dumps(value) + "\n")
+                stream.write(json.dumps(value) + "\n")
         finally:
             sys.stdout.flush()
 
@@ -90,8 +94,41 @@ def silence_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+class _SeparatedStream:
+    """A standard stream without what foreign code prints while it is collected (see `core.prints`)."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        return len(text) if keep_print(text) else self.stream.write(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+@contextmanager
+def separate_prints() -> Generator[None]:
+    """Keep what suites print from stdout and stderr meanwhile; what is written by `Output` is not touched."""
+    streams: Any = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = (_SeparatedStream(stream) for stream in streams)  # pyright: ignore[reportAttributeAccessIssue]
+    try:
+        yield
+    finally:
+        sys.stdout, sys.stderr = streams
+
+
+def _terminal(stream: TextIO) -> TextIO:
+    return stream.stream if isinstance(stream, _SeparatedStream) else stream
+
+
 def _write(stream: TextIO, text: str) -> None:
     """Write and flush, so that a pipe sees each line; characters the terminal cannot show are escaped."""
+    stream = _terminal(stream)
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
     stream.flush()

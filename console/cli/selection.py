@@ -32,6 +32,7 @@ class PresetArguments(BudgetArguments):
     mode: str | None
     option: list[str]
     judge: list[str]
+    user: str | None
     embedding: str | None
     name: str | None
     queue: bool
@@ -61,6 +62,7 @@ def add_preset_arguments(parser: argparse.ArgumentParser) -> None:
                      help="a suite option, or suite/option; V is JSON or text")  # fmt: skip
     how.add_argument("--judge", action="append", default=[], metavar="NAME",
                      help="model for the role judge; a second one grades too and decides nothing")  # fmt: skip
+    how.add_argument("--user", metavar="NAME", help="model for the role user, which plays a simulated user")
     how.add_argument("--embedding", metavar="NAME", help="model for the role embedding")
     how.add_argument("--name", metavar="TEXT", help="name of the run")
     how.add_argument("--queue", action="store_true", help="play in the background, after what is queued already")
@@ -94,6 +96,8 @@ def preset_of(args: PresetArguments) -> Preset:
     elif args.seed is not None:
         changed["seed"] = args.seed
     roles: dict[str, str] = dict(zip(("judge", "second_judge"), args.judge, strict=False))
+    if args.user is not None:
+        roles["user"] = args.user
     if args.embedding is not None:
         roles["embedding"] = args.embedding
     return dataclasses.replace(

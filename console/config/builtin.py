@@ -12,6 +12,7 @@ PERSONAS = {
     "rambling": "talks around its answers, thinks aloud, sometimes cannot be decoded",
     "broken": "rate limits, cut streams, garbage and silence",
     "judge": "grades answers for AidanBench",
+    "user": "plays the user of a conversation",
     "embedding": "turns texts into vectors for AidanBench",
 }
 """What each simulated model is like, in a few words."""

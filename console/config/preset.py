@@ -24,7 +24,7 @@ from console.core.fault import UsageError
 from console.core.run import Budget
 from console.core.suggestion import nearest
 
-ROLES = ("judge", "second_judge", "embedding")
+ROLES = ("judge", "second_judge", "user", "embedding")
 """Roles that an option of `run` names a model for; the second `--judge` is the second judge."""
 
 

@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from console.core.case import Setting
 from console.core.fault import Fault, FaultKind, UsageError
 from console.core.outcome import Outcome, Verdict
+from console.core.prints import Printed, collect_prints
 from console.core.record import Finished
 from console.core.run import ModelFacts
 from console.engine.budget import BudgetReached, cost_of, cost_of_embedding
@@ -14,7 +15,7 @@ from console.engine.queue import Job
 from console.engine.readable import check_readable
 from console.engine.recorded_effects import ConversationEffects
 from console.engine.stage import JournaledStage, StageContext
-from console.suites.guard import SuiteError, describe_error
+from console.suites.guard import SuiteError, describe_error, is_of_code
 from console.suites.suite import NamesStates, ScoresSlowly, Suite
 
 _LONG = 20_000
@@ -44,6 +45,7 @@ class Conversation:
         self.stage = JournaledStage(job.key, recorded, context, setting.edit, states)
         self.fault: Fault | None = None
         self._began = time.monotonic()
+        self._printed = Printed()
 
     async def play(self) -> Finished:
         """Play and judge.
@@ -53,7 +55,7 @@ class Conversation:
             asyncio.CancelledError: it was stopped.
         """
         try:
-            output = await self.suite.play(self.job.case, self.stage, self.setting)
+            output = await self._play()
             return self.finished(await self._score(output), output)
         except BudgetReached:
             raise
@@ -64,9 +66,15 @@ class Conversation:
             return self.finished(broken(Fault(FaultKind.SUITE, self.context.redact(str(error)))))
         except UsageError as error:
             return self.finished(broken(Fault(FaultKind.DATA, str(error))))
-        except Exception as error:  # a fault in a suite's code costs one rollout, never the run
+        except (Exception, SystemExit) as error:  # a fault in a suite's code costs one rollout, never the run
+            if not is_of_code(error):
+                raise
             text = self.context.redact(describe_error(error, self.suite))
             return self.finished(broken(Fault(FaultKind.SUITE, text)))
+
+    async def _play(self) -> Any:
+        with collect_prints() as self._printed:
+            return await self.suite.play(self.job.case, self.stage, self.setting)
 
     async def _score(self, output: Any) -> Verdict:
         if self.recorded.unused:
@@ -83,6 +91,8 @@ class Conversation:
         Raises:
             SuiteError: the verdict or the output could not be read again.
         """
+        if printed := self._printed.text:
+            self.stage.note("printed", printed.encode("utf-8", "backslashreplace").decode())
         costs = [
             cost_of(reply, self.context.facts(role)) for role, replies in self.stage.spent.items() for reply in replies
         ]

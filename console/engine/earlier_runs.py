@@ -1,5 +1,6 @@
 """What earlier runs of a suite tell of how two runs differ, for what a new one can show."""
 
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -14,6 +15,7 @@ _MOST_RUNS = 60
 """So many of the newest runs are looked at."""
 _MOST_BYTES = 32_000_000
 """Longer journals are not read for this."""
+_RUNS_FOR_USE = 5
 _ENOUGH_CASES = 20
 """Two runs must share so many graded cases."""
 Slot = tuple[str, int]
@@ -42,6 +44,31 @@ def detectable(root: Path, suite: str, cases: int, rollouts: int) -> Detectable:
     if within is None:
         return Detectable(cases, rollouts, discordance, is_measured=True)
     return Detectable(cases, rollouts, discordance, min(1.0, 2 * within / discordance), is_measured=True)
+
+
+@dataclass(frozen=True, slots=True)
+class EarlierUse:
+    """What a rollout of a suite took on average, all roles together."""
+
+    runs: int
+    """How many earlier runs this rests on."""
+    calls: float
+    input_tokens: float
+    output_tokens: float
+
+
+def earlier_use(root: Path, suite: str) -> EarlierUse | None:
+    """Return what rollouts of a suite took in its newest completed runs; None when there is no such run."""
+    tallies = [summary.tally for _, summary in _completed(root, suite)[:_RUNS_FOR_USE]]
+    rollouts = sum(tally.graded for tally in tallies)
+    if not rollouts:
+        return None
+    return EarlierUse(
+        len(tallies),
+        sum(tally.calls for tally in tallies) / rollouts,
+        sum(tally.input_tokens for tally in tallies) / rollouts,
+        sum(tally.output_tokens for tally in tallies) / rollouts,
+    )
 
 
 def _completed(root: Path, suite: str) -> list[tuple[RunFolder, Summary]]:

@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from console.config.model import ModelConfig
-from console.core.case import Setting
+from console.core.case import Case, Setting
 from console.core.fault import UsageError
 from console.core.price import price_of
 from console.core.run import ModelFacts
 from console.core.statistics.power import Detectable
-from console.engine.earlier_runs import detectable
+from console.engine.earlier_runs import detectable, earlier_use
 from console.engine.plan import Plan, PreparedRun, prepare
 from console.suites.suite import Estimate, OffersProtocols
 
@@ -43,6 +43,8 @@ class RunForecast:
     """Where the run stops; None: nowhere."""
     protocols: Mapping[str, "RunForecast"] = field(default_factory=dict[str, "RunForecast"])
     """The same run by each protocol that the suite offers, the chosen one included; empty when it has but one."""
+    basis: str = ""
+    """What calls and tokens rest on, in words, where the suite itself gives no estimate."""
     detectable: Detectable | None = None
     """What it can show beside another run of the same cases; None where a score stands for passing."""
 
@@ -130,8 +132,13 @@ def forecast_runs(plans: Sequence[Plan], is_stale: Callable[[], bool] = never) -
         else:
             total.runs.append(forecast_of(prepared))
             total.models.append(prepared.models)
-            total.warnings += [warning for warning in prepared.warnings if warning not in total.warnings]
+            notes = [*prepared.warnings, *_basis_notes(total.runs[-1])]
+            total.warnings += [warning for warning in notes if warning not in total.warnings]
     return total
+
+
+def _basis_notes(run: RunForecast) -> list[str]:
+    return [f"{run.suite}: {run.basis}"] if run.basis else []
 
 
 def forecast_of(prepared: PreparedRun) -> RunForecast:
@@ -155,7 +162,7 @@ def _forecast(prepared: PreparedRun, setting: Setting) -> RunForecast:
     step = max(len(cases) // _MOST_ESTIMATED, 1)
     sample = cases[::step]
     scale = len(cases) / len(sample) * manifest.rollouts
-    estimates = [prepared.suite.estimate(case, setting) for case in sample]
+    estimates, basis = _estimates(prepared, sample, setting)
     by_role: dict[str, list[Estimate]] = {"model": estimates}
     for estimate in estimates:
         for role, part in estimate.roles.items():
@@ -177,7 +184,24 @@ def _forecast(prepared: PreparedRun, setting: Setting) -> RunForecast:
         unpriced=tuple(dict.fromkeys(facts[role].name for role, cost in costs.items() if cost is None)),
         simulated=all(facts[role].simulated for role in used),
         cap_usd=manifest.budget.cost_usd,
+        basis=basis,
     )
+
+
+def _estimates(prepared: PreparedRun, sample: Sequence[Case], setting: Setting) -> tuple[list[Estimate], str]:
+    """Return what each case will take and, where the suite does not know, what that rests on, in words."""
+    own = [prepared.suite.estimate(case, setting) for case in sample]
+    known_to_suite = [estimate for estimate in own if estimate is not None]
+    if len(known_to_suite) == len(own):
+        return known_to_suite, ""
+    use = earlier_use(prepared.runs_root, prepared.manifest.suite)
+    if use is None:
+        usual = Estimate(1, 0, 0)
+        words = "the suite gives no estimate and no run of it has ended yet: at least one call for each case"
+    else:
+        usual = Estimate(use.calls, use.input_tokens, use.output_tokens)
+        words = f"estimated from {use.runs} earlier run{'s' if use.runs > 1 else ''} of the suite"
+    return [usual if estimate is None else estimate for estimate in own], words
 
 
 def _sum(parts: Sequence[Estimate], name: str, scale: float) -> float:

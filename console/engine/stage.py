@@ -128,7 +128,13 @@ class CallWatch:
 
 _CUT = frozenset({"length", "content_filter"})
 """Ends of a reply that are not the model's own."""
-_STATES = {"model": "asking", "judge": "judging", "second_judge": "judging", "embedding": "embedding"}
+_STATES = {
+    "model": "asking",
+    "judge": "judging",
+    "second_judge": "judging",
+    "user": "user writing",
+    "embedding": "embedding",
+}
 
 
 class JournaledStage:

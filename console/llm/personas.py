@@ -103,12 +103,19 @@ def judge(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
     return PlannedReply(content=grade(_last_question(request), rng))
 
 
+def user(request: ChatRequest, rng: Random, number: int) -> PlannedReply:
+    """Writes what the suite has scripted for its simulated user."""
+    del number
+    return _plan_reply(request, _pick_utterance(request, rng, right=True))
+
+
 PERSONAS: dict[str, Persona] = {
     "careful": careful,
     "hasty": hasty,
     "rambling": rambling,
     "broken": broken,
     "judge": judge,
+    "user": user,
     "embedding": careful,
 }
 """By the `model_id` of a simulated model."""

@@ -3,7 +3,8 @@
 A dataset is a folder; its name is the suite's name. Folders are looked for in the user's data folders, among the
 bundled and among the pulled ones, which may share a folder; of two with the same name the first found counts, and the
 other is reported. Formats are ours, imported only when one of their suites is opened, or those of installed packages
-(see `suites.plugins`).
+(see `suites.plugins`). In place of a format, a folder may name a module of its own, which runs only when it was allowed
+(see `suites.allowed`).
 """
 
 import importlib
@@ -18,6 +19,8 @@ from console.config.paths import find_data_roots
 from console.core.fault import UsageError
 from console.core.run import Manifest
 from console.core.suggestion import nearest
+from console.suites.allowed import check_allowed
+from console.suites.folder_code import FolderCode, open_folder
 from console.suites.guard import guard
 from console.suites.plugins import broken_formats, open_plugin, points
 from console.suites.suite import DemoRun, Suite, SuiteEntry
@@ -28,6 +31,9 @@ _FORMATS = {
     "cavebench": "console.suites.cavebench.suite:CaveBenchSuite",
     "dialogue": "console.suites.dialogue.suite:DialogueSuite",
 }
+
+PYTHON = "python"
+"""Format of suites that are code of their own folder."""
 
 
 class OfficialSuite(msgspec.Struct, frozen=True):
@@ -96,11 +102,20 @@ class Catalog:
         Raises:
             UsageError: no such suite (with the nearest name or the pull that brings it), a damaged `suite.toml`, or
                 a format nobody offers.
+            NotAllowed: its folder has code that nobody allowed to run.
+        """
+        return _open(self.entry(name))
+
+    def entry(self, name: str) -> SuiteEntry:
+        """Return the entry of a suite by name.
+
+        Raises:
+            UsageError: no such suite, or a damaged `suite.toml`.
         """
         entry = self._scan().get(name)
         if entry is None:
             raise self._damaged.get(name) or self._unknown(name)
-        return _open(entry)
+        return entry
 
     def open_format(self, name: str) -> Suite | None:
         """Open a format without any data, for what it can do without; None when there is no such format."""
@@ -159,10 +174,12 @@ def read_entry(folder: Path, origin: str = "user") -> SuiteEntry:
     """
     place = folder / "suite.toml"
     table = read_suite_toml(folder)
-    form = _text(table, "format", place)
-    if not form:
+    form, module = _text(table, "format", place), _text(table, "module", place)
+    if bool(form) == bool(module):
         raise UsageError(
-            "has no `format`", where=str(place), hint=f'Add a line such as format = "{next(iter(_FORMATS))}".'
+            "has both `format` and `module`" if form else "has no `format`",
+            where=str(place),
+            hint=f'Write one of them, such as format = "{next(iter(_FORMATS))}" or module = "suite.py".',
         )
     comparable = table.get("comparable", False)
     source = table.get("source", {})
@@ -171,9 +188,10 @@ def read_entry(folder: Path, origin: str = "user") -> SuiteEntry:
     facts = {str(key): str(value) for key, value in cast(dict[str, Any], source).items()}
     return SuiteEntry(
         name=folder.name,
-        format=form,
+        format=form or PYTHON,
         folder=folder,
         title=_text(table, "title", place) or folder.name,
+        module=module,
         origin=_text(table, "origin", place) or origin,
         comparable=comparable,
         source=facts,
@@ -232,6 +250,8 @@ def _text(table: dict[str, Any], key: str, place: Path) -> str:
 
 
 def _open(entry: SuiteEntry) -> Suite:
+    if entry.module:
+        return _open_module(entry)
     if entry.format in _FORMATS:
         module, _, attribute = _FORMATS[entry.format].partition(":")
         return guard(getattr(importlib.import_module(module), attribute)(entry))
@@ -243,3 +263,10 @@ def _open(entry: SuiteEntry) -> Suite:
     close = nearest(entry.format, names)
     hint = f"Did you mean {close}?" if close else f"Known formats: {', '.join(names)}."
     raise UsageError(f"nobody offers the format {entry.format!r}", where=str(entry.folder / "suite.toml"), hint=hint)
+
+
+def _open_module(entry: SuiteEntry) -> Suite:
+    """Open a suite by the code of its folder; its source then names the code, so that a run is not resumed by other."""
+    code = FolderCode(entry)
+    check_allowed(code, entry)
+    return guard(open_folder(code, msgspec.structs.replace(entry, source={**entry.source, "code": code.digest[:16]})))

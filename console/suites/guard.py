@@ -1,7 +1,8 @@
 """Faults in a suite's own code: each costs what was asked of the suite, is named with file and line, and nothing else.
 
 A suite from the catalogue is always guarded, a built-in one too. What it raises by intention (`UsageError`, `Fault`)
-passes; any other exception of it becomes a `SuiteError`, or text where a comparison or a report would be drawn.
+passes; any other exception of it, a `sys.exit`, and a value of a type that the protocol does not name becomes a
+`SuiteError`, or text where a comparison or a report would be drawn. What it prints is kept from the terminal.
 """
 
 import sys
@@ -13,6 +14,8 @@ from typing import Any, cast
 
 from console.core.comparison import Comparison
 from console.core.fault import Fault, UsageError
+from console.core.prints import collect_prints
+from console.suites.returned import WrongType, check_item, checked
 from console.suites.suite import Report, Suite
 
 _HINT = "This is a fault in the suite's own code."
@@ -20,6 +23,11 @@ _HINT = "This is a fault in the suite's own code."
 
 class SuiteError(UsageError):
     """A suite's code failed where no rollout was being played."""
+
+
+def is_of_code(error: BaseException) -> bool:
+    """Whether an exception arose in somebody's code: also a `sys.exit`, but not a signal that asks us to leave."""
+    return isinstance(error, Exception) or type(error) is SystemExit
 
 
 def guard(suite: Suite) -> Suite:
@@ -30,11 +38,15 @@ def guard(suite: Suite) -> Suite:
 def describe_error(error: BaseException, suite: Suite) -> str:
     """Return an exception of a suite's code in one line, with the innermost place in that code."""
     place, raised = place_of(error, suite)
+    if isinstance(error, WrongType):
+        return f"{error} ({place})"
     return f"{type(error).__name__}: {error}" + (f" ({place}{raised})" if place else "")
 
 
 def place_of(error: BaseException, suite: Suite) -> tuple[str, str]:
     """Return file, line and function of the suite at which an exception arose, and where it was raised if elsewhere."""
+    if isinstance(error, WrongType):
+        return error.place, ""
     frames = traceback.extract_tb(error.__traceback__)
     if not frames:
         return "", ""
@@ -95,26 +107,39 @@ def _guarded_method(suite: Suite, name: str, method: Callable[..., Any]) -> Call
     @wraps(method)
     def guarded(*args: Any, **kwargs: Any) -> Any:
         try:
-            value = method(*args, **kwargs)
+            with collect_prints():
+                value = checked(name, method, method(*args, **kwargs))
         except (UsageError, Fault):
             raise
-        except Exception as error:
+        except (Exception, SystemExit) as error:
+            if not is_of_code(error):
+                raise
             return _in_place_of(suite, name, error)
-        return _guarded_iterator(suite, name, cast(Iterator[Any], value)) if isinstance(value, Iterator) else value
+        if isinstance(value, Iterator):
+            return _guarded_iterator(suite, name, method, cast(Iterator[Any], value))
+        return value
 
     return guarded
 
 
-def _guarded_iterator(suite: Suite, name: str, values: Iterator[Any]) -> Iterator[Any]:
-    try:
-        yield from values
-    except (UsageError, Fault):
-        raise
-    except Exception as error:
-        raise _error(suite, name, error) from error
+def _guarded_iterator(suite: Suite, name: str, method: Callable[..., Any], values: Iterator[Any]) -> Iterator[Any]:
+    while True:
+        try:
+            with collect_prints():
+                value = next(values)
+                check_item(name, method, value)
+        except StopIteration:
+            return
+        except (UsageError, Fault):
+            raise
+        except (Exception, SystemExit) as error:
+            if not is_of_code(error):
+                raise
+            raise _error(suite, name, error) from error
+        yield value
 
 
-def _in_place_of(suite: Suite, name: str, error: Exception) -> Comparison | Report:
+def _in_place_of(suite: Suite, name: str, error: BaseException) -> Comparison | Report:
     """Return what is drawn instead of what a suite could not make.
 
     Raises:
@@ -127,7 +152,8 @@ def _in_place_of(suite: Suite, name: str, error: Exception) -> Comparison | Repo
     raise _error(suite, name, error) from error
 
 
-def _error(suite: Suite, name: str, error: Exception) -> SuiteError:
+def _error(suite: Suite, name: str, error: BaseException) -> SuiteError:
     place, raised = place_of(error, suite)
-    message = f"`{name}` of the suite {suite.entry.name} failed: {type(error).__name__}: {error}{raised}"
+    cause = str(error) if isinstance(error, WrongType) else f"{type(error).__name__}: {error}"
+    message = f"`{name}` of the suite {suite.entry.name} failed: {cause}{raised}"
     return SuiteError(message, where=place, hint=_HINT)

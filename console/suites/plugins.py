@@ -1,15 +1,14 @@
 """Formats of other packages, which may fail in any way: each costs itself, never the program.
 
 A package offers a format by the entry point group `eval_console.suites`: a callable that takes the `SuiteEntry` and
-returns the `Suite`. Its code runs at import, in a thread of its own, because code that hangs there cannot be stopped;
-it is left behind after `LOAD_S` seconds and the format is taken for broken as long as the program runs.
+returns the `Suite`. A format whose import hangs is taken for broken as long as the program runs.
 """
 
-import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from console.core.fault import UsageError
+from console.suites.loading import LoadError, lacking_parts, run_limited
 from console.suites.suite import Suite, SuiteEntry
 
 if TYPE_CHECKING:
@@ -17,13 +16,9 @@ if TYPE_CHECKING:
 
 GROUP = "eval_console.suites"
 """Entry point group of formats from other packages."""
-LOAD_S = 10.0
-"""Longest time that importing a format may take."""
 _HINT = "Repair or remove the package that offers it."
-_PARTS = ("entry", "options", "roles", "categories", "cases", "estimate", "play", "score", "compare", "report")
-"""What every suite has, see suites/suite.py."""
 
-_hung: set[str] = set()
+_hung: dict[str, LoadError] = {}
 
 
 def points() -> "list[EntryPoint]":
@@ -57,42 +52,25 @@ def open_plugin(point: "EntryPoint", entry: SuiteEntry) -> Suite:
         raise
     except Exception as error:
         raise _refusal(point, f"cannot open {entry.name}: {type(error).__name__}: {error}") from error
-    lacking = [name for name in _PARTS if not hasattr(suite, name)]
-    if lacking:
+    if lacking := lacking_parts(suite):
         raise _refusal(point, f"is made for another version of this program: its suites lack {', '.join(lacking)}")
     return suite
 
 
 def load_point(point: "EntryPoint") -> Callable[..., Any]:
-    """Import the code behind an entry point, for at most `LOAD_S` seconds.
+    """Import the code behind an entry point, within a time limit.
 
     Raises:
         UsageError: it cannot be loaded, or its import hangs; names format and package.
     """
     if point.value in _hung:
-        raise _hangs(point)
-    loaded: list[Any] = []
-    failed: list[BaseException] = []
-
-    def load() -> None:
-        try:
-            loaded.append(point.load())
-        except BaseException as error:  # an import may even call sys.exit
-            failed.append(error)
-
-    thread = threading.Thread(target=load, name=f"format {point.name}", daemon=True)
-    thread.start()
-    thread.join(LOAD_S)
-    if failed:
-        raise _refusal(point, f"cannot be loaded: {type(failed[0]).__name__}: {failed[0]}")
-    if not loaded:
-        _hung.add(point.value)
-        raise _hangs(point)
-    return loaded[0]
-
-
-def _hangs(point: "EntryPoint") -> UsageError:
-    return _refusal(point, f"cannot be loaded: its import did not end within {LOAD_S:.0f} s")
+        raise _refusal(point, f"cannot be loaded: {_hung[point.value].message}")
+    try:
+        return run_limited(point.load)
+    except LoadError as error:
+        if error.hangs:
+            _hung[point.value] = error
+        raise _refusal(point, f"cannot be loaded: {error.message}") from error
 
 
 def _refusal(point: "EntryPoint", problem: str) -> UsageError:

@@ -67,9 +67,11 @@ class SuiteEntry(msgspec.Struct, frozen=True):
 
     name: str
     format: str
-    """The name of one of our formats, or of an installed entry point."""
+    """The name of one of our formats, or of an installed entry point; `python` for a suite with a module."""
     folder: Path
     title: str
+    module: str = ""
+    """File of the folder whose code is the suite, such as `suite.py` or `suite.py:Class`; empty: its format is."""
     origin: str = "bundled"
     """`bundled`, `pulled` or `user`."""
     comparable: bool = False
@@ -374,8 +376,8 @@ class Suite(Protocol):
         """
         ...
 
-    def estimate(self, case: Case, setting: Setting) -> Estimate:
-        """Expected calls and tokens of one case."""
+    def estimate(self, case: Case, setting: Setting) -> Estimate | None:
+        """Expected calls and tokens of one case; None: the suite does not know, and earlier runs tell."""
         ...
 
     async def play(self, case: Case, stage: Stage, setting: Setting) -> Any:

@@ -9,7 +9,7 @@ import pytest
 from console.config.models import facts, key_state, load_models
 from console.config.secrets import resolve_key
 
-SIMULATED = {"sim/careful", "sim/hasty", "sim/rambling", "sim/broken", "sim/judge", "sim/embedding"}
+SIMULATED = {"sim/careful", "sim/hasty", "sim/rambling", "sim/broken", "sim/judge", "sim/user", "sim/embedding"}
 BUILT_IN = SIMULATED | {"local/minilm"}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from console.core.fault import UsageError
-from console.suites import plugins
+from console.suites import loading
 from console.suites.catalog import Catalog
 from console.suites.plugins import GROUP
 from console.suites.suite import DemoRun
@@ -142,7 +142,7 @@ def test_a_plugin_that_misbehaves_at_import_costs_only_itself(
     module = f"plugin_{tmp_path.name.replace('-', '_')}"
     (tmp_path / f"{module}.py").write_text(code)
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setattr(plugins, "LOAD_S", 0.1 if "wait" in code else 60.0)
+    monkeypatch.setattr(loading, "LOAD_S", 0.1 if "wait" in code else 60.0)
     _install(monkeypatch, "theirs", f"{module}:Suite")
     _dataset(places.user[0], "plugged", 'format = "theirs"\n')
     _dataset(places.user[0], "sound")
@@ -151,7 +151,7 @@ def test_a_plugin_that_misbehaves_at_import_costs_only_itself(
     [warning] = catalog.warnings
     assert "'theirs'" in warning
     assert said in warning
-    monkeypatch.setattr(plugins, "LOAD_S", 60.0)
+    monkeypatch.setattr(loading, "LOAD_S", 60.0)
     with pytest.raises(UsageError, match="'theirs'"):  # at once: what hung is not waited for again
         catalog.open("plugged")
     assert catalog.open("sound").entry.name == "sound"

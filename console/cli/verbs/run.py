@@ -137,7 +137,8 @@ def _show_forecast(output: Output, forecast: "Forecast") -> int:
     if not output.machine:
         for run in forecast.runs:
             output.text(_forecast_text(run))
-            for line in (*_protocol_lines(run), *_detectable_lines(run)):
+            basis = [f"  {run.basis}"] if run.basis else []
+            for line in (*basis, *_protocol_lines(run), *_detectable_lines(run)):
                 output.text(line)
         if len(forecast.runs) > 1:
             output.text(f"together: {_total_text(forecast)}")
@@ -149,6 +150,7 @@ def _show_forecast(output: Output, forecast: "Forecast") -> int:
             "cases": run.cases,
             "rollouts": run.rollouts,
             **_numbers(run),
+            **({"basis": run.basis} if run.basis else {}),
             **_detectable_numbers(run),
             **(
                 {"protocols": {name: _numbers(other) for name, other in run.protocols.items()}} if run.protocols else {}

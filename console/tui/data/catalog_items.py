@@ -224,8 +224,8 @@ def _lines_of(book: "ModelBook", key_state: "KeyStateOf") -> list[ModelLine]:
 
 
 def _can_be_asked(model: "ModelConfig") -> bool:
-    """Judges and embeddings that come with the program are roles, not models to evaluate."""
-    return model.provider != "local" and not (model.simulated and model.model_id in ("judge", "embedding"))
+    """Judges, users and embeddings that come with the program are roles, not models to evaluate."""
+    return model.provider != "local" and not (model.simulated and model.model_id in ("judge", "user", "embedding"))
 
 
 def _model_line(model: "ModelConfig", state: "KeyState") -> ModelLine:

@@ -268,7 +268,7 @@ def _mode_field(modes: Sequence[Mode]) -> Field:
 
 def _role_field(role: str, models: Models) -> Field:
     names = tuple(line.name for line in models.lines if line.ready)
-    choices = ("", f"sim/{role}", *names) if role in ("judge", "embedding") else ("", *names)
+    choices = ("", f"sim/{role}", *names) if role in ("judge", "user", "embedding") else ("", *names)
     meaning = "the model that plays this role; empty: as the suite says"
     return Field(f"role:{role}", role, "", meaning, f"--{role}", str, choices)
 

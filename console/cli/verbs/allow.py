@@ -1,0 +1,61 @@
+"""Let the code of a suite's folder run, as it is now; changed code asks again.
+
+A folder whose suite.toml names a module is a suite in Python. It runs inside this program, with your rights and keys,
+so read it first. It is tried once in a process of its own before it is allowed.
+"""
+
+import argparse
+
+from console.cli.exitcode import Exit
+from console.cli.parser import Arguments
+from console.config.paths import find_data_roots
+from console.core.fault import UsageError
+from console.suites.allowed import RUNS_WHERE, allow, revoke
+from console.suites.catalog import Catalog
+from console.suites.code_trial import try_code
+from console.suites.folder_code import FolderCode
+
+
+class AllowArguments(Arguments):
+    """Options of `allow`."""
+
+    suite: str
+    revoke: bool
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this verb."""
+    parser.add_argument("suite", metavar="SUITE", help="a suite whose folder has code")
+    parser.add_argument("--revoke", action="store_true", help="take it back: the code may run no more")
+
+
+def run(args: AllowArguments) -> int:
+    """Try the code, then record its digest.
+
+    Raises:
+        UsageError: no such suite, one without code, or code that cannot be loaded.
+    """
+    entry = Catalog(find_data_roots(args.data)).entry(args.suite)
+    if not entry.module:
+        raise UsageError(
+            f"the suite {entry.name} has no code of its own: there is nothing to allow", where=str(entry.folder)
+        )
+    code = FolderCode(entry)
+    if args.revoke:
+        was_allowed = revoke(code)
+        args.output.text(f"{entry.name}: {'may run no more' if was_allowed else 'was not allowed'}")
+        return Exit.OK
+    trial = try_code(entry)
+    allow(code)
+    if args.json:
+        args.output.data(
+            {"suite": entry.name, "digest": code.digest, "files": list(code.sources), "cases": trial.cases}
+        )
+        return Exit.OK
+    if trial.printed:
+        args.output.say(f"it printed: {trial.printed}")
+    args.output.text(f"{entry.name}: allowed, {trial.cases} cases. {RUNS_WHERE}")
+    for name, source in code.sources.items():
+        args.output.text(f"  {name}  {len(source.splitlines())} lines")
+    args.output.text(f"  digest {code.digest[:16]}; any change of these files asks again")
+    return Exit.OK

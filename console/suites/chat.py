@@ -1,0 +1,222 @@
+"""A conversation with a model for suites of somebody's own: turns, tools that are Python functions, a simulated user.
+
+Everything that is not deterministic goes through the stage, so a conversation that was cut off goes on where it was.
+"""
+
+import inspect
+import json
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, cast, get_type_hints
+
+import msgspec
+
+from console.core.chat import Message, ScriptedAnswers, ToolCall, Utterance
+from console.core.fault import UsageError
+from console.suites.stage import Stage
+
+USER = "user"
+"""Role of the model that plays a simulated user."""
+STOP = "###STOP###"
+"""What a simulated user writes to end the conversation."""
+_USER_PROMPT = (
+    "You play a user who writes to an assistant. Stay in this part and never answer for the assistant.\n\n{goal}\n\n"
+    "Write only the user's next message. When you have what you wanted, or cannot get it, write nothing but "
+    f"{STOP} instead."
+)
+_BEGIN = "(The conversation begins. Write your first message.)"
+
+Tool = Callable[..., Any]
+Said = str | Utterance
+
+
+def tool_schema(tool: Tool) -> dict[str, Any]:
+    """Return a function as a tool in JSON schema: its name, its docstring, and its parameters by their types.
+
+    A parameter is described by `Annotated[str, msgspec.Meta(description="…")]`.
+
+    Raises:
+        UsageError: a parameter has no type, or one that JSON cannot express.
+    """
+    code = inspect.unwrap(tool).__code__
+    place = f"{code.co_filename}:{code.co_firstlineno}"
+    types = _types(tool, place)
+    properties: dict[str, Any] = {}
+    for name, kind in types.items():
+        try:
+            properties[name] = _without_references(msgspec.json.schema(kind))
+        except (TypeError, RecursionError) as error:
+            raise UsageError(f"`{name}` of the tool {tool.__name__}: {error}", where=place) from error
+    required = [name for name, part in inspect.signature(tool).parameters.items() if part.default is part.empty]
+    parameters: dict[str, Any] = {"type": "object", "properties": properties, "required": required}
+    description = inspect.getdoc(tool) or tool.__name__
+    return {
+        "type": "function",
+        "function": {"name": tool.__name__, "description": description, "parameters": parameters},
+    }
+
+
+class Chat:
+    """One conversation. `messages` is what the model was sent and has answered; a suite may add to it."""
+
+    def __init__(
+        self,
+        stage: Stage,
+        *,
+        system: str = "",
+        tools: Sequence[Tool] = (),
+        most_steps: int = 10,
+        script: Sequence[Said] = (),
+        wrong: Sequence[Said] = (),
+    ) -> None:
+        """Begin a conversation; nothing is asked yet.
+
+        Args:
+            stage: the door to models, as `play` is given it.
+            system: instructions for the model.
+            tools: functions whose parameters have types. A plain function must return the same for the same
+                arguments; what an `async` one returns is journaled. `LookupError` and `ValueError` are told to the
+                model as the call's error.
+            most_steps: replies of the model to one message of the user, at most.
+            script: what a right model answers, reply after reply; the simulated models read it.
+            wrong: what a wrong one may say in place of any of them.
+        """
+        self._stage, self._most_steps = stage, most_steps
+        self._tools = {tool.__name__: tool for tool in tools}
+        self._schemas = [tool_schema(tool) for tool in tools]
+        self._script, self._wrong = [_utterance(said) for said in script], tuple(_utterance(said) for said in wrong)
+        self.messages: list[Message] = [{"role": "system", "content": system}] if system else []
+        self.calls: list[dict[str, Any]] = []
+        """Calls so far: `name`, `arguments`, and `result` or `error`."""
+        self.turns = self.replies = 0
+        self.text = ""
+        """The last text of the model."""
+        self.ended = ""
+        """Who ended a conversation with a simulated user: `user`, or `turns` when there were enough."""
+
+    async def say(self, text: str) -> str:
+        """Send a message of the user, carry out the calls that the model makes, and return its answer."""
+        self.messages.append({"role": "user", "content": text})
+        for step in range(self._most_steps):
+            reply = await self._stage.ask(
+                self.messages, tools=self._schemas, turn=self.turns, step=step, scripted=self._scripted
+            )
+            self.replies += 1
+            self.messages.append(reply.message())
+            self.text = reply.content or ""
+            if not reply.tool_calls:
+                break
+            for call in reply.tool_calls:
+                await self._carry_out(call)
+        self.turns += 1
+        return self.text
+
+    async def with_user(self, goal: str, *, most_turns: int = 8, lines: Sequence[str] = ()) -> str:
+        """Let a model in the role `user` write the user's messages until it stops; return the last answer.
+
+        Args:
+            goal: who the user is, what they want and what they know; only the role `user` sees it.
+            most_turns: messages of the user, at most.
+            lines: what the simulated model in the role `user` writes, before it stops.
+        """
+        self.ended = "turns"
+        seen: list[Message] = [
+            {"role": "system", "content": _USER_PROMPT.format(goal=goal)},
+            {"role": "user", "content": _BEGIN},
+        ]
+        for turn in range(most_turns):
+            line = Utterance(lines[turn] if turn < len(lines) else STOP)
+            reply = await self._stage.ask(
+                seen, role=USER, turn=self.turns, scripted=lambda line=line: ScriptedAnswers(line)
+            )
+            text = reply.content or ""
+            if STOP in text or not text.strip():
+                self.ended = "user"
+                break
+            answer = await self.say(text)
+            seen.append({"role": "assistant", "content": text})
+            seen.append({"role": "user", "content": answer or "(no answer)"})
+        return self.text
+
+    @property
+    def output(self) -> dict[str, Any]:
+        """What happened, as `play` may return it: the last `text`, the `calls`, how many `turns`, who `ended` it."""
+        return {"text": self.text, "calls": self.calls, "turns": self.turns, "ended": self.ended}
+
+    def _scripted(self) -> ScriptedAnswers:
+        if not self._script:
+            return ScriptedAnswers(Utterance("I do not know."), self._wrong)
+        return ScriptedAnswers(self._script[min(self.replies, len(self._script) - 1)], self._wrong)
+
+    async def _carry_out(self, call: ToolCall) -> None:
+        entry: dict[str, Any] = {"name": call.name, "arguments": call.arguments}
+        try:
+            entry["arguments"] = arguments = _arguments(self._tools.get(call.name), call)
+            entry["result"] = await self._call(call.name, arguments)
+        except (LookupError, ValueError) as error:
+            entry["error"] = f"{type(error).__name__}: {error}"
+        self.calls.append(entry)
+        result = entry.get("result", f"Error: {entry.get('error')}")
+        content = result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)
+        self.messages.append({"role": "tool", "tool_call_id": call.id, "name": call.name, "content": content})
+
+    async def _call(self, name: str, arguments: dict[str, Any]) -> Any:
+        tool = self._tools[name]
+        if inspect.iscoroutinefunction(tool):
+            return await self._stage.perform(f"tool {name}", arguments, lambda: cast(Awaitable[Any], tool(**arguments)))
+        return tool(**arguments)
+
+
+def _utterance(said: Said) -> Utterance:
+    return Utterance(said) if isinstance(said, str) else said
+
+
+def call(name: str, **arguments: Any) -> Utterance:
+    """Return a tool call as a scripted answer."""
+    return Utterance(calls=((name, arguments),))
+
+
+def _types(tool: Tool, place: str) -> dict[str, Any]:
+    try:
+        hints = get_type_hints(tool, include_extras=True)
+    except Exception as error:  # a name that is not there, in a suite's code
+        raise UsageError(f"the types of the tool {tool.__name__} cannot be read: {error}", where=place) from error
+    untyped = [name for name in inspect.signature(tool).parameters if name not in hints]
+    if untyped:
+        raise UsageError(
+            f"`{untyped[0]}` of the tool {tool.__name__} has no type", where=place, hint="Write one, such as `: str`."
+        )
+    return {name: hints[name] for name in inspect.signature(tool).parameters}
+
+
+def _without_references(schema: dict[str, Any]) -> dict[str, Any]:
+    """Return the schema of a type with what it refers to inside."""
+    definitions = schema.pop("$defs", {})
+
+    def resolved(value: Any) -> Any:
+        if isinstance(value, dict):
+            table = cast(dict[str, Any], value)
+            name = str(table.get("$ref", "")).removeprefix("#/$defs/")
+            return resolved(definitions[name]) if name in definitions else {k: resolved(v) for k, v in table.items()}
+        return [resolved(item) for item in cast(list[Any], value)] if isinstance(value, list) else value
+
+    return resolved(schema)
+
+
+def _arguments(tool: Tool | None, call: ToolCall) -> dict[str, Any]:
+    """Return the arguments of a call as the function takes them.
+
+    Raises:
+        ValueError: there is no such function, or they do not fit; says which.
+    """
+    if tool is None:
+        raise ValueError(f"there is no tool {call.name!r}")
+    arguments = msgspec.json.decode(call.arguments or "{}", type=dict[str, Any])
+    types = get_type_hints(tool, include_extras=True)
+    parameters = inspect.signature(tool).parameters
+    for name in arguments:
+        if name not in parameters:
+            raise ValueError(f"{call.name} has no parameter {name!r}")
+    for name, parameter in parameters.items():
+        if name not in arguments and parameter.default is parameter.empty:
+            raise ValueError(f"the parameter {name!r} is missing")
+    return {name: msgspec.convert(value, types[name]) for name, value in arguments.items()}

@@ -1,0 +1,205 @@
+"""The code of a suite's folder: read once, digested, and imported from just those bytes.
+
+`module = "suite.py"` in suite.toml names the file whose class is the suite. All .py files of the folder are its code:
+`from . import rules` imports rules.py beside it. Modules have names of their own, so that two suites, or two versions
+of one, never meet in `sys.modules`; what is run is what was digested, and no compiled file beside it is.
+"""
+
+import hashlib
+import importlib
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from importlib.abc import InspectLoader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from console.core.fault import UsageError
+from console.suites.loading import LoadError, lacking_parts, run_limited
+from console.suites.suite import Suite, SuiteEntry
+
+_MOST_FILES = 500
+_MOST_BYTES = 20_000_000
+_PREFIX = "eval_console_folder_"
+
+
+class FolderCode:
+    """All code of one folder, as it was when it was read."""
+
+    def __init__(self, entry: SuiteEntry) -> None:
+        """Read every .py file of an entry's folder.
+
+        Raises:
+            UsageError: the module is not there, is not a file of the folder, or there is too much to read.
+        """
+        self.name, self.folder = entry.name, entry.folder.resolve()
+        self._place = str(entry.folder / "suite.toml")
+        self.file, _, self.class_name = entry.module.partition(":")
+        self.sources = self._read()
+        if self.file not in self.sources:
+            raise UsageError(
+                f"`module` names {self.file!r}, which is not a .py file of the folder",
+                where=self._place,
+                hint='Name the file of the suite\'s class, such as module = "suite.py".',
+            )
+
+    @cached_property
+    def digest(self) -> str:
+        """What changes with any .py file, and with the file that is run: sha256 in hex."""
+        digest = hashlib.sha256(f"{self.file}:{self.class_name}\n".encode())
+        for name, source in self.sources.items():
+            digest.update(f"{name}\0{hashlib.sha256(source).hexdigest()}\n".encode("utf-8", "surrogateescape"))
+        return digest.hexdigest()
+
+    @cached_property
+    def package(self) -> str:
+        """Name of the package that the folder is imported as."""
+        place = hashlib.sha256(str(self.folder).encode("utf-8", "surrogateescape")).hexdigest()
+        return f"{_PREFIX}{place[:8]}_{self.digest[:16]}"
+
+    def has_file(self, name: str) -> bool:
+        """Whether a file, by its whole name, is code of this folder."""
+        return name.startswith(f"{self.folder}/")
+
+    def _read(self) -> Mapping[str, bytes]:
+        paths = sorted(path for path in self.folder.rglob("*.py") if path.is_file())
+        if len(paths) > _MOST_FILES or sum(path.stat().st_size for path in paths) > _MOST_BYTES:
+            raise UsageError(
+                f"has more code than {_MOST_FILES} files or {_MOST_BYTES >> 20} MiB",
+                where=str(self.folder),
+                hint="Keep environments and other programs out of the folder of a suite.",
+            )
+        try:
+            return {path.relative_to(self.folder).as_posix(): path.read_bytes() for path in paths}
+        except OSError as error:
+            raise UsageError(f"cannot be read: {error.strerror}", where=str(error.filename)) from error
+
+
+_broken: dict[str, UsageError] = {}
+"""By package, why it cannot be loaded: code that hung is not run again."""
+
+
+def open_folder(code: FolderCode, entry: SuiteEntry) -> Suite:
+    """Import the code of a folder and make its suite. It must be allowed (see `suites.allowed`).
+
+    Raises:
+        UsageError: it raises, exits or hangs, has no class of a suite or several; names file and line.
+    """
+    if code.package in _broken:
+        raise _broken[code.package]
+    try:
+        return run_limited(lambda: _make(code, entry), code.has_file)
+    except LoadError as error:
+        hint = _absolute_import_hint(code, error.__cause__)
+        refusal = UsageError(
+            f"the code of the suite {code.name} cannot be loaded: {error.message}",
+            where=error.place or str(code.folder / code.file),
+            hint=hint or "This is a fault in the suite's own code.",
+        )
+        if error.hangs:
+            _broken[code.package] = refusal
+        raise refusal from error
+
+
+def _make(code: FolderCode, entry: SuiteEntry) -> Suite:
+    suite = _find_class(code, _import(code))(entry)
+    if lacking := lacking_parts(suite):
+        raise UsageError(
+            f"the class {type(suite).__name__} is no suite: it lacks {', '.join(lacking)}",
+            where=str(code.folder / code.file),
+            hint="Derive it from console.suites.simple.SimpleSuite, which has a default for everything.",
+        )
+    return suite
+
+
+def _import(code: FolderCode) -> ModuleType:
+    _FINDER.codes[code.package] = code
+    if _FINDER not in sys.meta_path:
+        sys.meta_path.insert(0, _FINDER)
+    return importlib.import_module(f"{code.package}.{code.file.removesuffix('.py').replace('/', '.')}")
+
+
+def _find_class(code: FolderCode, module: ModuleType) -> Callable[[SuiteEntry], Suite]:
+    place = str(code.folder / code.file)
+    classes: dict[str, Any] = {
+        name: value
+        for name, value in vars(module).items()
+        if isinstance(value, type) and value.__module__ == module.__name__ and not name.startswith("_")
+    }
+    if code.class_name:
+        if code.class_name not in classes:
+            raise UsageError(f"has no class {code.class_name!r}", where=place, hint=_class_hint(code, classes))
+        return classes[code.class_name]
+    suites = {name: value for name, value in classes.items() if all(hasattr(value, part) for part in _OF_SUITE)}
+    if len(suites) != 1:
+        problem = f"has {len(suites)} classes of suites" if suites else "has no class with `cases`, `play` and `score`"
+        raise UsageError(problem, where=place, hint=_class_hint(code, suites) if suites else "")
+    return next(iter(suites.values()))
+
+
+_OF_SUITE = ("cases", "play", "score")
+
+
+def _class_hint(code: FolderCode, classes: Mapping[str, Any]) -> str:
+    if not classes:
+        return ""
+    return f'Name one in suite.toml, such as module = "{code.file}:{next(iter(classes))}".'
+
+
+def _absolute_import_hint(code: FolderCode, error: BaseException | None) -> str:
+    """Return what to write where code imports a file beside it as if it were installed; else nothing."""
+    name = (error.name or "") if isinstance(error, ModuleNotFoundError) else ""
+    beside = f"{name.replace('.', '/')}.py" in code.sources
+    return f"{name}.py lies beside it: write `from . import {name}`." if beside else ""
+
+
+class _Finder(MetaPathFinder):
+    """Finds the modules of folders in what was read of them, and nowhere else."""
+
+    def __init__(self) -> None:
+        self.codes: dict[str, FolderCode] = {}
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        root, _, rest = fullname.partition(".")
+        code = self.codes.get(root)
+        if code is None:
+            return None
+        inside = rest.replace(".", "/")
+        for name, is_package in ((f"{inside}.py", False), (f"{inside}/__init__.py" if rest else "__init__.py", True)):
+            if name in code.sources:
+                return self._spec(fullname, code, name, code.sources[name], is_package=is_package)
+        if not rest or any(name.startswith(f"{inside}/") for name in code.sources):
+            return self._spec(fullname, code, f"{inside}/__init__.py".lstrip("/"), b"", is_package=True)
+        return None
+
+    @staticmethod
+    def _spec(fullname: str, code: FolderCode, name: str, source: bytes, *, is_package: bool) -> ModuleSpec | None:
+        # Without a path to search, no other finder looks into the folder: for compiled files, for one.
+        locations: list[str] | None = [] if is_package else None
+        place = code.folder / name
+        loader = _Loader(place, source, is_package=is_package)
+        return spec_from_file_location(fullname, place, loader=loader, submodule_search_locations=locations)
+
+
+class _Loader(InspectLoader):
+    """Runs a source that was read before."""
+
+    def __init__(self, place: Path, source: bytes, *, is_package: bool) -> None:
+        self._place, self._source, self._is_package = place, source, is_package
+
+    def get_source(self, fullname: str) -> str:
+        return self._source.decode("utf-8", "replace")
+
+    def get_code(self, fullname: str) -> Any:
+        return self.source_to_code(self._source, str(self._place))
+
+    def is_package(self, fullname: str) -> bool:
+        return self._is_package
+
+
+_FINDER = _Finder()

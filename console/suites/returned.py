@@ -1,0 +1,79 @@
+"""What methods of a suite returned, checked against the protocol before anything is built on it."""
+
+from collections.abc import Callable, Iterable, Iterator
+from types import NoneType
+from typing import Any, cast
+
+from console.core.case import Case
+from console.core.comparison import Comparison
+from console.core.outcome import Verdict
+from console.suites.suite import Category, Estimate, Report
+
+_LONGEST_REPR = 80
+_RETURNS: dict[str, tuple[type, ...]] = {
+    "score": (Verdict,),
+    "compare": (Comparison,),
+    "report": (Report,),
+    "estimate": (Estimate, NoneType),
+}
+_RETURNS_MANY: dict[str, type] = {"cases": Case, "categories": Category, "roles": str}
+"""Methods that return several values, and the type of each."""
+
+
+class WrongType(TypeError):
+    """A suite's method returned something else than the protocol says; `place` is where the method begins."""
+
+    def __init__(self, message: str, method: Callable[..., Any]) -> None:
+        super().__init__(message)
+        code = getattr(method, "__code__", None)
+        self.place = f"{code.co_filename}:{code.co_firstlineno}" if code is not None else ""
+
+
+def checked(name: str, method: Callable[..., Any], value: Any) -> Any:
+    """Return what a method returned; what is several values and made as they are asked for is checked later.
+
+    Raises:
+        WrongType: it is not of the type that the protocol names.
+    """
+    if name in _RETURNS and not isinstance(value, _RETURNS[name]):
+        raise WrongType(f"it returned {_short(value)}, not a {_RETURNS[name][0].__name__}", method)
+    if name not in _RETURNS_MANY or isinstance(value, Iterator):
+        return cast(Any, value)
+    if not isinstance(value, Iterable) or isinstance(value, str | bytes):
+        many = _RETURNS_MANY[name].__name__
+        raise WrongType(f"it returned {_short(value)}, not several values of type {many}", method)
+    for item in cast(Iterable[Any], value):
+        check_item(name, method, item)
+    return cast(Any, value)
+
+
+def checked_cases(method: Callable[..., Any], cases: Any) -> Iterator[Case]:
+    """Go through what `cases`, a method of a suite, returned.
+
+    Raises:
+        WrongType: it is not cases.
+    """
+    for case in checked("cases", method, cases):
+        check_item("cases", method, case)
+        yield case
+
+
+def check_item(name: str, method: Callable[..., Any], item: Any) -> None:
+    """Check one of several values that a method returns.
+
+    Raises:
+        WrongType: it is not of the type that the protocol names, or is a case without an id.
+    """
+    if name not in _RETURNS_MANY:
+        return
+    if not isinstance(item, _RETURNS_MANY[name]):
+        raise WrongType(f"one of its values is {_short(item)}, not a {_RETURNS_MANY[name].__name__}", method)
+    if isinstance(item, Case):
+        fits = isinstance(item.id, str) and isinstance(item.category, str) and isinstance(item.data, dict)  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not fits or not item.id:
+            raise WrongType(f"{_short(item)} has no text as id and category, or no object as data", method)
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST_REPR else f"{text[:_LONGEST_REPR]}…"

@@ -1,0 +1,116 @@
+"""`SimpleSuite`: a base for suites of somebody's own, with a default for everything but cases, play and score."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from console.core.case import Case, Setting
+from console.core.comparison import Comparison, Mark, Pair
+from console.core.outcome import Outcome, Verdict
+from console.core.statistics.intervals import mean_interval
+from console.suites.metrics import interval_metric, rate_metric, sample_of_results
+from console.suites.returned import checked_cases
+from console.suites.stage import Stage
+from console.suites.suite import Category, Estimate, Metric, Option, Report, Result, SuiteEntry
+
+
+def verdict(
+    passed: bool,
+    *,
+    reason: str = "",
+    expected: Any = None,
+    actual: Any = None,
+    messages: Sequence[str] = (),
+    scores: dict[str, float] | None = None,
+) -> Verdict:
+    """Return passed or failed.
+
+    Args:
+        passed: which of the two.
+        reason: why it failed, a word or two; failures are grouped by it.
+        expected: what would have passed, shown in Review.
+        actual: what was there instead.
+        messages: why, in sentences.
+        scores: named numbers; the report gives their means.
+    """
+    detail = {name: value for name, value in (("expected", expected), ("actual", actual)) if value is not None}
+    outcome = Outcome.PASSED if passed else Outcome.FAILED
+    why = None if passed else reason or "wrong_answer"
+    return Verdict(outcome, why, messages=tuple(messages), scores=dict(scores or {}), detail=detail)
+
+
+class SimpleSuite:
+    """Derive from it and write `cases`, `play` and `score`; override anything else where the default does not fit."""
+
+    options: tuple[Option, ...] = ()
+    """Options that a run may set; `setting.options` holds their values."""
+    needs_roles: tuple[str, ...] = ()
+    """Roles besides `model`, such as `judge`, or `user` for a simulated user."""
+
+    def __init__(self, entry: SuiteEntry) -> None:
+        """Open the suite of a folder, `entry.folder`, in which its data may lie."""
+        self.entry = entry
+
+    def cases(self, categories: Sequence[str], setting: Setting) -> Iterable[Case]:
+        """Return all cases in order; those of other categories than the given ones may be left out."""
+        raise TypeError("this suite has no `cases`")
+
+    async def play(self, case: Case, stage: Stage, setting: Setting) -> Any:
+        """Hold the conversation of a case and return its output, a JSON value."""
+        raise TypeError("this suite has no `play`")
+
+    def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
+        """Judge an output; see `verdict`. Called again for old runs, so it must depend on its arguments alone."""
+        raise TypeError("this suite has no `score`")
+
+    def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
+        """Return the roles that a run with these options needs besides `model`."""
+        return self.needs_roles
+
+    def categories(self) -> Sequence[Category]:
+        """Count the cases of each category, in the order in which they occur."""
+        setting = Setting(options={option.name: option.default for option in self.options})
+        cases = checked_cases(self.cases, self.cases((), setting))
+        return [Category(name, count) for name, count in Counter(case.category for case in cases).items()]
+
+    def estimate(self, case: Case, setting: Setting) -> Estimate | None:
+        """Leave it to earlier runs what a case costs."""
+        return None
+
+    def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
+        """Lay what the verdict says was expected beside what was there."""
+        mark = Mark.SAME if verdict.outcome is Outcome.PASSED else Mark.DIFFERS
+        reason = (verdict.reason or "").replace("_", " ")
+        sentence = ": ".join(filter(None, (reason, *verdict.messages[:1])))
+        if "expected" not in verdict.detail:
+            return Comparison(sentence, raw=_text(verdict.detail.get("actual", output)))
+        actual = _text(verdict.detail.get("actual", output))
+        return Comparison(sentence, (Pair(mark, _text(verdict.detail["expected"]), actual, kind="answer"),))
+
+    def report(self, results: Sequence[Result], setting: Setting) -> Report:
+        """Give the share that passed and the mean of each score, overall and by category."""
+        names = dict.fromkeys(result.category for result in results)
+        by_category = {name: _metrics([item for item in results if item.category == name]) for name in names}
+        return Report(
+            _metrics(results),
+            by_category if len(by_category) > 1 else {},
+            outcomes=dict(Counter(result.verdict.outcome for result in results)),
+            reasons=dict(Counter(item.verdict.reason for item in results if item.verdict.reason).most_common()),
+        )
+
+
+def _metrics(results: Sequence[Result]) -> tuple[Metric, ...]:
+    graded = [result for result in results if result.graded]
+    names = dict.fromkeys(name for result in graded for name in result.verdict.scores)
+    means: list[Metric] = []
+    for name in names:
+        scored = [result for result in graded if name in result.verdict.scores]
+        interval = mean_interval(sample_of_results(scored, lambda result, name=name: result.verdict.scores[name]))
+        if interval is not None:
+            means.append(interval_metric(name, interval, unit="mean"))
+    return (rate_metric("accuracy", graded), *means)
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=repr)
