@@ -235,6 +235,39 @@ def measure_large(root: Path) -> None:
         )
 
 
+def measure_search(root: Path) -> None:
+    """Keys while a text is looked for in everything that 100,000 conversations hold."""
+    run = large_run(root, 100_000, 100_000)
+    read_overview(RunFolder(run))
+    terminal = Terminal("review", run, wanted="1 of 100")
+    settled = time.perf_counter() + 8.0
+    while time.perf_counter() < settled:
+        terminal.read(0.2)
+    os.write(terminal.fd, b"/")
+    terminal.quiet(0.3)
+    times: list[float] = []
+    for letter in b"chicago":
+        times.append(terminal.key(bytes([letter])))
+        time.sleep(0.1)
+    times.append(terminal.key(b"\r"))
+    begun = time.perf_counter()
+    while time.perf_counter() - begun < 8.0:
+        times.append(terminal.key(b"j"))
+        time.sleep(0.05)
+    found = terminal.end()
+    row(
+        f"keys while 100,000 rollouts are searched ({len(times)}): p50 / p95 / most",
+        f"{share(times, 0.5):.0f} / {share(times, 0.95):.0f} / {1000 * max(times):.0f} ms",
+        "p95 50",
+    )
+    row(
+        "  CPU, stall p95, longest stall, memory (most)",
+        f"{found['cpu_s']:.1f} s, {found['lag_p95_ms']:.0f} ms, {found['lag_max_ms']:.0f} ms, "
+        f"{found['rss_mb']:.0f} ({found['peak_mb']:.0f}) MB",
+        "150 MB",
+    )
+
+
 async def stream(engine: FakeEngine, count: int, rate: int, ready: threading.Event, stop: threading.Event) -> None:
     """Play `count` conversations that write `rate` tokens a second each, until told to stop."""
     async with engine:
@@ -305,6 +338,7 @@ def measure_idle(root: Path) -> None:
 PARTS = {
     "step": lambda root: measure_steps(root),
     "large": measure_large,
+    "search": measure_search,
     "live": lambda root: [measure_live(root, 16, 50), measure_live(root, 64, 50)],
     "idle": measure_idle,
 }

@@ -7,9 +7,9 @@ from pathlib import Path
 from console.core.case import Case, Key
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
-from console.core.record import Finished, Started
+from console.core.record import Started
 from console.core.run import Manifest, Summary
-from console.core.tally import RunFold
+from console.core.tally import Ended, RunFold
 from console.insight.overview import Overview
 from console.insight.rollout import PREPARED
 from console.insight.snapshot import freeze, layout, thaw
@@ -27,7 +27,7 @@ class Played:
 
     case: Case
     key: Key
-    finished: Finished | None
+    finished: Ended | None
     """None: in flight, or interrupted."""
 
     @property

@@ -1,7 +1,7 @@
 """Fold journal records into counts: the one place where a run's numbers come from, live, in lists and offline."""
 
 from sys import intern
-from typing import Any, TypeVar, cast
+from typing import Any, Protocol, TypeVar, cast
 
 import msgspec
 
@@ -15,6 +15,8 @@ from console.core.statistics.sample import Observation, sample_of
 
 RecordT = TypeVar("RecordT", bound=AnyRecord)
 
+MOST_REASONS = 1_000
+"""Verdicts without particulars that are kept to be shared."""
 _COUNTED = {
     Outcome.PASSED: "passed",
     Outcome.FAILED: "failed",
@@ -24,8 +26,42 @@ _COUNTED = {
 }
 
 
-PLAIN = {outcome: Verdict(outcome) for outcome in Outcome}
-"""Verdicts that say nothing but how it ended, which most do: one for all rollouts."""
+_PLAIN: dict[tuple[Outcome, str | None], Verdict] = {}
+
+
+def plain_verdict(outcome: Outcome, reason: str | None) -> Verdict:
+    """Return a verdict that says nothing but how a rollout ended and why: one for all rollouts that ended so."""
+    verdict = _PLAIN.get((outcome, reason))
+    if verdict is None:
+        if len(_PLAIN) == MOST_REASONS:  # a suite may word every reason anew
+            _PLAIN.clear()
+        verdict = _PLAIN[outcome, reason] = Verdict(outcome, reason)
+    return verdict
+
+
+class Ended(Protocol):
+    """How a rollout ended, as far as counts and reports need it: a `Finished`, or what a reader keeps of it."""
+
+    @property
+    def at(self) -> float: ...
+    @property
+    def key(self) -> Key: ...
+    @property
+    def verdict(self) -> Verdict: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def input_tokens(self) -> int: ...
+    @property
+    def output_tokens(self) -> int: ...
+    @property
+    def cost_usd(self) -> float | None: ...
+    @property
+    def calls(self) -> int: ...
+    @property
+    def cut(self) -> str: ...
+    @property
+    def model(self) -> str: ...
 
 
 class RunFold(msgspec.Struct):
@@ -36,7 +72,8 @@ class RunFold(msgspec.Struct):
     reasons: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     cut: dict[str, int] = msgspec.field(default_factory=dict[str, int])
     served: dict[str, int] = msgspec.field(default_factory=dict[str, int])
-    latest: dict[tuple[str, int], Finished] = msgspec.field(default_factory=dict[tuple[str, int], Finished])
+    latest: dict[tuple[str, int], Ended] = msgspec.field(default_factory=dict[tuple[str, int], Ended])
+    """How each rollout ended."""
     unfinished: dict[tuple[str, int], Key] = msgspec.field(default_factory=dict[tuple[str, int], Key])
     category_of: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     ungraded: set[str] = msgspec.field(default_factory=set[str])
@@ -113,7 +150,7 @@ class RunFold(msgspec.Struct):
         self._count(record, category, 1)
         self._spend(record, category)
 
-    def _count(self, record: Finished, category: Tally, sign: int) -> None:
+    def _count(self, record: Ended, category: Tally, sign: int) -> None:
         outcome = record.verdict.outcome
         name = "prepared" if outcome.is_graded and record.key.case in self.ungraded else _COUNTED[outcome]
         for tally in (self.tally, category):
@@ -226,8 +263,8 @@ def without_output(record: RecordT) -> RecordT:
     if not isinstance(record, Finished):
         return record
     verdict, detail = record.verdict, _numbers(record.verdict)
-    if verdict.reason is None and not verdict.scores and not detail:
-        kept = PLAIN[verdict.outcome]
+    if not verdict.scores and not detail:
+        kept = plain_verdict(verdict.outcome, verdict.reason)
     else:
         kept = Verdict(outcome=verdict.outcome, reason=verdict.reason, scores=verdict.scores, detail=detail)
     return msgspec.structs.replace(record, output=None, verdict=kept, model=intern(record.model))

@@ -8,6 +8,7 @@ from enum import StrEnum
 from console.core.case import Case, Key
 from console.core.outcome import Outcome
 from console.core.record import Finished
+from console.core.tally import Ended
 from console.engine.recorded_effects import JournalEffects
 
 Slot = tuple[str, int]
@@ -104,7 +105,7 @@ class JobQueue:
         ]
 
 
-def all_played(jobs: Iterable[Job], latest: Mapping[Slot, Finished]) -> bool:
+def all_played(jobs: Iterable[Job], latest: Mapping[Slot, Ended]) -> bool:
     """Whether every job, or a later attempt at it, has ended."""
     ended = {slot: finished.key.attempt for slot, finished in latest.items()}
     return all(ended.get(job.slot, 0) >= job.key.attempt for job in jobs)

@@ -16,7 +16,6 @@ from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.core.record import Finished, Started
 from console.core.run import Manifest
-from console.core.tally import RunFold
 from console.store.atomic import write_atomically
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder
@@ -129,13 +128,15 @@ def _left_out(record: Finished) -> dict[str, Any]:
 def _read(run: RunFolder) -> tuple[dict[str, Case], list[Finished]]:
     """Return the cases by id and the latest end of every rollout, in order of first appearance."""
     cases: dict[str, Case] = {}
-    reader, fold = JournalReader(run.journal_path), RunFold()
+    reader = JournalReader(run.journal_path)
+    latest: dict[tuple[str, int], Finished] = {}
     for record in reader.iter_all():
-        fold.apply(record)
-        if isinstance(record, Started):
+        if isinstance(record, Finished):
+            latest[record.key.case, record.key.rollout] = record
+        elif isinstance(record, Started):
             cases.setdefault(record.case.id, record.case)
     order = {name: number for number, name in enumerate(cases)}
-    ended = [record for record in fold.latest.values() if record.verdict.outcome is not Outcome.NOT_RUN]
+    ended = [record for record in latest.values() if record.verdict.outcome is not Outcome.NOT_RUN]
     ended = [record for record in ended if record.key.case in cases]
     return cases, sorted(ended, key=lambda record: (order[record.key.case], record.key.rollout))
 

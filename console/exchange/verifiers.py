@@ -22,7 +22,6 @@ from console.core.json_text import read_json
 from console.core.record import Asked, Finished, Started
 from console.core.request import Thread
 from console.core.run import Manifest
-from console.core.tally import RunFold
 from console.store.atomic import write_atomically
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder
@@ -90,16 +89,18 @@ def model_folder(manifest: Manifest) -> str:
 def _read(run: RunFolder) -> tuple[list[Finished], dict[str, _PlayedRollout]]:
     """Return the latest end of every rollout by case and rollout, and what was said in each attempt."""
     played: dict[str, _PlayedRollout] = {}
-    reader, fold = JournalReader(run.journal_path), RunFold()
+    reader = JournalReader(run.journal_path)
+    latest: dict[tuple[str, int], Finished] = {}
     order: dict[str, int] = {}
     for record in reader.iter_all():
-        fold.apply(record)
-        if isinstance(record, Started):
+        if isinstance(record, Finished):
+            latest[record.key.case, record.key.rollout] = record
+        elif isinstance(record, Started):
             order.setdefault(record.key.case, len(order))
             played.setdefault(str(record.key), _PlayedRollout(record.case))
         elif isinstance(record, Asked) and record.role == "model" and str(record.key) in played:
             _follow(played[str(record.key)], record)
-    ended = sorted(fold.latest.values(), key=lambda record: (order.get(record.key.case, 0), record.key.rollout))
+    ended = sorted(latest.values(), key=lambda record: (order.get(record.key.case, 0), record.key.rollout))
     return [record for record in ended if str(record.key) in played], played
 
 

@@ -93,7 +93,8 @@ class Overview:
 
     def apply(self, record: AnyRecord) -> None:
         """Apply one record of the journal."""
-        self.fold.apply(without_output(record))
+        counted = without_output(record)
+        self.fold.apply(counted)
         self.pace.apply(record)
         self.failing.apply(record)
         if isinstance(record, Asked | Embedded):
@@ -106,7 +107,9 @@ class Overview:
             case Started():
                 self._start(record)
             case Finished():
-                self._finish(record)
+                rollout = self._finish(record)
+                if isinstance(counted, Finished) and not counted.verdict.detail:
+                    self.fold.latest[rollout.slot] = rollout  # it says as much, and need not be there twice
             case Closed():
                 self._close(record)
             case Steered():
@@ -175,7 +178,7 @@ class Overview:
         self.running[slot] = rollout
         self.changed.add(slot)
 
-    def _finish(self, record: Finished) -> None:
+    def _finish(self, record: Finished) -> Rollout:
         slot = (record.key.case, record.key.rollout)
         rollout = self.rollouts.get(slot)
         if rollout is None:
@@ -190,6 +193,7 @@ class Overview:
             self.failures.append(rollout)
         if rollout.outcome is Outcome.BROKEN and not self._gave_up(record.key):
             self._report(Problem(record.at, record.key, rollout.reason, rollout.message, grave=True))
+        return rollout
 
     def _gave_up(self, key: Key) -> bool:
         """Whether the last problem says already that this conversation was given up."""

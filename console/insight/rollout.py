@@ -3,7 +3,8 @@
 import msgspec
 
 from console.core.case import Key
-from console.core.outcome import Outcome
+from console.core.outcome import Outcome, Verdict
+from console.core.tally import plain_verdict
 
 SAYS_LIMIT = 160
 """Characters kept of what is being said."""
@@ -81,6 +82,18 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
     """Scores of the verdict, by name."""
     cluster: str = ""
     """What its case shares with others of the category; empty: nothing."""
+
+    @property
+    def at(self) -> float:
+        """When it ended."""
+        return self.ended_at
+
+    @property
+    def verdict(self) -> Verdict:
+        """How it ended, without the words; only when it has."""
+        assert self.outcome is not None
+        reason = self.reason or None
+        return Verdict(self.outcome, reason, scores=self.scores) if self.scores else plain_verdict(self.outcome, reason)
 
     @property
     def attempts(self) -> tuple[Key, ...]:

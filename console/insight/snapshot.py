@@ -1,6 +1,6 @@
 """An overview as bytes, restored without the journal it came from. Pure: `store` keeps the bytes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from sys import byteorder, intern
 from zlib import crc32
 
@@ -9,21 +9,25 @@ import msgspec
 from console import __version__
 from console.core.case import Key
 from console.core.case_counts import CaseCounts, ClusterCounts
-from console.core.outcome import Verdict
 from console.core.record import Finished, Steered
 from console.core.run import Tally
-from console.core.tally import PLAIN, RunFold
+from console.core.tally import Ended, RunFold
 from console.insight.executed_code import Confinement
 from console.insight.overview import Overview, Problem
 from console.insight.rollout import NO_SCORES, NO_TRACKS, Rollout, Slot, Track
 from console.insight.spending import RoleSpending
 
+PORTION = 2_000
+"""Rollouts that are decoded together, so that texts they have in common are never in memory for all of them."""
+_FORM = "portions, endings by number"
+"""Changes with how the bytes are laid out."""
+
 
 class _Snapshot(msgspec.Struct, array_like=True):
     fold: RunFold
     """Without what follows from the rollouts."""
-    rollouts: list[Rollout]
-    """In order of first start."""
+    rollouts: list[msgspec.Raw]
+    """In order of first start, a list of `PORTION` in each: what they have in common is shared portion by portion."""
     latest: list[int | Finished]
     """How rollouts ended, in that order: the number of one that says it itself, else the record."""
     category_of: dict[str, str] | None
@@ -43,7 +47,7 @@ class _Snapshot(msgspec.Struct, array_like=True):
 
 def layout() -> int:
     """Return what says whether bytes were made by a program that folds as this one does: its version and fields."""
-    names = [__version__, byteorder]
+    names = [__version__, byteorder, _FORM]
     for kind in (_Snapshot, Finished, Steered, Tally, RunFold, CaseCounts, ClusterCounts, Rollout, Track, RoleSpending):
         names += kind.__struct_fields__
     for kind in (Problem, Confinement):
@@ -54,15 +58,12 @@ def layout() -> int:
 def freeze(overview: Overview) -> bytes:
     """Return everything that an overview took from its journal; what only an engine could say is left out."""
     fold, rollouts = overview.fold, list(overview.rollouts.values())
-    number_of = {rollout.slot: number for number, rollout in enumerate(rollouts)}
-    latest = [
-        number if _ending(rollouts[number := number_of[slot]]) == record else record
-        for slot, record in fold.latest.items()
-    ]
+    number_of = {id(rollout): number for number, rollout in enumerate(rollouts)}
+    latest = [number_of[id(ended)] if id(ended) in number_of else _record(ended) for ended in fold.latest.values()]
     return msgspec.msgpack.encode(
         _Snapshot(
             msgspec.structs.replace(fold, latest={}, category_of={}),
-            rollouts,
+            [msgspec.Raw(_encode(rollouts[start : start + PORTION])) for start in range(0, len(rollouts), PORTION)],
             latest,
             None if fold.category_of == _categories(rollouts) else fold.category_of,
             list(overview.running),
@@ -90,16 +91,21 @@ def thaw(data: bytes | memoryview, keys: Iterable[Key] = ()) -> Overview:
         msgspec.DecodeError: these are no such bytes.
     """
     kept, overview = msgspec.msgpack.decode(data, type=_Snapshot), Overview()
-    held = {key: key for key in keys}
-    for rollout in kept.rollouts:
-        _share(rollout, held)
+    sharing = _Sharing(keys)
+    for portion in kept.rollouts:
+        for rollout in _decode(portion):
+            sharing.share(rollout)
+            overview.rollouts[rollout.slot] = rollout
     overview.fold = kept.fold
+    by_number = list(overview.rollouts.items())
     for item in kept.latest:
-        record = item if isinstance(item, Finished) else _ending(kept.rollouts[item])
-        if record is not None:
-            overview.fold.latest[record.key.case, record.key.rollout] = record
-    overview.fold.category_of = _categories(kept.rollouts) if kept.category_of is None else kept.category_of
-    overview.rollouts = {rollout.slot: rollout for rollout in kept.rollouts}
+        if isinstance(item, Finished):
+            overview.fold.latest[item.key.case, item.key.rollout] = item
+        else:
+            slot, rollout = by_number[item]
+            overview.fold.latest[slot] = rollout
+    rollouts = overview.rollouts.values()
+    overview.fold.category_of = _categories(rollouts) if kept.category_of is None else kept.category_of
     overview.running = {slot: overview.rollouts[slot] for slot in kept.running if slot in overview.rollouts}
     for rollout in kept.failures:
         now = overview.rollouts.get(rollout.slot)
@@ -113,35 +119,39 @@ def thaw(data: bytes | memoryview, keys: Iterable[Key] = ()) -> Overview:
     return overview
 
 
-def _ending(rollout: Rollout) -> Finished | None:
-    """Return the record of how a rollout ended, as counting keeps it, if all of it is in the rollout."""
-    if rollout.outcome is None:
-        return None
-    plain = not rollout.reason and not rollout.scores
-    return Finished(
-        at=rollout.ended_at,
-        key=rollout.key,
-        verdict=PLAIN[rollout.outcome]
-        if plain
-        else Verdict(rollout.outcome, rollout.reason or None, scores=rollout.scores),
-        seconds=rollout.seconds,
-        input_tokens=rollout.input_tokens,
-        output_tokens=rollout.output_tokens,
-        cost_usd=rollout.cost_usd,
-        calls=rollout.calls,
-        cut=rollout.cut,
-        model=rollout.model,
-    )
+def _record(ended: Ended) -> Finished:
+    """Return how a rollout ended when the rollout does not say it: it says less, or tells of a later attempt by now."""
+    if isinstance(ended, Finished):
+        return ended
+    names = set(Finished.__struct_fields__) - {"output"}
+    return Finished(**{name: getattr(ended, name) for name in names})
 
 
 def _categories(rollouts: Iterable[Rollout]) -> dict[str, str]:
     return {rollout.key.case: rollout.category for rollout in rollouts if rollout.started_at}
 
 
-def _share(rollout: Rollout, held: Mapping[Key, Key]) -> None:
-    """Hold what rollouts have in common once, as `Overview` does."""
-    rollout.key = held.get(rollout.key, rollout.key)
-    rollout.category, rollout.reason = intern(rollout.category), intern(rollout.reason)
-    rollout.cluster = intern(rollout.cluster)
-    rollout.function, rollout.model = intern(rollout.function), intern(rollout.model)
-    rollout.tracks, rollout.scores = rollout.tracks or NO_TRACKS, rollout.scores or NO_SCORES
+_encode = msgspec.msgpack.Encoder().encode
+_decode = msgspec.msgpack.Decoder(list[Rollout]).decode
+
+
+class _Sharing:
+    """Keeps once what rollouts have in common, as `Overview` does."""
+
+    def __init__(self, keys: Iterable[Key]) -> None:
+        """Share these keys."""
+        self._keys = {key: key for key in keys}
+        self._texts: dict[str, str] = {}
+
+    def share(self, rollout: Rollout) -> None:
+        rollout.key = self._keys.get(rollout.key, rollout.key)
+        rollout.title, rollout.message = self._text(rollout.title), self._text(rollout.message)
+        rollout.subject, rollout.says = self._text(rollout.subject), self._text(rollout.says)
+        rollout.category, rollout.reason = intern(rollout.category), intern(rollout.reason)
+        rollout.cluster = intern(rollout.cluster)
+        rollout.function, rollout.model = intern(rollout.function), intern(rollout.model)
+        rollout.since = rollout.since or 0.0
+        rollout.tracks, rollout.scores = rollout.tracks or NO_TRACKS, rollout.scores or NO_SCORES
+
+    def _text(self, text: str) -> str:
+        return self._texts.setdefault(text, text)

@@ -11,6 +11,7 @@ import os
 from array import array
 from collections.abc import Iterator
 from pathlib import Path
+from sys import intern
 from zlib import crc32
 
 import msgspec
@@ -183,6 +184,8 @@ class JournalIndex(JournalReader):
             return None
         self.offset, self.lines, self.damages = saved.size, saved.lines, saved.damages
         self.checksum = saved.checksum
+        for key in saved.keys:  # most keys of a run with repeats name the same few cases
+            msgspec.structs.force_setattr(key, "case", intern(key.case))
         self._last_line = dict(zip(saved.keys, array("I", saved.last_lines), strict=True))
         self._starts, self._lengths = array("Q", saved.starts), array("I", saved.lengths)
         self._before = array("i", saved.before)

@@ -7,6 +7,7 @@ the exception leaves `run` and the command line says it in one sentence.
 import asyncio
 import gc
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -48,6 +49,8 @@ from console.tui.widgets.top_line import TopLine
 
 LOAD_AHEAD_S = 0.7
 """How long after the first frame the screens of runs are loaded: when models, suites and runs have been read."""
+SWITCH_S = 0.001
+"""How long a thread that reads or searches may keep the loop waiting; Python's own 5 ms are felt between two keys."""
 
 
 @reads_styles_once
@@ -143,6 +146,7 @@ class ConsoleApp(App[int]):
     def _after_first_frame(self) -> None:
         gc.freeze()  # what is loaded now stays; looking at it again and again would only cost pauses
         gc.enable()
+        sys.setswitchinterval(SWITCH_S)
         workspace, loop = self.services.workspace, asyncio.get_running_loop()
         if self.navigator.is_at_home:
             workspace.read_all()

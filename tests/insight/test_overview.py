@@ -45,7 +45,7 @@ def test_counts_and_lists():
     failed = run.rollouts["b", 0]
     assert (failed.reason, failed.subject, failed.function) == ("value_error:string", "unit", "f")
     assert len(failed.message) == 400
-    assert run.fold.latest["b", 0].output is None
+    assert run.fold.latest["b", 0] is failed  # how it ended is there once
 
 
 def test_the_function_is_what_was_called_or_read_from_the_answer():

@@ -22,6 +22,8 @@ from console.suites.suite import Report
 from console.tui.screens.review.case_list import empty_text, end_of_list_text, list_title, status_text
 from console.tui.screens.review.case_loader import CaseLoader, OpenedSuite
 from console.tui.screens.review.controller import ListPace, ReviewController, Stale
+from console.tui.screens.review.listing import AT_ONCE, SLICE, Lister, listings
+from console.tui.screens.review.triage import Triage
 
 
 class RunDouble:
@@ -103,11 +105,11 @@ class Loop:
 
 
 def make(
-    tmp_path: Path, run: RunDouble, case: str = "", suite: Any = None
+    tmp_path: Path, run: RunDouble, case: str = "", suite: Any = None, at_once: int = AT_ONCE
 ) -> tuple[ReviewController, CaseLoader, Loop]:
     loop = Loop()
     loader = CaseLoader(loop.take, loop.note_change)
-    controller = ReviewController(Notes(tmp_path), loader, case)
+    controller = ReviewController(Notes(tmp_path), loader, Lister(loop.take, loop.note_change, at_once=at_once), case)
     controller.open(run)
     if suite is not None:
         loader.take_suite(OpenedSuite(suite))
@@ -160,14 +162,16 @@ def test_steps_stop_at_both_ends(tmp_path: Path, run: RunDouble) -> None:
 
 def test_groups_are_stepped_through_and_unfold_one_at_a_time(tmp_path: Path, run: RunDouble) -> None:
     controller, _, _ = make(tmp_path, run)
-    keys, fixed = controller.triage.rows()
+    rows = controller.triage.rows(run.overview.rollouts)
+    keys, fixed = list(rows), rows.fixed
     assert sum(key in controller.triage.heads for key in keys) == 2
     assert len(keys) == 4  # two groups, the first of them open
     controller.step_group(1)
     assert current(controller) == "b"
     controller.step_group(1)
     assert current(controller) == "b"
-    keys, fixed = controller.triage.rows()
+    rows = controller.triage.rows(run.overview.rollouts)
+    keys, fixed = list(rows), rows.fixed
     folded = next(key for key in keys if key in controller.triage.heads and key not in fixed)
     controller.enter_row(folded)
     assert current(controller) == "c"  # from below: the last of the group
@@ -217,7 +221,7 @@ def test_a_filter_that_cannot_be_read_filters_nothing_and_says_why(tmp_path: Pat
 
 def test_words_found_in_conversations_count_as_matches(tmp_path: Path, run: RunDouble) -> None:
     controller, _, _ = make(tmp_path, run)
-    controller.triage.matches = {("b", 0): {"zebra"}}
+    controller.triage.matches = {"zebra": {("b", 0)}}
     controller.narrow("zebra", done=True)
     controller.relist()
     assert listed(controller) == ["b"]
@@ -351,11 +355,70 @@ def test_the_list_of_a_growing_run_waits_longer_when_it_takes_longer() -> None:
     assert not pace.is_due
     pace.take_news()
     assert pace.is_due
-    with pace.listing():
-        now[0] += 0.2
+    pace.begin()
+    now[0] += 0.2
+    pace.take_news()
     assert not pace.is_due
+    pace.end()
     pace.take_news()
     now[0] += 1.3
     assert not pace.is_due
     now[0] += 0.2
     assert pace.is_due
+
+
+def test_a_long_run_is_listed_beside_the_loop(tmp_path: Path, run: RunDouble) -> None:
+    controller, _, loop = make(tmp_path, run, at_once=0)
+    assert controller.is_listing
+    assert not controller.triage.order
+    assert "reading" in empty_text(controller).plain
+    loop.turn()
+    assert not controller.is_listing
+    assert listed(controller) == ["a", "c", "b"]
+    assert current(controller) == "a"
+
+
+def test_of_two_filters_typed_in_a_row_only_the_last_is_listed(tmp_path: Path, run: RunDouble) -> None:
+    controller, _, loop = make(tmp_path, run, at_once=0)
+    loop.turn()
+    controller.narrow("id:a", done=False)
+    controller.relist()
+    controller.narrow("id:b", done=False)
+    controller.relist()
+    while controller.is_listing:
+        loop.turn()
+    assert listed(controller) == ["b"]
+    assert current(controller) == "b"
+
+
+def test_news_while_a_list_is_made_are_listed_after_it(tmp_path: Path, run: RunDouble) -> None:
+    controller, _, loop = make(tmp_path, run, at_once=0)
+    run.end("e")
+    controller.relist()
+    while controller.is_listing:
+        loop.turn()
+    assert listed(controller) == ["a", "c", "e", "b"]
+
+
+def test_a_slow_filter_shows_what_it_has_so_far_and_leaves_the_cursor_alone(run: RunDouble) -> None:
+    for number in range(3 * SLICE):
+        run.end(f"n{number}", reason="type_error:simple")
+    triage, times = Triage(), iter(float(second) for second in range(100))
+    portions = list(listings(triage.request(), list(run.overview.rollouts.values()), clock=lambda: next(times)))
+    assert [portion.is_whole for portion in portions] == [False, False, False, False, True]
+    counts = [len(portion.order) for portion in portions]
+    assert counts == sorted(counts)
+    assert counts[-1] == 3 * SLICE + 3
+    rollouts = run.overview.rollouts
+    for portion in portions:
+        for place in (1, len(portion.order) // 2, len(portion.order)):
+            assert portion.place_of(portion.order[place - 1]) == place
+    triage.take(portions[-1])
+    triage.open_group_of(rollouts["n7", 0])
+    rows = triage.rows(rollouts)
+    assert [rows.place_of(rows[place]) for place in range(0, len(rows), 97)] == list(range(0, len(rows), 97))
+    assert rows.place_of("0/nobody") is None
+
+
+def test_a_list_that_nobody_wants_any_more_ends(run: RunDouble) -> None:
+    assert not list(listings(Triage().request(), list(run.overview.rollouts.values()), lambda: True))

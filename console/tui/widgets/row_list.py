@@ -106,7 +106,7 @@ class RowList(Viewport):
         self._quiet = quiet
         self._is_unmoved = newest_first
         self._keys: Sequence[str] = ()
-        self._place: dict[str, int] = {}
+        self._place_of: Callable[[str], int | None] = dict[str, int]().get
         self._fixed: Container[str] = frozenset()
         self._cursor: int | None = None
 
@@ -129,11 +129,13 @@ class RowList(Viewport):
         draw: Callable[[str], Face] | None = None,
         fixed: Container[str] = frozenset(),
         empty: Content | None = None,
+        place_of: Callable[[str], int | None] | None = None,
     ) -> None:
         """Replace the rows; the cursor stays on its key, or else on its place.
 
         Args:
             keys: one unique key for each row.
+            place_of: returns the place of a key, from 0, or None; for so many keys that a table of them takes too long.
             draw: a new function to draw rows.
             fixed: keys of headings, which the cursor passes over.
             empty: a new text for the empty list.
@@ -141,12 +143,12 @@ class RowList(Viewport):
         before, place = self.cursor, self._cursor
         line = None if place is None else place - self.scroll_offset.y
         self._keys, self._fixed = keys, fixed
-        self._place = {key: index for index, key in enumerate(keys)}
+        self._place_of = place_of or {key: index for index, key in enumerate(keys)}.get
         self._draw = draw or self._draw
         self._empty = self._empty if empty is None else empty
         self._strips.clear()
         self.set_length(len(keys) + self._names)
-        self._cursor = None if before is None or self._is_unmoved else self._place.get(before)
+        self._cursor = None if before is None or self._is_unmoved else self._place_of(before)
         if self._is_unmoved:
             self._cursor = self._nearest(0, 1)
         elif self._cursor is None:
@@ -166,9 +168,9 @@ class RowList(Viewport):
         for drawn in [drawn for drawn in self._strips.keys() if drawn[0] in stale]:  # noqa: SIM118  no mapping
             self._strips.discard(drawn)
         top = self.scroll_offset.y
-        for key in self._keys[top : top + self.page]:
+        for place, key in enumerate(self._keys[top : top + self.page], top):
             if key in stale:
-                self.refresh_line(self._place[key] + self._names)
+                self.refresh_line(place + self._names)
 
     def set_columns(self, columns: Sequence[Column], *, names: bool | None = None) -> None:
         """Change the layout of the cells, and whether a first line names them (None: as before)."""
@@ -182,7 +184,7 @@ class RowList(Viewport):
 
     def move_to(self, key: str) -> bool:
         """Put the cursor on a key and bring it into view; say whether there is such a row."""
-        place = self._place.get(key)
+        place = self._place_of(key)
         if place is None or key in self._fixed:
             return False
         self._go(place)

@@ -118,7 +118,7 @@ class TagActions:
         answer = await self._services.ask(Question(text, answers))
         if answer in TAGS and self._annotate(rollouts, "tag", TAGS[answer][0]):
             self._services.notify(Content(f"{len(rollouts)} tagged; u takes it back."))
-            self._controller.go(self._controller.triage.step(rollouts[-1].slot, 1) or rollouts[-1])
+            self._controller.go(self._controller.triage.step(rollouts[-1], 1) or rollouts[-1])
         self._draw()
 
     def action_note_add(self) -> None:

@@ -23,7 +23,7 @@ from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS, bar
 from console.tui.sanitize import one_line
 from console.tui.screens.review.case_pane import annotation_letter, counters
 from console.tui.screens.review.controller import NOT_REVIEWED, ReviewController
-from console.tui.screens.review.triage import Head
+from console.tui.screens.review.triage import Head, Rows
 from console.tui.widgets.row_list import Face, RowList
 from console.tui.widgets.titles import PaneTitle
 
@@ -54,7 +54,7 @@ def case_cells(controller: ReviewController, rollout: Rollout, *, live: bool) ->
     """Return the cells of a case."""
     annotation = controller.triage.annotation(rollout.slot)
     name = controller.suite_view.case_name(rollout)
-    detail = controller.suite_view.case_detail(rollout) or _detail(rollout, controller.triage.group_of(rollout.slot))
+    detail = controller.suite_view.case_detail(rollout) or _detail(rollout, controller.triage.group_of(rollout))
     return (
         state_mark(rollout, live=live),
         one_line(name, 120, MUTED if annotation.is_seen else ""),
@@ -111,7 +111,7 @@ def empty_text(controller: ReviewController) -> Content:
     run, narrow = controller.run, controller.triage.narrow
     if run is None:
         return Content.empty()
-    if not run.is_read:
+    if not run.is_read or controller.is_listing:
         count = number_format.count(len(run.overview.rollouts))
         return Content(f"reading {number_format.plural(run.manifest.cases, 'rollout')}, {count} so far")
     if narrow.text == NOT_REVIEWED:
@@ -149,9 +149,7 @@ def list_hint(damages: int) -> Content:
 def status_text(controller: ReviewController, overview: Overview, manifest: Manifest, width: int) -> Content:
     """Return where the reader is, and where there is room the run's outcomes, rate and cost."""
     triage, tally, rollout = controller.triage, overview.fold.tally, controller.rollout
-    place = counters(
-        triage.place_of(controller.current), len(triage.order), triage.seen, rollout.outcome if rollout else None
-    )
+    place = counters(triage.place_of(rollout), len(triage.order), triage.seen, rollout.outcome if rollout else None)
     if width < ROOM_FOR_SCORES:
         return place
     rate = f"   {number_format.score(tally.rate)}   " if controller.suite_view.has_pass_rate else "   "
@@ -194,8 +192,7 @@ class CaseListPane(Vertical):
 
     def show(
         self,
-        keys: Sequence[str],
-        fixed: set[str],
+        rows: Rows | None,
         draw: Callable[[str, int], Face],
         *,
         cursor: str | None,
@@ -204,13 +201,18 @@ class CaseListPane(Vertical):
         """Show rows.
 
         Args:
-            keys: all rows in order.
-            fixed: rows that the cursor passes over.
+            rows: all rows; None: there are none.
             draw: draws a row in so many cells.
             cursor: row that the cursor goes to; None leaves it.
             empty: shown when there is no row.
         """
-        self.rows.show(keys, draw=lambda key: draw(key, self._row_width), fixed=fixed, empty=empty)
+        self.rows.show(
+            rows or (),
+            draw=lambda key: draw(key, self._row_width),
+            fixed=rows.fixed if rows else frozenset[str](),
+            empty=empty,
+            place_of=rows.place_of if rows else None,
+        )
         if cursor is not None:
             self.rows.move_to(cursor)
 

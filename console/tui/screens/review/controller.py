@@ -6,8 +6,7 @@ a run is read.
 """
 
 import time
-from collections.abc import Callable, Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from enum import Flag, auto
 from typing import Any
@@ -22,7 +21,8 @@ from console.store.notes import Note, Notes
 from console.tui.render import diff
 from console.tui.render.rollout_rows import slot_of
 from console.tui.screens.review.case_loader import CaseLoader, ReviewedRun
-from console.tui.screens.review.triage import FAILURES, Triage
+from console.tui.screens.review.listing import Lister, Listing
+from console.tui.screens.review.triage import FAILURES, Rows, Triage
 from console.tui.screens.review.views import STANDARD_VIEWS, ShownCase
 from console.tui.suite_views.registry import STANDARD, find_view
 from console.tui.suite_views.suite_view import CaseView, ReviewedCase, SuiteView
@@ -41,7 +41,7 @@ class ListPace:
         self.has_begun = False
         """Whether there has been a list at all."""
         self._clock = clock
-        self._has_news = False
+        self._has_news = self._is_listing = False
         self._begun_at = self._took_s = 0.0
 
     def take_news(self) -> None:
@@ -50,16 +50,18 @@ class ListPace:
 
     @property
     def is_due(self) -> bool:
-        """Whether there is news, and enough time has passed since the last list."""
+        """Whether there is news, no list is being made, and enough time has passed since the last one was begun."""
         pause = max(LEAST_PAUSE_S, SHARE * self._took_s)
-        return self._has_news and self._clock() - self._begun_at > pause
+        return self._has_news and not self._is_listing and self._clock() - self._begun_at > pause
 
-    @contextmanager
-    def listing(self) -> Generator[None]:
-        """Measure the making of a list, which shows everything that came before."""
-        self.has_begun, self._has_news, self._begun_at = True, False, self._clock()
-        yield
-        self._took_s = self._clock() - self._begun_at
+    def begin(self) -> None:
+        """A list is made, which shows everything that came before."""
+        self.has_begun, self._is_listing, self._has_news, self._begun_at = True, True, False, self._clock()
+
+    def end(self) -> None:
+        """The list is whole."""
+        if self._is_listing:
+            self._is_listing, self._took_s = False, self._clock() - self._begun_at
 
 
 NOT_REVIEWED = "!is:reviewed"
@@ -85,7 +87,7 @@ class Stale(Flag):
 class ReviewController:
     """The state of Review."""
 
-    def __init__(self, notes: Notes, loader: CaseLoader, case: str = "") -> None:
+    def __init__(self, notes: Notes, loader: CaseLoader, lister: Lister, case: str = "") -> None:
         """List nothing until `open`; with a case, the cursor goes there first."""
         self.triage = Triage()
         self.run: ReviewedRun | None = None
@@ -98,6 +100,7 @@ class ReviewController:
         self.style = diff.Style()
         self._notes = notes
         self._loader = loader
+        self._lister = lister
         self._case_asked_for = case
         self._view_id = STANDARD_VIEWS[0].id
         self._undoable: list[list[Note]] = []
@@ -156,29 +159,50 @@ class ReviewController:
         """All rollouts of the run, in its order."""
         return list(self.run.overview.rollouts.values()) if self.run is not None else ()
 
+    @property
+    def is_listing(self) -> bool:
+        """Whether the list is being made, and what is listed may not be all."""
+        return self._lister.is_listing
+
+    def rows(self, *, with_tops: bool) -> Rows:
+        """Return the rows of the list; `with_tops`: groups with several subgroups have a line of their own."""
+        by_slot: Mapping[Slot, Rollout] = self.run.overview.rollouts if self.run is not None else {}
+        return self.triage.rows(by_slot, with_tops=with_tops)
+
     def relist(self) -> None:
         """Filter and group again; the cursor stays on its case, or goes to the first nobody has dealt with."""
-        if self.run is None:
-            return
-        self.triage.refresh(self.run.overview.rollouts.values())
+        if self.run is not None:
+            rollouts = list(self.run.overview.rollouts.values())
+            self._lister.list(self.triage.request(), rollouts, self._take_listing, self.relist)
+
+    def _take_listing(self, listing: Listing) -> None:
+        self.triage.take(listing)
         self._stale |= Stale.LIST | Stale.FIGURES
+        if listing.is_whole and self._widen_for_case():
+            return
         if (self.current is None or not self.is_moved) and (target := self._first_target()) is not None:
             self.go(target)
-        elif self.current is None or not self.triage.place_of(self.current):
+        elif listing.is_whole and not self.triage.place_of(self.rollout):
             self._leave_unlisted()
-        if self.current is not None:
-            self.triage.open_group_of(self.current)
+        self.triage.open_group_of(self.rollout)
+
+    def _widen_for_case(self) -> bool:
+        """List everything when the case that was asked for is not in the list; say whether a new list is made."""
+        if self.run is None or self.is_moved or not self.run.is_read or self.triage.scope is self.triage.narrow:
+            return False
+        rollout = self.run.overview.rollouts.get((self._case_asked_for, 0))
+        if rollout is None or self.triage.place_of(rollout):
+            return False
+        self.triage.scope = self.triage.narrow
+        self.relist()
+        return True
 
     def _first_target(self) -> Rollout | None:
         """Return where the cursor belongs before the reader has moved it."""
         assert self.run is not None
         if not self._case_asked_for:
             return self.triage.first_unseen()
-        rollout = self.run.overview.rollouts.get((self._case_asked_for, 0))
-        if rollout is not None and not self.triage.place_of(rollout.slot) and self.run.is_read:
-            self.triage.scope = self.triage.narrow
-            self.triage.refresh(self.run.overview.rollouts.values())
-        return rollout
+        return self.run.overview.rollouts.get((self._case_asked_for, 0))
 
     def _leave_unlisted(self) -> None:
         """The current case is not listed any more: go to the first that is, unless nothing is."""
@@ -214,14 +238,14 @@ class ReviewController:
     @property
     def current_group(self) -> Group | None:
         """The lowest group of the current case."""
-        return self.triage.group_of(self.current) if self.current is not None else None
+        return self.triage.group_of(self.rollout)
 
     def go(self, rollout: Rollout | None) -> None:
         """Make a case the current one and unfold its group; None stays where one is."""
         if rollout is None:
             return
         self.current = rollout.slot
-        if self.triage.open_group_of(rollout.slot):
+        if self.triage.open_group_of(rollout):
             self._stale |= Stale.LIST
         self._stale |= Stale.CASE
 
@@ -231,7 +255,7 @@ class ReviewController:
         if head is not None:
             self.is_moved = True
             members = head.group.rollouts
-            is_going_up = self.triage.place_of(members[0].slot) < self.triage.place_of(self.current)
+            is_going_up = self.triage.place_of(members[0]) < self.triage.place_of(self.rollout)
             self.go(members[-1] if is_going_up else members[0])
         elif self.run is not None and slot_of(key) != self.current:
             self.is_moved = True
@@ -240,7 +264,7 @@ class ReviewController:
     def step(self, by: int) -> bool:
         """Go so many cases on in reading order; say whether there was one."""
         self.is_moved = True
-        rollout = self.triage.step(self.current, by)
+        rollout = self.triage.step(self.rollout, by)
         self.go(rollout)
         return rollout is not None
 
@@ -315,7 +339,7 @@ class ReviewController:
         rollout = self.rollout
         if rollout is None:
             return
-        following = self.triage.step(rollout.slot, 1)
+        following = self.triage.step(rollout, 1)
         self.annotate([rollout], kind, value)
         self.go(following or rollout)
 
@@ -376,7 +400,7 @@ class ReviewController:
     def prefetch(self) -> None:
         """Read and compare the cases next to the current one."""
         if self.run is not None and self.current is not None:
-            self._loader.prefetch(self.run, [rollout.key for rollout in self.triage.around(self.current)])
+            self._loader.prefetch(self.run, [rollout.key for rollout in self.triage.around(self.rollout)])
 
     @property
     def views(self) -> Sequence[CaseView]:

@@ -19,8 +19,8 @@ from console.tui.screens.review.case_pane import CasePane
 from console.tui.screens.review.controller import NOT_REVIEWED, ReviewController
 from console.tui.services import Services
 
-BATCH_EVERY_S = 0.1
-"""Time between two batches of matches; the first is handed on at once."""
+FIRST_PAUSE_S, LAST_PAUSE_S = 0.1, 1.6
+"""Time between two batches of matches. The first is handed on at once; then it doubles, as every batch costs a list."""
 LEAST_LETTERS = 2
 
 
@@ -42,8 +42,8 @@ class RunSearch:
             matched: told in that loop that texts were found in more conversations.
             ended: told there that everything has been looked through.
         """
-        self.matches: dict[Slot, set[str]] = {}
-        """Texts that were found in a conversation; always the same mapping."""
+        self.matches: dict[str, set[Slot]] = {}
+        """Conversations in which a text was found; always the same mapping."""
         self.is_running = False
         self._journal = journal
         self._in_loop, self._matched, self._ended = in_loop, matched, ended
@@ -68,21 +68,20 @@ class RunSearch:
         self._stop.set()
 
     def _run(self, searches: Sequence[TextSearch], stop: threading.Event) -> None:
-        handed_on_at = 0.0
+        handed_on_at, pause_s = 0.0, FIRST_PAUSE_S
         for search in searches:
             slots = set[Slot]()
             for key in search.run(stop.is_set):
                 slots.add((key.case, key.rollout))
-                if time.monotonic() - handed_on_at > BATCH_EVERY_S:
+                if time.monotonic() - handed_on_at > pause_s:
                     self._in_loop(partial(self._take, search.text, slots, stop))
-                    handed_on_at, slots = time.monotonic(), set[Slot]()
+                    handed_on_at, pause_s, slots = time.monotonic(), min(2 * pause_s, LAST_PAUSE_S), set[Slot]()
             if slots and not stop.is_set():
                 self._in_loop(partial(self._take, search.text, slots, stop))
         self._in_loop(partial(self._end, stop))
 
     def _take(self, text: str, slots: set[Slot], stop: threading.Event) -> None:
-        for slot in slots:
-            self.matches.setdefault(slot, set()).add(text)
+        self.matches.setdefault(text, set()).update(slots)
         if not stop.is_set() and text in self._texts:
             self._matched()
 

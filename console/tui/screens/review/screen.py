@@ -35,6 +35,7 @@ from console.tui.screens.review.case_loader import CaseLoader, OpenedSuite
 from console.tui.screens.review.case_pane import CasePane, CaseText, Room
 from console.tui.screens.review.controller import ListPace, ReviewController, Stale
 from console.tui.screens.review.list_actions import FilterActions, RunSearch, StepActions, ViewActions
+from console.tui.screens.review.listing import Lister
 from console.tui.screens.run_screen import RunScreen
 from console.tui.services import Services
 from console.tui.widgets.row_list import Face
@@ -68,7 +69,8 @@ class ReviewScreen(RunScreen):
         """Review a run, with the cursor on a case if one is named."""
         super().__init__(services, run)
         self.loader = CaseLoader(self._in_loop, partial(self._draw_again, Stale.CASE))
-        self.controller = ReviewController(Notes(run.path), self.loader, case)
+        self.lister = Lister(self._in_loop, self._take_portion)
+        self.controller = ReviewController(Notes(run.path), self.loader, self.lister, case)
         self.search = RunSearch(run.journal_path, self._in_loop, self._relist, partial(self._draw_again, Stale.FIGURES))
         self.controller.triage.matches = self.search.matches
         self.case_list = CaseListPane()
@@ -100,6 +102,7 @@ class ReviewScreen(RunScreen):
         """Stop what goes on in threads."""
         self.search.close()
         self.loader.close()
+        self.lister.close()
 
     @property
     def responders(self) -> Sequence[object]:
@@ -112,7 +115,7 @@ class ReviewScreen(RunScreen):
         """Take over what is new; the list is made again now and then while the run is read."""
         feed, controller = self.feed, self.controller
         if feed is None:
-            self.case_list.show([], set(), self._draw_row, cursor=None, empty=self.problem)
+            self.case_list.show(None, self._draw_row, cursor=None, empty=self.problem)
             return
         if not self._pace.has_begun:
             self._retry.feed = feed
@@ -134,9 +137,19 @@ class ReviewScreen(RunScreen):
             self._list_again()
 
     def _list_again(self) -> None:
-        with self._pace.listing():
-            self._relist()
-        self.controller.take_read()
+        self._pace.begin()
+        self._relist()
+        self._settle_list()
+
+    def _settle_list(self) -> None:
+        if not self.lister.is_listing:
+            self._pace.end()
+            self.controller.take_read()
+
+    def _take_portion(self) -> None:
+        if self.is_mounted:
+            self._settle_list()
+            self.draw()
 
     def _open_suite(self, manifest: Manifest) -> None:
         def take(opened: OpenedSuite) -> None:
@@ -207,10 +220,8 @@ class ReviewScreen(RunScreen):
 
     def _draw_list(self) -> None:
         controller, current = self.controller, self.controller.current
-        keys, fixed = controller.triage.rows(with_tops=self.has_class("-wide"))
         self.case_list.show(
-            keys if controller.triage.order else [],
-            fixed,
+            controller.rows(with_tops=self.has_class("-wide")) if controller.triage.order else None,
             self._draw_row,
             cursor=row_key(current) if current is not None else None,
             empty=empty_text(controller),

@@ -4,14 +4,17 @@ Holds what is listed and where the reader is; draws nothing. The group of the cu
 one line each, so that all reasons stay in sight. Groups keep their place when new failures arrive; new ones come last.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from typing import overload
 
 from console.core.annotation import NO_ANNOTATION, Annotation
-from console.insight.failures import Group, GroupBy, group, in_order
+from console.insight.failures import Group, GroupBy
 from console.insight.filter import Filter, read_filter
 from console.insight.rollout import Rollout, Slot
-from console.tui.render.rollout_rows import row_key
+from console.tui.render.rollout_rows import row_key, slot_of
+from console.tui.screens.review.listing import GroupPath, Listing, ListRequest
 
 FAILURES = "is:failed,broken,undecided"
 """What Review opens on."""
@@ -34,7 +37,7 @@ class Head:
 
 
 class Triage:
-    """Filters, groups and orders rollouts, and knows which group is unfolded."""
+    """Holds what is to be listed and what is, and knows which group is unfolded."""
 
     def __init__(self) -> None:
         """List failures by reason."""
@@ -46,44 +49,31 @@ class Triage:
         """What the reader typed besides the scope."""
         self.annotations: Mapping[Slot, Annotation] = {}
         """What readers say."""
-        self.matches: Mapping[Slot, Collection[str]] = {}
-        """Free texts of the filter that a conversation holds."""
-        self.groups: list[Group] = []
-        self.order: list[Rollout] = []
-        """Everything listed, in reading order."""
-        self.open_path: tuple[str, ...] = ()
+        self.matches: Mapping[str, AbstractSet[Slot]] = {}
+        """Conversations that hold a free text of the filter, by text."""
+        self.open_path: GroupPath = ()
         self.heads: dict[str, Head] = {}
-        self._places: dict[tuple[str, ...], int] = {}
-        self._of_path: dict[tuple[str, ...], Group] = {}
-        self._of_slot: dict[Slot, tuple[str, ...]] = {}
-        self._place_of_slot: dict[Slot, int] = {}
+        self._listing = Listing()
+        self._group_places: Mapping[GroupPath, int] = {}
 
-    def refresh(self, rollouts: Iterable[Rollout]) -> None:
-        """Group and filter anew; groups that are known keep their order."""
-        kept = self._kept(rollouts)
-        tags = {slot: annotation.tag for slot, annotation in self.annotations.items()} if self.by is GroupBy.TAG else {}
-        groups = group(kept, self.by, tags)
-        self.groups = self._in_known_order(groups)
-        for top in self.groups:
-            top.parts = self._in_known_order(top.parts)
-        self.order = in_order(self.groups)
-        leaves = [leaf for top in self.groups for leaf in top.leaves]
-        self._of_path = {leaf.path: leaf for leaf in leaves}
-        self._of_slot = {rollout.slot: leaf.path for leaf in leaves for rollout in leaf.rollouts}
-        self._place_of_slot = {rollout.slot: place for place, rollout in enumerate(self.order)}
+    def request(self) -> ListRequest:
+        """Return what is to be listed."""
+        return ListRequest(self.by, self.scope, self.narrow, self.annotations, self.matches, self._group_places)
 
-    def _kept(self, rollouts: Iterable[Rollout]) -> list[Rollout]:
-        """Return what the filter leaves; by repeats, a case of which it leaves one is shown with all its rollouts."""
-        if self.by is not GroupBy.REPEATS:
-            return [rollout for rollout in rollouts if self._keeps(rollout)]
-        listed = list(rollouts)
-        cases = {rollout.key.case for rollout in listed if self._keeps(rollout)}
-        return [rollout for rollout in listed if rollout.key.case in cases]
+    def take(self, listing: Listing) -> None:
+        """List this from now on."""
+        self._listing = listing
+        if listing.is_whole:  # groups of a part need not come in the order that the whole will have
+            self._group_places = listing.group_places
 
-    def _keeps(self, rollout: Rollout) -> bool:
-        annotation = self.annotation(rollout.slot)
-        matches = self.matches.get(rollout.slot, ())
-        return self.scope.keeps(rollout, annotation) and self.narrow.keeps(rollout, annotation, matches)
+    @property
+    def groups(self) -> Sequence[Group]:
+        return self._listing.groups
+
+    @property
+    def order(self) -> Sequence[Rollout]:
+        """Everything listed, in reading order."""
+        return self._listing.order
 
     def annotation(self, slot: Slot) -> Annotation:
         """Return what readers say of a case."""
@@ -97,31 +87,30 @@ class Triage:
             self.scope = read_filter(home) if was_home else self.scope
 
     def regroup(self, by: GroupBy) -> None:
-        """Group by something else from the next refresh on."""
-        self.by, self.open_path, self._places = by, (), {}
+        """Group by something else from the next list on."""
+        self.by, self.open_path, self._group_places = by, (), {}
 
     def forget_order(self) -> None:
-        """Let the largest groups come first again at the next refresh."""
-        self._places = {}
-
-    def _in_known_order(self, groups: list[Group]) -> list[Group]:
-        for each in groups:
-            self._places.setdefault(each.path, len(self._places))
-        return sorted(groups, key=lambda each: (each.rank, self._places[each.path]))
+        """Let the largest groups come first again in the next list."""
+        self._group_places = {}
 
     # Rows ------------------------------------------------------------------------------------------------------------
 
-    def rows(self, *, with_tops: bool = True) -> tuple[list[str], set[str]]:
-        """Return the keys of all rows in order, and those the cursor passes over.
+    def rows(self, by_slot: Mapping[Slot, Rollout], *, with_tops: bool = True) -> "Rows":
+        """Return all rows in order.
 
         Args:
+            by_slot: all rollouts of the run.
             with_tops: whether groups with several subgroups have a line of their own.
         """
         self.heads = {}
-        keys: list[str] = []
-        fixed: set[str] = set()
         if self.by is GroupBy.NONE:
-            return [row_key(rollout.slot) for rollout in self.order], fixed
+            return Rows([], self.order, [], frozenset(), self._listing, by_slot)
+        before: list[str] = []
+        after: list[str] = []
+        members: Sequence[Rollout] = ()
+        fixed: set[str] = set()
+        keys = before
         for top in self.groups:
             has_top = with_tops and (len(top.parts) > 1 or self.by is GroupBy.REPEATS)
             if has_top:
@@ -132,8 +121,8 @@ class Triage:
                 head = self._add_head(keys, _HEAD, Head(leaf, is_open, int(has_top), top_label=label))
                 if is_open:
                     fixed.add(head)
-                    keys += [row_key(rollout.slot) for rollout in leaf.rollouts]
-        return keys, fixed
+                    members, keys = leaf.rollouts, after
+        return Rows(before, members, after, fixed, self._listing, by_slot)
 
     def _add_head(self, keys: list[str], kind: str, head: Head) -> str:
         key = kind + _JOINT + _JOINT.join(head.group.path)
@@ -141,38 +130,37 @@ class Triage:
         keys.append(key)
         return key
 
-    def open_group_of(self, slot: Slot) -> bool:
+    def open_group_of(self, rollout: Rollout | None) -> bool:
         """Unfold the group of a case; say whether that changed anything."""
-        path = self._of_slot.get(slot)
-        if path is None or path == self.open_path:
+        leaf = self._listing.leaf_of(rollout)
+        if leaf is None or leaf.path == self.open_path:
             return False
-        self.open_path = path
+        self.open_path = leaf.path
         return True
 
-    def group_of(self, slot: Slot) -> Group | None:
+    def group_of(self, rollout: Rollout | None) -> Group | None:
         """Return the lowest group of a case."""
-        path = self._of_slot.get(slot)
-        return self._of_path.get(path) if path is not None else None
+        return self._listing.leaf_of(rollout)
 
     # Places ----------------------------------------------------------------------------------------------------------
 
-    def place_of(self, slot: Slot | None) -> int:
+    def place_of(self, rollout: Rollout | None) -> int:
         """Return the number, from 1, of a case in reading order; 0 when it is not listed."""
-        return 0 if slot is None else self._place_of_slot.get(slot, -1) + 1
+        return self._listing.place_of(rollout)
 
-    def step(self, slot: Slot | None, by: int) -> Rollout | None:
+    def step(self, rollout: Rollout | None, by: int) -> Rollout | None:
         """Return the case so many places on in reading order; None at the end."""
-        place = self.place_of(slot) - 1
+        order, place = self.order, self.place_of(rollout) - 1
         if place < 0:
-            return (self.order[0] if by > 0 else self.order[-1]) if self.order else None
+            return (order[0] if by > 0 else order[-1]) if order else None
         target = place + by
-        return self.order[target] if 0 <= target < len(self.order) else None
+        return order[target] if 0 <= target < len(order) else None
 
-    def around(self, slot: Slot, reach: int = 2) -> list[Rollout]:
+    def around(self, rollout: Rollout | None, reach: int = 2) -> list[Rollout]:
         """Return the cases next to one in reading order, the following ones first."""
-        place = self.place_of(slot) - 1
+        place = self.place_of(rollout) - 1
         after = self.order[place + 1 : place + 1 + reach]
-        return after + self.order[max(place - reach, 0) : max(place, 0)][::-1]
+        return [*after, *self.order[max(place - reach, 0) : max(place, 0)][::-1]]
 
     @property
     def listed(self) -> int:
@@ -184,10 +172,60 @@ class Triage:
     @property
     def seen(self) -> int:
         """How many of those listed a reader has dealt with."""
-        return sum(self.annotation(rollout.slot).is_seen for rollout in self.order)
+        return self._listing.seen
 
     def first_unseen(self) -> Rollout | None:
         """Return the first listed case nobody has dealt with, or the first; what the filter leaves goes first."""
-        listed = [rollout for rollout in self.order if self._keeps(rollout)] or self.order
-        first = listed[0] if listed else None
-        return next((rollout for rollout in listed if not self.annotation(rollout.slot).is_seen), first)
+        return self._listing.first_unseen
+
+
+class Rows(Sequence[str]):
+    """Keys of the rows: lines of groups, and between them the cases of the group that is unfolded.
+
+    Keys of cases are made when they are looked at, so that a group may have a hundred thousand.
+    """
+
+    def __init__(
+        self,
+        before: Sequence[str],
+        members: Sequence[Rollout],
+        after: Sequence[str],
+        fixed: AbstractSet[str],
+        listing: Listing,
+        by_slot: Mapping[Slot, Rollout],
+    ) -> None:
+        """Put the cases between the lines of groups; the cursor passes over the `fixed` ones."""
+        self.fixed = fixed
+        self._before, self._members, self._after = before, members, after
+        self._listing, self._by_slot = listing, by_slot
+        self._places = {key: place for place, key in enumerate(before)}
+        self._places |= {key: place for place, key in enumerate(after, len(before) + len(members))}
+
+    def __len__(self) -> int:
+        return len(self._before) + len(self._members) + len(self._after)
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        if isinstance(index, slice):
+            return [self[place] for place in range(*index.indices(len(self)))]
+        place = index if index >= 0 else index + len(self)
+        if place < len(self._before):
+            return self._before[place]
+        place -= len(self._before)
+        return (
+            row_key(self._members[place].slot)
+            if place < len(self._members)
+            else self._after[place - len(self._members)]
+        )
+
+    def place_of(self, key: str) -> int | None:
+        """Return the place of a key, from 0; None when there is no such row."""
+        if (place := self._places.get(key)) is not None or not self._members or key.startswith((_HEAD, _TOP)):
+            return place
+        rollout = self._by_slot.get(slot_of(key))
+        first = self._listing.place_of(self._members[0])
+        offset = self._listing.place_of(rollout) - first
+        return len(self._before) + offset if rollout is not None and 0 <= offset < len(self._members) else None

@@ -1,0 +1,248 @@
+"""Which rollouts are listed, in which groups and order. The list of a long run is made in a thread, in portions.
+
+`listings` is the rule, without a thread; `Lister` runs it at once for a short run, and else beside the interface's
+loop, so that keys are answered while a hundred thousand rollouts are filtered.
+"""
+
+import threading
+import time
+from array import array
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+from functools import partial
+
+from console.core.annotation import NO_ANNOTATION, Annotation
+from console.insight.failures import Group, GroupBy, group, in_order
+from console.insight.filter import Filter
+from console.insight.rollout import Rollout, Slot
+
+AT_ONCE = 5_000
+"""Rollouts of a run that is listed without a thread, in a few milliseconds."""
+SLICE = 4_096
+"""Rollouts filtered before looking whether the list is still wanted."""
+PORTION_EVERY_S = 0.3
+"""Time after which what has been filtered so far is shown."""
+
+GroupPath = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListRequest:
+    """What is to be listed, and how."""
+
+    by: GroupBy
+    scope: Filter
+    narrow: Filter
+    """What the reader typed besides the scope."""
+    annotations: Mapping[Slot, Annotation]
+    matches: Mapping[str, AbstractSet[Slot]]
+    """Conversations that hold a free text of the filter, by text."""
+    group_places: Mapping[GroupPath, int]
+    """The order in which groups have been listed before, which they keep."""
+
+    def keeps(self, rollout: Rollout) -> bool:
+        """Whether the filter leaves a rollout."""
+        slot = rollout.slot
+        annotation = self.annotations.get(slot, NO_ANNOTATION)
+        words = [text for text in self.narrow.words if slot in self.matches.get(text, ())]
+        return self.scope.keeps(rollout, annotation) and self.narrow.keeps(rollout, annotation, words)
+
+    def asks_the_same(self, other: "ListRequest") -> bool:
+        """Whether another request differs by nothing that the reader chose."""
+        return (self.by, self.scope.text, self.narrow.text) == (other.by, other.scope.text, other.narrow.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What is listed."""
+
+    groups: Sequence[Group] = ()
+    leaves: Sequence[Group] = ()
+    """The lowest groups, in order."""
+    order: Sequence[Rollout] = ()
+    """Everything listed, in reading order."""
+    places: "array[int]" = field(default_factory=lambda: array("i"))
+    """By `Rollout.order`: its place in `order`, from 1; 0: it is not listed."""
+    leaf_numbers: "array[int]" = field(default_factory=lambda: array("i"))
+    """By `Rollout.order`: which of `leaves` has it; -1: none."""
+    group_places: Mapping[GroupPath, int] = field(default_factory=dict[GroupPath, int])
+    seen: int = 0
+    """How many of those listed a reader has dealt with."""
+    first_unseen: Rollout | None = None
+    """The first that the filter leaves and nobody has dealt with, else the first; None: nothing is listed."""
+    is_whole: bool = True
+    """False: more may follow."""
+
+    def place_of(self, rollout: Rollout | None) -> int:
+        """Return the number, from 1, of a rollout in reading order; 0 when it is not listed."""
+        return self.places[rollout.order] if rollout is not None and rollout.order < len(self.places) else 0
+
+    def leaf_of(self, rollout: Rollout | None) -> Group | None:
+        """Return the lowest group of a rollout."""
+        if not self.place_of(rollout):
+            return None
+        assert rollout is not None
+        return self.leaves[self.leaf_numbers[rollout.order]]
+
+
+def listings(
+    request: ListRequest,
+    rollouts: Sequence[Rollout],
+    stopped: Callable[[], bool] = lambda: False,
+    clock: Callable[[], float] = time.monotonic,
+) -> Iterator[Listing]:
+    """Yield portions of a list, each with everything that was filtered so far, and at last the whole.
+
+    Args:
+        request: what is wanted.
+        rollouts: all rollouts of the run, in its order.
+        stopped: asked between slices; True ends it.
+        clock: returns seconds.
+    """
+    kept: list[Rollout] = []
+    shown_at = clock()
+    for start in range(0, len(rollouts), SLICE):
+        if stopped():
+            return
+        kept += [rollout for rollout in rollouts[start : start + SLICE] if request.keeps(rollout)]
+        if kept and request.by is not GroupBy.REPEATS and clock() - shown_at > PORTION_EVERY_S:
+            yield _listing(request, kept, kept, len(rollouts), is_whole=False)
+            shown_at = clock()
+    listed = kept
+    if request.by is GroupBy.REPEATS:  # a case of which the filter leaves one is shown with all its rollouts
+        cases = {rollout.key.case for rollout in kept}
+        listed = [rollout for rollout in rollouts if rollout.key.case in cases]
+    if not stopped():
+        yield _listing(request, listed, kept, len(rollouts), is_whole=True)
+
+
+def _listing(
+    request: ListRequest, listed: Sequence[Rollout], kept: Sequence[Rollout], length: int, *, is_whole: bool
+) -> Listing:
+    annotations = request.annotations
+    tags = {slot: annotation.tag for slot, annotation in annotations.items()} if request.by is GroupBy.TAG else {}
+    group_places = dict(request.group_places)
+
+    def in_known_order(groups: Sequence[Group]) -> list[Group]:
+        for each in groups:
+            group_places.setdefault(each.path, len(group_places))
+        return sorted(groups, key=lambda each: (each.rank, group_places[each.path]))
+
+    groups = in_known_order(group(listed, request.by, tags))
+    for top in groups:
+        top.parts = in_known_order(top.parts)
+    order, leaves = in_order(groups), [leaf for top in groups for leaf in top.leaves]
+    length = max(length, 1 + max((rollout.order for rollout in order), default=-1))
+    places, leaf_numbers = array("i", bytes(4 * length)), array("i", b"\xff" * 4 * length)
+    for place, rollout in enumerate(order, 1):
+        places[rollout.order] = place
+    for number, leaf in enumerate(leaves):
+        for rollout in leaf.rollouts:
+            leaf_numbers[rollout.order] = number
+    unseen = [rollout for rollout in order if not annotations.get(rollout.slot, NO_ANNOTATION).is_seen]
+    return Listing(
+        groups,
+        leaves,
+        order,
+        places,
+        leaf_numbers,
+        group_places,
+        seen=len(order) - len(unseen),
+        first_unseen=_first(order, unseen, kept),
+        is_whole=is_whole,
+    )
+
+
+def _first(order: Sequence[Rollout], unseen: Sequence[Rollout], kept: Sequence[Rollout]) -> Rollout | None:
+    if len(kept) == len(order):
+        return next(iter(unseen or order), None)
+    left = {rollout.order for rollout in kept}
+    candidates = [rollout for rollout in order if rollout.order in left]
+    return next((rollout for rollout in unseen if rollout.order in left), next(iter(candidates), None))
+
+
+class Lister:
+    """Makes the list of a run; one at a time, the latest request wins."""
+
+    def __init__(
+        self,
+        in_loop: Callable[[Callable[[], None]], object],
+        listed: Callable[[], None],
+        *,
+        at_once: int = AT_ONCE,
+    ) -> None:
+        """List nothing.
+
+        Args:
+            in_loop: has a function called in the interface's loop; may be called from any thread.
+            listed: told in that loop that a portion made in a thread was handed over.
+            at_once: longest run that is listed without a thread.
+        """
+        self._in_loop, self._listed, self._at_once = in_loop, listed, at_once
+        self._stop = threading.Event()
+        self._request: ListRequest | None = None
+        """What a thread is listing."""
+        self._next: Callable[[], None] | None = None
+        """Makes the list that was asked for meanwhile."""
+
+    @property
+    def is_listing(self) -> bool:
+        """Whether a thread is making a list."""
+        return self._request is not None
+
+    def list(
+        self,
+        request: ListRequest,
+        rollouts: Sequence[Rollout],
+        take: Callable[[Listing], None],
+        again: Callable[[], None],
+    ) -> None:
+        """Hand over the list, at once or in portions.
+
+        Args:
+            request: what is wanted.
+            rollouts: all rollouts of the run; must not change.
+            take: given each portion, in the interface's loop.
+            again: asks once more, when there is news and the list that is being made is done.
+        """
+        if len(rollouts) <= self._at_once:
+            self._end()
+            for listing in listings(request, rollouts, clock=lambda: 0.0):
+                take(listing)
+        elif self._request is not None and request.asks_the_same(self._request):
+            self._next = again
+        else:
+            self._end()
+            self._request = request
+            work = (request, rollouts, take, self._stop)
+            threading.Thread(target=self._run, args=work, name="list", daemon=True).start()
+
+    def close(self) -> None:
+        """Make no more lists."""
+        self._end()
+
+    def _end(self) -> None:
+        self._stop.set()
+        self._stop, self._request, self._next = threading.Event(), None, None
+
+    def _run(
+        self,
+        request: ListRequest,
+        rollouts: Sequence[Rollout],
+        take: Callable[[Listing], None],
+        stop: threading.Event,
+    ) -> None:
+        for listing in listings(request, rollouts, stop.is_set):
+            self._in_loop(partial(self._hand_over, listing, take, stop))
+
+    def _hand_over(self, listing: Listing, take: Callable[[Listing], None], stop: threading.Event) -> None:
+        if stop.is_set():
+            return
+        again = self._next
+        if listing.is_whole:
+            self._request = self._next = None
+        take(listing)
+        self._listed()
+        if listing.is_whole and again is not None:
+            again()
