@@ -36,7 +36,7 @@ VERBS = {
     "tag": "say whose fault a failure is, comment on it, or mark it as reviewed",
     "dispute": "dispute the ground truth of a case, or list what is disputed",
     "export": "write a run as CSV, JSON, Markdown, JUnit, HTML, Inspect log, or in another benchmark's layout",
-    "import": "make a run of results of another tool",
+    "import": "make runs of logs and results of other tools",
     "pull": "get official benchmark data",
     "doctor": "check keys, endpoints, data and terminal",
     "bfcl": "the official BFCL command: generate, evaluate, and its lists",

@@ -5,9 +5,8 @@ from pathlib import Path
 
 from console.core.record import AnyRecord, Closed, Opened
 from console.core.run import Manifest
-from console.store.journal import JournalWriter
-from console.store.lock import RunLock
-from console.store.runs import RunFolder, create_run
+from console.store.runs import RunFolder
+from console.store.staged_run import StagedRun
 
 
 def write_run(manifest: Manifest, records: Iterable[AnyRecord], runs_root: Path) -> RunFolder:
@@ -22,13 +21,10 @@ def write_run(manifest: Manifest, records: Iterable[AnyRecord], runs_root: Path)
         UsageError: the runs folder cannot be written.
     """
     whole = [Opened(at=manifest.at, pid=0), *records, Closed(at=manifest.at, reason="completed")]
-    run = create_run(runs_root, manifest)
-    with RunLock(run.lock_path):
-        journal = JournalWriter(run.journal_path)
-        try:
-            for record in whole:
-                journal.append(record)
-        finally:
-            journal.close()
-    run.summary()
-    return run
+    staged = StagedRun(runs_root, manifest.id)
+    try:
+        staged.append(whole)
+        return staged.publish(manifest)
+    except BaseException:
+        staged.discard()
+        raise

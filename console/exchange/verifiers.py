@@ -192,6 +192,22 @@ def read_results(path: Path) -> tuple[Mapping[str, Any], list[Row]]:
     return cast(Mapping[str, Any], metadata), rows
 
 
+def is_aidanbench(results: Path) -> bool:
+    """Whether a `results.jsonl` is of this environment, as its metadata say; so is one whose metadata are damaged."""
+    try:
+        metadata = read_json((results.parent / METADATA).read_bytes())
+    except FileNotFoundError:
+        return False
+    except (OSError, ValueError):
+        return True
+    return not isinstance(metadata, dict) or environment_of(cast(Mapping[str, Any], metadata)) in (ENVIRONMENT, "")
+
+
+def environment_of(metadata: Mapping[str, Any]) -> str:
+    """Return the name of the environment without its owner; empty when the metadata name none."""
+    return str(metadata.get("env") or metadata.get("env_id") or "").removesuffix(".").rsplit("/", 1)[-1]
+
+
 def _results_folder(path: Path) -> Path:
     """Return the folder with the two files: this one, or the only one below it.
 

@@ -23,7 +23,7 @@ from console.core.record import AnyRecord, Asked, Finished, Started
 from console.core.request import Thread, digest
 from console.core.run import Manifest, ModelFacts
 from console.exchange.imported_run import write_run
-from console.exchange.verifiers import ENVIRONMENT, NAMES, Row, read_results
+from console.exchange.verifiers import ENVIRONMENT, NAMES, Row, environment_of, read_results
 from console.store.runs import RunFolder, new_run_id
 from console.suites.aidanbench.options import read_options
 from console.suites.aidanbench.score import score_loop
@@ -45,8 +45,8 @@ def import_results(path: Path, runs_root: Path) -> RunFolder:
 
 
 def _manifest(metadata: Mapping[str, Any], rows: Sequence[Row]) -> Manifest:
-    environment = str(metadata.get("env") or metadata.get("env_id") or "")
-    if environment.removesuffix(".").rsplit("/", 1)[-1] != ENVIRONMENT:
+    environment = environment_of(metadata)
+    if environment != ENVIRONMENT:
         raise UsageError(f"these are results of {environment or 'an unnamed environment'}, not of {ENVIRONMENT}")
     ours = _table(metadata.get("eval_console"))
     model = str(metadata.get("model", "unknown"))

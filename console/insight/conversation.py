@@ -14,6 +14,7 @@ from console.core.live import Activity, Began, Delta
 from console.core.outcome import Verdict
 from console.core.record import AnyRecord, Asked, Embedded, Finished, Noted, Performed, Scored, Started, Tried
 from console.core.request import Thread
+from console.core.source import SOURCE
 from console.insight.executed_code import CELL, HIDDEN_PASSAGES, code_missing_from_reply, is_echo, is_returned
 from console.insight.message import NormalizedMessage, listed_results, normalized_message, normalized_reply
 from console.insight.passage import Passage, PassageKind, call_passage, show_json_lines
@@ -75,6 +76,8 @@ class Conversation:
         """Finished model calls in order."""
         self.verdict: Verdict | None = None
         self.output: Any = None
+        self.source: Any = None
+        """What the log of another tool says besides, JSON values; None of what was played here."""
         self.finished: Finished | None = None
         self.state = ""
         """What it is doing, in a word; empty when unknown."""
@@ -114,8 +117,7 @@ class Conversation:
             case Noted():
                 self._note(record)
             case Performed():
-                if record.kind not in HIDDEN_PASSAGES:
-                    self._add(PassageKind.NOTE, _effect_text(record), head=record.kind, n=record.n)
+                self._perform(record)
             case Embedded():
                 self._add(PassageKind.NOTE, head=EMBEDDED, role=record.role, n=record.n)
             case Finished():
@@ -192,6 +194,12 @@ class Conversation:
         self.tries.append(record)
         text = record.message + (f"\n{record.partial}" if record.partial else "")
         self._add(PassageKind.TRY, text, head=record.kind, role=record.role, n=record.n, threshold=record.wait_s)
+
+    def _perform(self, record: Performed) -> None:
+        if record.kind == SOURCE:
+            self.source = record.result
+        if record.kind not in HIDDEN_PASSAGES:
+            self._add(PassageKind.NOTE, _effect_text(record), head=record.kind, n=record.n)
 
     def _note(self, record: Noted) -> None:
         text = record.data if isinstance(record.data, str) else show_json_lines(record.data)

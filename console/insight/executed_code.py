@@ -8,10 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
+from console.core.source import SOURCE
 from console.insight.passage import Passage, PassageKind, show_json
 
 CELL, TOOL, TURN, SANDBOX = "cell", "tool", "turn", "sandbox"
-HIDDEN_PASSAGES = frozenset({"clock", CELL, TURN, "describe", "invoke", "validate"})
+HIDDEN_PASSAGES = frozenset({"clock", CELL, TURN, "describe", "invoke", "validate", SOURCE})
 """Effects that are journaled for a resume; notes of the same conversation say what a reader wants to know of them."""
 _NEAR = 12
 """Passages back in which a repeated text is looked for."""

@@ -19,6 +19,7 @@ from console.config.paths import find_data_roots
 from console.core.fault import UsageError
 from console.core.run import Manifest
 from console.core.suggestion import nearest
+from console.suites import recorded
 from console.suites.allowed import check_allowed
 from console.suites.folder_code import FolderCode, open_folder
 from console.suites.guard import guard
@@ -31,6 +32,7 @@ _FORMATS = {
     "cavebench": "console.suites.cavebench.suite:CaveBenchSuite",
     "dialogue": "console.suites.dialogue.suite:DialogueSuite",
 }
+_RECORDED_SUITE = "console.suites.recorded.suite:RecordedSuite"
 
 PYTHON = "python"
 """Format of suites that are code of their own folder."""
@@ -151,6 +153,8 @@ class Catalog:
         official = {suite.name: suite for suite in OFFICIAL_SUITES}
         if name in official:
             return UsageError(f"{official[name].what} is not here yet", hint=f"Run `eval-console pull {name}` first.")
+        if "/" in name:
+            return UsageError(f"{name} was recorded by another tool", hint="Its runs can be reviewed, not played.")
         close = nearest(name, [*entries, *official])
         listed = ", ".join(sorted(entries)) or "none"
         hint = f"Did you mean {close}?" if close else f"Known suites: {listed}."
@@ -163,6 +167,9 @@ def find_suite(manifest: Manifest, data: Path | None) -> Suite:
     Raises:
         UsageError: it or its data is not there any more.
     """
+    if manifest.format == recorded.FORMAT:
+        entry = SuiteEntry(manifest.suite, manifest.format, Path(), manifest.suite, origin="imported")
+        return _load(_RECORDED_SUITE, entry)
     return Catalog(find_data_roots(data)).open(manifest.suite)
 
 
@@ -249,12 +256,16 @@ def _text(table: dict[str, Any], key: str, place: Path) -> str:
     return value
 
 
+def _load(place: str, entry: SuiteEntry) -> Suite:
+    module, _, attribute = place.partition(":")
+    return guard(getattr(importlib.import_module(module), attribute)(entry))
+
+
 def _open(entry: SuiteEntry) -> Suite:
     if entry.module:
         return _open_module(entry)
     if entry.format in _FORMATS:
-        module, _, attribute = _FORMATS[entry.format].partition(":")
-        return guard(getattr(importlib.import_module(module), attribute)(entry))
+        return _load(_FORMATS[entry.format], entry)
     offered = points()
     for point in offered:
         if point.name == entry.format:

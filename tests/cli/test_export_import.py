@@ -81,11 +81,12 @@ def test_bfcl_files_go_out_and_come_back_with_the_same_verdicts(console, home, b
     assert console("export", bfcl, "--format", "bfcl", "-o", "result").code == Exit.OK
     ended = console("import", "result", "-s", "bfcl-starter", "--json")
     assert ended.code == Exit.OK, ended.err
-    assert ended.data["summary"]["simulated"] is True
-    there, back = (console("review", run, "--all", "--json").lines for run in (bfcl, ended.data["run"]))
+    imported = ended.data["imported"][0]
+    assert imported["simulated"] is True
+    there, back = (console("review", run, "--all", "--json").lines for run in (bfcl, imported["run"]))
     verdicts = [{it["case"]: (it["outcome"], it["verdict"].get("reason")) for it in lines} for lines in (there, back)]
     assert verdicts[0] == verdicts[1]
-    assert console("compare", bfcl, ended.data["run"], "--json").data["table"]["lost"] == 0
+    assert console("compare", bfcl, imported["run"], "--json").data["table"]["lost"] == 0
 
 
 def test_failed_inferences_of_bfcl_files_come_in_as_broken(console, home):
@@ -98,10 +99,11 @@ def test_failed_inferences_of_bfcl_files_come_in_as_broken(console, home):
     file = folder / "BFCL_v4_irrelevance_result.json"
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     ended = console("import", "result/peer", "-s", "bfcl-starter", "--mode", "prompt", "--json")
-    tally = ended.data["summary"]["tally"]
+    imported = ended.data["imported"][0]
+    tally = console("show", imported["run"], "--json").data["summary"]["tally"]
     assert (tally["broken"], tally["passed"], tally["input_tokens"]) == (1, 1, 7)
-    assert ended.data["summary"]["model"] == "peer"
-    broken = console("show", f"{ended.data['run']}#irrelevance_0", "--json").data["finished"]["verdict"]
+    assert imported["model"] == "peer"
+    broken = console("show", f"{imported['run']}#irrelevance_0", "--json").data["finished"]["verdict"]
     assert (broken["reason"], broken["official"]) == ("server", "passed")
 
 
@@ -109,7 +111,7 @@ def test_aidan_results_go_out_and_come_back(console, finished):
     folder = console("export", finished, "--format", "verifiers", "-o", "outputs").out.split("  ")[0]
     back = console("import", folder, "--json")
     assert back.code == Exit.OK, back.err
-    found = console("compare", finished, back.data["run"], "--json").data
+    found = console("compare", finished, back.data["imported"][0]["run"], "--json").data
     assert found["compared_by"] == "aidanbench_score"
     assert found["table"]["difference"]["value"] == 0
 
@@ -118,7 +120,7 @@ def test_aidan_results_go_out_and_come_back(console, finished):
     ("name", "text", "words"),
     [
         ("nothing", None, "does not exist"),
-        ("empty", "", "no results that are known"),
+        ("empty", "", "no results that are recognised"),
         ("result/qwq-32b/live/BFCL_v4_live_simple_result.json", "{oops\n", "not a JSON object"),
         (
             "result/qwq-32b/live/BFCL_v4_live_simple_result.json",

@@ -66,7 +66,7 @@ def test_a_folder_that_may_not_be_read_or_traversed(console, home: Path, mode: i
         ["models", "--models", str(closed / "models.toml")],
         ["check", "aidanbench", str(closed / "in.jsonl")],
         ["import", str(closed / "inner")],
-        ["import", str(closed / "inner"), "--format", "verifiers"],
+        ["import", str(closed / "inner"), "--format", "verifiers-aidanbench"],
         ["bfcl", "evaluate", "-s", "bfcl-starter", "--result-dir", str(closed / "inner")],
         ["run", "-m", "sim/careful", "-s", "aidan-starter", "-n", "1", "--runs", str(closed / "runs")],
         ["run", "-m", "sim/careful", "-s", "aidan-starter", "-n", "1", "--option", f"questions_path={closed}/q"],

@@ -95,7 +95,7 @@ def test_a_person_says_how_an_unknown_name_is_read(console: Console, tmp_path: P
     assert accuracies(data) == {"ours": 1.0, "gpt-4o-2024-11-20": 1.0}  # a known name keeps its own row
     code, data, _ = console("import", "result/ours", "--handler", said)
     assert data is not None
-    assert (code, data["summary"]["tally"]["passed"]) == (0, len(right_answers()))
+    assert (code, data["imported"][0]["outcomes"]) == (0, {"passed": len(right_answers())})
 
 
 def test_a_name_that_is_named_on_the_command_line_can_be_read_otherwise(console: Console, tmp_path: Path):

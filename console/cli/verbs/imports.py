@@ -1,25 +1,26 @@
-"""Make a run of results of another tool, to be reviewed, compared and exported like any other; nothing is asked."""
+"""Make runs of what other tools recorded, to be reviewed, compared and exported like any other; nothing is asked."""
 
 import argparse
+import time
 from pathlib import Path
 
 from console.cli.bfcl_phase import add_reading_arguments
 from console.cli.exitcode import Exit
-from console.cli.history import read_history, report_of
+from console.cli.output import Output
 from console.cli.parser import Arguments
-from console.cli.run_report import show_report
-from console.config.paths import find_data_roots, find_runs_root
+from console.config.paths import find_runs_root
 from console.core.fault import UsageError
-from console.store.runs import RunFolder
-from console.suites.catalog import Catalog
+from console.exchange.import_formats import IMPORT_FORMATS, ImportItem, ImportSettings, find_items
+from console.exchange.logs.importing import ImportReport, report_object
 
-FORMATS = ("verifiers", "bfcl", "cavebench")
+_SHOWN_PROBLEMS = 20
+_PROGRESS_EVERY_S = 0.2
 
 
 class ImportArguments(Arguments):
     """Options of `import`."""
 
-    path: Path
+    paths: list[Path]
     form: str | None
     suite: str
     mode: str | None
@@ -28,63 +29,103 @@ class ImportArguments(Arguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument("path", metavar="PATH", type=Path, help="a results folder or file")
-    parser.add_argument("--format", dest="form", choices=FORMATS, help="whose results they are (default: found out)")
-    parser.add_argument("-s", "--suite", default="bfcl", metavar="NAME", help="bfcl: the data that was asked")
+    parser.add_argument("paths", metavar="PATH", nargs="+", type=Path, help="log files, or folders of them")
+    meanings = "; ".join(f"{form.name}: {form.meaning}" for form in IMPORT_FORMATS.values())
+    parser.add_argument(
+        "--format", dest="form", choices=list(IMPORT_FORMATS), help=f"whose they are (default: found out); {meanings}"
+    )
+    parser.add_argument("-s", "--suite", default="bfcl", metavar="NAME", help="of BFCL results: which data")
     add_reading_arguments(parser)
 
 
 def run(args: ImportArguments) -> int:
-    """Import them.
+    """Import them; what cannot be imported costs nothing of the rest.
 
     Raises:
-        UsageError: the files are missing, damaged, or do not fit the data; nothing was made then.
+        UsageError: a path is not there, or holds nothing that is recognised; nothing was imported then.
     """
-    if not args.path.exists():
-        raise UsageError("does not exist", where=str(args.path))
-    folder = _import_run(args, args.form or _guess_format(args.path))
-    history = read_history(folder)
-    try:
-        report = report_of(history, args.data)
-    except UsageError as error:
-        args.output.warn(str(error))
-        report = None
-    show_report(args.output, history, report)
-    return Exit.OK
-
-
-def _import_run(args: ImportArguments, form: str) -> RunFolder:
-    runs_root = find_runs_root(args.runs)
-    if form == "verifiers":
-        from console.exchange.verifiers_import import import_results as from_verifiers
-
-        return from_verifiers(args.path, runs_root)
-    if form == "cavebench":
-        from console.exchange.cavebench_import import import_results as from_cavebench
-
-        return from_cavebench(args.path, runs_root)
-    from console.exchange.bfcl_import import import_results as from_bfcl
-
-    suite = Catalog(find_data_roots(args.data)).open(args.suite)
-    if suite.entry.format != "bfcl":
-        raise UsageError(f"{args.suite} is not in the BFCL format", where="--suite")
-    return from_bfcl(args.path, suite, runs_root, handler=args.read_as, mode=args.mode)
-
-
-def _guess_format(path: Path) -> str:
-    """Return whose results these look like.
-
-    Raises:
-        UsageError: nothing known is there.
-    """
-    if path.name == "results.jsonl" or (path.is_dir() and next(path.rglob("results.jsonl"), None)):
-        return "verifiers"
-    if path.name.startswith("BFCL_v4_") or (path.is_dir() and next(path.rglob("BFCL_v4_*_result.json"), None)):
-        return "bfcl"
-    if path.is_file() and path.suffix == ".json":
-        return "cavebench"
-    raise UsageError(
-        "holds no results that are known here",
-        where=str(path),
-        hint=f"Say whose they are: --format {'|'.join(FORMATS)}.",
+    items = [item for path in args.paths for item in find_items(path, args.form)]
+    settings = ImportSettings(
+        find_runs_root(args.runs),
+        args.data,
+        args.suite,
+        args.read_as,
+        args.mode,
+        progress=lambda path: _ProgressLine(args.output, path.name),
     )
+    reports: list[ImportReport] = []
+    failures: list[tuple[Path, UsageError]] = []
+    for item in items:
+        _import_item(args.output, item, settings, reports, failures)
+    if args.json:
+        args.output.data(
+            {
+                "schema": 1,
+                "imported": [report_object(report) for report in reports],
+                "failed": [{"file": str(path), "why": str(error)} for path, error in failures],
+            }
+        )
+    if failures and len(items) == 1:
+        raise failures[0][1]
+    for _, error in failures:
+        args.output.warn(str(error))
+    return Exit.USAGE if failures else Exit.OK
+
+
+def _import_item(
+    output: Output,
+    item: ImportItem,
+    settings: ImportSettings,
+    reports: list[ImportReport],
+    failures: list[tuple[Path, UsageError]],
+) -> None:
+    try:
+        for report in item.form.load(item.path, settings):
+            reports.append(report)
+            if not output.machine:
+                show_import(output, report)
+    except UsageError as error:
+        failures.append((item.path, error))
+
+
+def show_import(output: Output, report: ImportReport) -> None:
+    """Write what became of a log."""
+    output.text(f"{report.run}{'  (simulated)' if report.simulated else ''}", "strong")
+    source = " ".join(filter(None, (report.tool, report.version)))
+    counts = ", ".join(f"{number} {word}" for word, number in report.outcomes.items()) or "no rollout"
+    output.text(f"{report.model} on {report.suite}: {counts}")
+    output.text(f"imported from {report.file} ({source})")
+    if report.missing:
+        output.text(f"{report.missing} more rollouts are announced by the log, and not in it", "doubt")
+    for problem in report.problems[:_SHOWN_PROBLEMS]:
+        output.text(f"{problem.where}: {problem.why}", "doubt")
+    if len(report.problems) > _SHOWN_PROBLEMS:
+        output.text(f"… and {len(report.problems) - _SHOWN_PROBLEMS} more; --json lists them", "doubt")
+    if report.totals:
+        rows = [
+            (total.score, total.metric, _number(total.reported), _number(total.ours), "=" if total.agrees else "≠")
+            for total in report.totals
+        ]
+        output.rows(("score", "metric", "in the log", "here", ""), rows, right=frozenset({2, 3}))
+    if report.unplaced:
+        named = ", ".join(f"{name} ({number})" for name, number in report.unplaced.items())
+        output.text(f"kept under Raw, as it has no place elsewhere: {named}")
+    output.text()
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.6g}"
+
+
+class _ProgressLine:
+    """How far one log is, on stderr."""
+
+    def __init__(self, output: Output, name: str) -> None:
+        self._output, self._name = output, name
+        self._last = 0.0
+
+    def __call__(self, done: int, planned: int | None) -> None:
+        now = time.monotonic()
+        if self._output.rewrites and now - self._last >= _PROGRESS_EVERY_S:
+            self._last = now
+            self._output.rewrite(f"{self._name}: {done}" + (f" of {planned}" if planned else ""))

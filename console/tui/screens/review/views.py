@@ -365,6 +365,9 @@ def raw_blocks(case: ReviewedCase) -> list[Block]:
     if case.conversation.finished is not None:
         title = Content.styled("what was graded", f"bold {MUTED}")
         blocks.append(Block("output", title, text=show_json_lines(case.conversation.output)))
+    if case.conversation.source is not None:
+        title = Content.styled("what the log says besides", f"bold {MUTED}")
+        blocks.append(Block("source", title, text=show_json_lines(case.conversation.source)))
     if not blocks:
         blocks.append(Block("none", Content.styled("No call of this case was finished.", MUTED)))
     return blocks

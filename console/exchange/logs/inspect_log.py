@@ -1,0 +1,576 @@
+"""Logs of inspect_ai, formats 1 and 2: `.eval` (a zip file of samples) and the same as one JSON file.
+
+The summaries of an `.eval` say enough for a list; a sample is read when it is looked at. References between the parts
+of a sample (`attachment://`, the pool of messages) are followed one level, so a log that refers to itself ends.
+"""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from console.core.chat import Reply, ToolCall, Usage
+from console.core.fault import UsageError
+from console.core.json_text import read_json
+from console.exchange.logs.images import media_name
+from console.exchange.logs.json_stream import JsonPieces, Truncated
+from console.exchange.logs.log import (
+    Log,
+    LogCall,
+    LogFormat,
+    LogHead,
+    LogSample,
+    LogScore,
+    Problem,
+    Table,
+    first_table,
+    listed,
+    table,
+    tables,
+    text,
+    without,
+)
+from console.exchange.logs.numbers import amount, count, moment, score_number, seconds
+from console.exchange.logs.zip_members import BadMember, ZipMembers
+
+TOOL = "inspect_ai"
+_VERSIONS = (1, 2)
+_ATTACHMENT = "attachment://"
+_LARGEST_RESOLVED = 64 << 20
+"""Characters of attachments that are put into one sample."""
+_SCORING = ("scorers", "scorer")
+_STATUS = {"success": "completed", "started": "stopped", "cancelled": "stopped", "error": "halted"}
+_FINISH = {"max_tokens": "length", "model_length": "length", "content_filter": "content_filter"}
+_SAMPLES, _SUMMARIES, _HEADER, _START = "samples/", "summaries.json", "header.json", "_journal/start.json"
+_PART_OF_SUMMARIES = "_journal/summaries/"
+
+
+class Summary(msgspec.Struct, frozen=True):
+    """What an `.eval` says of a sample without opening it, and where it is."""
+
+    record: Table
+    """The summary, or of a log that has none only id and epoch."""
+    member: str
+
+
+class EvalLog:
+    """One `.eval` file."""
+
+    def __init__(self, path: Path) -> None:
+        """Read the table of contents and the head.
+
+        Raises:
+            UsageError: it is no zip file, no log of inspect_ai, or of a version that is not known.
+        """
+        self._members = ZipMembers(path)
+        self.problems: list[Problem] = []
+        if self._members.is_cut_off:
+            why = "has no table of contents: it was cut off, or is still being written; what is whole was read"
+            self.problems.append(Problem(path.name, why))
+        self.problems += [
+            Problem(name, "is there several times; the last one counts") for name in self._members.doubled
+        ]
+        name = _HEADER if _HEADER in self._members.by_name else _START
+        try:
+            header = table(read_json(self._members.read(name)))
+        except ValueError as error:
+            raise UsageError(f"{name} {error}", where=str(path), hint="This is no log of inspect_ai.") from None
+        self.head = _head(header, path)
+        self._sample_ids = listed(table(table(header.get("eval")).get("dataset")).get("sample_ids"))
+
+    def summaries(self) -> list[Summary]:
+        """Return what is said of each sample, in the order of the dataset."""
+        records = self._summary_records()
+        names = {
+            name: None
+            for name in self._members.by_name
+            if name.startswith(_SAMPLES) and (name.endswith("/sample.json") or "/" not in name[len(_SAMPLES) :])
+        }
+        summaries: list[Summary] = []
+        for record in records:
+            stem = f"{_SAMPLES}{text(record.get('id'))}_epoch_{text(record.get('epoch', 1))}"
+            member = next((name for name in (f"{stem}.json", f"{stem}/sample.json") if name in names), "")
+            names.pop(member, None)
+            summaries.append(Summary(record, member))
+        summaries += [Summary(_named(name), name) for name in names]
+        order = {text(name): place for place, name in enumerate(self._sample_ids)}
+        last = len(order)
+        return sorted(summaries, key=lambda item: (order.get(text(item.record.get("id")), last), _epoch(item.record)))
+
+    def _summary_records(self) -> list[Table]:
+        parts = (
+            [_SUMMARIES]
+            if _SUMMARIES in self._members.by_name
+            else sorted(
+                (name for name in self._members.by_name if name.startswith(_PART_OF_SUMMARIES)),
+                key=lambda name: (len(name), name),
+            )
+        )
+        records: dict[tuple[str, int], Table] = {}
+        for part in parts:
+            try:
+                for record in tables(read_json(self._members.read(part))):
+                    records[text(record.get("id")), _epoch(record)] = record
+            except ValueError as error:
+                self.problems.append(Problem(part, str(error)))
+        return list(records.values())
+
+    def sample(self, summary: Summary) -> LogSample:
+        """Read one sample.
+
+        Raises:
+            ValueError: it cannot be read; says why.
+        """
+        if not summary.member:
+            raise BadMember("is missing: only its summary is there")
+        record = table(read_json(self._members.read(summary.member)))
+        if "id" not in record:
+            raise ValueError("is no sample")
+        return sample_of(record)
+
+    def samples(self, skip: int = 0) -> Iterator[LogSample]:
+        """Yield every sample; of one that cannot be read, what its summary says."""
+        for summary in self.summaries()[skip:]:
+            try:
+                yield self.sample(summary)
+            except ValueError as error:
+                name = summary.member or f"{summary.record.get('id')} epoch {_epoch(summary.record) + 1}"
+                self.problems.append(Problem(name, f"{error}; its summary stands in for it"))
+                yield brief_sample(summary.record)
+
+
+class JsonLog:
+    """One evaluation as a JSON file, read sample by sample."""
+
+    def __init__(self, path: Path) -> None:
+        """Read what stands before and after the samples.
+
+        Raises:
+            UsageError: it is no log of inspect_ai, or of a version that is not known.
+        """
+        self._path = path
+        self.problems: list[Problem] = []
+        header: Table = {}
+        for names, piece in self._pieces():
+            if names[0] not in ("samples", "reductions") and piece is not None:
+                header[names[0]] = read_json(piece)
+        self.problems.clear()
+        self.head = _head(header, path)
+
+    def _pieces(self) -> Iterator[tuple[tuple[str, ...], bytes | None]]:
+        try:
+            with self._path.open("rb") as file:
+                yield from JsonPieces(file).elements({("samples",), ("reductions",)})
+        except OSError as error:
+            raise UsageError(f"cannot be read: {error.strerror}", where=str(self._path)) from None
+        except Truncated as error:
+            self.problems.append(Problem(self._path.name, f"{error}; what is whole was read"))
+        except ValueError as error:
+            raise UsageError(f"is not JSON: {error}", where=str(self._path)) from None
+
+    def samples(self, skip: int = 0) -> Iterator[LogSample]:
+        """Yield every sample."""
+        return islice(self._all_samples(), skip, None)
+
+    def _all_samples(self) -> Iterator[LogSample]:
+        number = 0
+        for names, piece in self._pieces():
+            if names != ("samples",):
+                continue
+            number += 1
+            try:
+                if piece is None:
+                    raise ValueError("is too large to be read")
+                record = table(read_json(piece))
+                if "id" not in record:
+                    raise ValueError("is no sample")
+                yield sample_of(record)
+            except ValueError as error:
+                self.problems.append(Problem(f"sample {number}", str(error)))
+
+
+# The head -------------------------------------------------------------------------------------------------------------
+
+
+def _head(header: Table, path: Path) -> LogHead:
+    spec = table(header.get("eval"))
+    version = header.get("version")
+    if not spec or "model" not in spec:
+        raise UsageError("is no log of inspect_ai: it names no evaluation", where=str(path))
+    if version not in _VERSIONS:
+        hint = f"Versions {' and '.join(map(str, _VERSIONS))} are read here."
+        raise UsageError(f"is a log of version {text(version)}", where=str(path), hint=hint)
+    results, config = table(header.get("results")), table(spec.get("config"))
+    status = text(header.get("status"))
+    error = text(table(header.get("error")).get("message"))
+    dataset = table(spec.get("dataset"))
+    used = ("eval", "results", "stats", "version", "status", "plan", "error")
+    return LogHead(
+        tool=TOOL,
+        version=text(table(spec.get("packages")).get(TOOL)),
+        task=text(spec.get("task_display_name") or spec.get("task")) or "task",
+        model=text(spec.get("model")) or "unknown",
+        at=moment(spec.get("created")),
+        params=table(spec.get("model_generate_config")) or table(table(header.get("plan")).get("config")),
+        repeats=max(1, count(config.get("epochs"))),
+        samples=count(results.get("total_samples")) if "total_samples" in results else None,
+        ended=_STATUS.get(status, "completed"),
+        message=error or ("" if status in ("success", "") else f"the log says: {status}"),
+        decisive=_decisive(results),
+        reported=_reported(results),
+        simulated=bool(table(spec.get("metadata")).get("simulated")),
+        rest={
+            **without(spec, "model", "task", "task_display_name", "created", "dataset", "model_generate_config"),
+            "dataset": without(dataset, "sample_ids"),
+            **without(header, *used),
+            "plan": table(header.get("plan")),
+            "stats": table(header.get("stats")),
+            "results": without(results, "total_samples"),
+        },
+    )
+
+
+def _decisive(results: Table) -> str:
+    headline = table(results.get("headline"))
+    first = first_table(results.get("scores"))
+    return text(headline.get("score")) or text(first.get("name"))
+
+
+def _reported(results: Table) -> dict[str, dict[str, float]]:
+    reported: dict[str, dict[str, float]] = {}
+    for scorer in tables(results.get("scores")):
+        name = text(scorer.get("name"))
+        name = f"{name} ({reducer})" if (reducer := text(scorer.get("reducer"))) not in ("", "mean") else name
+        values = {text(key): amount(table(item).get("value")) for key, item in table(scorer.get("metrics")).items()}
+        reported[name] = {key: value for key, value in values.items() if value is not None}
+    return reported
+
+
+# Samples --------------------------------------------------------------------------------------------------------------
+
+
+def _epoch(record: Table) -> int:
+    return max(0, count(record.get("epoch", 1)) - 1)
+
+
+def _named(member: str) -> Table:
+    """Return id and epoch as the name of a member says them."""
+    name = member.removeprefix(_SAMPLES).removesuffix("/sample.json").removesuffix(".json")
+    sample, _, epoch = name.rpartition("_epoch_")
+    return {"id": sample or name, "epoch": int(epoch) if epoch.isascii() and epoch.isdigit() else 1}
+
+
+def brief_sample(record: Table) -> LogSample:
+    """Return what the summary of a sample says of it."""
+    usage = _usage(record)
+    return LogSample(
+        id=text(record.get("id")),
+        epoch=_epoch(record),
+        title=_first_text(record.get("input")),
+        target=record.get("target"),
+        answer=_answer(record),
+        scores=_scores(record),
+        error=text(record.get("error")),
+        earlier_errors=("",) * min(count(record.get("retries")), 100),
+        limit=text(record.get("limit")),
+        at=moment(record.get("completed_at")),
+        seconds=seconds(record.get("total_time")),
+        input_tokens=usage.input,
+        output_tokens=usage.output,
+        cost_usd=usage.cost_usd,
+    )
+
+
+_PLACED = (
+    "id", "epoch", "input", "target", "messages", "output", "scores", "metadata", "events", "model_usage",
+    "completed_at", "total_time", "attachments", "events_data", "error", "error_retries", "choices", "limit",
+)  # fmt: skip
+_PLACED_EVENTS = ("span_begin", "span_end", "sample_init")
+_PLACED_OF_MODEL = ("input", "input_refs", "output", "tools", "config")
+
+
+def _unplaced(event: Table) -> Table:
+    """Return an event without what a conversation shows of it."""
+    return without(event, *_PLACED_OF_MODEL) if event.get("event") == "model" else event
+
+
+def sample_of(record: Table) -> LogSample:
+    """Return one sample as inspect_ai records it."""
+    attachments = table(record.get("attachments"))
+    attached = {name: value for name, value in record.items() if name != "attachments"}
+    resolved = table(_Attachments(attachments).resolve(attached))
+    events = tables(resolved.get("events"))
+    usage, messages = _usage(resolved), [_message(message) for message in tables(resolved.get("messages"))]
+    calls = tuple(_model_calls(events, tables(table(resolved.get("events_data")).get("messages"))))
+    if not any(call.role == "model" for call in calls):
+        calls = (*calls_of_messages(messages), *calls)
+    other = [_unplaced(event) for event in events if event.get("event") not in _PLACED_EVENTS]
+    limit, error = table(resolved.get("limit")), table(resolved.get("error"))
+    return LogSample(
+        id=text(resolved.get("id")),
+        epoch=_epoch(resolved),
+        title=_first_text(resolved.get("input")),
+        target=resolved.get("target"),
+        data=without({"choices": resolved.get("choices"), "metadata": resolved.get("metadata")}),
+        calls=calls,
+        tail=tuple(_after_last_reply(messages)),
+        answer=_answer(resolved),
+        scores=_scores(resolved),
+        error=text(error.get("message")),
+        earlier_errors=tuple(text(item.get("message")) for item in tables(resolved.get("error_retries"))),
+        limit=text(limit.get("type")),
+        at=moment(resolved.get("completed_at")),
+        seconds=seconds(resolved.get("total_time")),
+        input_tokens=usage.input,
+        output_tokens=usage.output,
+        cost_usd=usage.cost_usd,
+        rest={
+            **without(resolved, *_PLACED),
+            **without(
+                {"limit": limit, "error": error, "events": other, "error_retries": resolved.get("error_retries")}
+            ),
+        },
+    )
+
+
+class _Attachments:
+    """Puts in what is attached to a sample, and names in place of images.
+
+    What is attached is taken as it is, so references in a circle end; and only so much is put in altogether, so that a
+    small log cannot become a large one.
+    """
+
+    def __init__(self, attached: Table) -> None:
+        self._attached = attached
+        self._left = _LARGEST_RESOLVED
+
+    def resolve(self, value: Any) -> Any:
+        """Return a JSON value with its references resolved."""
+        if isinstance(value, str):
+            return self._text(value)
+        if isinstance(value, list):
+            return [self.resolve(item) for item in cast("list[Any]", value)]
+        if isinstance(value, dict):
+            record = {name: self.resolve(item) for name, item in cast(Table, value).items()}
+            kind = record.get("type")
+            if kind in ("image", "audio", "video") and isinstance(record.get(kind), str):
+                record[kind] = media_name(cast(str, kind), record[kind])
+            return record
+        return value
+
+    def _text(self, value: str) -> str:
+        attached = self._attached.get(value.removeprefix(_ATTACHMENT)) if value.startswith(_ATTACHMENT) else None
+        if not isinstance(attached, str) or len(attached) > self._left:
+            return value
+        self._left -= len(attached)
+        return attached
+
+
+def _model_calls(events: list[Table], pool: list[Table]) -> Iterator[LogCall]:
+    """Yield what models were asked; whatever was asked while scoring, or in the role of a grader, was a judge's."""
+    judging: set[str] = set()
+    for event in events:
+        if event.get("event") == "span_begin":
+            if event.get("type") in _SCORING or event.get("parent_id") in judging:
+                judging.add(text(event.get("id")))
+        elif event.get("event") == "model":
+            is_judge = event.get("span_id") in judging or event.get("role") == "grader"
+            yield _model_call(event, pool, "judge" if is_judge else "model")
+
+
+def _model_call(event: Table, pool: list[Table], role: str) -> LogCall:
+    output = table(event.get("output"))
+    reply = _reply(output, seconds(output.get("time") or event.get("working_time")))
+    if not tables(output.get("choices")) and (error := text(output.get("error") or event.get("error"))):
+        reply = msgspec.structs.replace(reply, flags=(f"error: {error}",))
+    tools = [
+        {"type": "function", "function": {name: tool.get(name) for name in ("name", "description", "parameters")}}
+        for tool in tables(event.get("tools"))
+    ]
+    return LogCall(
+        messages=[_message(message) for message in _asked(event, pool)],
+        reply=reply,
+        tools=tools,
+        params=without(table(event.get("config"))),
+        role=role,
+        at=moment(event.get("completed") or event.get("timestamp")),
+    )
+
+
+def _asked(event: Table, pool: list[Table]) -> list[Table]:
+    """Return the request of a model event: in the event, or as ranges of the pool of messages."""
+    messages = tables(event.get("input"))
+    for span in listed(event.get("input_refs")):
+        bounds = listed(span)
+        if len(bounds) == 2:
+            first, end = (count(bound) for bound in bounds)
+            messages += pool[first:end]
+    return messages
+
+
+def _reply(output: Table, latency: float) -> Reply:
+    choice = first_table(output.get("choices"))
+    message = table(choice.get("message"))
+    usage = table(output.get("usage"))
+    content, reasoning = _content(message.get("content"))
+    calls = tuple(_tool_call(call) for call in tables(message.get("tool_calls")))
+    finish = text(choice.get("stop_reason"))
+    return Reply(
+        content=content,
+        tool_calls=calls,
+        reasoning=reasoning,
+        finish=_FINISH.get(finish, "tool_calls" if calls else "stop"),
+        usage=_tokens(usage) if usage else None,
+        model=text(output.get("model")),
+        latency_s=latency,
+    )
+
+
+def _tokens(usage: Table) -> Usage:
+    return Usage(
+        input=count(usage.get("input_tokens"))
+        + count(usage.get("input_tokens_cache_read"))
+        + count(usage.get("input_tokens_cache_write")),
+        output=count(usage.get("output_tokens")),
+        cached=count(usage.get("input_tokens_cache_read")),
+        reasoning=count(usage.get("reasoning_tokens")),
+        cost_usd=amount(usage.get("total_cost")),
+    )
+
+
+def _usage(record: Table) -> Usage:
+    """Return the tokens of all models of a sample together; the cost is None where one of them has none."""
+    parts = [_tokens(table(usage)) for usage in table(record.get("model_usage")).values()]
+    costs = [part.cost_usd for part in parts]
+    return Usage(
+        input=sum(part.input for part in parts),
+        output=sum(part.output for part in parts),
+        cost_usd=sum(cost for cost in costs if cost is not None) if costs and None not in costs else None,
+    )
+
+
+def _tool_call(call: Table) -> ToolCall:
+    function = call.get("function")
+    if isinstance(function, dict):  # logs of version 1 keep the wire form
+        wire = table(cast(object, function))
+        return ToolCall(text(call.get("id")), text(wire.get("name")), text(wire.get("arguments")))
+    return ToolCall(text(call.get("id")), text(function), text(call.get("arguments")))
+
+
+def _message(message: Table) -> Table:
+    """Return a message in the OpenAI chat form."""
+    content, reasoning = _content(message.get("content"))
+    shown: Table = {"role": text(message.get("role")) or "user", "content": content}
+    if reasoning:
+        shown["reasoning"] = reasoning
+    if calls := tables(message.get("tool_calls")):
+        shown["tool_calls"] = [_tool_call(call).wire() for call in calls]
+    if message.get("tool_call_id"):
+        shown["tool_call_id"] = text(message.get("tool_call_id"))
+    if function := message.get("function"):
+        shown["name"] = text(function)
+    if error := table(message.get("error")):
+        shown["content"] = "\n".join(filter(None, (content, f"error: {text(error.get('message'))}")))
+    return shown
+
+
+def _content(content: object) -> tuple[str, str]:
+    """Return the text of a message and the thoughts in it; what is no text is named."""
+    if not isinstance(content, list):
+        return text(content), ""
+    parts: list[str] = []
+    thoughts: list[str] = []
+    for part in listed(cast(object, content)):
+        item = table(part)
+        kind = text(item.get("type"))
+        if kind == "reasoning":
+            thoughts.append(text(item.get("reasoning")) or text(item.get("summary")))
+        elif kind in ("image", "audio", "video"):
+            value = text(item.get(kind))
+            parts.append(value if value.startswith("[") else media_name(kind, value))
+        else:
+            parts.append(text(item.get("text")) if "text" in item else text(part))
+    return "\n".join(filter(None, parts)), "\n".join(filter(None, thoughts))
+
+
+def calls_of_messages(messages: Iterable[Table]) -> tuple[LogCall, ...]:
+    """Return the model calls that a finished conversation shows: each message of the assistant answers those before."""
+    calls: list[LogCall] = []
+    before: list[Table] = []
+    for message in messages:
+        if message.get("role") == "assistant":
+            wire = tables(message.get("tool_calls"))
+            functions = [(text(call.get("id")), table(call.get("function"))) for call in wire]
+            tool_calls = tuple(
+                ToolCall(name, text(function.get("name")), text(function.get("arguments")))
+                for name, function in functions
+            )
+            content = message.get("content")
+            reply = Reply(
+                content=None if content is None else text(content),
+                tool_calls=tool_calls,
+                reasoning=text(message.get("reasoning")),
+                finish="tool_calls" if tool_calls else "stop",
+            )
+            calls.append(LogCall(list(before), reply))
+        before.append(message)
+    return tuple(calls)
+
+
+def _after_last_reply(messages: list[Table]) -> list[Table]:
+    last = max((place for place, message in enumerate(messages) if message["role"] == "assistant"), default=-1)
+    return messages[last + 1 :] if last >= 0 else []
+
+
+def _first_text(value: object) -> str:
+    """Return what a sample asks, for lists: its text, or that of the first message of the user."""
+    if isinstance(value, str):
+        return value
+    messages = tables(value)
+    asked = next((message for message in messages if message.get("role") == "user"), messages[0] if messages else {})
+    return _content(asked.get("content"))[0]
+
+
+def _scores(record: Table) -> dict[str, LogScore]:
+    scores = {name: _score(table(score)) for name, score in table(record.get("scores")).items()}
+    if not scores and (score := table(record.get("score"))):  # logs of version 1 have one
+        scores["score"] = _score(score)
+    return scores
+
+
+def _score(score: Table) -> LogScore:
+    return LogScore(score.get("value"), text(score.get("answer")), text(score.get("explanation")))
+
+
+def _answer(record: Table) -> Any:
+    output = table(record.get("output"))
+    if completion := text(output.get("completion")):
+        return completion
+    choice = table(first_table(output.get("choices")).get("message"))
+    answers = (
+        score.answer for score in _scores(record).values() if score.answer and score_number(score.value) is not None
+    )
+    return _content(choice.get("content"))[0] or next(answers, None)
+
+
+def _is_eval(path: Path, head: bytes) -> bool:
+    return head.startswith(b"PK\x03\x04") and (path.suffix == ".eval" or b"_journal/" in head or b"samples/" in head)
+
+
+def _is_json_log(path: Path, head: bytes) -> bool:
+    start = head[:4096]
+    return start.lstrip().startswith(b"{") and b'"version"' in start and b'"eval"' in start and b'"status"' in start
+
+
+def _open_eval(path: Path) -> list[Log]:
+    return [EvalLog(path)]
+
+
+def _open_json(path: Path) -> list[Log]:
+    return [JsonLog(path)]
+
+
+EVAL = LogFormat("eval", "a log of inspect_ai, .eval", _is_eval, _open_eval)
+JSON = LogFormat("inspect-json", "a log of inspect_ai as JSON", _is_json_log, _open_json)

@@ -1,0 +1,183 @@
+"""Large JSON files, read piece by piece: the members of an object, or the elements of a list, as bytes, one at a time.
+
+A file of two gigabytes costs the memory of its largest element. A file that ends too early gives what is whole.
+"""
+
+import re
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from console.core.fault import UsageError
+
+PIECE_BYTES = 1 << 20
+LARGEST_BYTES = 128 << 20
+"""A single element that is larger is passed over, and said to be."""
+_STRUCTURE = re.compile(rb'["\[\]{}]')
+_STRING_END = re.compile(rb'["\\]')
+_SCALAR_END = re.compile(rb"[,\]}\s]")
+_SPACE = b" \t\r\n"
+
+Names = tuple[str, ...]
+"""The names of members that lead to a value."""
+
+
+class Truncated(ValueError):
+    """The file ends in the middle of a value."""
+
+
+class TooLarge(ValueError):
+    """One value is larger than what is read."""
+
+
+class JsonPieces:
+    """Reads one JSON file from its beginning."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        """Read from an open file, which the caller closes."""
+        self._file = file
+        self._buffer = bytearray()
+        self._at = 0
+
+    def elements(self, lists: Collection[Names]) -> Iterator[tuple[Names, bytes | None]]:
+        """Yield members and elements with the names that lead to them; those inside are not yielded again.
+
+        Args:
+            lists: the names that lead to lists whose elements are wanted one by one; `()` is the whole file.
+
+        Yields:
+            The names, and the JSON text; None in place of a value that is too large.
+
+        Raises:
+            Truncated: the file ends too early; everything that is whole has been yielded.
+            ValueError: it is not JSON.
+        """
+        yield from self._value((), lists)
+
+    def _value(self, path: Names, lists: Collection[Names]) -> Iterator[tuple[Names, bytes | None]]:
+        opening = self._peek()
+        if opening == b"[" and path in lists:
+            yield from self._list(path)
+        elif opening == b"{" and any(wanted[: len(path)] == path and wanted != path for wanted in lists):
+            yield from self._object(path, lists)
+        else:
+            yield path, self._raw()
+
+    def _list(self, path: Names) -> Iterator[tuple[Names, bytes | None]]:
+        self._at += 1
+        if self._peek() == b"]":
+            self._at += 1
+            return
+        while True:
+            yield path, self._raw()
+            if self._take(b",]") == b"]":
+                return
+
+    def _object(self, path: Names, lists: Collection[Names]) -> Iterator[tuple[Names, bytes | None]]:
+        import msgspec
+
+        self._at += 1
+        if self._peek() == b"}":
+            self._at += 1
+            return
+        while True:
+            name = self._raw()
+            self._take(b":")
+            yield from self._value((*path, msgspec.json.decode(name or b'""', type=str, strict=False)), lists)
+            if self._take(b",}") == b"}":
+                return
+
+    def _take(self, allowed: bytes) -> bytes:
+        mark = self._peek()
+        if mark not in allowed:
+            raise ValueError(f"is not JSON: {mark!r} stands where one of {allowed.decode()} must")
+        self._at += 1
+        return mark
+
+    def _peek(self) -> bytes:
+        """Return the next byte that is no space, without taking it."""
+        while True:
+            while self._at < len(self._buffer):
+                if self._buffer[self._at] not in _SPACE:
+                    return bytes(self._buffer[self._at : self._at + 1])
+                self._at += 1
+            self._more(self._at)
+
+    def _more(self, keep_from: int) -> None:
+        """Read on; what lies before `keep_from` is not needed any more."""
+        piece = self._file.read(PIECE_BYTES)
+        if not piece:
+            raise Truncated("ends too early: it was cut off, or is still being written")
+        del self._buffer[:keep_from]
+        self._at -= keep_from
+        self._buffer += piece
+
+    def _raw(self) -> bytes | None:
+        """Take one value and return its text; None: it is too large, and was passed over."""
+        opening = self._peek()
+        start, is_kept = self._at, True
+        depth, is_string = 0, False
+        is_scalar = opening not in b'"[{'
+        pattern = _SCALAR_END if is_scalar else _STRUCTURE
+        while True:
+            match = (_STRING_END if is_string else pattern).search(self._buffer, self._at)
+            if match is None:
+                self._at = len(self._buffer)
+                if is_scalar and self._is_at_end():
+                    break
+                start, is_kept = self._read_on(start, is_kept)
+                continue
+            mark = match[0]
+            if is_scalar:
+                self._at = match.start()
+                break
+            self._at = match.end()
+            if is_string and mark == b"\\":
+                while self._at >= len(self._buffer):
+                    start, is_kept = self._read_on(start, is_kept)
+                self._at += 1
+                continue
+            if mark == b'"':
+                is_string = not is_string
+            else:
+                depth += 1 if mark in b"[{" else -1
+            if depth <= 0 and not is_string:
+                break
+        return bytes(self._buffer[start : self._at]) if is_kept else None
+
+    def _read_on(self, start: int, is_kept: bool) -> tuple[int, bool]:
+        """Read on inside of a value; return where it starts now, and whether it is kept."""
+        is_kept = is_kept and self._at - start <= LARGEST_BYTES
+        keep_from = start if is_kept else self._at
+        self._more(keep_from)
+        return start - keep_from if is_kept else 0, is_kept
+
+    def _is_at_end(self) -> bool:
+        """Whether nothing follows; what follows is read."""
+        try:
+            self._more(0)
+        except Truncated:
+            return True
+        return False
+
+
+def json_lines(path: Path) -> Iterator[tuple[int, bytes | None]]:
+    """Yield the lines of a JSONL file with their numbers from 1; None in place of one that is too large.
+
+    Raises:
+        UsageError: the file cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            number = 0
+            while line := file.readline(LARGEST_BYTES):
+                number += 1
+                is_whole = line.endswith(b"\n") or len(line) < LARGEST_BYTES
+                while not is_whole:
+                    rest = file.readline(LARGEST_BYTES)
+                    is_whole = not rest or rest.endswith(b"\n")
+                    line = b""
+                if line.strip() or not line:
+                    yield number, line.strip() or None
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None

@@ -1,0 +1,164 @@
+"""Runs that are written from other sources: aside from the runs until they are whole, and taken up where they stopped.
+
+A staged run is a folder below `.imports` of the runs folder: a journal, and a note of how far it goes. A process that
+is killed leaves both; who stages the same source again goes on from the note. Publishing writes the manifest, syncs and
+moves the folder among the runs in one step, so that no list ever shows half a run.
+"""
+
+import contextlib
+import os
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import msgspec
+
+from console.core.fault import UsageError
+from console.core.json_text import decode_as
+from console.core.record import AnyRecord
+from console.core.run import Manifest
+from console.store.atomic import (
+    PRIVATE,
+    PRIVATE_FOLDER,
+    make_private_folder,
+    open_private,
+    sync_folder,
+    write_atomically,
+    write_private,
+)
+from console.store.journal import JournalReader
+from console.store.line import as_json, encode
+from console.store.lock import RunLock, RunLocked
+from console.store.runs import RunFolder
+
+STAGES = ".imports"
+_FLUSHED_BYTES = 4 << 20
+
+
+class _Progress(msgspec.Struct):
+    """progress.json: everything up to `size` bytes is whole, and `state` is the writer's own."""
+
+    size: int
+    state: msgspec.Raw
+
+
+class StagedRun:
+    """A journal that becomes a run when it is published. Hold it for as short as possible: others must wait."""
+
+    def __init__(self, root: Path, name: str) -> None:
+        """Begin, or go on with what was staged under the same name.
+
+        Raises:
+            UsageError: the runs folder cannot be written, or another process is at the same.
+        """
+        self._root = root
+        self._run = RunFolder(root / STAGES / name)
+        self._progress_path = self._run.path / "progress.json"
+        self._buffer: list[bytes] = []
+        self._buffered = 0
+        try:
+            (root / STAGES).mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
+            with contextlib.suppress(FileExistsError):
+                make_private_folder(self._run.path)
+            self._lock = RunLock(self._run.lock_path)
+            self._progress = self._read_progress()
+            self._journal = open_private(self._run.journal_path)
+            self._journal.truncate(self._progress.size)
+        except RunLocked as error:
+            raise UsageError(f"is being imported: {error}", where=name, hint="Wait for it.") from None
+        except OSError as error:
+            raise _not_writable(root, error) from None
+
+    def _read_progress(self) -> _Progress:
+        nothing = _Progress(0, msgspec.Raw(b"null"))
+        try:
+            progress = decode_as(self._progress_path.read_bytes(), _Progress)
+            is_whole = self._run.journal_path.stat().st_size >= progress.size
+        except (OSError, ValueError):
+            return nothing
+        return progress if is_whole else nothing
+
+    @property
+    def state(self) -> bytes:
+        """What the writer noted with what is there, as JSON; `null` when nothing is."""
+        return bytes(self._progress.state)
+
+    def reader(self) -> JournalReader:
+        """Return a reader of what is there."""
+        return JournalReader(self._run.journal_path)
+
+    def append(self, records: Iterable[AnyRecord], state: Callable[[], object] = lambda: None) -> None:
+        """Add records that belong together, with what the writer must know to go on after them.
+
+        Raises:
+            UsageError: the disk refused.
+        """
+        lines = [encode(record) for record in records]
+        self._buffer += lines
+        self._buffered += sum(map(len, lines))
+        if self._buffered >= _FLUSHED_BYTES:
+            self.flush(state)
+
+    def flush(self, state: Callable[[], object] = lambda: None) -> None:
+        """Write what was added, and how far that is.
+
+        Raises:
+            UsageError: the disk refused.
+        """
+        try:
+            self._journal.write(b"".join(self._buffer))
+            self._journal.flush()
+            size = self._journal.seek(0, os.SEEK_END)
+            self._buffer, self._buffered = [], 0
+            self._progress = _Progress(size, msgspec.Raw(msgspec.json.encode(state())))
+            write_private(self._progress_path, msgspec.json.encode(self._progress))
+        except OSError as error:
+            raise _not_writable(self._root, error) from None
+
+    def publish(self, manifest: Manifest) -> RunFolder:
+        """Make it a run, and return that.
+
+        Raises:
+            UsageError: the disk refused, or a run of that name exists.
+        """
+        run = RunFolder(self._root / manifest.id)
+        try:
+            self.flush()
+            os.fsync(self._journal.fileno())
+            write_atomically(self._run.manifest_path, as_json(manifest) + b"\n", mode=PRIVATE)
+            self._progress_path.unlink(missing_ok=True)
+            self._close()
+            if os.path.lexists(run.path):
+                raise UsageError("a run of that name exists", where=str(run.path))
+            self._run.path.rename(run.path)
+            sync_folder(self._root)
+            with contextlib.suppress(OSError):
+                (self._root / STAGES).rmdir()
+        except OSError as error:
+            raise _not_writable(self._root, error) from None
+        run.summary()
+        return run
+
+    def close(self) -> None:
+        """Leave it as it is, to be taken up again."""
+        self._close()
+
+    def discard(self) -> None:
+        """Remove it."""
+        self._close()
+        shutil.rmtree(self._run.path, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            (self._root / STAGES).rmdir()
+
+    def _close(self) -> None:
+        if not self._journal.closed:
+            self._journal.close()
+            self._lock.release()
+
+
+def _not_writable(root: Path, error: OSError) -> UsageError:
+    return UsageError(
+        f"the runs folder cannot be written: {error.strerror or error}",
+        where=str(root),
+        hint="Make it writable, free some space, or choose another with --runs PATH.",
+    )
