@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from support.memory_stage import MemoryStage, cell
 
@@ -43,6 +44,7 @@ def raw(frame):
 def report(**more):
     return {"code": "x", "output": "y", "length": 1, **more}
 """
+NESTED = "deep = 1\nfor n in range(450): deep = {'a': deep}\n"
 FLOODS = {
     "cells": "while True: port.ask('cell', report())",
     "cells with much output": "while True: port.ask('cell', report(output='y' * 150_000, length=150_000))",
@@ -63,7 +65,16 @@ FLOODS = {
     "port.ask('model', {'messages': [{'role': 'user', 'content': 'x' * 100}] * 50_000})",
     "a record of ten megabytes": "raw({'result': {'response': 'x' * 10_000_000}})\ntime.sleep(60)",
     "a record of many snippets": "raw({'result': {'snippets': ['x'] * 2_000_000}})\ntime.sleep(60)",
-    "a record that no journal can hold": "raw({'result': {'response': '\\ud800'}})\ntime.sleep(60)",
+    "much code in a record": "raw({'result': {'snippets': ['a = b\\n' * 10_000] * 9}})\ntime.sleep(60)",
+    "a nested record": NESTED + "raw({'result': {'calls': [{'function': 'add', 'arguments': deep}]}})\ntime.sleep(60)",
+    "a nested cell": NESTED
+    + "port.ask('cell', report(calls=[{'function': 'add', 'arguments': deep}]))\ntime.sleep(60)",
+    "numbers that are none": "port._control.sendall(b'\\0\\0\\0\\x0f{\"result\": NaN}')\ntime.sleep(60)",
+    "a number beyond all": "port._control.sendall(b'\\0\\0\\0\\x11{\"result\": 1e999}')\ntime.sleep(60)",
+    "half a character, raw": 'port._control.sendall(b\'\\0\\0\\0\\x0f{"ask": "\\xed\\xa0\\x80"}\')\ntime.sleep(60)',
+    "more tokens than were paid for": "raw({'result': {'tokens': [2**62, 2**62, 2**63]}})\ntime.sleep(60)",
+    "fewer tokens than none": "raw({'result': {'tokens': [0, 0, -1]}})\ntime.sleep(60)",
+    "more steps than a turn has": "raw({'result': {'steps': 10**6}})\ntime.sleep(60)",
     "an error of many megabytes": "raw({'error': {'type': 'x' * 5_000_000, 'message': ''}})\ntime.sleep(60)",
     "frames of nothing": "port._control.sendall(bytes(4) * 10**7)",
     "a frame that never ends": "port._control.sendall((10**6).to_bytes(4, 'big') + b'x')\ntime.sleep(60)",
@@ -116,6 +127,25 @@ async def test_a_flood_ends_as_a_result_with_a_cause(tmp_path: Path, code: str) 
     assert len(stage.asked) <= 2
 
 
+HALVES = {
+    "in a record": "call = {'function': '\\ud800', 'arguments': {'\\udc00': 1}}\n"
+    "raw({'result': {'response': '\\ud800', 'calls': [call]}})",
+    "in a cell": "port.ask('cell', report(code='\\ud800', output='\\ud800', error='\\ud800', reads=['\\ud800']))\n"
+    "raw({'result': {}})",
+    "in a question": "port.ask('cell', report())\n"
+    "port.ask('model', {'messages': [{'role': 'user', 'content': '\\ud800'}]})\nraw({'result': {}})",
+    "in an error": "raw({'error': {'type': 'E', 'message': '\\ud800'}})",
+}
+
+
+@pytest.mark.parametrize("code", HALVES.values(), ids=HALVES)
+async def test_half_a_character_breaks_no_case(tmp_path: Path, code: str) -> None:
+    """JSON can carry half a character and no file can, so it must not come as far as the journal."""
+    stage, _, reason = await attacked(tmp_path, f"{code}\ntime.sleep(60)")
+    assert reason in ("missing_function", "hook_error")
+    msgspec.json.encode([stage.notes, [result for _, result in stage.journal]])
+
+
 async def test_reports_in_good_order_end_with_the_steps_of_the_turn(tmp_path: Path) -> None:
     stage, output, reason = await attacked(tmp_path, CLEVER, max_steps=7)
     assert reason == "sandbox_protocol"
@@ -146,7 +176,7 @@ def test_the_order_of_reports() -> None:
     with pytest.raises(BadRecord, match="no reply"):
         guard.cell(report)
     guard.question(question(1000))
-    guard.reply("```python\nx\n```")
+    guard.reply("```python\nx\n```", 9)
     with pytest.raises(BadRecord, match="was not reported"):
         guard.question(question(1000))
     guard.cell(report)
@@ -155,7 +185,7 @@ def test_the_order_of_reports() -> None:
     with pytest.raises(BadRecord, match="longer than what was said"):
         guard.question(question(1_000_000))
     guard.question(question(2000))
-    guard.reply("done")
+    guard.reply("done", 9)
     guard.cell(report)
     with pytest.raises(BadRecord, match="one more"):
         guard.question(question(10))

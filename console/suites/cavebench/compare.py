@@ -8,8 +8,20 @@ from console.core.outcome import Verdict
 from console.suites.cavebench.expectation import ExpectedArgument, ExpectedCall
 from console.suites.cavebench.judge import JudgedTurn, judge_turns
 from console.suites.cavebench.match import ActualCall, Match
-from console.suites.cavebench.value import EvaluatorError, TypeRule, canonical, fits, type_name_of
+from console.suites.cavebench.value import (
+    Comparable,
+    EvaluatorError,
+    TooLong,
+    TypeRule,
+    comparable,
+    fits,
+    is_same,
+    text_of,
+    type_name_of,
+)
 
+_SHOWN_TEXT = 2000
+"""Longest text that is shown as what made two values equal."""
 _SENTENCES = {
     "missing_function": "an expected function was not called often enough",
     "missing_argument": "an argument is missing",
@@ -124,12 +136,19 @@ def _difference(argument: ExpectedArgument, value: Any) -> tuple[bool, str]:
     if argument.value is None:
         return False, ""
     try:
-        left, right = canonical(argument.value), canonical(value)
+        left, right = comparable(argument.value), comparable(value)
     except EvaluatorError as error:
         return True, f"cannot be judged: {error}"
-    if left != right:
+    if not is_same(left, right):
         return True, ""
-    return False, "" if repr(argument.value) == repr(value) else f"equal as text: {left}"
+    return False, "" if repr(argument.value) == repr(value) else f"equal as text{_text_if_short(left)}"
+
+
+def _text_if_short(value: Comparable) -> str:
+    try:
+        return f": {text_of(value, _SHOWN_TEXT)}"
+    except TooLong:
+        return ""
 
 
 def _variable_pairs(number: int, turn: JudgedTurn) -> list[Pair]:

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-_ENTERS = ("query", "validator", "pre_turn_hook")
+_NAMED = ("validator", "pre_turn_hook")
+_ENTERS = ("query", *_NAMED)
 _MARKS = re.compile(
     rb"expected_function_calls|expected_variable_(?:reads|writes)|expected_calls|reference_response|\"cue\""
 )
@@ -20,8 +21,13 @@ _CODE = frozenset({".py", ".pyi", ".pyc", ".so"})
 
 
 def confined_turn(turn: dict[str, Any]) -> dict[str, Any]:
-    """Return what the worker gets of a turn."""
+    """Return what the worker gets of a turn, when it begins."""
     return {key: turn[key] for key in _ENTERS if key in turn}
+
+
+def named_functions(turn: dict[str, Any]) -> dict[str, Any]:
+    """Return what the worker gets of a turn beforehand: the names of what its module must have."""
+    return {key: turn[key] for key in _NAMED if key in turn}
 
 
 def withheld_files(folder: Path, scenario_files: Iterable[str]) -> list[Path]:

@@ -21,7 +21,7 @@ from console.core.fault import Fault, FaultKind
 from console.sandbox.exchange import OnAsk
 from console.sandbox.limits import MEBIBYTE, Limits
 from console.sandbox.worker import Worker, WorkerError, WorkerLost
-from console.suites.cavebench.confined import confined_turn
+from console.suites.cavebench.confined import confined_turn, named_functions
 from console.suites.cavebench.options import CaveOptions, read_options
 from console.suites.cavebench.record import (
     BadRecord,
@@ -107,11 +107,14 @@ class _WorkerFactory:
 
     def _setup(self) -> dict[str, Any]:
         data, options = self._data, self._options
+        enters = (
+            named_functions if options.mode == "cave" else confined_turn
+        )  # in json mode no code of the model's runs
         return {
             "root": str(self._dataset.folder.resolve()),
             "module": data["module"],
             "beside": data.get("beside", ""),
-            "turns": [confined_turn(turn) for turn in data["conversation"]["turns"]],
+            "turns": [enters(turn) for turn in data["conversation"]["turns"]],
             "description": data.get("description", ""),
             "requirements": data.get("requirements", ""),
             "max_steps": options.max_steps,
@@ -164,8 +167,7 @@ class _AgentPlay:
         query = self._turns[number].get("query", "")
         try:
             record = await self._retry_if_killed()
-            read_turn(record)
-            self._guard.turn(record)
+            self._guard.turn(record, read_turn(record))
         except BadRecord as error:
             await self._worker.kill()
             record = lost_turn(query, f"the worker sent no record of the turn: {error}", "protocol")
@@ -235,9 +237,9 @@ class _AgentPlay:
             step=step,
             scripted=lambda: scripted_answers_for(turn, "cave", step),
         )
-        self._guard.reply(reply.content or "")
         usage = reply.usage
         tokens = [usage.input, usage.output, usage.input + usage.output] if usage else [0, 0, 0]
+        self._guard.reply(reply.content or "", tokens[2])
         return {"content": reply.content or "", "tokens": tokens}
 
     async def _cell(self, cell: CellJson) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from console.suites.cavebench.record import BadRecord, CellJson, Question
+from console.suites.cavebench.record import BadRecord, CellJson, Question, TurnJson
 from console.suites.cavebench.wire import CALLS_BYTES, SHOWN
 
 _TURN_BYTES = 4 << 20
@@ -28,7 +28,7 @@ class ReportGuard:
     def __init__(self, max_steps: int, max_output: int) -> None:
         """Begin a conversation, which nothing was said in yet."""
         self._max_steps, self._max_output = max_steps, max_output
-        self._asked = self._reply = self._output = 0
+        self._asked = self._reply = self._replies = self._tokens = self._output = 0
         self._question: int | None = None
         self._cell_is_due = False
 
@@ -44,7 +44,8 @@ class ReportGuard:
 
     def begin_turn(self) -> None:
         """Begin a turn."""
-        self._asked, self._cell_is_due = 0, False
+        self._asked = self._replies = self._tokens = 0
+        self._cell_is_due = False
 
     def question(self, question: Question) -> None:
         """Check a question for the model.
@@ -62,9 +63,11 @@ class ReportGuard:
         self._asked += 1
         self._question, self._output = size, 0
 
-    def reply(self, content: str) -> None:
-        """Note the model's answer to the last question."""
+    def reply(self, content: str, tokens: int) -> None:
+        """Note the model's answer to the last question, and the tokens it took."""
         self._reply, self._cell_is_due = len(content), True
+        self._replies += len(content)
+        self._tokens += tokens
 
     def cell(self, cell: CellJson) -> None:
         """Check the report of a cell.
@@ -84,15 +87,20 @@ class ReportGuard:
         self._cell_is_due = False
         self._output = min(cell.length, self._max_output)
 
-    def turn(self, record: Any) -> None:
-        """Check the size of the record of a turn.
+    def turn(self, record: Any, turn: TurnJson) -> None:
+        """Check the record of a turn, as it was sent and as it was read.
 
         Raises:
-            BadRecord: it is too long, or nothing that a journal can hold.
+            BadRecord: it is too long, nothing that a journal can hold, or tells of more code, steps or tokens than the
+                turn had.
         """
         size = _size(record)
         if size > _TURN_BYTES:
             raise BadRecord(f"it has {size} bytes, more than {_TURN_BYTES}")
+        if sum(map(len, turn.snippets)) > self._replies + _CODE_SLACK:
+            raise BadRecord("its code is longer than the replies")
+        if not 0 <= turn.steps <= self._max_steps or not all(0 <= count <= self._tokens for count in turn.tokens):
+            raise BadRecord("its steps or tokens are not those of the replies")
 
 
 def _size(data: Any) -> int:
