@@ -2,7 +2,8 @@
 
 Data go to stdout, talk to stderr. JSON is ASCII-escaped, so that no control character reaches a terminal through it.
 The few escape sequences that are written, for colours and the progress line, are put around text that is clean already.
-What a suite's code prints goes neither way: `separate_prints` keeps it from the terminal and from JSON.
+What a suite's code prints goes neither way: `separate_prints` keeps it from the terminal and from JSON. What else is
+written there (the interpreter's warnings, which quote text that is parsed; loggers of libraries) is cleaned on its way.
 """
 
 import os
@@ -95,13 +96,15 @@ def silence_stdout() -> None:
 
 
 class _SeparatedStream:
-    """A standard stream without what foreign code prints while it is collected (see `core.prints`)."""
+    """A standard stream for everybody else: text made visible, without prints that are collected (see `core.prints`)."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
 
     def write(self, text: str) -> int:
-        return len(text) if keep_print(text) else self.stream.write(text)
+        if not keep_print(text):
+            _write(self.stream, visible_file(text))
+        return len(text)
 
     def writelines(self, lines: Iterable[str]) -> None:
         for line in lines:
@@ -113,7 +116,7 @@ class _SeparatedStream:
 
 @contextmanager
 def separate_prints() -> Generator[None]:
-    """Keep what suites print from stdout and stderr meanwhile; what is written by `Output` is not touched."""
+    """Keep what suites print from stdout and stderr meanwhile, and clean the rest; `Output` is not touched."""
     streams: Any = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = (_SeparatedStream(stream) for stream in streams)  # pyright: ignore[reportAttributeAccessIssue]
     try:
@@ -127,7 +130,7 @@ def _terminal(stream: TextIO) -> TextIO:
 
 
 def _write(stream: TextIO, text: str) -> None:
-    """Write and flush, so that a pipe sees each line; characters the terminal cannot show are escaped."""
+    """Write clean text and flush, so that a pipe sees each line; characters the terminal cannot show are escaped."""
     stream = _terminal(stream)
     encoding = stream.encoding or "utf-8"
     stream.write(text.encode(encoding, "backslashreplace").decode(encoding))

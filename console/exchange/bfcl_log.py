@@ -7,8 +7,11 @@ Items have a role: `inference_input` (only when asked for), `assistant`, `handle
 asked for, and where no simulator has any.
 """
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
+
+import msgspec
 
 from console.core.record import Asked, Performed
 from console.core.request import Thread
@@ -22,6 +25,14 @@ States = Sequence[Mapping[str, Any]]
 """Public attributes by class: before the first turn, and after each."""
 
 
+class _ExecutedCalls(msgspec.Struct, frozen=True):
+    """What is asked of the simulators in a step."""
+
+    turn: int
+    step: int
+    calls: list[Any]
+
+
 def input_log(calls: Sequence[Asked]) -> list[Line]:
     """Return what was sent in a single-turn entry: one item a call."""
     thread = Thread()
@@ -32,9 +43,9 @@ def results_of(performed: Sequence[Performed]) -> Results:
     """Return the results of a conversation's executed steps."""
     results: dict[tuple[int, int], Sequence[str]] = {}
     for effect in performed:
-        request = effect.request
-        if isinstance(request, dict) and {"turn", "step", "calls"} <= request.keys():
-            results[request["turn"], request["step"]] = [str(result) for result in effect.result]
+        with contextlib.suppress(msgspec.ValidationError):  # another effect, or a journal that somebody made
+            request = msgspec.convert(effect.request, _ExecutedCalls)
+            results[request.turn, request.step] = list(map(str, msgspec.convert(effect.result, list[Any])))
     return results
 
 
@@ -57,7 +68,7 @@ def conversation_log(
     for turn, steps in enumerate(turns):
         first = calls_by_step.get((turn, 0))
         entry: Line = {"begin_of_turn_query": _turn_messages(first[1].messages) if first else []}
-        for step, output in enumerate(cast("list[Any]", steps)):
+        for step, output in enumerate(cast("list[Any]", steps) if isinstance(steps, list) else []):
             asked_here = calls_by_step.get((turn, step))
             items = [_input(asked_here[1])] if inputs and asked_here else []
             items.append(_assistant(output, asked_here[0] if asked_here else None))

@@ -111,7 +111,8 @@ def _follow(played: _PlayedRollout, call: Asked) -> None:
 
 def _row(record: Finished, played: _PlayedRollout, number: int) -> Row:
     scores = record.verdict.scores
-    turns = cast(list[dict[str, Any]], record.output) if isinstance(record.output, list) else []
+    output = cast("list[Any]", record.output) if isinstance(record.output, list) else []
+    turns = [cast("dict[str, Any]", turn) for turn in output if isinstance(turn, dict)]
     accepted = [turn for turn in turns if turn.get("accepted")]
     return {
         "id": number,

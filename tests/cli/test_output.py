@@ -1,6 +1,8 @@
 """The one way out: what a terminal would obey becomes visible, and JSON is plain ASCII."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -56,3 +58,62 @@ def test_the_progress_line_is_rewritten_with_clean_text(capsys):
 def test_a_file_keeps_its_tabs(capsys):
     Output().file("a\tb\n")
     assert capsys.readouterr().out == "a\tb\n"
+
+
+FOREIGN = """
+import ast, gc, logging, sys, threading, warnings
+from console.cli.output import Output, separate_prints
+
+class Dying:
+    def __del__(self):
+        raise ValueError("\x1b]0;destructor\x07")
+
+def fail():
+    raise ValueError("\x9b2Jthread")
+
+with separate_prints():
+    ast.parse('f(a="\\\\\x1b")')
+    warnings.warn("\x1b[8mwarning")
+    logging.getLogger("library").error("\x1b[2Jlogger")
+    print("\x1b]52;c;aGk\x07printed")
+    print("\u202eprinted", file=sys.stderr)
+    Dying()
+    thread = threading.Thread(target=fail)
+    thread.start()
+    thread.join()
+    Output().rewrite("ours")
+print("as before")
+"""
+
+
+def test_what_interpreter_and_libraries_write_is_cleaned() -> None:
+    """A warning about a reply that is parsed quotes it; so do loggers, and errors in threads and destructors."""
+    ended = subprocess.run(
+        [sys.executable, "-W", "always", "-c", FOREIGN], capture_output=True, text=True, timeout=60, check=True
+    )
+    shown = (ended.stdout + ended.stderr).replace("\x1b[Kours", "", 1)  # in text mode, its CR has become LF
+    for mark in (
+        "\\^[",
+        "^[[8mwarning",
+        "^[[2Jlogger",
+        "^[]52;c;aGk^Gprinted",
+        "U+202E",
+        "^[]0;destructor",
+        "‹9B›2Jthread",
+    ):
+        assert mark in shown
+    assert not set("\x1b\x07\x9b\u202e") & set(shown)
+    assert "as before" in shown
+
+
+def test_no_verb_writes_around_it(console, monkeypatch) -> None:
+    """Whatever a verb calls meets the cleaned streams."""
+
+    def foreign(*_: object) -> int:
+        sys.stderr.write("\x1b[2Jwritten")
+        return 0
+
+    monkeypatch.setattr("console.cli.main._dispatch", foreign)
+    ended = console("runs")
+    assert "\x1b" not in ended.err
+    assert "^[[2Jwritten" in ended.err
