@@ -96,7 +96,7 @@ def silence_stdout() -> None:
 
 
 class _SeparatedStream:
-    """A standard stream for everybody else: text made visible, without prints that are collected (see `core.prints`)."""
+    """A standard stream for everybody else: made visible, without prints that are collected (see `core.prints`)."""
 
     def __init__(self, stream: TextIO) -> None:
         self.stream = stream
