@@ -28,9 +28,10 @@ from console.engine.circuit_breaker import UNPROVEN_CALLS  # noqa: E402
 from console.engine.retry_line import RetryLine  # noqa: E402
 from console.llm import limiter as limiter_module  # noqa: E402
 from console.llm import retry as retry_module  # noqa: E402
+from console.llm.balancer import Balancer  # noqa: E402
 from console.llm.endpoint import Unwatched  # noqa: E402
 from console.llm.limiter import Limiter  # noqa: E402
-from console.llm.retry import ask_until_answered  # noqa: E402
+from console.llm.retry import Try, ask_until_answered  # noqa: E402
 
 NAMES = ("poisoned", "slow", "random", "failing", "outage")
 BOUNDS = {"poisoned": 1.3, "random": 1.25}
@@ -140,11 +141,11 @@ class SlotWatch(Unwatched):
 async def ask_beside(provider: Provider, limiter: Limiter, line: RetryLine, number: int) -> None:
     """Try by the rule of today."""
 
-    async def once(tries: int) -> None:
-        del tries
+    async def once(this_try: Try) -> None:
+        del this_try
         await provider.answer(number)
 
-    await ask_until_answered(once, limiter, LIMITS, SlotWatch(line, limiter))
+    await ask_until_answered(once, Balancer([("", limiter)]), LIMITS, SlotWatch(line, limiter))
 
 
 RULES: dict[str, tuple[Callable[..., Limiter], Ask]] = {

@@ -112,22 +112,29 @@ def check_endpoints(models: Path | None) -> list[Finding]:
 
 
 async def _ask_all(models: list[ModelConfig]) -> list[Finding]:
-    return await asyncio.gather(*(check_endpoint(model) for model in models))
+    findings = await asyncio.gather(*(check_addresses(model) for model in models))
+    return [finding for of_model in findings for finding in of_model]
 
 
-async def check_endpoint(model: ModelConfig) -> Finding:
-    """Whether the server of one model answers, and serves the model; asks `/models`, which costs nothing."""
+async def check_addresses(model: ModelConfig) -> list[Finding]:
+    """Whether a server answers at each of a model's addresses, and serves it; asks `/models`, which costs nothing."""
+    pairs = zip(model.at_each_address(), model.address_names(), strict=True)
+    return await asyncio.gather(*(_check_address(at_address, name) for at_address, name in pairs))
+
+
+async def _check_address(model: ModelConfig, address_name: str) -> Finding:
     from console.llm.model_list import served_models
 
+    name = f"{model.name} {address_name}".strip()
     try:
         served = await served_models(model)
     except Fault as fault:
         hint = fault.hint or "Check base_url, the key and the network."
-        return Finding("endpoints", model.name, BAD, f"{fault.kind.value}: {fault.message}", hint)
+        return Finding("endpoints", name, BAD, f"{fault.kind.value}: {fault.message}", hint)
     if served and model.model_id not in served:
         text = f"answers, but does not list {model.model_id} among its {len(served)} models"
-        return Finding("endpoints", model.name, DOUBT, text, "Check model_id.")
-    return Finding("endpoints", model.name, GOOD, f"answers, serves {len(served)} models")
+        return Finding("endpoints", name, DOUBT, text, "Check model_id.")
+    return Finding("endpoints", name, GOOD, f"answers, serves {len(served)} models")
 
 
 def try_model(models: Path | None, name: str) -> tuple[list[Finding], str]:

@@ -2,10 +2,12 @@
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 import msgspec
 
 from console.config.endpoint_address import address_mistake
+from console.core.provider import provider_of
 
 USUAL_CONCURRENCY = 8
 """Requests at once where neither the file nor the run says how many."""
@@ -84,7 +86,7 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
     )
     """`openai` is every server that speaks the OpenAI protocol; `local` is the embedding of this machine."""
     base_url: str | None = None
-    """Address up to and including `/v1`; None: the provider's own."""
+    """Address up to and including `/v1`, the first if there are several; None: the provider's own."""
     api_key: Secret | None = None
     """A key written into the file. It works, with a warning; `api_key_env` is the better place."""
     api_key_env: _Filled | None = None
@@ -107,6 +109,8 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Parameters that its server knows by another name: `max_tokens` as `max_completion_tokens`."""
     line: int = 0
     """Where its table begins in models.toml; 0: built in."""
+    other_urls: tuple[str, ...] = ()
+    """Further addresses that serve the same; in the file they stand in a list with the first one."""
     data: Path | None = None
     """Data folder besides the usual ones in which a `local` model finds its weights; named with --data, not here."""
 
@@ -114,10 +118,13 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
         """Check what no type says.
 
         Raises:
-            ValueError: the address is none, or there are two keys.
+            ValueError: an address is none or doubled, the provider has none, or there are two keys.
         """
         if self.base_url is not None:
-            msgspec.structs.force_setattr(self, "base_url", _address(self.base_url))
+            first = _address(self.base_url, " 1" if self.other_urls else "")
+            msgspec.structs.force_setattr(self, "base_url", first)
+        if self.other_urls:
+            self._check_addresses()
         if self.api_key is not None and self.api_key_env is not None:
             raise ValueError("api_key and api_key_env exclude each other")
 
@@ -125,14 +132,50 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
         """Name the model only: keys, headers and parameters may be secret."""
         return f"ModelConfig({self.name!r}, {self.model_id!r})"
 
+    def _check_addresses(self) -> None:
+        if not provider_of(self.provider).has_address:
+            raise ValueError(f"base_url must be no list: models of provider {self.provider} have no server")
+        others = tuple(_address(address, f" {number}") for number, address in enumerate(self.other_urls, 2))
+        msgspec.structs.force_setattr(self, "other_urls", others)
+        names = [_place(address) for address in self.addresses]
+        for number, name in enumerate(names):
+            if name in names[:number]:
+                raise ValueError(f"base_url names {self.addresses[number]} twice")
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """All its addresses; none when the provider's own is asked."""
+        return () if self.base_url is None else (self.base_url, *self.other_urls)
+
+    def at_each_address(self) -> "list[ModelConfig]":
+        """Return the model once for each of its addresses, as if it had no other one."""
+        if not self.other_urls:
+            return [self]
+        return [msgspec.structs.replace(self, base_url=address, other_urls=()) for address in self.addresses]
+
+    def address_names(self) -> list[str]:
+        """Return what each address is called in views and journals; a single one needs no name."""
+        if not self.other_urls:
+            return [""]
+        hosts = [urlsplit(address).netloc for address in self.addresses]
+        pairs = zip(hosts, self.addresses, strict=True)
+        return [host if hosts.count(host) == 1 else address for host, address in pairs]
+
     @property
     def simulated(self) -> bool:
         """Whether the answers are made up by this program."""
         return self.provider == "simulated"
 
 
-def _address(value: str) -> str:
-    """Return an address without the slash at its end."""
+def _address(value: str, which: str = "") -> str:
+    """Return an address without the slash at its end; `which` says which of several it is."""
     if mistake := address_mistake(value):
-        raise ValueError(f"base_url {mistake}")
+        raise ValueError(f"base_url{which} {mistake}")
     return value.rstrip("/")
+
+
+def _place(address: str) -> tuple[str, str | None, int | None, str, str]:
+    """Return what an address leads to, however it is written."""
+    parts = urlsplit(address)
+    port = parts.port or {"http": 80, "https": 443}[parts.scheme]
+    return parts.scheme, parts.hostname, port, parts.path, parts.query

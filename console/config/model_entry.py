@@ -9,7 +9,7 @@ from console.config.models import public_address
 from console.config.secrets import mask
 from console.config.toml_text import toml_key, toml_value
 
-_NOT_WRITTEN = ("name", "line", "data", "api_key", "headers")
+_NOT_WRITTEN = ("name", "line", "data", "api_key", "headers", "other_urls")
 
 
 def entry_of(model: ModelConfig) -> str:
@@ -17,7 +17,7 @@ def entry_of(model: ModelConfig) -> str:
     lines = [f"[{toml_key(model.name)}]"]
     defaults = ModelConfig(name="", model_id="x")
     for name in ModelConfig.__struct_fields__:
-        value = getattr(model, name)
+        value = list(model.addresses) if name == "base_url" and model.other_urls else getattr(model, name)
         if name not in _NOT_WRITTEN and (name == "model_id" or value != getattr(defaults, name)):
             lines.append(f"{name} = {toml_value(_plain(name, value))}")
     lines += ["# api_key: as it is in the file"] if model.api_key is not None else []
@@ -37,5 +37,7 @@ def _plain(name: str, value: Any) -> Any:
             return list(cast("tuple[Any, ...]", value))
         case dict() if name == "params":
             return mask(cast("dict[str, Any]", value))
+        case list() if name == "base_url":
+            return [public_address(address) for address in cast("list[str]", value)]
         case _:
             return public_address(value) if name == "base_url" else value

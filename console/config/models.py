@@ -99,6 +99,9 @@ def key_state(model: ModelConfig) -> KeyState:
         if model.api_key.reveal().strip():
             return KeyState(True, "key from models.toml")
         return KeyState(False, "api_key is empty")
+    if model.other_urls:
+        states = [key_state(at_address) for at_address in model.at_each_address()]
+        return next((state for state in states if not state.ready), states[0])
     name, required = key_variable(model)
     if name is None:
         return KeyState(True, "no key is sent")
@@ -128,6 +131,7 @@ def facts(model: ModelConfig) -> ModelFacts:
         model_id=model.model_id,
         provider=model.provider,
         base_url=public_address(model.base_url),
+        other_urls=tuple(map(public_address, model.other_urls)),
         simulated=model.simulated,
         price_in=model.price.input,
         price_out=model.price.output,

@@ -90,7 +90,7 @@ def redactor_for(models: "Iterable[ModelConfig]") -> Redactor:
 
 def secrets_of(model: "ModelConfig") -> list[str]:
     """Return every secret that is sent for a model: its key, its headers' values, parameters that sound secret."""
-    secrets = [resolve_key(model)]
+    secrets = [resolve_key(at_address) for at_address in model.at_each_address()]
     for name, value in model.headers.items():
         if name.lower() not in _PUBLIC_HEADERS:
             secrets.append(value.removeprefix("Bearer ").removeprefix("Basic "))

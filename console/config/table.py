@@ -11,7 +11,7 @@ from console.core.provider import PROVIDERS
 from console.core.suggestion import nearest
 
 _FIELDS = ModelConfig.__struct_fields__
-_KEYS = tuple(name for name in _FIELDS if name not in ("name", "line", "data"))
+_KEYS = tuple(name for name in _FIELDS if name not in ("name", "line", "data", "other_urls"))
 _KEYS_WITHIN = {"price": Price.__struct_encode_fields__, "limits": Limits.__struct_encode_fields__}
 _ALIASES = {"model": "model_id", "url": "base_url", "key": "api_key_env", "timeout": "limits", "tools": "mode"}
 _ENDPOINT_KEYS = ("endpoint_id", "model", "url", "api_base_url", "key", "api_key_var", "type", "api_client_type")
@@ -76,6 +76,11 @@ def _build(
     values = {key: _value(file, name, table_keys, key, value) for key, value in entries.items()}
     if len(file.mistakes) > before:
         return None
+    match values.get("base_url"):
+        case [first, *others]:
+            values |= {"base_url": first, "other_urls": tuple(others)}
+        case _:
+            pass
     try:
         return ModelConfig(**values, name=name, line=line)
     except ValueError as error:
@@ -91,6 +96,10 @@ def _build(
 def _value(file: TomlFile, name: str, table_keys: tuple[str, ...], key: str, value: object) -> Any:
     """Return a key's value as `ModelConfig` takes it, after noting everything that is wrong with it."""
     kind = _PARTS.get(key)
+    if key == "base_url" and isinstance(value, list):
+        if not value:
+            file.mistake(f"[{name}] base_url is an empty list", *file.place(*table_keys, key), _HINTS[key])
+        return _convert(file, name, (*table_keys, key), (key,), cast(list[object], value), list[str])
     if kind is None or not isinstance(value, dict):
         return _convert(file, name, (*table_keys, key), (key,), value, kind or _KINDS[key])
     within = cast(dict[str, Any], value)
@@ -159,6 +168,7 @@ _WORDS = {
     "`object`": "a table", "`array`": "a list",
 }  # fmt: skip
 _HINTS = {
+    "base_url": 'base_url = "http://…/v1", or ["http://…/v1", "http://…/v1"] where several servers serve the model.',
     "provider": "One of " + ", ".join(f'"{name}"' for name in PROVIDERS) + ".",
     "mode": '"fc" for native tools, "prompt" for tools described in the prompt.',
     "bfcl_name": 'bfcl_name = "gpt-4o-2024-11-20-FC", one of `eval-console bfcl models`.',

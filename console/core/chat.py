@@ -119,5 +119,7 @@ class ChatRequest(msgspec.Struct, frozen=True):
     """Overrides of the model's own parameters, such as temperature; JSON values."""
     seed: str = ""
     """Names this call within the run; makes the simulated models deterministic. Never sent."""
+    prefers: str = ""
+    """Which of its model's addresses answered this conversation last, as journals name it; empty: no matter."""
     scripted: Callable[[], ScriptedAnswers] | None = None
     """Only read by the simulated models. Never sent or recorded."""

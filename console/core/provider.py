@@ -10,11 +10,16 @@ class Provider(NamedTuple):
     address: str = ""
     """Where it is asked when a model names no `base_url`; empty where nothing is asked over the network."""
     is_free: bool = False
-    """Whether calls cost nothing, because they run on this machine."""
+    """Whether calls cost nothing, because they run in this program."""
     lists_models: bool = False
     """Whether the models that a server offers can be asked for, which costs nothing."""
     embeds: bool = False
     """Whether it offers embeddings."""
+
+    @property
+    def has_address(self) -> bool:
+        """Whether it is asked over the network, so that a model may name addresses of its own."""
+        return not self.is_free
 
 
 PROVIDERS: Mapping[str, Provider] = {

@@ -57,6 +57,8 @@ class Asked(Record, frozen=True):
     tools: list[dict[str, Any]] | None = None
     """None: the same tools as the previous `Asked` of this role."""
     params: dict[str, Any] = {}
+    address: str = ""
+    """Which of its model's addresses answered; empty where it has one."""
 
 
 class Embedded(Record, frozen=True):
@@ -71,6 +73,8 @@ class Embedded(Record, frozen=True):
     role: str = "embedding"
     model: str = ""
     tokens: Count | None = None
+    address: str = ""
+    """As in `Asked`."""
 
 
 class Performed(Record, frozen=True):
@@ -96,6 +100,8 @@ class Tried(Record, frozen=True):
     partial: str = ""
     wait_s: Duration | None = None
     """Seconds until the next try; None when given up."""
+    address: str = ""
+    """Which of its model's addresses was asked; empty where it has one."""
 
 
 class Scored(Record, frozen=True):

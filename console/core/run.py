@@ -18,6 +18,9 @@ class ModelFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     model_id: str = ""
     provider: str = "openai"
     base_url: str = ""
+    """Its first address; empty: the provider's own."""
+    other_urls: tuple[str, ...] = ()
+    """Its further addresses."""
     simulated: bool = False
     price_in: Amount | None = None
     """USD per million input tokens; None: unknown."""

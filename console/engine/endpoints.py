@@ -7,7 +7,6 @@ from console.core.fault import Fault, FaultKind
 from console.core.live import EndpointState
 from console.core.run import Manifest, ModelFacts
 from console.llm.endpoint import Endpoint
-from console.llm.limiter import FAULTS_OF_DOUBT
 from console.llm.providers import open_endpoint
 
 
@@ -38,12 +37,12 @@ class Endpoints:
 
     def states(self) -> list[EndpointState]:
         """Return the limiters' states, for watchers."""
-        return [endpoint.state() for endpoint in self._open.values()]
+        return [state for endpoint in self._open.values() for state in endpoint.states()]
 
     @property
     def are_in_doubt(self) -> bool:
         """Whether nothing succeeds at one of them at present."""
-        return any(state.faults_in_a_row >= FAULTS_OF_DOUBT for state in self.states())
+        return any(endpoint.is_in_doubt for endpoint in self._open.values())
 
     def retry_now(self) -> None:
         """End every wait that a provider has asked for."""

@@ -14,8 +14,8 @@ from console.config.models import public_address
 from console.core.fault import Fault
 from console.core.provider import provider_of
 
-RoleModelId = tuple[str, str | None, str]
-"""A model in a role: the role, the address, the model's id there."""
+RoleModelId = tuple[str, tuple[str, ...], str]
+"""A model in a role: the role, the addresses, the model's id there."""
 
 
 def warnings_about_roles(runs: Iterable[Mapping[str, ModelConfig]]) -> list[str]:
@@ -32,7 +32,7 @@ def warnings_about_roles(runs: Iterable[Mapping[str, ModelConfig]]) -> list[str]
 def askable(runs: Iterable[Mapping[str, ModelConfig]]) -> dict[RoleModelId, ModelConfig]:
     """Return the models that play another role than `model` and have a server to ask, each once."""
     pairs = (pair for models in runs for pair in _askable(models))
-    return {(role, model.base_url, model.model_id): model for role, model in pairs}
+    return {(role, model.addresses, model.model_id): model for role, model in pairs}
 
 
 def warnings_about(asked: Mapping[RoleModelId, ModelConfig]) -> dict[RoleModelId, str]:
@@ -90,6 +90,13 @@ async def _ask_all(asked: Iterable[tuple[str, ModelConfig]]) -> list[str]:
 
 
 async def _warning_about(role: str, model: ModelConfig) -> str:
+    """Return what is in doubt at any of a model's addresses."""
+    models = model.at_each_address()
+    warnings = await asyncio.gather(*(_warning_about_address(role, at_address) for at_address in models))
+    return "; ".join(filter(None, warnings))
+
+
+async def _warning_about_address(role: str, model: ModelConfig) -> str:
     from console.llm.model_list import served_models, served_models_text
 
     place = public_address(model.base_url) or "its provider"

@@ -81,6 +81,8 @@ class CallWatch:
         self._streaming = False
         self.tokens: int | None = None
         """Tokens of embedded texts; None: nobody counted them."""
+        self.address = ""
+        """At which of its model's addresses the call was tried last; empty where it has one."""
 
     def on_text(self, kind: str, text: str) -> None:
         """Pass on text; the first of it proves the connection."""
@@ -103,6 +105,7 @@ class CallWatch:
                 role=self._role,
                 partial=fault.partial,
                 wait_s=wait_s,
+                address=self.address,
             )
         )
         if wait_s is not None:
@@ -111,6 +114,10 @@ class CallWatch:
     def on_wait(self, why: str, until: float | None) -> None:
         """Say why the call is not sent yet; an empty reason ends the wait."""
         self._host.state(self._key, "waiting" if why else _STATES.get(self._role, "asking"), why)
+
+    def on_address(self, address: str) -> None:
+        """Note where the call is tried."""
+        self.address = address
 
     def on_tokens(self, count: int) -> None:
         """Add up the tokens of embedded texts."""
@@ -166,6 +173,8 @@ class JournaledStage:
         self.cut = self.model = ""
         self.spent: dict[str, list[Reply]] = {}
         self.embedded: list[Embedded] = []
+        self._addresses: dict[str, str] = {}
+        """Where the model of each role answered last, whose server has the conversation's prompt cached."""
 
     @property
     def key(self) -> Key:
@@ -194,16 +203,25 @@ class JournaledStage:
         name = digest("ask", role, [sent, list(tools), params])
         recorded = self._replayed(name, Asked)
         if recorded is not None:
+            self._addresses[role] = recorded.address
             return self._account(role, recorded.reply)
         # The seed makes simulated models answer the same call the same way after a resume.
         seed = f"{self._key.case}/{self._key.rollout}/{self._key.attempt}/{n}"
-        request = ChatRequest(cast(list[Message], list(sent)), list(tools), params, seed=seed, scripted=scripted)
+        request = ChatRequest(
+            cast(list[Message], list(sent)),
+            list(tools),
+            params,
+            seed=seed,
+            prefers=self._addresses.get(role, ""),
+            scripted=scripted,
+        )
         await self._host.before_call(self._key, n, request, role)
         self._host.state(self._key, _STATES.get(role, "asking"))
         new = sent[self._recorded.threads[role].shared(sent) :]
         self._host.began(Began(key=self._key, n=n, role=role, turn=turn, step=step, messages=new, at=time.time()))
         endpoint, watch = self._host.endpoint(role), self._watch(n, role)
         reply = await self._answered(role, n, lambda: endpoint.ask(request, watch))
+        self._addresses[role] = watch.address
         prefix, new, changed = self._recorded.threads[role].condense(sent, tools)
         self._host.append(
             Asked(
@@ -219,6 +237,7 @@ class JournaledStage:
                 messages=new,
                 tools=changed,
                 params=params,
+                address=watch.address,
             )
         )
         if role == "model" and AFTER_REPLY in self._states:
@@ -246,7 +265,9 @@ class JournaledStage:
         endpoint, watch = self._host.endpoint(role), self._watch(n, role)
         vectors = await self._answered(role, n, lambda: endpoint.embed(listed, watch))
         packed = [struct.pack(f"<{len(vector)}d", *vector) for vector in vectors]
-        record = Embedded(time.time(), self._key, n, name, listed, packed, role, tokens=watch.tokens)
+        record = Embedded(
+            time.time(), self._key, n, name, listed, packed, role, tokens=watch.tokens, address=watch.address
+        )
         self._host.append(record)
         return self._account_embedding(record)
 

@@ -30,6 +30,10 @@ class Watch(Protocol):
         """See the call wait to be sent: why, and until when (seconds since the epoch); `""` ends the wait."""
         ...
 
+    def on_address(self, address: str) -> None:
+        """See which of its model's addresses the next try is made at; not called for a model with one."""
+        ...
+
     def on_tokens(self, count: int) -> None:
         """See how many tokens the provider counted in texts that it embedded; once for each batch that it counts."""
         ...
@@ -57,6 +61,9 @@ class Unwatched:
         pass
 
     def on_wait(self, why: str, until: float | None) -> None:
+        pass
+
+    def on_address(self, address: str) -> None:
         pass
 
     def on_tokens(self, count: int) -> None:
@@ -88,8 +95,13 @@ class Endpoint(Protocol):
         """
         ...
 
-    def state(self) -> EndpointState:
-        """Return the state of the rate limiter: requests in flight, limit, waiting, pause."""
+    def states(self) -> list[EndpointState]:
+        """Return the state of each address: requests in flight, limit, waiting, pause."""
+        ...
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether nothing succeeds at present, at any address."""
         ...
 
     def retry_now(self) -> None:

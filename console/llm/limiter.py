@@ -117,6 +117,16 @@ class Limiter:
         return self._last_good_start > moment
 
     @property
+    def has_room(self) -> bool:
+        """Whether a request can be sent at once."""
+        return not self._waiters and self._may_start(time.monotonic())
+
+    @property
+    def load(self) -> int:
+        """Requests in flight, and those that wait to be sent."""
+        return self._in_flight + len(self._waiters)
+
+    @property
     def pause_s(self) -> float:
         """How long nothing will be sent, in seconds from now."""
         return max(0.0, self._not_before - time.monotonic())
@@ -153,7 +163,7 @@ class Limiter:
         Raises:
             Fault: `rate_limit`, with the time to wait, when the provider asks for more than `max_wait_s`.
         """
-        if not self._waiters and self._may_start(time.monotonic()):
+        if self.has_room:
             return self._grant()
         if self._down_since is None and self.pause_s > max_wait_s:
             raise self._too_long()

@@ -12,7 +12,6 @@ import logging
 import os
 import re
 import warnings
-from collections.abc import Sequence
 from typing import Any, cast
 
 import msgspec
@@ -22,17 +21,15 @@ from console.config.redaction import Redactor
 from console.config.secrets import redactor_for, resolve_key
 from console.core.chat import ChatRequest, Reply
 from console.core.fault import Fault, FaultKind
-from console.core.live import EndpointState
 from console.llm.completeness import finish_of
 from console.llm.deadlines import Deadlines
-from console.llm.embeddings import BATCH, VectorReader, tokens_of
+from console.llm.embeddings import VectorReader, tokens_of
 from console.llm.endpoint import Watch
 from console.llm.fault_hints import hint_for
 from console.llm.faults import ProviderError, fault_of, provider_error_of
 from console.llm.limiter import limiter_of
 from console.llm.native_content import without_native
 from console.llm.reply_builder import ReplyBuilder
-from console.llm.retry import ask_until_answered
 
 _TABLE = "_FINISH_REASON_MAP"
 _PROVEN_VERSION = "1.106"
@@ -96,8 +93,8 @@ def _keep_finish_reasons() -> None:
     setattr(module, _TABLE, _RawReasons())
 
 
-class LitellmEndpoint:
-    """An endpoint that asks through litellm."""
+class LitellmClient:
+    """A model at one address that is asked through litellm."""
 
     def __init__(self, model: ModelConfig) -> None:
         """Look the key up; litellm itself is loaded with the first request."""
@@ -106,40 +103,12 @@ class LitellmEndpoint:
         self._redact = redactor_for([model])
         self._vectors = VectorReader()
         address = model.base_url or f"litellm:{model.model_id.split('/')[0]}"
-        self._limiter = limiter_of(model, address, self._key)
-
-    async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
-        async def once(number: int) -> Reply:
-            del number
-            return await self._ask_once(request, watch)
-
-        reply, tries = await ask_until_answered(once, self._limiter, self._model.limits, watch)
-        return msgspec.structs.replace(reply, tries=tries)
-
-    async def embed(self, texts: Sequence[str], watch: Watch) -> list[list[float]]:
-        """Embed in batches."""
-        vectors: list[list[float]] = []
-        for start in range(0, len(texts), BATCH):
-            batch = list(texts[start : start + BATCH])
-
-            async def once(number: int, batch: list[str] = batch) -> list[list[float]]:
-                del number
-                return await self._embed_once(batch, watch)
-
-            batch_vectors, _ = await ask_until_answered(once, self._limiter, self._model.limits, watch)
-            vectors += batch_vectors
-        return vectors
-
-    def state(self) -> EndpointState:
-        return self._limiter.state()
-
-    def retry_now(self) -> None:
-        self._limiter.retry_now()
+        self.limiter = limiter_of(model, address, self._key)
 
     async def aclose(self) -> None:
         """Do nothing: litellm keeps its connections to itself, and the process closes them when it ends."""
 
-    async def _ask_once(self, request: ChatRequest, watch: Watch) -> Reply:
+    async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
         litellm = await asyncio.to_thread(load_litellm)
         builder = ReplyBuilder(watch.on_text, self._redact)
         deadlines = Deadlines(self._model.limits, streamed=True, partial=lambda: builder.partial)
@@ -156,7 +125,7 @@ class LitellmEndpoint:
         reply = builder.reply(deadlines.elapsed_s, deadlines.first_token_s)
         return reply if is_reported_usage else msgspec.structs.replace(reply, usage=None)
 
-    async def _embed_once(self, texts: list[str], watch: Watch) -> list[list[float]]:
+    async def embed(self, texts: list[str], watch: Watch) -> list[list[float]]:
         litellm = await asyncio.to_thread(load_litellm)
         try:
             async with Deadlines(self._model.limits, streamed=False):

@@ -36,10 +36,15 @@ class LocalEndpoint:
         finally:
             self._waiting -= 1
 
-    def state(self) -> EndpointState:
+    def states(self) -> list[EndpointState]:
         """Return how many calls are running and waiting; the limit is always one."""
         busy = int(self._turn.locked())
-        return EndpointState(self._model.name, in_flight=busy, limit=1, waiting=self._waiting - busy)
+        return [EndpointState(self._model.name, in_flight=busy, limit=1, waiting=self._waiting - busy)]
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Never: nothing here goes down."""
+        return False
 
     def retry_now(self) -> None:
         """Do nothing: this endpoint never pauses."""

@@ -8,10 +8,11 @@ import msgspec
 from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Reply
 from console.core.fault import Fault
-from console.llm.endpoint import Unwatched
-from console.llm.http_endpoint import HttpEndpoint
+from console.llm.endpoint import Endpoint, Unwatched
+from console.llm.http_client import HttpClient
 from console.llm.providers import open_endpoint
-from console.llm.refused_parameters import without_refused
+from console.llm.refused_parameters import RefusedParameter, without_refused
+from console.llm.remote_endpoint import RemoteEndpoint
 
 _MOST_REFUSALS = 8
 _SENT_BY_SUITES: dict[str, Any] = {"temperature": 0.7, "max_tokens": 1000, "store": False}
@@ -76,9 +77,14 @@ async def _ask(model: ModelConfig, request: ChatRequest, name: str) -> tuple[Mod
             reply, fault = None, refusal
         finally:
             await endpoint.aclose()
-        refused = endpoint.refused if isinstance(endpoint, HttpEndpoint) else []
-        learnt = without_refused(model, refused)
+        learnt = without_refused(model, _refused(endpoint))
         if fault is None or learnt == model:
             return learnt, Trial(name, reply, fault)
         model = learnt
     return model, Trial(name, None, fault)
+
+
+def _refused(endpoint: Endpoint) -> list[RefusedParameter]:
+    """Return the parameters that any of its servers has refused."""
+    clients = endpoint.clients if isinstance(endpoint, RemoteEndpoint) else []
+    return [refused for client in clients if isinstance(client, HttpClient) for refused in client.refused]

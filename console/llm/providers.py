@@ -1,15 +1,17 @@
 """Which client talks to a model: the factory of endpoints, by the provider that the model names."""
 
 import importlib
+from typing import Any
 
 from console.config.model import ModelConfig
+from console.core.provider import PROVIDERS
 from console.llm.endpoint import Endpoint
 
 CLIENTS = {
     **dict.fromkeys(
-        ("openai", "completions", "responses", "anthropic", "gemini"), "console.llm.http_endpoint:HttpEndpoint"
+        ("openai", "completions", "responses", "anthropic", "gemini"), "console.llm.http_client:HttpClient"
     ),
-    "litellm": "console.llm.litellm_client:LitellmEndpoint",
+    "litellm": "console.llm.litellm_client:LitellmClient",
     "simulated": "console.llm.simulated:SimulatedEndpoint",
     "local": "console.llm.local:LocalEndpoint",
 }
@@ -18,5 +20,10 @@ CLIENTS = {
 
 def open_endpoint(model: ModelConfig) -> Endpoint:
     """Return an endpoint for a model; nothing is sent yet. The key is looked up now and kept in memory only."""
-    module, _, client = CLIENTS[model.provider].partition(":")
-    return getattr(importlib.import_module(module), client)(model)
+    module, _, name = CLIENTS[model.provider].partition(":")
+    client: Any = getattr(importlib.import_module(module), name)
+    if not PROVIDERS[model.provider].has_address:
+        return client(model)
+    from console.llm.remote_endpoint import RemoteEndpoint
+
+    return RemoteEndpoint(model, client)

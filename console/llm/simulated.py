@@ -21,10 +21,11 @@ from console.core.chat import ChatRequest, Reply, ToolCall, Usage
 from console.core.fault import Fault, FaultKind
 from console.core.live import EndpointState
 from console.llm.bag_of_words import vector_of
+from console.llm.balancer import Balancer
 from console.llm.endpoint import Watch
 from console.llm.limiter import LIMITERS
 from console.llm.personas import PERSONAS, PlannedReply
-from console.llm.retry import ask_until_answered
+from console.llm.retry import Try, ask_until_answered
 
 _TOKENS_PER_S = 60.0
 _FIRST_TOKEN_S = (0.25, 0.9)
@@ -42,16 +43,17 @@ class SimulatedEndpoint:
         self._persona = PERSONAS.get(model.model_id, PERSONAS["careful"])
         self._flat = "flat" in (model.params.get("pace"), os.environ.get("EVAL_CONSOLE_SIM_PACE"))
         self._limits = _limits(model.limits, flat=self._flat)
-        self._limiter = LIMITERS.limiter(
+        limiter = LIMITERS.limiter(
             model.name, "simulated", model.name, ceiling=None, rpm=None, backoff_s=self._limits.backoff_s
         )
+        self._balancer = Balancer([("", limiter)])
 
     async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
-        async def once(number: int) -> Reply:
+        async def once(this_try: Try) -> Reply:
             rng = Random(_seed(self._model.model_id, request))  # noqa: S311
-            return await self._stream_reply(request, self._persona(request, rng, number), watch, rng)
+            return await self._stream_reply(request, self._persona(request, rng, this_try.number), watch, rng)
 
-        reply, tries = await ask_until_answered(once, self._limiter, self._limits, watch)
+        reply, tries = await ask_until_answered(once, self._balancer, self._limits, watch)
         return msgspec.structs.replace(reply, tries=tries)
 
     async def embed(self, texts: Sequence[str], watch: Watch) -> list[list[float]]:
@@ -60,11 +62,15 @@ class SimulatedEndpoint:
         await asyncio.sleep(0 if self._flat else 0.05)
         return [vector_of(text) for text in texts]
 
-    def state(self) -> EndpointState:
-        return self._limiter.state()
+    def states(self) -> list[EndpointState]:
+        return self._balancer.states()
+
+    @property
+    def is_in_doubt(self) -> bool:
+        return self._balancer.is_in_doubt
 
     def retry_now(self) -> None:
-        self._limiter.retry_now()
+        self._balancer.retry_now()
 
     async def aclose(self) -> None:
         """Do nothing: there is no connection."""

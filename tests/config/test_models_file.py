@@ -4,8 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from console.config.model_entry import entry_of
 from console.config.models import facts, key_state, load_models
 from console.config.secrets import resolve_key
 
@@ -268,6 +270,50 @@ SECRET_ADDRESSES = (
     "https://h/v1#key=q1w2e3r4t5y6u7i8",
     "https://h/sk-q1w2e3r4t5y6u7i8/v1",
 )
+
+
+def test_several_addresses_are_a_list(load):
+    book = load(
+        '[a]\nmodel_id = "m"\nbase_url = ["http://h:1/v1/", "http://h:2/v1"]\n[b]\nmodel_id = "m"\nbase_url = ["http://h/v1"]\n'
+    )
+    assert not book.mistakes
+    assert book.models["a"].addresses == ("http://h:1/v1", "http://h:2/v1")
+    assert [each.addresses for each in book.models["a"].at_each_address()] == [("http://h:1/v1",), ("http://h:2/v1",)]
+    assert book.models["b"] == msgspec.structs.replace(book.models["b"], base_url="http://h/v1", other_urls=())
+    assert (facts(book.models["a"]).base_url, facts(book.models["a"]).other_urls) == (
+        "http://h:1/v1",
+        ("http://h:2/v1",),
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("base_url = []", "base_url is an empty list"),
+        ('base_url = ["http://h/v1", "http://h/v1/"]', "base_url names http://h/v1 twice"),
+        ('base_url = ["http://h/v1", "http://H:80/v1"]', "base_url names http://H:80/v1 twice"),
+        ('base_url = ["http://h/v1", "h:8001"]', "base_url 2 must begin with http"),
+        ('base_url = ["h", "http://h/v1"]', "base_url 1 must begin with http"),
+        ('base_url = ["http://h/v1", 3]', "expected a text"),
+        ('base_url = ["http://h/v1", ["http://i/v1"]]', "expected a text"),
+        ('base_url = ["http://h/v1", "http://u:hush@h/v1"]', "must not hold a key or password"),
+        ('provider = "simulated"\nbase_url = ["http://h/v1", "http://i/v1"]', "of provider simulated have no server"),
+        ('provider = "local"\nbase_url = ["http://h/v1", "http://i/v1"]', "of provider local have no server"),
+    ],
+)  # fmt: skip
+def test_a_wrong_list_of_addresses_is_one_sentence_with_its_place(load, line, words):
+    book = load(f'[a]\nmodel_id = "m"\n{line}\n[good]\nmodel_id = "m"\n')
+    [mistake] = book.mistakes
+    assert mistake.where == f"models.toml:{2 + len(line.splitlines())}"
+    assert "[a] base_url" in mistake.message
+    assert words in mistake.message
+    assert "hush" not in str(mistake)
+    assert "good" in book.models
+
+
+def test_an_entry_with_several_addresses_is_written_as_it_is_read(load):
+    book = load(written := '[a]\nmodel_id = "m"\nbase_url = ["http://h:1/v1", "http://h:2/v1"]')
+    assert entry_of(book.models["a"]) == written
 
 
 @pytest.mark.parametrize("address", SECRET_ADDRESSES)

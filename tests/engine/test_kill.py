@@ -1,7 +1,7 @@
 """Kill -9 at any point, then resume: the same results, no case twice, at most the calls in flight paid again."""
 
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -123,6 +123,36 @@ def test_every_other_signal_at_every_point(witness: Witness, tmp_path: Path) -> 
         assert one["reason"] == ("stopped" if one["left"] else "completed"), one
         assert not (one["signal"] == "SIGHUP" and one["left"]), one
     assert {one["reason"] for one in told if one["signal"] != "SIGHUP" and one["point"] == "locked"} == {"stopped"}
+
+
+@pytest.mark.parametrize("is_other_down", [False, True])
+def test_killed_with_two_addresses_and_resumed(
+    tmp_path: Path, witness: Witness, undisturbed: tuple[dict[str, object], Counter[str]], is_other_down: bool
+) -> None:
+    folder, other = tmp_path / "killed", OpenAIServer(witness.answer)
+    witness.asked.clear()
+    with other:
+        both = f"{witness.server.base_url},{other.base_url}"
+        assert play(folder, both, "after asked", 6) == -9
+        assert len(set[str]().union(*addresses(folder).values())) == 2
+        if not is_other_down:
+            assert play(folder, both) == 0
+            assert {len(places) for places in addresses(folder).values()} == {1}, "a conversation stays where it began"
+    if is_other_down:
+        assert play(folder, both) == 0
+    assert results(folder) == undisturbed[0]
+    paid = Counter(witness.asked)
+    twice = Counter(conversation(question) for question in (paid - undisturbed[1]).elements())
+    assert all(times == 1 for times in twice.values()), f"more than one call of a conversation was paid twice: {twice}"
+
+
+def addresses(folder: Path) -> dict[tuple[str, str], set[str]]:
+    """Where each conversation was answered, by role."""
+    places = defaultdict[tuple[str, str], set[str]](set)
+    for record in read(folder):
+        if isinstance(record, Asked):
+            places[record.key.case, record.role].add(record.address)
+    return places
 
 
 def test_killed_three_times_in_a_row(

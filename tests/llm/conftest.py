@@ -22,12 +22,16 @@ class Seen:
         self.texts: list[tuple[str, str]] = []
         self.failed: list[tuple[Fault, float | None]] = []
         self.waits: list[tuple[str, float | None]] = []
+        self.addresses: list[str] = []
 
     def on_text(self, kind: str, text: str) -> None:
         self.texts.append((kind, text))
 
     def on_failed_try(self, fault: Fault, wait_s: float | None) -> None:
         self.failed.append((fault, wait_s))
+
+    def on_address(self, address: str) -> None:
+        self.addresses.append(address)
 
     def on_tokens(self, count: int) -> None:
         self.tokens = count

@@ -113,7 +113,7 @@ async def test_the_local_endpoint_embeds_and_refuses_to_talk() -> None:
     else:
         with pytest.raises(Fault, match="not here"):
             await endpoint.embed(["one"], Unwatched())
-    assert endpoint.state().in_flight == 0
+    assert endpoint.states()[0].in_flight == 0
     await endpoint.aclose()
 
 

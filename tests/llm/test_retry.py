@@ -82,7 +82,7 @@ async def test_an_hour_is_not_waited_for(connect, question, seen):
     with pytest.raises(Fault) as caught:
         await endpoint.ask(question("fault:r429_hourx1"), seen)
     assert caught.value.retry_after_s == pytest.approx(3600, abs=2)
-    until = endpoint.state().paused_until
+    until = endpoint.states()[0].paused_until
     assert until == pytest.approx(time.time() + 3600, abs=5)
     with pytest.raises(Fault):
         await endpoint.ask(question("another"), seen)
@@ -100,7 +100,7 @@ async def test_a_storm_loses_nothing_and_is_met_with_few_refusals(question, seen
         replies = await asyncio.gather(*(endpoint.ask(question(f"q{n}"), seen) for n in range(cases)))
         await endpoint.aclose()
     assert sorted(reply.content for reply in replies) == sorted(f"You said: q{n}" for n in range(cases))
-    assert endpoint.state().throttled == server.counts["429"] <= cases / 2
+    assert endpoint.states()[0].throttled == server.counts["429"] <= cases / 2
 
 
 async def test_a_provider_that_goes_down_and_comes_back_breaks_nothing(question, seen):
@@ -116,7 +116,7 @@ async def test_a_provider_that_goes_down_and_comes_back_breaks_nothing(question,
         assert (await endpoint.ask(question("proof"), seen)).content == "fine"
         down = True
         asking = [asyncio.ensure_future(endpoint.ask(question(f"q{n}"), seen)) for n in range(40)]
-        await until(lambda: endpoint.state().why == "the provider is down")
+        await until(lambda: endpoint.states()[0].why == "the provider is down")
         down = False
         replies = await asyncio.gather(*asking, return_exceptions=True)
         await endpoint.aclose()
@@ -134,4 +134,4 @@ async def test_a_cancelled_question_frees_its_place(connect, question, seen, ser
     with pytest.raises(asyncio.CancelledError):
         await asking
     assert (await asyncio.wait_for(endpoint.ask(question("next"), seen), 60)).content == "You said: next"
-    assert endpoint.state().in_flight == 0
+    assert endpoint.states()[0].in_flight == 0

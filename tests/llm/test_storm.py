@@ -21,6 +21,9 @@ def loop(monkeypatch: pytest.MonkeyPatch) -> Iterator[VirtualLoop]:
 
 
 class Silent:
+    def on_address(self, address: str) -> None:
+        self.address = address
+
     def on_tokens(self, count: int) -> None:
         self.tokens = count
 

@@ -25,7 +25,7 @@ from console.engine.launch import run_in_foreground
 from console.engine.plan import PreparedRun
 from console.engine.queue import RetryScope
 from console.engine.stage import CallWatch
-from console.llm import http_endpoint
+from console.llm import remote_endpoint
 from console.store import journal, lock
 from console.store.line import encode
 from console.store.runs import RunFolder, create_run
@@ -33,11 +33,12 @@ from console.suites.selection import select_cases
 
 
 def prepared(folder: Path, base_url: str, suite: DialogueSuite, concurrency: int = 2) -> PreparedRun:
-    """Build what `prepare` would, for a suite and server of the test's own."""
+    """Build what `prepare` would, for a suite and server of the test's own, or servers with commas between."""
     # Long, so that a machine too busy to answer in time is no fault that is asked again: calls are counted here.
     limits = Limits(timeout_s=600, first_token_s=300, idle_s=300, backoff_s=0.01)
-    model = ModelConfig(name="m", model_id="m", base_url=base_url, limits=limits)
-    judge = ModelConfig(name="j", model_id="j", base_url=base_url, limits=limits)
+    first, *others = base_url.split(",")
+    model = ModelConfig(name="m", model_id="m", base_url=first, other_urls=tuple(others), limits=limits)
+    judge = ModelConfig(name="j", model_id="j", base_url=first, other_urls=tuple(others), limits=limits)
     setting = Setting()
     cases = select_cases(suite, Selection(), setting)
     models = {"model": model} | ({"judge": judge} if suite.judged else {})
@@ -70,7 +71,7 @@ def arm(point: str, count: int) -> None:
     _after(journal.JournalWriter, "__init__", lambda *_: reached("opened") and die())
     _before(journal.JournalWriter, "sync", lambda *_: reached("sync") and die())
     _before(CallWatch, "on_text", lambda *_: reached("mid stream") and die())
-    _before(http_endpoint.HttpEndpoint, "ask", lambda *_: reached("before send") and die())
+    _before(remote_endpoint.RemoteEndpoint, "ask", lambda *_: reached("before send") and die())
     append = journal.JournalWriter.append
 
     def killing(self: journal.JournalWriter, record: Any) -> int:

@@ -58,7 +58,7 @@ def arm(folder: Path, name: str, point: str, count: int) -> None:
         os.kill(os.getpid(), signal.Signals[name])
 
     killable_run.die = send
-    killable_run.http_endpoint.HttpEndpoint = simulated.SimulatedEndpoint
+    killable_run.remote_endpoint.RemoteEndpoint = simulated.SimulatedEndpoint
     killable_run.arm(point, count)
 
 

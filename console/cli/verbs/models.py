@@ -82,10 +82,12 @@ def _answer(model: ModelConfig) -> tuple[bool, str, str]:
         )
     import asyncio  # only a ping needs these
 
-    from console.cli.doctor_checks import GOOD, check_endpoint
+    from console.cli.doctor_checks import GOOD, check_addresses
 
-    finding = asyncio.run(check_endpoint(model))
-    return finding.state == GOOD, finding.text, finding.hint
+    findings = asyncio.run(check_addresses(model))
+    worst = next((finding for finding in findings if finding.state != GOOD), findings[0])
+    text = worst.text if len(findings) == 1 else "; ".join(f"{finding.name}: {finding.text}" for finding in findings)
+    return worst.state == GOOD, text, worst.hint
 
 
 def _as_json(model: ModelConfig) -> dict[str, Any]:
@@ -95,6 +97,7 @@ def _as_json(model: ModelConfig) -> dict[str, Any]:
         "model_id": model.model_id,
         "provider": model.provider,
         "base_url": public_address(model.base_url) or None,
+        "other_urls": [public_address(address) for address in model.other_urls],
         "mode": model.mode,
         "simulated": model.simulated,
         "ready": state.ready,

@@ -38,7 +38,7 @@ class ModelLine(msgspec.Struct, frozen=True):
     state: str
     simulated: bool
     provider: str
-    base_url: str
+    addresses: tuple[str, ...]
     mode: str
     concurrency: int
     price_in: float | None
@@ -239,7 +239,7 @@ def _model_line(model: "ModelConfig", state: "KeyState") -> ModelLine:
         state=state.text,
         simulated=model.simulated,
         provider=model.provider,
-        base_url=public_address(model.base_url),
+        addresses=tuple(map(public_address, model.addresses)),
         mode=model.mode,
         concurrency=model.limits.concurrency or USUAL_CONCURRENCY,
         price_in=model.price.input,

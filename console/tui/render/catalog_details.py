@@ -118,6 +118,14 @@ def note_blocks(note: str) -> list[Block]:
     return [Block("note", Content.styled("NEEDS ATTENTION", "bold $broken"), text=note), _hint("e edits models.toml")]
 
 
+def _endpoints(line: ModelLine) -> list[Content]:
+    """Return a line for each address of a model."""
+    if not line.addresses:
+        return [fact("endpoint", "none" if line.simulated else "the provider's own")]
+    names = ["endpoint", *[""] * (len(line.addresses) - 1)]
+    return [fact(name, one_line(address, 300)) for name, address in zip(names, line.addresses, strict=True)]
+
+
 def model_blocks(line: ModelLine, ping: Ping | None, runs: Sequence[RunLine], *, pinging: bool) -> list[Block]:
     """Describe a model: key, endpoint, prices, what a ping said, and what it was used for."""
     mark = Content.styled(SYMBOLS.passed, "$pass") if line.ready else Content.styled(SYMBOLS.not_ready, _MUTED)
@@ -125,7 +133,7 @@ def model_blocks(line: ModelLine, ping: Ping | None, runs: Sequence[RunLine], *,
     body = [
         fact("key", mark, " ", one_line(row_cells.model_state(line), 200)),
         fact("provider", one_line(line.provider, 60), Content.styled(f"   declared at {at}", _MUTED)),
-        fact("endpoint", one_line(line.base_url or "the provider's own" if not line.simulated else "none", 300)),
+        *_endpoints(line),
         fact("model id", one_line(line.model_id, 200)),
         fact("mode", "native tools (fc)" if line.mode == "fc" else "tools in the prompt"),
         fact("at once", f"{line.concurrency} requests"),

@@ -173,6 +173,7 @@ def broken_blocks(rollout: Rollout, conversation: Conversation) -> list[Block]:
         Content.assemble(
             (f"{place}  ", MUTED), one_line(reason_words(tried.kind), 40), "  ", one_line(tried.message, 300, MUTED),
             ("" if tried.wait_s is None else f"  waited {tried.wait_s:.0f} s", MUTED),
+            one_line(f"  at {tried.address}" if tried.address else "", 80, MUTED),
         )
         for place, tried in enumerate(conversation.tries, 1)
     ]  # fmt: skip

@@ -157,7 +157,8 @@ def _waits(overview: Overview) -> Content:
     """Return why some wait for their turn, which matters more than any figure."""
     for endpoint in overview.status.endpoints if overview.status is not None else ():
         if endpoint.why:
-            return one_line(f"{endpoint.waiting} wait: {endpoint.why}", 46, "$undecided")
+            who = f"{endpoint.waiting} wait" if endpoint.waiting else endpoint.name
+            return one_line(f"{who}: {endpoint.why}", 46, "$undecided")
     return one_line(overview.failing.text, 46, "$undecided")
 
 

@@ -223,7 +223,8 @@ def state_and_waits(line: RunLine, status: Status | None) -> Content:
         return one_line(status.message, 200, "$broken")
     for endpoint in status.endpoints:
         if endpoint.why:
-            return one_line(f"{endpoint.why}, {endpoint.waiting or endpoint.in_flight} wait", 200, "$undecided")
+            waiting = endpoint.waiting or endpoint.in_flight
+            return one_line(f"{endpoint.why}, {waiting} wait" if waiting else endpoint.why, 200, "$undecided")
     in_flight = sum(endpoint.in_flight for endpoint in status.endpoints)
     limit = sum(endpoint.limit for endpoint in status.endpoints)
     if status.state != "running":

@@ -1,4 +1,4 @@
-"""Any server that speaks one of the protocols of `wire_forms`, streamed.
+"""Any server that speaks one of the protocols of `wire_forms`, streamed: one request at one address.
 
 Promises: a reply is proven whole or it is a fault; a stream that merely ends is `truncated`; what is no API answer (a
 login page, an error with status 200) is `bad_answer` or what it says it is; comments and pings are not progress. A
@@ -6,19 +6,16 @@ server that refuses a parameter which changes no question is asked without it, a
 lacks.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
-from typing import Any, TypeVar
-
-import msgspec
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
 
 from console.config.model import ModelConfig
 from console.config.secrets import resolve_key
 from console.core.chat import ChatRequest, Reply
 from console.core.fault import Fault, FaultKind
-from console.core.live import EndpointState
-from console.core.provider import PROVIDERS
 from console.llm.deadlines import Deadlines
-from console.llm.embeddings import BATCH, VectorReader, embedding_body, tokens_of
+from console.llm.embeddings import VectorReader, embedding_body, tokens_of
 from console.llm.endpoint import Watch
 from console.llm.fault_hints import hint_for
 from console.llm.faults import fault_of, read_provider_error
@@ -28,15 +25,12 @@ from console.llm.prompt_budget import UNCOUNTED, budget_of
 from console.llm.refused_parameters import RefusedParameter, refused_parameter, what_to_write, without_refused
 from console.llm.request_body import encode
 from console.llm.response_reader import decode, receive
-from console.llm.retry import ask_until_answered
 from console.llm.wire import LARGEST_BODY, ErrorResponse, Wire, read
 from console.llm.wire_forms import form_of
 
-AnswerT = TypeVar("AnswerT")
 
-
-class HttpEndpoint:
-    """An endpoint over HTTP, in the protocol of its model's provider."""
+class HttpClient:
+    """A model at one address over HTTP, in the protocol of its provider."""
 
     def __init__(self, model: ModelConfig) -> None:
         """Look the key up and prepare the connection; nothing is sent."""
@@ -46,48 +40,33 @@ class HttpEndpoint:
         self._wire = Wire(model, self._form.headers(key) if key is not None else {})
         self._redact = self._wire.redact
         self._budget = budget_of(model, self._wire)
-        self._limiter = limiter_of(model, self._wire.address, key)
+        self.limiter = limiter_of(model, self._wire.address, key)
         self._vectors = VectorReader()
         self.refused: list[RefusedParameter] = []
         """Parameters that the server has refused."""
         self._hinted = False
 
     async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
-        reply, tries = await self._with_retries(lambda _: self._ask_once(request, watch), watch)
-        return reply if tries == 1 else msgspec.structs.replace(reply, tries=tries)
+        async with self._faults_complete():
+            return await self._ask_once(request, watch)
 
-    async def embed(self, texts: Sequence[str], watch: Watch) -> list[list[float]]:
-        """Embed in batches."""
-        if not PROVIDERS[self._model.provider].embeds:
-            raise Fault(FaultKind.BAD_REQUEST, f"provider {self._model.provider} offers no embeddings")
-        vectors: list[list[float]] = []
-        for start in range(0, len(texts), BATCH):
-            batch = list(texts[start : start + BATCH])
-            batch_vectors, _ = await self._with_retries(lambda _, batch=batch: self._embed_once(batch, watch), watch)
-            vectors += batch_vectors
-        return vectors
-
-    def state(self) -> EndpointState:
-        return self._limiter.state()
-
-    def retry_now(self) -> None:
-        self._limiter.retry_now()
+    async def embed(self, texts: list[str], watch: Watch) -> list[list[float]]:
+        async with self._faults_complete():
+            return await self._embed_once(texts, watch)
 
     async def aclose(self) -> None:
         await self._wire.aclose()
 
-    async def _with_retries(self, try_once: Callable[[int], Awaitable[AnswerT]], watch: Watch) -> tuple[AnswerT, int]:
-        async def attempt(number: int) -> AnswerT:
-            try:
-                return await try_once(number)
-            except Fault as fault:
-                await self._complete_fault(fault)
-                raise
-            except Exception as error:  # whatever a body can provoke must end this call, never the run
-                text = self._redact(f"{type(error).__name__}: {error}")
-                raise Fault(FaultKind.INTERNAL, text[:400]) from None
-
-        return await ask_until_answered(attempt, self._limiter, self._model.limits, watch)
+    @asynccontextmanager
+    async def _faults_complete(self) -> AsyncGenerator[None]:
+        try:
+            yield
+        except Fault as fault:
+            await self._complete_fault(fault)
+            raise
+        except Exception as error:  # whatever a body can provoke must end this call, never the run
+            text = self._redact(f"{type(error).__name__}: {error}")
+            raise Fault(FaultKind.INTERNAL, text[:400]) from None
 
     async def _complete_fault(self, fault: Fault) -> None:
         """Add the model, the hint and what the server does serve."""
