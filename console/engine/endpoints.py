@@ -7,6 +7,7 @@ from console.core.fault import Fault, FaultKind
 from console.core.live import EndpointState
 from console.core.run import Manifest, ModelFacts
 from console.llm.endpoint import Endpoint
+from console.llm.limiter import FAULTS_OF_DOUBT
 from console.llm.providers import open_endpoint
 
 
@@ -41,8 +42,11 @@ class Endpoints:
 
     @property
     def are_in_doubt(self) -> bool:
-        """Whether nothing succeeds at one of them at present."""
-        return any(endpoint.is_in_doubt for endpoint in self._open.values())
+        """Whether nothing succeeds at one of them at present, at any of its addresses."""
+        return any(
+            all(state.faults_in_a_row >= FAULTS_OF_DOUBT for state in endpoint.states())
+            for endpoint in self._open.values()
+        )
 
     def retry_now(self) -> None:
         """End every wait that a provider has asked for."""

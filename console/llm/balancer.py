@@ -166,11 +166,6 @@ class Balancer:
         """Return what views show of each address."""
         return [address.state() for address in self.addresses]
 
-    @property
-    def is_in_doubt(self) -> bool:
-        """Whether nothing succeeds at any address at present."""
-        return all(address.limiter.is_in_doubt for address in self.addresses)
-
     def _free(
         self, usable: Sequence[Address], pool: Sequence[Address], prefers: str, failures: Mapping[int, int]
     ) -> Address | None:

@@ -99,11 +99,6 @@ class Endpoint(Protocol):
         """Return the state of each address: requests in flight, limit, waiting, pause."""
         ...
 
-    @property
-    def is_in_doubt(self) -> bool:
-        """Whether nothing succeeds at present, at any address."""
-        ...
-
     def retry_now(self) -> None:
         """End a pause early, because a person says so."""
         ...

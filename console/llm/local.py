@@ -41,11 +41,6 @@ class LocalEndpoint:
         busy = int(self._turn.locked())
         return [EndpointState(self._model.name, in_flight=busy, limit=1, waiting=self._waiting - busy)]
 
-    @property
-    def is_in_doubt(self) -> bool:
-        """Never: nothing here goes down."""
-        return False
-
     def retry_now(self) -> None:
         """Do nothing: this endpoint never pauses."""
 

@@ -79,10 +79,6 @@ class RemoteEndpoint:
     def states(self) -> list[EndpointState]:
         return self._balancer.states()
 
-    @property
-    def is_in_doubt(self) -> bool:
-        return self._balancer.is_in_doubt
-
     def retry_now(self) -> None:
         self._balancer.retry_now()
 

@@ -52,8 +52,8 @@ class Scripted:
     async def embed(self, texts: Sequence[str], watch: Watch) -> list[list[float]]:
         return [[0.0] for _ in texts]
 
-    def state(self) -> EndpointState:
-        return EndpointState("scripted", in_flight=self.now)
+    def states(self) -> list[EndpointState]:
+        return [EndpointState("scripted", in_flight=self.now)]
 
     def retry_now(self) -> None:
         return

@@ -61,8 +61,8 @@ async def test_the_loop_stays_free_while_a_case_is_judged(tmp_path: Path, monkey
                 suite.all_asked.set()
             return Reply(f"answer {text.split()[2]}")
 
-        def state(self) -> EndpointState:
-            return EndpointState("model")
+        def states(self) -> list[EndpointState]:
+            return [EndpointState("model")]
 
         def retry_now(self) -> None: ...
 
@@ -90,8 +90,8 @@ async def test_long_replies_are_judged_beside_the_loop_in_every_suite(
             is_first = "d0" in str(request.messages[-1].get("content"))
             return Reply("x" * 30_000 + " answer 0" if is_first else "answer 0")
 
-        def state(self) -> EndpointState:
-            return EndpointState("model")
+        def states(self) -> list[EndpointState]:
+            return [EndpointState("model")]
 
         def retry_now(self) -> None: ...
 

@@ -27,8 +27,8 @@ class Model:
     async def ask(self, request: ChatRequest, watch: Watch) -> Reply:
         return Reply(f"answer {str(request.messages[-1].get('content')).split()[2]}")
 
-    def state(self) -> EndpointState:
-        return EndpointState("model")
+    def states(self) -> list[EndpointState]:
+        return [EndpointState("model")]
 
     def retry_now(self) -> None: ...
 

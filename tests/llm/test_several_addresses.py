@@ -128,7 +128,6 @@ async def test_one_that_dies_costs_nothing_and_is_asked_again_when_it_is_back(co
         assert set(after) == {address_of(left)}, "it is passed over"
         dead, sound = endpoint.states()
         assert (dead.name, bool(dead.why), sound.why) == (address_of(dying), True, "")
-        assert not endpoint.is_in_doubt
         with OpenAIServer(answering(), port=dying.port) as back:
             async with asyncio.timeout(20):
                 while not back.counts["chat"]:
