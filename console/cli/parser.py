@@ -27,6 +27,7 @@ VERBS = {
     "runs": "list runs",
     "models": "list the models of models.toml",
     "suites": "list suites and their categories",
+    "new": "write a suite of your own, from a template",
     "allow": "let the code of a suite's folder run",
     "show": "show a run, or one case of it",
     "failures": "group the failures of a run",

@@ -30,7 +30,7 @@ class DataRoots(msgspec.Struct, frozen=True):
     pulled: Path
     """Where `pull` puts official data; may not exist yet."""
     user: tuple[Path, ...] = ()
-    """Folders named with --data or EVAL_CONSOLE_DATA."""
+    """The folder named with --data or EVAL_CONSOLE_DATA, else ./data if it is there."""
 
     def existing(self) -> list[tuple[str, Path]]:
         """Return (origin, folder) of those that exist, each folder once."""
@@ -81,17 +81,24 @@ def presets_files() -> list[Path]:
 
 
 def find_data_roots(explicit: Path | str | None = None) -> DataRoots:
-    """Return the data folders.
+    """Return the data folders: the user's own, and those of this program.
 
     Raises:
         UsageError: a folder that was named does not exist.
     """
     named = _explicit_path(explicit, "--data", "EVAL_CONSOLE_DATA")
-    user = (named,) if named is not None else ()
     root = checkout()
-    if root is not None:
-        return DataRoots(bundled=root / "data", pulled=root / "data", user=user)
-    return DataRoots(bundled=_PACKAGE / "bundled", pulled=_user_folder("data") / "data", user=user)
+    bundled = root / "data" if root is not None else _PACKAGE / "bundled"
+    pulled = root / "data" if root is not None else _user_folder("data") / "data"
+    here = Path("data").absolute()
+    own = [named] if named is not None else [here] if here.is_dir() and here not in (bundled, pulled) else []
+    return DataRoots(bundled=bundled, pulled=pulled, user=tuple(own))
+
+
+def find_own_data(explicit: Path | str | None = None) -> Path:
+    """Return the folder for new suites: --data, EVAL_CONSOLE_DATA, else ./data. It may not exist yet."""
+    named = Path(explicit) if explicit else _from_environment("EVAL_CONSOLE_DATA")
+    return (named or Path("data")).expanduser().absolute()
 
 
 def find_runs_root(explicit: Path | str | None = None) -> Path:

@@ -31,7 +31,8 @@ class NotAllowed(UsageError):
     def __init__(self, code: FolderCode, data: Path | None, *, changed: bool) -> None:
         """Say how to allow it; `data` is the folder named with --data, in which the suite was found."""
         why = "has changed since it was allowed" if changed else "has not been allowed to run"
-        named = f" --data {shlex.quote(str(data))}" if data is not None else ""
+        is_usual = data is None or data == Path("data").absolute()
+        named = "" if is_usual else f" --data {shlex.quote(str(data))}"
         super().__init__(
             f"the code of the suite {code.name} {why}",
             where=str(code.folder / code.file),

@@ -306,6 +306,15 @@ class ChecksMoreLines(Protocol):
 
 
 @runtime_checkable
+class HasRowSchema(Protocol):
+    """A suite whose rows have a form that editors can check: JSON schema, the same for every dataset."""
+
+    def row_schema(self) -> dict[str, Any]:
+        """Return the schema of one row."""
+        ...
+
+
+@runtime_checkable
 class OffersProtocols(Protocol):
     """A suite that can be played by several protocols, which differ in what they cost."""
 

@@ -14,7 +14,7 @@ FLOORS = [
     {"config"},
     {"llm", "sandbox", "store"},
     {"suites"},
-    {"engine", "exchange", "insight"},
+    {"engine", "exchange", "insight", "testing"},
     {"cli", "tui"},
 ]
 """From the ground up; a room knows itself and the floors below, and never another room of its own floor."""

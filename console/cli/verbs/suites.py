@@ -1,6 +1,11 @@
-"""List suites, or the categories and options of one."""
+"""List suites, or the categories and options of one; look one over; print the form of a format's rows.
+
+`suites check NAME` reads all rows, plays three cases with a simulated model that answers right and wrong, and says
+what a run would cost. `suites schema FORMAT` prints the JSON schema of a row, for editors.
+"""
 
 import argparse
+import json
 from typing import Any
 
 from console.cli.exitcode import Exit
@@ -8,27 +13,49 @@ from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.config.paths import find_data_roots
 from console.core.fault import UsageError
+from console.core.suggestion import nearest
 from console.suites.catalog import Catalog
 from console.suites.modes import categories_with_modes, modes_of
-from console.suites.suite import SuiteEntry
+from console.suites.suite import HasRowSchema, SuiteEntry
 
 
 class SuitesArguments(Arguments):
     """Options of `suites`."""
 
-    suite: str | None
+    words: list[str]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument("suite", nargs="?", metavar="SUITE", help="show this one's categories and options")
+    parser.add_argument(
+        "words", nargs="*", metavar="SUITE | check SUITE | schema FORMAT", help="show, or look over, this one"
+    )
 
 
 def run(args: SuitesArguments) -> int:
-    """List all suites, or show one."""
+    """List all suites, show or check one, or print a schema.
+
+    Raises:
+        UsageError: no such suite or format, or rows that cannot be read.
+    """
     catalog = Catalog(find_data_roots(args.data))
-    if args.suite is not None:
-        return _show(catalog, args.suite, args.output)
+    words = args.words
+    if not words:
+        return _list(catalog, args)
+    if len(words) == 1:
+        return _show(catalog, words[0], args.output)
+    if len(words) == 2 and words[0] == "check":
+        from console.cli.suite_check import check_one
+
+        return check_one(args, words[1])
+    if len(words) == 2 and words[0] == "schema":
+        return _schema(catalog, words[1], args.output)
+    close = nearest(words[0], ("check", "schema"))
+    hint = f"Did you mean `suites {close} {words[1]}`?" if close else "Name one suite."
+    raise UsageError(f"`suites {' '.join(words)}` is not understood", hint=hint)
+
+
+def _list(catalog: Catalog, args: SuitesArguments) -> int:
     for warning in catalog.warnings:
         args.output.warn(warning)
     suites = [_with_count(catalog, entry, args.output) for entry in catalog.entries()]
@@ -37,6 +64,17 @@ def run(args: SuitesArguments) -> int:
     else:
         rows = [(item["name"], item["cases"], item["origin"], item["title"]) for item in suites]
         args.output.rows(("suite", "cases", "origin", "title"), rows, right=frozenset({1}))
+    return Exit.OK
+
+
+def _schema(catalog: Catalog, name: str, output: Output) -> int:
+    suite = catalog.open_format(name)
+    if not isinstance(suite, HasRowSchema):
+        raise UsageError(
+            f"the format {name!r} has no schema of its rows" if suite else f"there is no format {name!r}",
+            where="suites schema",
+        )
+    output.text(json.dumps(suite.row_schema(), indent=2))
     return Exit.OK
 
 

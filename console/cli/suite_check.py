@@ -1,0 +1,154 @@
+"""`suites check NAME`: look a suite over before anything is paid: rows, three cases played, what a run would cost."""
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+
+from console.cli.exitcode import Exit
+from console.cli.parser import Arguments
+from console.config.models import load_models
+from console.config.paths import find_data_roots, find_models_file
+from console.core.case import Case, Setting
+from console.core.fault import Fault, UsageError
+from console.core.outcome import Outcome
+from console.core.run import Selection
+from console.suites.catalog import Catalog
+from console.suites.guard import describe_error
+from console.suites.headline import HasHeadline
+from console.suites.selection import select_cases
+from console.suites.suite import Suite
+from console.testing.rehearsal import Rehearsal, rehearse, usual_setting
+
+_PLAYED = 3
+_MOST_PRICES = 5
+
+
+def check_one(args: Arguments, name: str) -> int:
+    """Check a suite and say what was seen; exit code 2 when something does not hold.
+
+    Raises:
+        UsageError: no such suite, or its rows cannot be read.
+    """
+    suite = Catalog(find_data_roots(args.data)).open(name)
+    setting = usual_setting(suite)
+    cases = select_cases(suite, Selection(), setting)
+    played = [_play(suite, case, setting) for case in _spread_over(cases)]
+    prices = _prices(args, len(cases), [item for item in played if item.right is not None])
+    is_sound = not any(item.problems for item in played)
+    if args.json:
+        args.output.data(
+            {
+                "suite": name,
+                "cases": len(cases),
+                "played": [item.row() for item in played],
+                "run": prices,
+                "ok": is_sound,
+            }
+        )
+    else:
+        _write(args, name, cases, played, prices)
+    return Exit.OK if is_sound else Exit.USAGE
+
+
+class _Played:
+    """One case played twice: by a model that answers right, and by one that answers wrong."""
+
+    def __init__(self, case: Case) -> None:
+        self.case = case
+        self.right: Rehearsal | None = None
+        self.wrong: Rehearsal | None = None
+        self.problems: list[str] = []
+        """What keeps the suite from being sound."""
+        self.doubt = ""
+
+    def judge(self) -> None:
+        """Say what is odd about how the right and the wrong answer were judged by the suite's own rules."""
+        if self.right is None or self.wrong is None or "judge" in self.right.stage.roles:
+            return
+        if self.right.verdict.outcome is Outcome.FAILED:
+            self.problems.append(f"its scripted right answer fails: {self.right.verdict.reason}")
+        if self.wrong.verdict.outcome is Outcome.PASSED:
+            self.doubt = "a wrong answer passes, too"
+
+    def row(self) -> dict[str, Any]:
+        ends = {
+            name: rehearsal.verdict.outcome.value
+            for name, rehearsal in (("right", self.right), ("wrong", self.wrong))
+            if rehearsal is not None
+        }
+        doubts = {"doubt": self.doubt} if self.doubt else {}
+        return {"id": self.case.id, **ends, "problems": self.problems, **doubts}
+
+
+def _play(suite: Suite, case: Case, setting: Setting) -> _Played:
+    played = _Played(case)
+    try:
+        played.right = asyncio.run(_with_what_it_needs(suite, case, setting, right=True))
+        if played.right.stage.scripted:
+            played.wrong = asyncio.run(_with_what_it_needs(suite, case, setting, right=False))
+        if not isinstance(suite, HasHeadline):
+            played.judge()
+    except (UsageError, Fault) as error:
+        played.problems.append(str(error))
+    except (Exception, SystemExit) as error:  # a suite's code may fail in any way
+        played.problems.append(describe_error(error, suite))
+    return played
+
+
+async def _with_what_it_needs(suite: Suite, case: Case, setting: Setting, *, right: bool) -> Rehearsal:
+    outputs: dict[str, Any] = {}
+    for other in select_cases(suite, Selection(ids=(case.id,)), setting):
+        rehearsal = await rehearse(suite, other, setting, right=right, outputs=outputs)
+        outputs[other.id] = rehearsal.output
+        if other.id == case.id:
+            return rehearsal
+    raise UsageError(f"the case {case.id!r} is not there when it is asked for by its id")
+
+
+def _spread_over(cases: Sequence[Case]) -> list[Case]:
+    """Return some cases, of different categories where there are several."""
+    graded = [case for case in cases if case.graded] or list(cases)
+    first_of = list({case.category: case for case in reversed(graded)}.values())[::-1]
+    others = [case for case in graded if case not in first_of[:_PLAYED]]
+    return [*first_of, *others][:_PLAYED]
+
+
+def _prices(args: Arguments, cases: int, played: Sequence[_Played]) -> dict[str, Any]:
+    stages = [item.right.stage for item in played if item.right is not None]
+    if not stages:
+        return {}
+    sums = {
+        "calls": sum(stage.calls for stage in stages),
+        "input_tokens": sum(stage.input_tokens for stage in stages),
+        "output_tokens": sum(stage.output_tokens for stage in stages),
+    }
+    run: dict[str, Any] = {name: round(value / len(stages) * cases) for name, value in sums.items()}
+    models = load_models(find_models_file(args.models), args.data).models.values()
+    run["cost_usd"] = {
+        model.name: (run["input_tokens"] * model.price.input + run["output_tokens"] * (model.price.output or 0.0)) / 1e6
+        for model in models
+        if model.price.input is not None and not model.simulated and model.provider != "local"
+    }
+    return run
+
+
+def _write(args: Arguments, name: str, cases: Sequence[Case], played: Sequence[_Played], run: dict[str, Any]) -> None:
+    categories = len({case.category for case in cases})
+    args.output.text(f"{name}: {len(cases)} cases in {categories} categories can be read", "strong")
+    for item in played:
+        ends = [f"right answer {item.right.verdict.outcome.value}"] if item.right is not None else []
+        ends += [f"wrong answer {item.wrong.verdict.outcome.value}"] if item.wrong is not None else []
+        if item.right is not None and item.wrong is None:
+            ends = [f"{item.right.verdict.outcome.value}; the suite scripts no answers for simulated models"]
+        args.output.text(f"  {item.case.id}: {', '.join(ends) or 'not played'}", "bad" if item.problems else "")
+        for problem in item.problems:
+            args.output.text(f"    {problem}", "bad")
+        if item.doubt:
+            args.output.text(f"    {item.doubt}", "doubt")
+    if run:
+        args.output.text(
+            f"all {len(cases)} cases: about {run['calls']:,} calls, {run['input_tokens']:,} tokens in, "
+            f"{run['output_tokens']:,} out (as the simulated model answers; real ones write more)"
+        )
+        for model, price in sorted(run["cost_usd"].items(), key=lambda item: item[1])[:_MOST_PRICES]:
+            args.output.text(f"  {model}  about ${price:.4f}")

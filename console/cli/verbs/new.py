@@ -1,0 +1,53 @@
+"""Write a suite of your own: a folder that runs at once with simulated models, with comments that teach."""
+
+import argparse
+import shlex
+from pathlib import Path
+
+from console.cli.exitcode import Exit
+from console.cli.parser import Arguments
+from console.config.paths import find_own_data
+from console.suites.allowed import allow
+from console.suites.catalog import read_entry
+from console.suites.folder_code import FolderCode
+from console.suites.new_folder import template_kinds, write_template
+
+_USUAL = "python"
+
+
+class NewArguments(Arguments):
+    """Options of `new`."""
+
+    name: str
+    kind: str
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this verb."""
+    parser.add_argument("name", metavar="NAME", help="name of the suite: of a new folder in --data, else in ./data")
+    parser.add_argument(
+        "--kind", default=_USUAL, metavar="KIND", help=f"one of {', '.join(template_kinds())} (default: {_USUAL})"
+    )
+
+
+def run(args: NewArguments) -> int:
+    """Write the folder.
+
+    Raises:
+        UsageError: a name that cannot be, a folder that is there, an unknown kind, or a disk that refuses.
+    """
+    root = find_own_data(args.data)
+    files = write_template(root, args.name, args.kind)
+    entry = read_entry(root / args.name)
+    if entry.module:
+        allow(FolderCode(entry))  # as it stands it is our own code; a change of it asks
+    if args.json:
+        args.output.data({"suite": args.name, "folder": str(root / args.name), "files": [str(path) for path in files]})
+        return Exit.OK
+    args.output.text(f"{args.name}: written")
+    for path in files:
+        args.output.text(f"  {path}")
+    data = "" if root == Path("data").absolute() else f" --data {shlex.quote(str(root))}"
+    args.output.text(f"Try it: eval-console run -m sim/careful -s {args.name}{data}")
+    args.output.text(f"Look it over: eval-console suites check {args.name}{data}")
+    return Exit.OK

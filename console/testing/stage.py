@@ -1,0 +1,159 @@
+"""A stage that keeps its journal in memory, with a model that always answers right, or always wrong."""
+
+import json
+from collections import defaultdict, deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from random import Random
+from typing import Any
+
+from console.core.case import Key
+from console.core.chat import ChatRequest, Message, Reply, ScriptedAnswers, ToolCall, Usage, Utterance
+from console.core.request import digest
+from console.llm.bag_of_words import vector_of
+from console.llm.call_mutations import mutate_calls
+from console.llm.personas import PERSONAS, PlannedReply
+
+Effect = tuple[str, str]
+"""One finished effect: the digest of its request, and its result as JSON."""
+_TOKEN = 4
+"""Characters of a token, about."""
+
+
+class CutOff(BaseException):
+    """Stands for a killed engine: it ends a conversation before an effect, and no suite may catch it."""
+
+
+class MemoryStage:
+    """Plays the part of the engine's stage (see `console.suites.stage`) for one conversation."""
+
+    def __init__(
+        self,
+        case: str,
+        *,
+        right: bool = True,
+        journal: Sequence[Effect] = (),
+        cut_after: int | None = None,
+        outputs: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Set a stage.
+
+        Args:
+            case: id of the case that is played.
+            right: whether the model gives the suite's scripted right answers, or wrong ones.
+            journal: effects of an earlier conversation that was cut off.
+            cut_after: after so many new effects the conversation is cut off; None: never.
+            outputs: what the cases that this one depends on returned, by id.
+        """
+        self._key, self._is_right, self._cut_after = Key(case), right, cut_after
+        self._outputs = dict(outputs or {})
+        self._recorded: dict[str, deque[str]] = defaultdict(deque)
+        for name, result in journal:
+            self._recorded[name].append(result)
+        self.journal: list[Effect] = list(journal)
+        """All effects, those of the earlier conversation first."""
+        self.new = 0
+        """Effects that were not journaled before."""
+        self.scripted = self.unscripted = self.calls = 0
+        """Calls of the model with and without scripted answers, and calls of all roles."""
+        self.roles: set[str] = set()
+        """Who was asked."""
+        self.input_tokens = self.output_tokens = 0
+        """About."""
+        self.scores: list[tuple[str, float | None]] = []
+        self.notes: list[tuple[str, Any]] = []
+
+    @property
+    def key(self) -> Key:
+        """Whose conversation this is."""
+        return self._key
+
+    @property
+    def unused(self) -> int:
+        """Journaled effects that were not asked for again."""
+        return sum(map(len, self._recorded.values()))
+
+    async def ask(
+        self,
+        messages: Sequence[Message],
+        *,
+        tools: Sequence[dict[str, Any]] = (),
+        role: str = "model",
+        params: dict[str, Any] | None = None,
+        turn: int = 0,
+        step: int = 0,
+        scripted: Callable[[], ScriptedAnswers] | None = None,
+    ) -> Reply:
+        """Return the scripted answer, of a call that was made before the same one."""
+        request = ChatRequest(list(messages), list(tools), params or {}, scripted=scripted)
+        self.calls += 1
+        self.roles.add(role)
+        if role == "model":
+            self.scripted, self.unscripted = (
+                self.scripted + (scripted is not None),
+                self.unscripted + (scripted is None),
+            )
+        self.input_tokens += len(json.dumps([request.messages, request.tools], default=repr)) // _TOKEN
+        name = digest("ask", role, [list(messages), list(tools), params or {}])
+        row = await self._effect(name, lambda: _done(self._planned(request, role)))
+        self.output_tokens += len(json.dumps(row)) // _TOKEN
+        calls = tuple(
+            ToolCall(f"call_{number}", function, arguments) for number, (function, arguments) in enumerate(row["calls"])
+        )
+        finish = "tool_calls" if calls else "stop"
+        return Reply(row["content"], calls, finish=finish, usage=Usage(1, 1), simulated=True)
+
+    async def embed(self, texts: Sequence[str], *, role: str = "embedding") -> list[list[float]]:
+        """Return bag-of-words vectors."""
+        listed = list(texts)
+        return await self._effect(digest("embed", role, listed), lambda: _done([vector_of(text) for text in listed]))
+
+    async def perform(self, kind: str, request: Any, action: Callable[[], Awaitable[Any]]) -> Any:
+        """Do another effect, unless it is journaled."""
+        return await self._effect(digest("perform", kind, request), action)
+
+    def output_of(self, case_id: str) -> Any:
+        """Return what another case returned."""
+        return self._outputs.get(case_id)
+
+    def score(self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0) -> None:
+        """Keep a number."""
+        self.scores.append((name, value))
+
+    def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:
+        """Keep a note, as JSON gives it back."""
+        self.notes.append((kind, json.loads(json.dumps(data))))
+
+    async def _effect(self, name: str, action: Callable[[], Awaitable[Any]]) -> Any:
+        if self._recorded[name]:
+            return json.loads(self._recorded[name].popleft())
+        if self.new == self._cut_after:
+            raise CutOff
+        result = json.dumps(await action())
+        self.new += 1
+        self.journal.append((name, result))
+        return json.loads(result)
+
+    def _planned(self, request: ChatRequest, role: str) -> dict[str, Any]:
+        if role == "model":
+            answers = request.scripted() if request.scripted else ScriptedAnswers(Utterance("I do not know."))
+            utterance = answers.right if self._is_right else _wrong(answers)
+            request = ChatRequest(request.messages, request.tools, scripted=lambda: ScriptedAnswers(utterance))
+        persona = PERSONAS["user" if role in ("model", "user") else "judge"]
+        planned: PlannedReply = persona(request, Random(0), 1)  # noqa: S311 - not a secret
+        calls = [
+            (name, arguments if isinstance(arguments, str) else json.dumps(arguments))
+            for name, arguments in planned.calls
+        ]
+        return {"content": planned.content, "calls": calls}
+
+
+def _wrong(answers: ScriptedAnswers) -> Utterance:
+    if answers.wrong:
+        return answers.wrong[0]
+    if answers.right.calls:
+        return Utterance(answers.right.content, mutate_calls(answers.right.calls, Random(0)))  # noqa: S311
+    return Utterance("I do not know.")
+
+
+async def _done(value: Any) -> Any:
+    return value
