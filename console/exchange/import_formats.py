@@ -115,8 +115,8 @@ def _is_cavebench(path: Path, head: bytes) -> bool:
 
 def _log_format(form: LogFormat) -> ImportFormat:
     def load(path: Path, settings: ImportSettings) -> Iterator[ImportReport]:
-        for log in form.open(path):
-            yield import_log(log, path, settings.runs_root, settings.progress(path))[1]
+        for number, log in enumerate(form.open(path)):
+            yield import_log(log, path, settings.runs_root, number, settings.progress(path))[1]
 
     return ImportFormat(form.name, form.meaning, form.recognizes, load)
 

@@ -81,20 +81,21 @@ class _State(msgspec.Struct):
 
 
 def import_log(
-    log: Log, path: Path, runs_root: Path, progress: Progress = lambda done, planned: None
+    log: Log, path: Path, runs_root: Path, number: int = 0, progress: Progress = lambda done, planned: None
 ) -> tuple[RunFolder, ImportReport]:
     """Make a run of one evaluation and return both it and what became of what the log holds.
 
     Args:
         log: the opened log.
         path: its file, by which an import that was stopped is known again.
+        number: which one it is of the evaluations of the file.
         runs_root: where runs are kept.
         progress: told after each sample.
 
     Raises:
         UsageError: the log cannot be read any more, or the runs folder not be written; what is done is kept.
     """
-    staged = StagedRun(runs_root, stage_name(log.head, path))
+    staged = StagedRun(runs_root, stage_name(log.head, path, number))
     try:
         state = _import_samples(log, staged, progress)
         folder, report = _publish(log, path, staged, state)
@@ -104,10 +105,10 @@ def import_log(
     return folder, report
 
 
-def stage_name(head: LogHead, path: Path) -> str:
+def stage_name(head: LogHead, path: Path, number: int) -> str:
     """Return a name for the import of an evaluation: the same file as it is now always has the same."""
     status = path.stat()
-    identity = (str(path.resolve()), status.st_size, status.st_mtime_ns, head.task, head.model)
+    identity = (str(path.resolve()), status.st_size, status.st_mtime_ns, head.task, head.model, number)
     return hashlib.sha256(repr(identity).encode("utf-8", "surrogatepass")).hexdigest()[:24]
 
 

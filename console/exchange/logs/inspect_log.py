@@ -4,16 +4,24 @@ The summaries of an `.eval` say enough for a list; a sample is read when it is l
 of a sample (`attachment://`, the pool of messages) are followed one level, so a log that refers to itself ends.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
 
 import msgspec
 
-from console.core.chat import Reply, ToolCall, Usage
+from console.core.chat import Reply, Usage
 from console.core.fault import UsageError
 from console.core.json_text import read_json
+from console.exchange.logs.chat import (
+    after_last_reply,
+    calls_of_messages,
+    chat_message,
+    content_text,
+    first_question,
+    tool_call,
+)
 from console.exchange.logs.images import media_name
 from console.exchange.logs.json_stream import JsonPieces, Truncated
 from console.exchange.logs.log import (
@@ -268,7 +276,7 @@ def brief_sample(record: Table) -> LogSample:
     return LogSample(
         id=text(record.get("id")),
         epoch=_epoch(record),
-        title=_first_text(record.get("input")),
+        title=first_question(record.get("input")),
         target=record.get("target"),
         answer=_answer(record),
         scores=_scores(record),
@@ -302,7 +310,7 @@ def sample_of(record: Table) -> LogSample:
     attached = {name: value for name, value in record.items() if name != "attachments"}
     resolved = table(_Attachments(attachments).resolve(attached))
     events = tables(resolved.get("events"))
-    usage, messages = _usage(resolved), [_message(message) for message in tables(resolved.get("messages"))]
+    usage, messages = _usage(resolved), [chat_message(message) for message in tables(resolved.get("messages"))]
     calls = tuple(_model_calls(events, tables(table(resolved.get("events_data")).get("messages"))))
     if not any(call.role == "model" for call in calls):
         calls = (*calls_of_messages(messages), *calls)
@@ -311,11 +319,11 @@ def sample_of(record: Table) -> LogSample:
     return LogSample(
         id=text(resolved.get("id")),
         epoch=_epoch(resolved),
-        title=_first_text(resolved.get("input")),
+        title=first_question(resolved.get("input")),
         target=resolved.get("target"),
         data=without({"choices": resolved.get("choices"), "metadata": resolved.get("metadata")}),
         calls=calls,
-        tail=tuple(_after_last_reply(messages)),
+        tail=tuple(after_last_reply(messages)),
         answer=_answer(resolved),
         scores=_scores(resolved),
         error=text(error.get("message")),
@@ -390,7 +398,7 @@ def _model_call(event: Table, pool: list[Table], role: str) -> LogCall:
         for tool in tables(event.get("tools"))
     ]
     return LogCall(
-        messages=[_message(message) for message in _asked(event, pool)],
+        messages=[chat_message(message) for message in _asked(event, pool)],
         reply=reply,
         tools=tools,
         params=without(table(event.get("config"))),
@@ -414,8 +422,8 @@ def _reply(output: Table, latency: float) -> Reply:
     choice = first_table(output.get("choices"))
     message = table(choice.get("message"))
     usage = table(output.get("usage"))
-    content, reasoning = _content(message.get("content"))
-    calls = tuple(_tool_call(call) for call in tables(message.get("tool_calls")))
+    content, reasoning = content_text(message.get("content"))
+    calls = tuple(tool_call(call) for call in tables(message.get("tool_calls")))
     finish = text(choice.get("stop_reason"))
     return Reply(
         content=content,
@@ -451,88 +459,6 @@ def _usage(record: Table) -> Usage:
     )
 
 
-def _tool_call(call: Table) -> ToolCall:
-    function = call.get("function")
-    if isinstance(function, dict):  # logs of version 1 keep the wire form
-        wire = table(cast(object, function))
-        return ToolCall(text(call.get("id")), text(wire.get("name")), text(wire.get("arguments")))
-    return ToolCall(text(call.get("id")), text(function), text(call.get("arguments")))
-
-
-def _message(message: Table) -> Table:
-    """Return a message in the OpenAI chat form."""
-    content, reasoning = _content(message.get("content"))
-    shown: Table = {"role": text(message.get("role")) or "user", "content": content}
-    if reasoning:
-        shown["reasoning"] = reasoning
-    if calls := tables(message.get("tool_calls")):
-        shown["tool_calls"] = [_tool_call(call).wire() for call in calls]
-    if message.get("tool_call_id"):
-        shown["tool_call_id"] = text(message.get("tool_call_id"))
-    if function := message.get("function"):
-        shown["name"] = text(function)
-    if error := table(message.get("error")):
-        shown["content"] = "\n".join(filter(None, (content, f"error: {text(error.get('message'))}")))
-    return shown
-
-
-def _content(content: object) -> tuple[str, str]:
-    """Return the text of a message and the thoughts in it; what is no text is named."""
-    if not isinstance(content, list):
-        return text(content), ""
-    parts: list[str] = []
-    thoughts: list[str] = []
-    for part in listed(cast(object, content)):
-        item = table(part)
-        kind = text(item.get("type"))
-        if kind == "reasoning":
-            thoughts.append(text(item.get("reasoning")) or text(item.get("summary")))
-        elif kind in ("image", "audio", "video"):
-            value = text(item.get(kind))
-            parts.append(value if value.startswith("[") else media_name(kind, value))
-        else:
-            parts.append(text(item.get("text")) if "text" in item else text(part))
-    return "\n".join(filter(None, parts)), "\n".join(filter(None, thoughts))
-
-
-def calls_of_messages(messages: Iterable[Table]) -> tuple[LogCall, ...]:
-    """Return the model calls that a finished conversation shows: each message of the assistant answers those before."""
-    calls: list[LogCall] = []
-    before: list[Table] = []
-    for message in messages:
-        if message.get("role") == "assistant":
-            wire = tables(message.get("tool_calls"))
-            functions = [(text(call.get("id")), table(call.get("function"))) for call in wire]
-            tool_calls = tuple(
-                ToolCall(name, text(function.get("name")), text(function.get("arguments")))
-                for name, function in functions
-            )
-            content = message.get("content")
-            reply = Reply(
-                content=None if content is None else text(content),
-                tool_calls=tool_calls,
-                reasoning=text(message.get("reasoning")),
-                finish="tool_calls" if tool_calls else "stop",
-            )
-            calls.append(LogCall(list(before), reply))
-        before.append(message)
-    return tuple(calls)
-
-
-def _after_last_reply(messages: list[Table]) -> list[Table]:
-    last = max((place for place, message in enumerate(messages) if message["role"] == "assistant"), default=-1)
-    return messages[last + 1 :] if last >= 0 else []
-
-
-def _first_text(value: object) -> str:
-    """Return what a sample asks, for lists: its text, or that of the first message of the user."""
-    if isinstance(value, str):
-        return value
-    messages = tables(value)
-    asked = next((message for message in messages if message.get("role") == "user"), messages[0] if messages else {})
-    return _content(asked.get("content"))[0]
-
-
 def _scores(record: Table) -> dict[str, LogScore]:
     scores = {name: _score(table(score)) for name, score in table(record.get("scores")).items()}
     if not scores and (score := table(record.get("score"))):  # logs of version 1 have one
@@ -552,7 +478,7 @@ def _answer(record: Table) -> Any:
     answers = (
         score.answer for score in _scores(record).values() if score.answer and score_number(score.value) is not None
     )
-    return _content(choice.get("content"))[0] or next(answers, None)
+    return content_text(choice.get("content"))[0] or next(answers, None)
 
 
 def _is_eval(path: Path, head: bytes) -> bool:

@@ -1,0 +1,373 @@
+"""Logs of every tool that is read here become runs, with scores under their names and conversations as they were."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from console.core.fault import UsageError
+from console.core.outcome import Outcome
+from console.exchange.import_formats import ImportSettings, find_items
+from console.exchange.logs.importing import ImportReport
+from console.exchange.run_reader import RunReader
+from console.insight.conversation import Conversation
+from console.insight.rollout import Rollout
+from console.store.runs import RunFolder
+
+Json = dict[str, Any]
+CHAT = [{"role": "user", "content": "1+1?"}, {"role": "assistant", "content": "2"}]
+
+
+def write_lines(path: Path, *records: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join((item if isinstance(item, str) else json.dumps(item)) + "\n" for item in records))
+    return path
+
+
+def write_json(path: Path, value: Any) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value))
+    return path
+
+
+class Imported:
+    """A run that was imported."""
+
+    def __init__(self, runs: Path, report: ImportReport) -> None:
+        self.report = report
+        self.folder = RunFolder(runs / report.run)
+        self._reader = RunReader(self.folder)
+
+    @property
+    def rollouts(self) -> list[Rollout]:
+        return list(self._reader.side.rollouts.values())
+
+    @property
+    def outcomes(self) -> list[Outcome | None]:
+        return [rollout.outcome for rollout in self.rollouts]
+
+    def conversation(self, place: int = 0) -> Conversation:
+        return self._reader.conversation(self.rollouts[place])
+
+    def texts(self, place: int = 0) -> list[tuple[str, str]]:
+        return [(passage.kind.value, passage.text) for passage in self.conversation(place).passages]
+
+
+def imports(path: Path, form: str) -> list[Imported]:
+    """Import a file, which must be recognised as of a format."""
+    (item,) = find_items(path)
+    assert item.form.name == form
+    runs = path.parent / "runs"
+    return [Imported(runs, report) for report in item.form.load(path, ImportSettings(runs))]
+
+
+# verifiers ------------------------------------------------------------------------------------------------------------
+
+
+def trace(rewards: Json, **more: Any) -> Json:
+    nodes = [
+        {"message": {"role": "system", "content": "Add."}},
+        {"parent": 0, "message": {"role": "user", "content": "1+1?"}},
+        {
+            "parent": 1,
+            "sampled": True,
+            "message": {"role": "assistant", "tool_calls": [{"id": "c", "name": "add", "arguments": '{"x": 1}'}]},
+        },
+        {"parent": 2, "message": {"role": "tool", "tool_call_id": "c", "content": "2"}},
+        {
+            "parent": 3,
+            "sampled": True,
+            "message": {"role": "assistant", "content": "It is 2", "reasoning_content": "hm"},
+        },
+    ]
+    calls = [{"node": 2, "model": "m", "usage": {"prompt_tokens": 5, "completion_tokens": 3}}]
+    task = {"type": "T", "data": {"idx": 7, "prompt": "1+1?", "answer": "2"}}
+    head = {"version": 1, "verifiers": {"version": "0.4.0"}, "task": task, "ok": True}
+    return head | {"nodes": nodes, "calls": calls, "rewards": rewards, "metrics": {"turns": 2.0}, "errors": []} | more
+
+
+def episode(*traces: Json) -> Json:
+    return {"env": {"id": "adding"}, "task": traces[0]["task"], "ok": True, "traces": list(traces)}
+
+
+def test_traces_of_verifiers(tmp_path: Path):
+    right, style = {"score": 1.0}, {"score": 0.5, "weight": 0.0}
+    broken = trace({"right": {"score": 0.0}}, ok=False, errors=[{"type": "ProviderError", "message": "gone"}])
+    path = write_lines(tmp_path / "traces.jsonl", episode(trace({"right": right, "style": style})), episode(broken))
+    (run,) = imports(path, "verifiers-traces")
+    assert (run.report.tool, run.report.version, run.report.suite) == ("verifiers", "0.4.0", "verifiers/adding")
+    assert run.outcomes == [Outcome.PASSED, Outcome.BROKEN]
+    assert [rollout.slot for rollout in run.rollouts] == [("7", 0), ("7", 1)]
+    assert run.rollouts[0].scores == {"reward": 1.0, "right": 1.0, "style": 0.5, "turns": 2.0}
+    assert run.texts()[:6] == [
+        ("system", "Add."),
+        ("user", "1+1?"),
+        ("call", '{"x": 1}'),
+        ("result", "2"),
+        ("reasoning", "hm"),
+        ("assistant", "It is 2"),
+    ]
+
+
+def test_a_graph_of_messages_that_leads_in_a_circle_ends(tmp_path: Path):
+    looped = trace({"right": {"score": 1.0}})
+    looped["nodes"][0]["parent"] = 4
+    (run,) = imports(write_lines(tmp_path / "traces.jsonl", episode(looped)), "verifiers-traces")
+    assert run.outcomes == [Outcome.PASSED]
+
+
+def test_results_of_older_verifiers_of_any_environment(tmp_path: Path):
+    write_json(tmp_path / "metadata.json", {"env_id": "owner/wordle", "model": "m", "avg_reward": 0.5})
+    row = {"example_id": 0, "prompt": CHAT[:1], "completion": CHAT[1:], "answer": "2", "reward": 1.0, "format": 0.2}
+    path = write_lines(tmp_path / "results.jsonl", row, row | {"reward": 0.0})
+    (run,) = imports(path, "verifiers-results")
+    assert run.outcomes == [Outcome.PASSED, Outcome.FAILED]
+    assert run.rollouts[1].key.rollout == 1
+    assert run.rollouts[0].scores == {"reward": 1.0, "format": 0.2}
+    assert [(total.reported, total.ours) for total in run.report.totals] == [(0.5, 0.5)]
+    assert run.texts()[:2] == [("user", "1+1?"), ("assistant", "2")]
+
+
+# lm-evaluation-harness ------------------------------------------------------------------------------------------------
+
+
+def lm_sample(number: int, value: float, **more: Any) -> Json:
+    return {
+        "doc_id": number,
+        "doc": {"q": "1+1"},
+        "target": "2",
+        "arguments": {"gen_args_0": {"arg_0": "Q: 1+1=", "arg_1": {"until": ["\n"]}}},
+        "resps": [["2"]],
+        "filtered_resps": ["2"],
+        "filter": "none",
+        "metrics": ["exact_match"],
+        "exact_match": value,
+    } | more
+
+
+def test_samples_of_lm_eval_with_the_results_beside_them(tmp_path: Path):
+    stamp = "2026-01-02T03-04-05.678901"
+    path = write_lines(tmp_path / f"samples_add_{stamp}.jsonl", lm_sample(0, 1.0), lm_sample(1, 0.0), lm_sample(2, 0.0))
+    results = {
+        "results": {"add": {"exact_match,none": 1 / 3, "exact_match_stderr,none": 0.1}},
+        "config": {"model": "hf", "model_args": "pretrained=org/m,dtype=auto"},
+        "lm_eval_version": "0.4.13",
+        "n-samples": {"add": {"original": 3, "effective": 3}},
+    }
+    write_json(tmp_path / f"results_{stamp}.json", results)
+    (run,) = imports(path, "lm-eval")
+    assert (run.report.model, run.report.suite, run.report.version) == ("org/m", "lm_eval/add", "0.4.13")
+    assert run.outcomes == [Outcome.PASSED, Outcome.FAILED, Outcome.FAILED]
+    (total,) = run.report.totals
+    assert (total.score, total.agrees) == ("exact_match", True)
+    assert run.texts()[:2] == [("user", "Q: 1+1="), ("assistant", "2")]
+
+
+def test_likelihoods_and_filters_of_lm_eval(tmp_path: Path):
+    choices = {
+        "arguments": {
+            "gen_args_0": {"arg_0": "Sky is", "arg_1": " green"},
+            "gen_args_1": {"arg_0": "Sky is", "arg_1": " blue"},
+        },
+        "resps": [[["-3.5", "False"]], [["-0.5", "True"]]],
+        "filtered_resps": [["-3.5", "False"], ["-0.5", "True"]],
+    }
+    strict, loose = lm_sample(0, 0.0, filter="strict", **choices), lm_sample(0, 1.0, filter="loose", **choices)
+    (run,) = imports(write_lines(tmp_path / "samples_mc.jsonl", strict, loose), "lm-eval")
+    assert [rollout.key.case for rollout in run.rollouts] == ["0/strict", "0/loose"]
+    assert run.rollouts[1].scores == {"exact_match,loose": 1.0}
+    assert ("assistant", " blue") in run.texts()
+    assert any('"-0.5"' in text for _, text in run.texts())
+
+
+# promptfoo ------------------------------------------------------------------------------------------------------------
+
+
+def promptfoo_result(test: int, prompt: int, *, success: bool, score: float, **more: Any) -> Json:
+    return {
+        "promptIdx": prompt,
+        "testIdx": test,
+        "testCase": {"vars": {"q": "1+1"}, "assert": [{"type": "contains", "value": "2"}]},
+        "prompt": {"raw": "What is 1+1?", "label": "What is {{q}}?"},
+        "response": {"output": "It is 2", "tokenUsage": {"prompt": 4, "completion": 3, "total": 7}},
+        "success": success,
+        "score": score,
+        "namedScores": {"style": 0.5},
+        "gradingResult": {"reason": "contains 2"},
+        "latencyMs": 1500,
+        "cost": 0.25,
+        "failureReason": 0,
+    } | more
+
+
+def promptfoo(version: int = 3) -> Json:
+    def prompt(provider: str, passed: int, failed: int) -> Json:
+        return {
+            "provider": provider,
+            "label": "What is {{q}}?",
+            "metrics": {"testPassCount": passed, "testFailCount": failed},
+        }
+
+    results = [
+        promptfoo_result(0, 0, success=True, score=1),
+        promptfoo_result(0, 1, success=False, score=0.5),
+        promptfoo_result(1, 0, success=False, score=0, failureReason=2, error="API error: 500", response={}),
+        promptfoo_result(1, 1, success=True, score=1),
+    ]
+    prompts = [prompt("openai:a", 1, 0), prompt("openai:b", 1, 1)]
+    return {"evalId": "e", "results": {"version": version, "prompts": prompts, "results": results}, "config": {}}
+
+
+def test_each_provider_of_promptfoo_is_a_run(tmp_path: Path):
+    a, b = imports(write_json(tmp_path / "out.json", promptfoo()), "promptfoo")
+    assert (a.report.model, b.report.model) == ("openai:a", "openai:b")
+    assert (a.outcomes, b.outcomes) == ([Outcome.PASSED, Outcome.BROKEN], [Outcome.FAILED, Outcome.PASSED])
+    assert b.rollouts[0].scores == {"success": 0.0, "score": 0.5, "style": 0.5}
+    assert all(total.agrees for run in (a, b) for total in run.report.totals)
+    assert a.rollouts[0].seconds == 1.5
+    assert a.rollouts[0].cost_usd == 0.25
+    assert a.texts()[:2] == [("user", "What is 1+1?"), ("assistant", "It is 2")]
+
+
+# tau-bench ------------------------------------------------------------------------------------------------------------
+
+
+def test_results_of_tau_bench(tmp_path: Path):
+    info = {"task": {"instruction": "Cancel it.", "actions": [{"name": "cancel"}], "outputs": []}}
+    results = [
+        {"task_id": 3, "reward": 1.0, "info": info, "traj": CHAT, "trial": 0},
+        {"task_id": 3, "reward": 0.0, "info": info, "traj": CHAT, "trial": 1},
+        {"task_id": 4, "reward": 0.0, "info": {"error": "APIError: gone"}, "traj": [], "trial": 0},
+    ]
+    (run,) = imports(write_json(tmp_path / "tool-calling-m_range_0.json", results), "tau")
+    assert run.outcomes == [Outcome.PASSED, Outcome.FAILED, Outcome.BROKEN]
+    assert run.conversation().case is not None
+    assert run.rollouts[0].title == "Cancel it."
+
+
+def test_simulations_of_tau2_bench(tmp_path: Path):
+    call = {"id": "c", "name": "find", "arguments": {"x": 1}, "requestor": "assistant"}
+    messages = [
+        {"role": "user", "content": "Help."},
+        {
+            "role": "assistant",
+            "content": None,
+            "tool_calls": [call],
+            "usage": {"prompt_tokens": 9, "completion_tokens": 2},
+        },
+        {"id": "c", "role": "tool", "content": "here", "requestor": "assistant"},
+        {"role": "assistant", "content": "Done.", "cost": 0.1},
+    ]
+    simulation = {
+        "task_id": "t1",
+        "trial": 0,
+        "duration": 12.5,
+        "termination_reason": "user_stop",
+        "agent_cost": 0.2,
+        "reward_info": {"reward": 1.0, "reward_breakdown": {"DB": 1.0, "COMMUNICATE": 0.5}},
+        "messages": messages,
+    }
+    stopped = simulation | {"trial": 1, "termination_reason": "max_steps", "reward_info": {"reward": 0.0}}
+    document = {
+        "timestamp": "2026-01-02T03:04:05",
+        "info": {"num_trials": 2, "agent_info": {"llm": "m"}, "environment_info": {"domain_name": "airline"}},
+        "tasks": [{"id": "t1", "description": {"purpose": "Test it."}, "evaluation_criteria": {"actions": []}}],
+        "simulations": [simulation, stopped],
+    }
+    (run,) = imports(write_json(tmp_path / "sim.json", document), "tau2")
+    assert run.report.suite == "tau2-bench/airline"
+    assert [rollout.reason for rollout in run.rollouts] == ["", "max steps limit"]
+    assert run.rollouts[0].scores == {"reward": 1.0, "DB": 1.0, "COMMUNICATE": 0.5}
+    assert (run.rollouts[0].title, run.rollouts[0].input_tokens, run.rollouts[0].cost_usd) == ("Test it.", 9, 0.2)
+    assert [kind for kind, _ in run.texts()] == ["user", "call", "result", "assistant", "verdict"]
+
+
+# Conversations, Every Eval Ever ---------------------------------------------------------------------------------------
+
+
+def test_conversations_with_and_without_scores(tmp_path: Path):
+    path = write_lines(
+        tmp_path / "mine.jsonl",
+        {"messages": CHAT, "score": 1, "id": "a", "target": "2", "model": "m"},
+        {"messages": CHAT, "scores": {"style": 0.25}, "note": "kept"},
+        {"messages": CHAT},
+    )
+    (run,) = imports(path, "chat")
+    assert run.report.model == "m"
+    assert [rollout.key.case for rollout in run.rollouts] == ["a", "line 2", "line 3"]
+    assert run.outcomes[2] is Outcome.UNDECIDED
+    assert run.folder.summary().headline == "score"
+    assert run.conversation(1).source == {"note": "kept"}
+
+
+def test_instances_of_every_eval_ever_with_their_aggregate(tmp_path: Path):
+    def line(sample: str, result: str, score: float) -> Json:
+        return {
+            "schema_version": "0.3.0",
+            "evaluation_id": "e1",
+            "model_id": "org/m",
+            "evaluation_name": "sums",
+            "evaluation_result_id": result,
+            "sample_id": sample,
+            "interaction_type": "single_turn",
+            "input": {"raw": "1+1?", "reference": ["2"]},
+            "output": {"raw": ["2"]},
+            "answer_attribution": [{"turn_idx": 0, "extracted_value": "2"}],
+            "evaluation": {"score": score, "is_correct": score == 1},
+        }
+
+    path = write_lines(
+        tmp_path / "e1.jsonl", line("a", "r1", 1), line("a", "r2", 0.5), line("b", "r1", 0), line("b", "r2", 0)
+    )
+    results = [
+        {"evaluation_result_id": name, "metric_config": {"metric_name": metric}, "score_details": {"score": score}}
+        for name, metric, score in (("r1", "accuracy", 0.5), ("r2", "style", 0.25))
+    ]
+    write_json(tmp_path / "e1.json", {"evaluation_id": "e1", "evaluation_results": results})
+    (run,) = imports(path, "every-eval-ever")
+    assert run.outcomes == [Outcome.PASSED, Outcome.FAILED]
+    assert run.rollouts[0].scores == {"accuracy": 1.0, "is_correct": 1.0, "style": 0.5}
+    assert [total.agrees for total in run.report.totals] == [True, True]
+
+
+# What is wrong --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("out.json", promptfoo(version=9), "is a result of version 9"),
+        ("traces.jsonl", episode(trace({}, version=4)), "traces of version 4"),
+        (
+            "e.jsonl",
+            {"schema_version": "9.1", "evaluation_id": "e", "sample_id": "s", "evaluation": {}},
+            "a record of version 9.1",
+        ),
+    ],
+)
+def test_versions_that_are_not_known_are_named(tmp_path: Path, name: str, value: Any, words: str):
+    with pytest.raises(UsageError, match=words):
+        imports(write_json(tmp_path / name, value), find_items(tmp_path / name)[0].form.name)
+
+
+def test_lines_that_are_damaged_cost_nothing_else(tmp_path: Path):
+    deep = "[" * 5000 + "]" * 5000
+    lines = [{"messages": CHAT, "score": 1}, "{oops", deep, '"text"', {"messages": CHAT, "score": 0}, '{"messages": ']
+    (run,) = imports(write_lines(tmp_path / "mine.jsonl", *lines), "chat")
+    assert run.outcomes == [Outcome.PASSED, Outcome.FAILED]
+    assert [problem.where for problem in run.report.problems] == ["line 2", "line 3", "line 4", "line 6"]
+
+
+@pytest.mark.parametrize("value", [1e400, -1e300, float("nan"), 2**70, "x" * 100, [], {"a": "b"}, None])
+def test_scores_beyond_what_is_a_number_are_no_scores(tmp_path: Path, value: Any):
+    (run,) = imports(write_lines(tmp_path / "mine.jsonl", {"messages": CHAT, "score": value}), "chat")
+    assert run.outcomes == [Outcome.UNDECIDED]
+
+
+def test_hostile_words_stay_words(tmp_path: Path):
+    text = "\x1b]0;evil\x07[bold]__import__('os')[/bold]\ud800‮"
+    (run,) = imports(
+        write_lines(tmp_path / "mine.jsonl", {"messages": [{"role": "user", "content": text}, CHAT[1]]}), "chat"
+    )
+    assert run.texts()[0][1].startswith("\x1b]0;evil\x07[bold]")
