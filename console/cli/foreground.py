@@ -1,5 +1,6 @@
 """Playing a run in the foreground of a headless command."""
 
+import gc
 from collections.abc import Callable
 
 from console.cli.history import save_overview
@@ -36,8 +37,11 @@ def play(
             also(record)
 
     try:
-        ending = run_in_foreground(folder, prepared, retry=retry, only=only, on_record=see, on_signal=progress.say)
+        ending = run_in_foreground(
+            folder, prepared, retry=retry, only=only, on_start=progress.count_by, on_record=see, on_signal=progress.say
+        )
     finally:
         progress.close()
+    gc.collect()  # the engine goes before the journal of a long run is read
     save_overview(folder)
     return ending

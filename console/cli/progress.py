@@ -6,7 +6,7 @@ from console.cli.output import Output
 from console.core.fault import HALTING
 from console.core.record import AnyRecord, Closed, Finished, Tried
 from console.core.run import Tally
-from console.core.tally import RunFold, without_output
+from console.core.tally import RunFold
 from console.insight.failing_requests import FailingRequests
 
 _HALTING = frozenset(kind.value for kind in HALTING)
@@ -19,15 +19,18 @@ class Progress:
 
     def __init__(self, output: Output, planned: int) -> None:
         """Show progress of a run of `planned` rollouts in all."""
-        self.fold = RunFold()
+        self._fold = RunFold()
         self._failing = FailingRequests()
         self._output, self._planned = output, planned
         self._last = 0.0
         self._shown = ""
 
+    def count_by(self, fold: RunFold) -> None:
+        """Take the counts from here, which the engine keeps up to date."""
+        self._fold = fold
+
     def __call__(self, record: AnyRecord) -> None:
-        """Count a record, and show the progress line when it is time."""
-        self.fold.apply(without_output(record))
+        """Show the progress line when it is time."""
         self._failing.apply(record)
         now = time.monotonic()
         if isinstance(record, Tried) and (record.wait_s is None or record.kind in _HALTING):
@@ -47,7 +50,7 @@ class Progress:
         self._show(last=True)
 
     def _show(self, *, last: bool = False) -> None:
-        text = progress_line(self.fold.tally, self._planned, self._failing.text)
+        text = progress_line(self._fold.tally, self._planned, self._failing.text)
         if self._output.rewrites:
             self._output.rewrite(text, last=last)
         elif text != self._shown:

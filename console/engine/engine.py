@@ -5,7 +5,7 @@ import contextlib
 import os
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -28,7 +28,7 @@ from console.engine.outputs import DependencyOutputs, has_answer
 from console.engine.pause import ManualPause, ProviderPause
 from console.engine.plan import PreparedRun
 from console.engine.publish import Publisher
-from console.engine.queue import Job, JobQueue, RetryScope, all_played, plan_jobs
+from console.engine.queue import Job, JobQueue, RetryScope, Slot, all_played, plan_jobs
 from console.engine.recorded_effects import ConversationEffects, JournalEffects, read_whole
 from console.engine.retry_line import RetryLine
 from console.engine.role_warnings import RoleWarnings
@@ -128,10 +128,8 @@ class Engine:
         opened = Opened(at=time.time(), pid=os.getpid(), host=socket.gethostname(), version=__version__)
         self.journal.append(opened)
         jobs = plan_jobs(self.prepared.cases, self.manifest.rollouts, recorded, self._retry, self._only)
-        due = {job.slot for job in jobs}
-        answered = [slot for slot, ended in recorded.finished.items() if slot not in due and has_answer(ended)]
         self._recorded = recorded.unfinished
-        self.queue = JobQueue(jobs, self.prepared.cases, answered)
+        self.queue = JobQueue(jobs, self.prepared.cases, _answered(recorded, jobs))
         timer = asyncio.get_running_loop().call_later(
             self.budget_meter.budget.seconds or LONGEST_TIMER_S, self._check_caps
         )
@@ -440,3 +438,9 @@ class Engine:
 
 def _say_nothing(text: str) -> None:
     return
+
+
+def _answered(recorded: JournalEffects, jobs: Sequence[Job]) -> list[Slot]:
+    """Return the rollouts that have an answer and are not played again."""
+    due = {job.slot for job in jobs}
+    return [slot for slot, ended in recorded.finished.items() if slot not in due and has_answer(ended)]

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from console.core.record import AnyRecord, Closed
+from console.core.tally import RunFold
 from console.engine.engine import Engine
 from console.engine.plan import Plan, PreparedRun, prepare
 from console.engine.process import spawn_engine
@@ -80,6 +81,7 @@ def run_in_foreground(
     *,
     retry: RetryScope = RetryScope.NONE,
     only: frozenset[str] = frozenset(),
+    on_start: Callable[[RunFold], None] | None = None,
     on_record: Callable[[AnyRecord], None] | None = None,
     on_signal: Callable[[str], None] | None = None,
 ) -> Ending:
@@ -90,6 +92,7 @@ def run_in_foreground(
         prepared: what `start` or `plan.reopen` looked up.
         retry: which finished rollouts get a further attempt.
         only: restrict further attempts to these case ids.
+        on_start: given the counts of the run, which are kept up to date, before it is played.
         on_record: called with every record, for progress output.
         on_signal: called with a sentence when a signal changes what happens, and when the run has to wait.
 
@@ -98,6 +101,8 @@ def run_in_foreground(
         Fault: the disk refused to the end.
     """
     engine = Engine(run, prepared, retry=retry, only=only, on_record=on_record, say=on_signal)
+    if on_start is not None:
+        on_start(engine.fold)
     return asyncio.run(_play(engine))
 
 
