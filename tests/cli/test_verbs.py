@@ -91,6 +91,7 @@ def test_a_cap_stops_and_resume_goes_on(console):
     assert console("resume", "--json").code == Exit.BUDGET
     on = console("resume", "--max-tokens", "10000000", "--json")
     assert on.code == Exit.OK
+    assert "6/6  passed 6" in on.err  # those of the first session too
     assert on.data["summary"]["state"] == "completed"
 
 
