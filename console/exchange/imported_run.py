@@ -24,7 +24,9 @@ def write_run(manifest: Manifest, records: Iterable[AnyRecord], runs_root: Path)
     staged = StagedRun(runs_root, manifest.id)
     try:
         staged.append(whole)
-        return staged.publish(manifest)
+        run = staged.publish(manifest)
     except BaseException:
         staged.discard()
         raise
+    run.summary()
+    return run

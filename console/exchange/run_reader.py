@@ -9,6 +9,7 @@ from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.core.run import Manifest
 from console.exchange.document import AnnotationFields, Item, RunDocument, annotation_fields
+from console.exchange.logs.in_place import whole_records
 from console.insight.comparison_side import ComparisonSide
 from console.insight.conversation import Conversation
 from console.insight.judging import judging_of
@@ -65,7 +66,7 @@ class RunReader:
     def conversation(self, rollout: Rollout) -> Conversation:
         """Return the latest attempt at a rollout, whole."""
         conversation = Conversation(rollout.key)
-        for record in self._index.read(rollout.key):
+        for record in whole_records(self.manifest, self._index.read(rollout.key)):
             conversation.apply(record)
         return conversation
 

@@ -136,7 +136,6 @@ class StagedRun:
                 (self._root / STAGES).rmdir()
         except OSError as error:
             raise _not_writable(self._root, error) from None
-        run.summary()
         return run
 
     def close(self) -> None:

@@ -1,6 +1,11 @@
-"""Step through the failures of a run: the Review screen on a terminal, else each one as text or a JSON line."""
+"""Step through the failures of a run: the Review screen on a terminal, else each one as text or a JSON line.
+
+An `.eval` log of inspect_ai is read where it is. Tags and comments on it are kept with its index, which may be deleted
+at any time; `import` it to keep them.
+"""
 
 import argparse
+from pathlib import Path
 
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments, is_interactive
@@ -19,7 +24,9 @@ class ReviewArguments(Arguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, unique part, or latest")
+    parser.add_argument(
+        "which", metavar="RUN", nargs="?", default="latest", help="name, unique part, or latest; or an .eval log"
+    )
     parser.add_argument("--all", action="store_true", help="passed cases too")
     parser.add_argument("--text", action="store_true", help="text even on a terminal")
 
@@ -30,12 +37,21 @@ def run(args: ReviewArguments) -> int:
     Raises:
         UsageError: no such run.
     """
-    folder = find_run(find_runs_root(args.runs), args.which)
+    folder = find_reviewed(args)
     if is_interactive() and not args.json and not args.text:
         from console.tui.start import open_app
 
         return open_app(models=args.models, data=args.data, runs=args.runs, run=str(folder.path))
     return _as_text(args, folder)
+
+
+def find_reviewed(args: ReviewArguments) -> RunFolder:
+    """Return the run, or the log that is shown as one."""
+    if args.which.endswith(".eval") and Path(args.which).is_file():
+        from console.exchange.logs.in_place import open_in_place
+
+        return open_in_place(Path(args.which))
+    return find_run(find_runs_root(args.runs), args.which)
 
 
 def _as_text(args: ReviewArguments, folder: RunFolder) -> int:

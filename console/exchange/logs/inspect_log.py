@@ -13,7 +13,7 @@ import msgspec
 
 from console.core.chat import Reply, Usage
 from console.core.fault import UsageError
-from console.core.json_text import read_json
+from console.core.json_text import decode_as, read_json
 from console.exchange.logs.chat import (
     after_last_reply,
     calls_of_messages,
@@ -41,7 +41,7 @@ from console.exchange.logs.log import (
     without,
 )
 from console.exchange.logs.numbers import amount, count, moment, score_number, seconds
-from console.exchange.logs.zip_members import BadMember, ZipMembers
+from console.exchange.logs.zip_members import BadMember, Member, ZipMembers
 
 TOOL = "inspect_ai"
 _VERSIONS = (1, 2)
@@ -55,12 +55,27 @@ _SAMPLES, _SUMMARIES, _HEADER, _START = "samples/", "summaries.json", "header.js
 _PART_OF_SUMMARIES = "_journal/summaries/"
 
 
-class Summary(msgspec.Struct, frozen=True):
-    """What an `.eval` says of a sample without opening it, and where it is."""
+class Summary(msgspec.Struct):
+    """What an `.eval` says of a sample without opening it. Whatever a log holds there is read; nothing is expected."""
 
-    record: Table
-    """The summary, or of a log that has none only id and epoch."""
-    member: str
+    id: Any = ""
+    epoch: Any = 1
+    input: Any = ""
+    target: Any = None
+    scores: Any = None
+    error: Any = None
+    retries: Any = 0
+    limit: Any = None
+    model_usage: Any = None
+    completed_at: Any = None
+    total_time: Any = 0
+    member: str = ""
+    """The member of the file that holds it; empty: none does."""
+
+    @property
+    def rollout(self) -> int:
+        """Its epoch, from 0."""
+        return max(0, count(self.epoch) - 1)
 
 
 class EvalLog:
@@ -90,40 +105,38 @@ class EvalLog:
 
     def summaries(self) -> list[Summary]:
         """Return what is said of each sample, in the order of the dataset."""
-        records = self._summary_records()
         names = {
             name: None
             for name in self._members.by_name
             if name.startswith(_SAMPLES) and (name.endswith("/sample.json") or "/" not in name[len(_SAMPLES) :])
         }
-        summaries: list[Summary] = []
-        for record in records:
-            stem = f"{_SAMPLES}{text(record.get('id'))}_epoch_{text(record.get('epoch', 1))}"
-            member = next((name for name in (f"{stem}.json", f"{stem}/sample.json") if name in names), "")
-            names.pop(member, None)
-            summaries.append(Summary(record, member))
-        summaries += [Summary(_named(name), name) for name in names]
+        summaries = self._read_summaries()
+        for summary in summaries:
+            stem = f"{_SAMPLES}{text(summary.id)}_epoch_{text(summary.epoch)}"
+            summary.member = next((name for name in (f"{stem}.json", f"{stem}/sample.json") if name in names), "")
+            names.pop(summary.member, None)
+        summaries += [_named(name) for name in names]
         order = {text(name): place for place, name in enumerate(self._sample_ids)}
         last = len(order)
-        return sorted(summaries, key=lambda item: (order.get(text(item.record.get("id")), last), _epoch(item.record)))
+        return sorted(summaries, key=lambda summary: (order.get(text(summary.id), last), summary.rollout))
 
-    def _summary_records(self) -> list[Table]:
+    def member(self, name: str) -> Member | None:
+        """Return where a member is in the file; None when there is none of that name."""
+        return self._members.by_name.get(name)
+
+    def _read_summaries(self) -> list[Summary]:
+        parts = [name for name in self._members.by_name if name.startswith(_PART_OF_SUMMARIES)]
         parts = (
-            [_SUMMARIES]
-            if _SUMMARIES in self._members.by_name
-            else sorted(
-                (name for name in self._members.by_name if name.startswith(_PART_OF_SUMMARIES)),
-                key=lambda name: (len(name), name),
-            )
+            [_SUMMARIES] if _SUMMARIES in self._members.by_name else sorted(parts, key=lambda part: (len(part), part))
         )
-        records: dict[tuple[str, int], Table] = {}
+        summaries: dict[tuple[str, int], Summary] = {}
         for part in parts:
             try:
-                for record in tables(read_json(self._members.read(part))):
-                    records[text(record.get("id")), _epoch(record)] = record
+                for summary in _decode_summaries(self._members.read(part)):
+                    summaries[text(summary.id), summary.rollout] = summary
             except ValueError as error:
                 self.problems.append(Problem(part, str(error)))
-        return list(records.values())
+        return list(summaries.values())
 
     def sample(self, summary: Summary) -> LogSample:
         """Read one sample.
@@ -133,10 +146,7 @@ class EvalLog:
         """
         if not summary.member:
             raise BadMember("is missing: only its summary is there")
-        record = table(read_json(self._members.read(summary.member)))
-        if "id" not in record:
-            raise ValueError("is no sample")
-        return sample_of(record)
+        return sample_of(table(read_json(self._members.read(summary.member))))
 
     def samples(self, skip: int = 0) -> Iterator[LogSample]:
         """Yield every sample; of one that cannot be read, what its summary says."""
@@ -144,9 +154,9 @@ class EvalLog:
             try:
                 yield self.sample(summary)
             except ValueError as error:
-                name = summary.member or f"{summary.record.get('id')} epoch {_epoch(summary.record) + 1}"
+                name = summary.member or f"{text(summary.id)} epoch {summary.rollout + 1}"
                 self.problems.append(Problem(name, f"{error}; its summary stands in for it"))
-                yield brief_sample(summary.record)
+                yield brief_sample(summary)
 
 
 class JsonLog:
@@ -191,10 +201,7 @@ class JsonLog:
             try:
                 if piece is None:
                     raise ValueError("is too large to be read")
-                record = table(read_json(piece))
-                if "id" not in record:
-                    raise ValueError("is no sample")
-                yield sample_of(record)
+                yield sample_of(table(read_json(piece)))
             except ValueError as error:
                 self.problems.append(Problem(f"sample {number}", str(error)))
 
@@ -263,28 +270,42 @@ def _epoch(record: Table) -> int:
     return max(0, count(record.get("epoch", 1)) - 1)
 
 
-def _named(member: str) -> Table:
+def _decode_summaries(data: bytes) -> list[Summary]:
+    """Return summaries from their JSON text.
+
+    Raises:
+        ValueError: it is not JSON, or no list of objects.
+    """
+    try:
+        return decode_as(data, list[Summary])
+    except ValueError:  # NaN and the like, which are no strict JSON
+        return msgspec.convert(read_json(data), list[Summary])
+
+
+def _named(member: str) -> Summary:
     """Return id and epoch as the name of a member says them."""
     name = member.removeprefix(_SAMPLES).removesuffix("/sample.json").removesuffix(".json")
     sample, _, epoch = name.rpartition("_epoch_")
-    return {"id": sample or name, "epoch": int(epoch) if epoch.isascii() and epoch.isdigit() else 1}
+    number = int(epoch) if epoch.isascii() and epoch.isdigit() and len(epoch) < 10 else 1
+    return Summary(id=sample or name, epoch=number, member=member)
 
 
-def brief_sample(record: Table) -> LogSample:
+def brief_sample(summary: Summary) -> LogSample:
     """Return what the summary of a sample says of it."""
-    usage = _usage(record)
+    usage = _usage(summary.model_usage)
+    scores = {name: _score(table(score)) for name, score in table(summary.scores).items()}
     return LogSample(
-        id=text(record.get("id")),
-        epoch=_epoch(record),
-        title=first_question(record.get("input")),
-        target=record.get("target"),
-        answer=_answer(record),
-        scores=_scores(record),
-        error=text(record.get("error")),
-        earlier_errors=("",) * min(count(record.get("retries")), 100),
-        limit=text(record.get("limit")),
-        at=moment(record.get("completed_at")),
-        seconds=seconds(record.get("total_time")),
+        id=text(summary.id),
+        epoch=summary.rollout,
+        title=first_question(summary.input),
+        target=summary.target,
+        answer=next((score.answer for score in scores.values() if score.answer), None),
+        scores=scores,
+        error=text(summary.error),
+        earlier_errors=("",) * min(count(summary.retries), 100),
+        limit=text(summary.limit),
+        at=moment(summary.completed_at),
+        seconds=seconds(summary.total_time),
         input_tokens=usage.input,
         output_tokens=usage.output,
         cost_usd=usage.cost_usd,
@@ -305,12 +326,21 @@ def _unplaced(event: Table) -> Table:
 
 
 def sample_of(record: Table) -> LogSample:
-    """Return one sample as inspect_ai records it."""
+    """Return one sample as inspect_ai records it.
+
+    Raises:
+        ValueError: it is none.
+    """
+    if "id" not in record:
+        raise ValueError("is no sample")
     attachments = table(record.get("attachments"))
     attached = {name: value for name, value in record.items() if name != "attachments"}
     resolved = table(_Attachments(attachments).resolve(attached))
     events = tables(resolved.get("events"))
-    usage, messages = _usage(resolved), [chat_message(message) for message in tables(resolved.get("messages"))]
+    usage, messages = (
+        _usage(resolved.get("model_usage")),
+        [chat_message(message) for message in tables(resolved.get("messages"))],
+    )
     calls = tuple(_model_calls(events, tables(table(resolved.get("events_data")).get("messages"))))
     if not any(call.role == "model" for call in calls):
         calls = (*calls_of_messages(messages), *calls)
@@ -448,9 +478,11 @@ def _tokens(usage: Table) -> Usage:
     )
 
 
-def _usage(record: Table) -> Usage:
+def _usage(by_model: object) -> Usage:
     """Return the tokens of all models of a sample together; the cost is None where one of them has none."""
-    parts = [_tokens(table(usage)) for usage in table(record.get("model_usage")).values()]
+    parts = [_tokens(table(usage)) for usage in table(by_model).values()]
+    if len(parts) == 1:
+        return parts[0]
     costs = [part.cost_usd for part in parts]
     return Usage(
         input=sum(part.input for part in parts),

@@ -189,10 +189,20 @@ class ZipMembers:
         member = self.by_name.get(name)
         if member is None:
             raise BadMember("is missing")
-        if member.size > LARGEST_BYTES:
-            raise BadMember(f"holds {member.size >> 20} MB, more than the {LARGEST_BYTES >> 20} MB that are read")
-        with self.path.open("rb") as file:
-            return _content(file, member)
+        return read_member(self.path, member)
+
+
+def read_member(path: Path, member: Member) -> bytes:
+    """Return the content of a member of a zip file, of which it is known where it is.
+
+    Raises:
+        BadMember: it is damaged, too large, encrypted, or compressed in an unknown way.
+        OSError: the file cannot be read.
+    """
+    if member.size > LARGEST_BYTES:
+        raise BadMember(f"holds {member.size >> 20} MB, more than the {LARGEST_BYTES >> 20} MB that are read")
+    with path.open("rb") as file:
+        return _content(file, member)
 
 
 def _local_header(file: BinaryIO, at: int) -> tuple[Member, int, bool] | None:

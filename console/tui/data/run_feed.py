@@ -20,6 +20,7 @@ from console.core.fault import UsageError
 from console.core.live import AnyFrame, Began, Command, Delta, Deltas, Status
 from console.core.record import AnyRecord, Asked, Finished
 from console.core.run import Manifest
+from console.core.source import IN_PLACE
 from console.engine.attach import EngineLink
 from console.insight.conversation import Conversation
 from console.insight.overview import Overview
@@ -423,7 +424,7 @@ class RunFeed:
             except OSError as error:
                 raise UsageError(f"the journal cannot be read: {error.strerror}", where=self.folder.name) from None
             waiting = self._waiting(key)
-        for record in records[: len(records) - waiting]:
+        for record in self._whole(records[: len(records) - waiting]):
             conversation.apply(record)
         for (owner, _), (began, deltas) in self._flights.items():
             if owner == key:
@@ -434,6 +435,14 @@ class RunFeed:
         if rollout is not None and rollout.is_running:
             conversation.state, conversation.why = rollout.state, rollout.why
         return conversation
+
+    def _whole(self, records: list[AnyRecord]) -> list[AnyRecord]:
+        """Return the records of a conversation; of a log that is read in place, those of the log."""
+        if IN_PLACE not in self.manifest.setting.extras:
+            return records
+        from console.exchange.logs.in_place import whole_records  # here, as few runs are such
+
+        return whole_records(self.manifest, records)
 
     def _waiting(self, key: Key) -> int:
         """Records of a conversation that are read but not applied yet; `_apply` will bring them."""

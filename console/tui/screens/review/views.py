@@ -61,7 +61,7 @@ MUTED = "$muted"
 # Tools, truth ---------------------------------------------------------------------------------------------------------
 
 
-_TRUTHS = ("ground_truth", "possible_answer", "expected", "answer", "conversation")
+_TRUTHS = ("ground_truth", "possible_answer", "expected", "answer", "target", "conversation")
 """Members of a case's data that hold what is expected, by suites that are known."""
 _DOCS = ("function", "tools")
 """Members of a case's data that hold function documents which were not sent as tools."""
