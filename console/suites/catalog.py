@@ -161,6 +161,16 @@ class Catalog:
         return UsageError(f"no suite is called {name!r}", hint=hint)
 
 
+def open_folder_suite(folder: Path) -> Suite:
+    """Open the suite of one folder, wherever it lies, for tests of it: its code runs without having been allowed.
+
+    Raises:
+        UsageError: its suite.toml is damaged, its format is not there, or its code cannot be loaded.
+    """
+    entry = read_entry(folder)
+    return guard(open_folder(FolderCode(entry), entry)) if entry.module else _open(entry)
+
+
 def find_suite(manifest: Manifest, data: Path | None) -> Suite:
     """Open the suite that a run was played with.
 

@@ -1,6 +1,7 @@
 """A new suite's folder, written from a template that runs at once with simulated models. Never writes over anything."""
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from string import Template
 
@@ -55,7 +56,7 @@ def write_template(root: Path, name: str, kind: str) -> list[Path]:
     return write_suite(root, name, texts)
 
 
-def write_suite(root: Path, name: str, texts: dict[str, str]) -> list[Path]:
+def write_suite(root: Path, name: str, texts: Mapping[str, str | bytes]) -> list[Path]:
     """Write the files of a new suite, by relative name, and return them.
 
     Raises:
@@ -67,8 +68,8 @@ def write_suite(root: Path, name: str, texts: dict[str, str]) -> list[Path]:
         for relative, text in texts.items():
             path = folder / relative
             path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("x", encoding="utf-8") as file:
-                file.write(text)
+            with path.open("xb") as file:
+                file.write(text.encode() if isinstance(text, str) else text)
     except OSError as error:
         raise UsageError(f"cannot be written: {error.strerror}", where=str(error.filename)) from error
     return [folder / relative for relative in texts]
