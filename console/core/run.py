@@ -197,6 +197,8 @@ class Summary(msgspec.Struct, omit_defaults=True):
     """When the journal was modified last, in nanoseconds since 1970; another time means that the checksum decides."""
     format: str = ""
     """Format of the suite, from the manifest."""
+    checksum: int = 0
+    """crc32 of this summary as JSON without this field; in summary.json only."""
 
     def damages(self) -> list[str]:
         """Say what is wrong with the journal that this was derived from."""

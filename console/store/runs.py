@@ -6,6 +6,9 @@ import re
 import time
 from datetime import UTC, datetime
 from pathlib import Path
+from zlib import crc32
+
+import msgspec
 
 from console.core.fault import UsageError
 from console.core.json_text import decode_as
@@ -32,6 +35,11 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.name = path.name
+
+    @property
+    def id(self) -> str:
+        """Its name, as a text that every file can hold."""
+        return os.fsencode(self.name).decode("utf-8", "replace")
 
     @property
     def journal_path(self) -> Path:
@@ -80,11 +88,13 @@ class RunFolder:
             UsageError: missing or not readable; says which file and why.
         """
         try:
-            return read_manifest(self.manifest_path.read_bytes(), self.journal_path)
+            manifest = read_manifest(self.manifest_path.read_bytes(), self.journal_path)
         except FileNotFoundError:
             raise UsageError("this is not a run folder: run.json is missing", where=str(self.path)) from None
         except (OSError, ValueError) as error:
             raise UsageError(f"cannot be read: {error}", where=str(self.manifest_path)) from None
+        # A folder that was copied or renamed is known by the name it has now.
+        return manifest if manifest.id == self.id else msgspec.structs.replace(manifest, id=self.id)
 
     @property
     def is_live(self) -> bool:
@@ -117,20 +127,28 @@ class RunFolder:
         """
         live = self.is_live
         saved = self._read_summary()
-        return saved if saved is not None and self._is_current(saved, live, checksum) else self.fold()[1]
+        if saved is None or not self._is_current(saved, live, checksum):
+            return self.fold()[1]
+        saved.checksum = 0
+        return saved
 
     def _read_summary(self) -> Summary | None:
+        """Return what summary.json says; None where it is not there, or is not as it was written."""
         try:
-            return decode_as(self.summary_path.read_bytes(), Summary)
+            summary = decode_as(self.summary_path.read_bytes(), Summary)
         except (OSError, ValueError):
             return None
+        if summary.checksum not in (0, crc32(as_json(msgspec.structs.replace(summary, checksum=0)))):
+            return None
+        summary.id = self.id
+        return summary
 
     def _is_current(self, saved: Summary, live: bool, checksum: int | None) -> bool:
         """Whether a summary is that of the journal as it is: read again when it is short or was touched since.
 
-        One without checksum is of an earlier version, which lacks more: the format, and cases apart from repeats.
+        One without checksums is of an earlier version, which lacks more: the format, and cases apart from repeats.
         """
-        if saved.journal_checksum is None or (saved.state == "running") != live:
+        if not saved.checksum or saved.journal_checksum is None or (saved.state == "running") != live:
             return False
         try:
             status = self.journal_path.stat()
@@ -222,7 +240,8 @@ class RunFolder:
     def _save_summary(self, summary: Summary) -> None:
         """Write summary.json; a run on a read-only disk is summed up anew each time instead."""
         try:
-            write_atomically(self.summary_path, as_json(summary) + b"\n", mode=PRIVATE, is_derived=True)
+            checked = msgspec.structs.replace(summary, checksum=crc32(as_json(summary)))
+            write_atomically(self.summary_path, as_json(checked) + b"\n", mode=PRIVATE, is_derived=True)
         except OSError:
             return
 
