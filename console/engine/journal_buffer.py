@@ -10,12 +10,15 @@ import contextlib
 import time
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
 
 from console.core.fault import Fault, FaultKind
 from console.core.record import CLOCK, AnyRecord, Closed, Finished, Steered
 from console.core.tally import RunFold, without_output
 from console.store.journal import JournalWriter
 
+ResultT = TypeVar("ResultT")
 RETRY_S = 2.0
 LOOK_EVERY_S = 2.0
 """How often it is checked that the journal is still there."""
@@ -57,6 +60,8 @@ class JournalBuffer:
         self._ending: list[AnyRecord] = []
         """The record of the end, once it is written, and what came after it."""
         self._offset = _clock_offset()
+        self._beside = ThreadPoolExecutor(1, "journal")
+        """The one thread that all waiting for the disk is done in, however few the machine grants."""
         self._dirty = asyncio.Event()
         self._retry: asyncio.Task[None] | None = None
         self._syncer = asyncio.create_task(self._sync_forever(), name="journal sync")
@@ -141,16 +146,19 @@ class JournalBuffer:
 
     async def _sync(self) -> Fault | None:
         try:
-            await asyncio.to_thread(self.journal.sync)
+            await self._run_beside(self.journal.sync)
         except Fault as fault:
             return fault
         return None
+
+    async def _run_beside(self, action: Callable[[], ResultT]) -> ResultT:
+        return await asyncio.get_running_loop().run_in_executor(self._beside, action)
 
     async def _watch(self) -> None:
         """Notice when the journal is deleted: what is written to it then is gone with this process."""
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
-            if await asyncio.to_thread(lambda: self.journal.is_deleted):
+            if await self._run_beside(lambda: self.journal.is_deleted):
                 break
         self.is_lost = True
         fault = _deletion(self.journal)
@@ -193,7 +201,8 @@ class JournalBuffer:
         blocked = self.blocked_by if self.is_lost else self._drain()
         doubt = doubt or await self._sync_rest()
         with contextlib.suppress(Fault):  # it is the one above
-            await asyncio.to_thread(self.journal.close)
+            await self._run_beside(self.journal.close)
+        self._beside.shutdown(wait=False)
         if (fault := blocked or doubt) is not None:
             raise fault
 

@@ -115,6 +115,28 @@ def test_a_damaged_summary_is_made_anew(console, run: Path, text: bytes) -> None
     assert json.loads((run / "summary.json").read_bytes())["tally"]["passed"] == before["passed"]
 
 
+def test_a_summary_in_which_one_digit_was_changed_is_made_anew(console, run: Path) -> None:
+    """Valid JSON with a number that is wrong: what is listed must be what the journal says."""
+    (before,) = console("runs", "--json").data
+    sound = (run / "summary.json").read_bytes()
+    digits = [place for place in range(len(sound)) if sound[place : place + 1].isdigit()]
+    for place in digits[:: max(1, len(digits) // 25)]:
+        other = b"%d" % ((int(sound[place : place + 1]) + 1) % 10)
+        (run / "summary.json").write_bytes(sound[:place] + other + sound[place + 1 :])
+        shutil.rmtree(run.parent / ".index", ignore_errors=True)
+        (listed,) = console("runs", "--json").data
+        assert {**listed, "updated": 0} == {**before, "updated": 0}, sound[place - 20 : place + 5]
+
+
+def test_a_copied_run_is_listed_by_the_name_of_its_folder(console, run: Path) -> None:
+    console("show", run.name)
+    shutil.copytree(run, run.parent / "a copy")
+    assert {listed["id"] for listed in console("runs", "--json").data} == {run.name, "a copy"}
+    assert console("show", "a copy").out.startswith("a copy ")
+    assert console("show", "a copy", "--json").data["run"] == "a copy"
+    assert console("show", run.name, "--json").data["run"] == run.name
+
+
 @pytest.mark.parametrize("text", [b"", b"{", b"\xff\x00", b"[]", b'{"id": 7}'])
 def test_a_run_with_a_damaged_manifest_is_named_and_hides_no_other(console, run: Path, text: bytes) -> None:
     other = console("run", "-m", "sim/hasty", "-s", "bfcl-starter", "-n", "1", "--json", "--quiet").data["run"]
