@@ -58,7 +58,7 @@ def show_report(output: Output, history: History, report: Report | None) -> None
     output.text(f"{summary.model} on {summary.suite}: {summary.state}, {_counts(summary)}")
     if summary.message:
         output.text(summary.message, "bad")
-    for notice in run_warnings(summary, history.manifest.model):
+    for notice in run_warnings(summary, history.manifest):
         output.text(notice, "doubt")
     for damage in summary.damages():
         output.text(damage, "doubt")

@@ -1,14 +1,19 @@
-"""Where the pulled weights of the local embedding are; looking for them reads nothing and imports nothing large."""
+"""Where the pulled weights of the local embedding are, and which they are.
 
+Looking for them reads nothing and imports nothing large.
+"""
+
+import hashlib
+from functools import lru_cache
 from pathlib import Path
 
 from console.config.paths import find_data_roots
+from console.core.weights import PUBLISHED, VOCABULARY, WEIGHTS
 
 LOCAL_EMBEDDING = "local/minilm"
 """Name of the model that they make; its numbers are not comparable with published ones."""
 FOLDER = "minilm"
 """Folder among the pulled data."""
-WEIGHTS, VOCABULARY = "model.safetensors", "vocab.txt"
 
 
 def find_weights(data: Path | str | None = None) -> Path | None:
@@ -18,3 +23,20 @@ def find_weights(data: Path | str | None = None) -> Path | None:
     return next(
         (folder for folder in folders if (folder / WEIGHTS).is_file() and (folder / VOCABULARY).is_file()), None
     )
+
+
+def digests_of(folder: Path) -> dict[str, str]:
+    """Return the sha256 of weights and vocabulary, by file; about 0.2 s the first time.
+
+    Raises:
+        OSError: one cannot be read.
+    """
+    statuses = {name: (folder / name).stat() for name in PUBLISHED}
+    return {name: _digest(folder / name, status.st_size, status.st_mtime_ns) for name, status in statuses.items()}
+
+
+@lru_cache(maxsize=8)
+def _digest(path: Path, size: int, modified_ns: int) -> str:
+    del size, modified_ns  # another file has others
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -80,6 +80,8 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     """Planned rollouts in all (cases times rollouts)."""
     dataset: dict[str, str] = {}
     """Name, version and digest of the data that was used."""
+    weights: dict[str, str] = {}
+    """sha256 of each file of the local embedding, where it was used."""
     versions: dict[str, str] = {}
     parent: str = ""
     """Run this one re-asks cases of."""

@@ -3,6 +3,7 @@
 import dataclasses
 import importlib.metadata
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,12 @@ from console import __version__
 from console.config.model import USUAL_CONCURRENCY, ModelConfig
 from console.config.models import facts, key_state, load_models
 from console.config.paths import DataRoots, find_data_roots, find_models_file, find_runs_root
+from console.config.weights import digests_of, find_weights
 from console.core.case import Case, Edit, Setting
 from console.core.fault import UsageError
 from console.core.run import Budget, Manifest, Selection, Shard
 from console.core.suggestion import nearest
+from console.core.weights import weights_warning
 from console.engine.roles import fill_roles, pick_model
 from console.engine.sharding import part_of
 from console.store.runs import RunFolder, new_run_id
@@ -22,7 +25,7 @@ from console.suites.catalog import Catalog
 from console.suites.headline import HasHeadline
 from console.suites.modes import find_mode
 from console.suites.selection import select_cases
-from console.suites.suite import AdaptsToModels, GivesWarnings, HasNeeds, Option, SettlesOptions, Suite
+from console.suites.suite import AdaptsToModels, EmbedsHere, GivesWarnings, HasNeeds, Option, SettlesOptions, Suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,7 @@ def prepare(plan: Plan) -> PreparedRun:
     _check_keys(models)
     if isinstance(suite, HasNeeds):
         suite.check_needs(cases, setting)
+    weights = _weights(models, suite, cases)
     manifest = Manifest(
         id=new_run_id(plan.suite, plan.model, _one(plan.selection.categories), plan.name, shard=plan.shard),
         at=time.time(),
@@ -107,6 +111,7 @@ def prepare(plan: Plan) -> PreparedRun:
         budget=plan.budget,
         cases=len(cases) * plan.rollouts,
         dataset={"name": suite.entry.name, **suite.entry.source},
+        weights=weights,
         versions=_versions(),
         parent=plan.parent,
         name=plan.name,
@@ -114,7 +119,8 @@ def prepare(plan: Plan) -> PreparedRun:
         headline=suite.headline if isinstance(suite, HasHeadline) else "",
         shard=plan.shard,
     )
-    warnings = [*book.warnings, *(suite.notices(setting) if isinstance(suite, GivesWarnings) else ())]
+    of_weights = [warning] if (warning := weights_warning(weights)) else []
+    warnings = [*book.warnings, *of_weights, *(suite.notices(setting) if isinstance(suite, GivesWarnings) else ())]
     return PreparedRun(manifest, suite, cases, models, find_runs_root(plan.runs_path), roots, warnings)
 
 
@@ -156,7 +162,24 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
             where=str(run.path),
             hint="Start a new run, or give the old data with --data PATH.",
         )
+    if manifest.weights and manifest.weights != prepared.manifest.weights:
+        raise UsageError(
+            "the weights of the local embedding are not those that the run was started with",
+            where=str(run.path),
+            hint="Start a new run, or give the old weights with --data PATH.",
+        )
     return dataclasses.replace(prepared, manifest=manifest, runs_root=run.path.parent)
+
+
+def _weights(models: Mapping[str, ModelConfig], suite: Suite, cases: Sequence[Case]) -> dict[str, str]:
+    """Return the digests of the local embedding's files when a role or the suite itself embeds with it."""
+    by_suite = suite.embeds_here(cases) if isinstance(suite, EmbedsHere) else None
+    by_role = next((find_weights(config.data) for config in models.values() if config.provider == "local"), None)
+    folder = by_suite or by_role
+    try:
+        return digests_of(folder) if folder is not None else {}
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", where=str(error.filename or folder)) from None
 
 
 def check_options(options: tuple[Option, ...], values: dict[str, Any]) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 import re
 
-from console.core.run import ModelFacts, Summary
+from console.core.run import Manifest, ModelFacts, Summary
+from console.core.weights import weights_warning
 from console.insight.reasons import cut_words
 
 _EDITION = re.compile(r"[-@:](?:\d[\w.-]*|latest)\Z")
@@ -25,9 +26,11 @@ def rollout_warnings(cut: str, served: str, model: ModelFacts) -> list[tuple[str
     return warnings
 
 
-def run_warnings(summary: Summary, model: ModelFacts) -> list[str]:
-    """Return the same of a whole run, in sentences."""
-    warnings = [
+def run_warnings(summary: Summary, manifest: Manifest) -> list[str]:
+    """Return the same of a whole run, in sentences, and that other weights than the published ones embedded for it."""
+    model = manifest.model
+    warnings = [weights_warning(manifest.weights)] if weights_warning(manifest.weights) else []
+    warnings += [
         f"{_rollouts(count)} ended with an answer that was {cut_words(cut)}" for cut, count in summary.cut.items()
     ]
     others = {name: count for name, count in summary.served.items() if is_other(name, model.model_id)}

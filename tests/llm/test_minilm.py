@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from console.config.models import key_state, load_models
-from console.config.weights import VOCABULARY, WEIGHTS, find_weights
+from console.config.weights import find_weights
 from console.core.chat import ChatRequest
 from console.core.fault import Fault, FaultKind, UsageError
+from console.core.weights import VOCABULARY, WEIGHTS
 from console.llm.endpoint import Unwatched
 from console.llm.minilm import MOST_TOKENS, MiniLM, embed
 from console.llm.providers import open_endpoint

@@ -7,6 +7,7 @@ checkers and simulators.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -126,7 +127,7 @@ class BfclSuite:
             UsageError: the first thing that is missing, with the hint.
         """
         chosen = {case.category for case in cases}
-        if any("memory_vector" in name for name in chosen):
+        if _has_vector_memory(cases):
             from console.suites.bfcl.memory.embedding import check_embedding
 
             check_embedding(self.dataset.embedding, self.dataset.folder, self.dataset.weights)
@@ -134,6 +135,14 @@ class BfclSuite:
             from console.suites.bfcl.web_search.choice import check_web
 
             check_web(setting.options, self.dataset)
+
+    def embeds_here(self, cases: Sequence[Case]) -> Path | None:
+        """Return the folder of the weights that the vector memory searches with."""
+        if not _has_vector_memory(cases) or self.dataset.embedding != "minilm":
+            return None
+        from console.config.weights import find_weights
+
+        return find_weights(self.dataset.weights)
 
     def estimate(self, case: Case, setting: Setting) -> Estimate:
         """Expected calls and tokens of one entry, from the texts that will be sent."""
@@ -254,3 +263,7 @@ class BfclSuite:
     def _with_functions(self, entry: Entry) -> Entry:
         docs, _ = self.dataset.functions(entry)
         return entry.with_functions(docs)
+
+
+def _has_vector_memory(cases: Sequence[Case]) -> bool:
+    return any("memory_vector" in case.category for case in cases)

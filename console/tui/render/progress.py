@@ -7,6 +7,7 @@ from textual.content import Content
 
 from console.core.live import EndpointState
 from console.core.run import Manifest, ModelFacts, Tally
+from console.core.weights import weights_warning
 from console.insight import number_format
 from console.insight.executed_code import Confinement
 from console.insight.overview import Overview
@@ -227,6 +228,8 @@ def facts_lines(overview: Overview, manifest: Manifest, *, live: bool) -> list[C
         lines += [_endpoint(endpoint) for endpoint in dict.fromkeys(overview.status.endpoints)]
     if overview.confinement is not None:
         lines.append(_fact("sandbox", overview.confinement.text))
+    if warning := weights_warning(manifest.weights):
+        lines.append(one_line(warning, 300, "$undecided"))
     for name, mean in list(overview.fold.scores.items())[:4]:
         lines.append(_fact(name, f"mean {number_format.number(mean)}"))
     if overview.status is not None and overview.status.message:
