@@ -103,10 +103,8 @@ def save_overview(folder: RunFolder) -> None:
 
 def read_overview(folder: RunFolder) -> Overview:
     """Return what lists show of a run: what was kept of a long one that stands still, else what its journal says."""
-    overview, index, live = Overview(), JournalIndex(folder.journal_path), folder.is_live
-    with contextlib.suppress(ValueError, RecursionError):
-        saved = index.restore_saved(folder.index_path, layout(), live=live)
-        overview = thaw(saved) if saved is not None else overview
+    index, live = JournalIndex(folder.journal_path), folder.is_live
+    overview = index.restore_saved(folder.index_path, layout(), thaw, live=live) or Overview()
     saved_at = index.offset
     for record in index.iter_all():
         overview.apply(record)

@@ -88,8 +88,15 @@ def thaw(data: bytes | memoryview, keys: Iterable[Key] = ()) -> Overview:
         keys: keys of the run that are held already, to be held once.
 
     Raises:
-        msgspec.DecodeError: these are no such bytes.
+        ValueError: these are no such bytes.
     """
+    try:
+        return _thaw(data, keys)
+    except (LookupError, TypeError, AttributeError) as error:
+        raise ValueError(f"no such bytes: {error}") from None
+
+
+def _thaw(data: bytes | memoryview, keys: Iterable[Key]) -> Overview:
     kept, overview = msgspec.msgpack.decode(data, type=_Snapshot), Overview()
     sharing = _Sharing(keys)
     for portion in kept.rollouts:

@@ -9,9 +9,12 @@ nanosecond, and anybody may delete it.
 import contextlib
 import os
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Collection, Iterator
+from itertools import repeat
+from operator import add, ge, gt
 from pathlib import Path
 from sys import intern
+from typing import TypeVar
 from zlib import crc32
 
 import msgspec
@@ -22,6 +25,7 @@ from console.store.atomic import PRIVATE, write_atomically
 from console.store.journal import Damage, JournalReader
 from console.store.line import BadLine, decode
 
+MadeT = TypeVar("MadeT")
 SAVED_FROM_BYTES = 1 << 20
 """Shorter journals are read in less time than it is worth."""
 _WORD = 4
@@ -126,9 +130,14 @@ class JournalIndex(JournalReader):
         with self.path.open("rb") as file:
             for line in lines:
                 try:
-                    records.append(decode(os.pread(file.fileno(), self._lengths[line], self._starts[line])))
+                    record = decode(os.pread(file.fileno(), self._lengths[line], self._starts[line]))
                 except BadLine as error:
                     self.damages.append(Damage(0, f"changed since it was read: {error}"))
+                    continue
+                if getattr(record, "key", None) == key:
+                    records.append(record)
+                else:
+                    self.damages.append(Damage(0, "changed since it was read: a record of another conversation"))
         return records
 
     # Saving ----------------------------------------------------------------------------------------------------------
@@ -160,12 +169,15 @@ class JournalIndex(JournalReader):
             parts = (*(number.to_bytes(_WORD, "big") for number in sums), head, derived)
             write_atomically(path, *parts, mode=PRIVATE, is_derived=True)
 
-    def restore_saved(self, path: Path, layout: int, *, live: bool) -> memoryview | None:
+    def restore_saved(
+        self, path: Path, layout: int, read: Callable[[memoryview, Collection[Key]], MadeT], *, live: bool
+    ) -> MadeT | None:
         """Restore a saved index and return what was made of the records; None: follow the journal from its start.
 
         Args:
             path: the file.
             layout: as it was given to `save`.
+            read: reads what `save` was given as derived, with the keys of the index; ValueError when it cannot.
             live: whether an engine has the run: then the journal may have grown since.
         """
         try:
@@ -178,20 +190,40 @@ class JournalIndex(JournalReader):
             status = self.path.stat()
             same = (status.st_size, status.st_mtime_ns) == (saved.size, saved.modified_ns)
             grown = live and status.st_size > saved.size and self._last(saved.size) == saved.last
+            if saved.layout != layout or not (same or grown):
+                return None
+            last_lines, lengths = array("I", saved.last_lines), array("I", saved.lengths)
+            starts, before = array("Q", saved.starts), array("i", saved.before)
+            _check_lines(saved.size, starts, lengths, before, last_lines)
+            for key in saved.keys:  # most keys of a run with repeats name the same few cases
+                msgspec.structs.force_setattr(key, "case", intern(key.case))
+            by_key = dict(zip(saved.keys, last_lines, strict=True))
+            made = read(body[length:], by_key.keys())
         except (OSError, ValueError, RecursionError):
             return None
-        if saved.layout != layout or not (same or grown):
-            return None
         self.offset, self.lines, self.damages = saved.size, saved.lines, saved.damages
-        self.checksum = saved.checksum
-        for key in saved.keys:  # most keys of a run with repeats name the same few cases
-            msgspec.structs.force_setattr(key, "case", intern(key.case))
-        self._last_line = dict(zip(saved.keys, array("I", saved.last_lines), strict=True))
-        self._starts, self._lengths = array("Q", saved.starts), array("I", saved.lengths)
-        self._before = array("i", saved.before)
-        return body[length:]
+        self.checksum, self._last_line = saved.checksum, by_key
+        self._starts, self._lengths, self._before = starts, lengths, before
+        return made
 
     def _last(self, end: int) -> int:
         start = max(0, end - _LAST_BYTES)
         with self.path.open("rb") as file:
             return crc32(os.pread(file.fileno(), end - start, start))
+
+
+def _check_lines(
+    size: int, starts: "array[int]", lengths: "array[int]", before: "array[int]", last: "array[int]"
+) -> None:
+    """Make sure that an index names lines inside its journal, and each line an earlier one of its conversation.
+
+    Raises:
+        ValueError: it does not.
+    """
+    count = len(starts)
+    if not count == len(lengths) == len(before) or max(last, default=-1) >= count:
+        raise ValueError("the numbers of lines differ")
+    if any(map(gt, map(add, starts, lengths), repeat(size))) or min(before, default=-1) < -1:
+        raise ValueError("a line lies outside")
+    if any(map(ge, before, range(count))):
+        raise ValueError("a line follows itself")

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-import msgspec
 import pytest
+from support.crafted_index import crafted
 from support.fuzz_budget import BUDGET
 from support.made_up_json import as_text, change
 
+from console.cli import history
 from console.cli.exitcode import Exit
 
 REPOSITORY_DATA = Path(__file__).resolve().parents[2] / "data"
@@ -230,7 +231,7 @@ def with_checksum(record: Any) -> bytes:
     return body + b',"crc":"%08x"}' % crc32(body)
 
 
-def crafted(lines: list[Any], damager: Damager) -> bytes:
+def crafted_journal(lines: list[Any], damager: Damager) -> bytes:
     """Return a journal of which some records were changed by somebody who can count checksums."""
     out: list[bytes] = []
     for record in lines:
@@ -255,7 +256,7 @@ def test_journals_that_somebody_made(console: Console, home: Path, suite: str) -
     for number in range(16 * BUDGET):
         for derived in ("summary.json", "index.msgpack"):
             (run / derived).unlink(missing_ok=True)
-        journal.write_bytes(crafted(lines, damager))
+        journal.write_bytes(crafted_journal(lines, damager))
         form = ("json", "markdown", "html", "csv", "junit", "eval", "verifiers", "bfcl")[number % 8]
         for words in (
             ["show", run.name],
@@ -272,12 +273,14 @@ def test_journals_that_somebody_made(console: Console, home: Path, suite: str) -
 
 
 @pytest.mark.parametrize("name", ["run.json", "summary.json", "notes.jsonl", "index.msgpack", "../.queue/queue.json"])
-def test_other_files_of_a_run(console: Console, home: Path, name: str) -> None:
+def test_other_files_of_a_run(console: Console, home: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     damager = Damager(name)
+    monkeypatch.setattr(history, "SAVED_FROM_BYTES", 1)
     assert console("run", "-m", "sim/careful", "-s", "bfcl-starter", "-n", 3).code == Exit.OK
     (run,) = [path for path in (home / "runs").iterdir() if (path / "run.json").exists()]
     path = run / name
     path.parent.mkdir(exist_ok=True)
+    index = (run / "index.msgpack").read_bytes()
     sound: Any = {"key": ["simple_python_0", 0, 1], "kind": "tag", "value": "model", "at": 1.0, "who": "x"}
     if name in ("run.json", "summary.json"):
         sound = json.loads(path.read_text())
@@ -285,7 +288,7 @@ def test_other_files_of_a_run(console: Console, home: Path, name: str) -> None:
         sound = [{"run": run.name, "at": 1.0, "models": "", "data": "", "folder": ""}]
     for number in range(16 * BUDGET):
         if name == "index.msgpack":
-            path.write_bytes(damager.rng.randbytes(40) + msgspec.msgpack.encode([1, "x", None, number]))
+            path.write_bytes(crafted(index, damager.rng) if number % 4 else damager.rng.randbytes(40))
         else:
             path.write_text(damager.line(sound), encoding="utf-8", errors="replace")
         for words in (["runs"], ["show", run.name], ["failures", run.name], ["queue"], ["show", "latest"]):

@@ -1,10 +1,14 @@
 """What is kept beside a journal: it opens as if read, and counts for nothing once the journal is another."""
 
 import os
+import random
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from support.crafted_index import change, crafted
+from support.fuzz_budget import BUDGET
 from support.recorded_runs import loop_run, plain_run
 
 from console.core.case import Key
@@ -44,9 +48,8 @@ def test_what_was_kept_is_what_reading_gives(tmp_path: Path, make: Callable[...,
     read, overview = follow(folder)
     saved(folder)
     index = JournalIndex(folder.journal_path)
-    made = index.restore_saved(folder.index_path, layout(), live=False)
-    assert made is not None
-    thawed = thaw(made)
+    thawed = index.restore_saved(folder.index_path, layout(), thaw, live=False)
+    assert thawed is not None
     assert known(thawed) == known(overview)
     assert thawed.take_changes() == set(overview.rollouts)
     assert all(thawed.failures[n] is thawed.rollouts[it.slot] for n, it in enumerate(overview.failures))
@@ -59,9 +62,9 @@ def test_what_was_kept_holds_each_key_once(tmp_path: Path) -> None:
     folder = plain_run(tmp_path).folder
     saved(folder)
     index = JournalIndex(folder.journal_path)
-    made = index.restore_saved(folder.index_path, layout(), live=False)
-    assert made is not None
-    thawed, held = thaw(made, index.keys()), {id(key) for key in index.keys()}  # noqa: SIM118  no mapping
+    thawed = index.restore_saved(folder.index_path, layout(), thaw, live=False)
+    assert thawed is not None
+    held = {id(key) for key in index.keys()}  # noqa: SIM118  no mapping
     assert {id(rollout.key) for rollout in thawed.rollouts.values()} <= held
     assert {id(record.key) for record in thawed.fold.latest.values()} <= held
 
@@ -103,14 +106,14 @@ def test_it_counts_only_for_the_journal_it_came_from(tmp_path: Path, change: Cal
     saved(folder)
     change(folder)
     index = JournalIndex(folder.journal_path)
-    assert index.restore_saved(folder.index_path, layout(), live=False) is None
+    assert index.restore_saved(folder.index_path, layout(), thaw, live=False) is None
     assert (index.offset, index.keys()) == (0, []), "so it is read from its start"
 
 
 def test_another_version_reads_the_journal(tmp_path: Path) -> None:
     folder = plain_run(tmp_path).folder
     saved(folder)
-    assert JournalIndex(folder.journal_path).restore_saved(folder.index_path, layout() + 1, live=False) is None
+    assert JournalIndex(folder.journal_path).restore_saved(folder.index_path, layout() + 1, thaw, live=False) is None
 
 
 def test_a_run_that_goes_on_is_taken_up_where_it_was_kept(tmp_path: Path) -> None:
@@ -122,13 +125,12 @@ def test_a_run_that_goes_on_is_taken_up_where_it_was_kept(tmp_path: Path) -> Non
     recorder.write(Finished(at=recorder.tick(), key=key, verdict=Verdict(Outcome.PASSED)))
     recorder.close()
     index = JournalIndex(folder.journal_path)
-    made = index.restore_saved(folder.index_path, layout(), live=True)
-    assert made is not None
-    overview = thaw(made)
+    overview = index.restore_saved(folder.index_path, layout(), thaw, live=True)
+    assert overview is not None
     for record in index.iter_all():
         overview.apply(record)
     assert known(overview) == known(follow(folder)[1])
-    assert index.restore_saved(folder.index_path, layout(), live=False) is None
+    assert index.restore_saved(folder.index_path, layout(), thaw, live=False) is None
 
 
 def test_nothing_is_kept_of_a_journal_that_is_not_read_to_its_end(tmp_path: Path) -> None:
@@ -144,3 +146,42 @@ def test_a_folder_that_cannot_be_written_is_left_alone(tmp_path: Path) -> None:
     index, overview = follow(folder)
     index.save(tmp_path / "nowhere" / "index", layout(), freeze(overview))
     assert not (tmp_path / "nowhere").exists()
+
+
+def test_what_is_damaged_counts_for_nothing(tmp_path: Path) -> None:
+    """Cut at any place, or with any byte changed."""
+    folder = plain_run(tmp_path).folder
+    saved(folder)
+    sound = folder.index_path.read_bytes()
+    rng = random.Random(5)
+    cuts = [sound[:end] for end in {*range(12), *rng.sample(range(len(sound)), 60)}]
+    flips = [change(sound, place, rng) for place in {*range(12), *rng.sample(range(len(sound)), 60)}]
+    for data in (*cuts, *flips, sound + b"x", sound * 2):
+        folder.index_path.write_bytes(data)
+        assert JournalIndex(folder.journal_path).restore_saved(folder.index_path, layout(), thaw, live=False) is None
+
+
+@pytest.mark.parametrize("make", [plain_run, loop_run])
+def test_what_somebody_made_is_refused_or_read_and_never_half(tmp_path: Path, make: Callable[..., Any]) -> None:
+    """The right checksum over wrong values: nothing of it is taken, or it is a whole index of lines of this journal."""
+    folder = make(tmp_path).folder
+    read, overview = follow(folder)
+    saved(folder)
+    sound, size = folder.index_path.read_bytes(), folder.journal_path.stat().st_size
+    rng = random.Random(9)
+    refused = 0
+    for _ in range(400 * BUDGET):
+        folder.index_path.write_bytes(crafted(sound, rng))
+        index = JournalIndex(folder.journal_path)
+        if index.restore_saved(folder.index_path, layout(), thaw, live=False) is None:
+            refused += 1
+            assert (index.offset, index.lines, index.keys()) == (0, 0, [])
+            continue
+        assert index.offset == size
+        for key in index.keys():  # noqa: SIM118  no mapping
+            records = index.read(key)
+            assert all(getattr(record, "key", None) == key for record in records)
+            assert len(records) <= len(read.read(key)) or key not in read.keys()  # noqa: SIM118
+    assert refused > 100 * BUDGET
+    again, now = follow(folder)
+    assert (again.keys(), known(now)) == (read.keys(), known(overview))

@@ -270,9 +270,8 @@ class RunFeed:
 
     def _recall(self) -> None:
         """Take up what was kept of the run, so that a long one need not be read to be shown."""
-        with self._reading, contextlib.suppress(ValueError, RecursionError):
-            made = self._index.restore_saved(self.folder.index_path, layout(), live=self.folder.is_live)
-            self._recalled = thaw(made, self._index.keys()) if made is not None else None
+        with self._reading:
+            self._recalled = self._index.restore_saved(self.folder.index_path, layout(), thaw, live=self.folder.is_live)
             self._kept_at = self._index.offset
 
     def _keep_if_over(self) -> None:
