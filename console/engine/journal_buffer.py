@@ -138,6 +138,7 @@ class JournalBuffer:
         """Sync once for all cases that finished since the last sync, off the event loop."""
         while True:
             await self._dirty.wait()
+            await self.unblocked.wait()  # while the disk refuses, it is tried again now and then, by `_write_again`
             self._dirty.clear()
             fault = await self._sync()
             if fault is not None and not self.is_lost:

@@ -1,6 +1,7 @@
 """A full disk pauses the engine and loses nothing."""
 
 import asyncio
+import errno
 import os
 import threading
 from pathlib import Path
@@ -96,3 +97,32 @@ async def test_a_disk_that_syncs_slowly_delays_nobody(tmp_path: Path, monkeypatc
     assert len(synced) == 2
     assert synced[1] == journal.size
     await ledger.close()
+
+
+async def test_a_disk_that_confirms_nothing_is_not_asked_all_the_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The engine asks for a sync at every change, and a refusal is one; it is tried again now and then only."""
+    monkeypatch.setattr(ledger_module, "RETRY_S", 3600.0)
+    synced: list[int] = []
+
+    def refuse(fd: int) -> None:
+        synced.append(fd)
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "fdatasync", refuse)
+    blocked = asyncio.Event()
+
+    def changed() -> None:
+        ledger.sync_soon()
+        if ledger.blocked_by is not None:
+            blocked.set()
+
+    ledger = JournalBuffer(JournalWriter(tmp_path / "journal.jsonl"), RunFold(), changed, lambda text: None)
+    ledger.append(Finished(at=1.0, key=Key("c"), verdict=Verdict(Outcome.PASSED)))
+    await asyncio.wait_for(blocked.wait(), 60)
+    for _ in range(20):  # a round of the loop, and one by way of another thread
+        await asyncio.to_thread(lambda: None)
+    assert len(synced) == 1
+    with pytest.raises(Fault, match="does not confirm"):
+        await ledger.close()

@@ -43,7 +43,7 @@ def known(overview: Overview) -> list[object]:
 
 
 @pytest.mark.parametrize("make", [plain_run, loop_run])
-def test_what_was_kept_is_what_reading_gives(tmp_path: Path, make: Callable[..., object]) -> None:
+def test_what_was_kept_is_what_reading_gives(tmp_path: Path, make: Callable[..., Any]) -> None:
     folder = make(tmp_path).folder
     read, overview = follow(folder)
     saved(folder)
