@@ -34,6 +34,7 @@ class PresetArguments(BudgetArguments):
     judge: list[str]
     user: str | None
     embedding: str | None
+    vary: str | None
     name: str | None
     queue: bool
 
@@ -64,6 +65,8 @@ def add_preset_arguments(parser: argparse.ArgumentParser) -> None:
                      help="model for the role judge; a second one grades too and decides nothing")  # fmt: skip
     how.add_argument("--user", metavar="NAME", help="model for the role user, which plays a simulated user")
     how.add_argument("--embedding", metavar="NAME", help="model for the role embedding")
+    how.add_argument("--vary", metavar="FIELD=A,B",
+                     help="versions of a text, each in a file, side by side: prompt=a.txt,b.txt")  # fmt: skip
     how.add_argument("--name", metavar="TEXT", help="name of the run")
     how.add_argument("--queue", action="store_true", help="play in the background, after what is queued already")
     add_budget_arguments(parser)
@@ -104,9 +107,23 @@ def preset_of(args: PresetArguments) -> Preset:
         base,
         **changed,
         roles=base.roles | roles,
-        options=base.options | dict(_option(text) for text in args.option),
+        options=base.options | dict(_option(text) for text in args.option) | _variation(args.vary),
         budget=budget_of(args, base.budget),
     )
+
+
+def _variation(text: str | None) -> dict[str, Any]:
+    """Return the option that `--vary` stands for.
+
+    Raises:
+        UsageError: it is not of the form FIELD=FILE,FILE.
+    """
+    if text is None:
+        return {}
+    field, equals, files = text.partition("=")
+    if not equals or not split([files]):
+        raise UsageError(f"does not say what is varied: {text!r}", where="--vary", hint="Write prompt=a.txt,b.txt.")
+    return {"vary": {field.strip(): list(split([files]))}}
 
 
 def _suites(args: PresetArguments, base: Preset) -> dict[str, tuple[str, ...]]:

@@ -27,6 +27,8 @@ _SAID = {
     "tool": PassageKind.RESULT,
 }
 EMBEDDED = "answer embedded"
+SIMULATED_USER = "user"
+"""Role of a model that plays the user: what it is asked is the same conversation, seen from the other side."""
 _RESENT = ("system", "prompt")
 """Roles of what every request begins with anew: instructions, and the pieces of a prompt that is one text."""
 _WRITTEN = {"reasoning": PassageKind.REASONING, "tool": PassageKind.CALL}
@@ -94,6 +96,8 @@ class Conversation:
         self._called: dict[str, str] = {}
         """Functions by id of the call."""
         self._sent_messages: set[tuple[str, NormalizedMessage]] = set()
+        self._user_words: set[str] = set()
+        """What a simulated user wrote."""
         self._own_words: set[tuple[str, tuple[tuple[str, str], ...]]] = set()
 
     def apply(self, record: AnyRecord) -> None:
@@ -165,6 +169,8 @@ class Conversation:
         for index, message in enumerate(read):
             if message.role == "assistant" and message.words in self._own_words:
                 continue
+            if self._is_of_simulated_user(message, role):
+                continue
             is_old = index < max(replies, default=0) or (message.role in _RESENT and len(self._answered) > 0)
             if is_old and (role, message) in self._sent_messages:
                 continue
@@ -173,8 +179,16 @@ class Conversation:
                 if not is_returned(passage, self.passages):
                     self._append(replace(passage, repeats=is_echo(passage, self.passages)))
 
+    def _is_of_simulated_user(self, message: NormalizedMessage, role: str) -> bool:
+        """Whether a message is shown as the reply of a model that plays the user, or is what that model is shown."""
+        if role == SIMULATED_USER:
+            return message.role != "system"
+        return message.role == "user" and message.text in self._user_words
+
     def _show_reply(self, record: Asked) -> None:
         reply = record.reply
+        if record.role == SIMULATED_USER:
+            self._user_words.add((reply.content or "").strip())
         self._own_words.add(normalized_reply(reply).words)
         passages: list[Passage] = []
         if reply.reasoning:

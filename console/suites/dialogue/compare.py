@@ -28,7 +28,7 @@ def compare(script: Script, value: Any, verdict: Verdict) -> Comparison:
         pair for number, findings in enumerate(by_turn) for finding in findings for pair in _pairs(finding, number)
     )
     marks = tuple(_mark(findings) for findings in by_turn) if len(by_turn) > 1 else ()
-    return Comparison(_sentence(verdict), pairs, verdict.reason or "", turns=marks)
+    return Comparison(_sentence(verdict), pairs, turns=marks)
 
 
 def _sentence(verdict: Verdict) -> str:

@@ -1,23 +1,46 @@
-"""Playing a case: its turns in order, tools answered from what the row holds, the judge where a check needs one."""
+"""Playing a case: its turns in order, tools answered from what the row holds, the judge where a check needs one.
 
+A row without any canned result is about the calls alone: they end their turn, as there is nothing to answer them with.
+"""
+
+from collections.abc import Sequence
 from typing import Any
 
 import msgspec
 
-from console.core.chat import Message
-from console.suites.dialogue.answer import Output, PlayedCall, PlayedTurn
+from console.core.chat import Message, Reply, ToolCall
+from console.suites.dialogue.answer import Judgement, Output, PlayedCall, PlayedTurn
+from console.suites.dialogue.canned_results import answer_call
+from console.suites.dialogue.checks import judged_in, own_rubric, read_checks
+from console.suites.dialogue.judge import Judge
+from console.suites.dialogue.row import Rubric, SimulatedUser
 from console.suites.dialogue.script import Script
-from console.suites.dialogue.scripted_answers import scripted_answers_for
+from console.suites.dialogue.scripted_answers import right_texts, scripted_answers_for
+from console.suites.dialogue.simulated_user import next_message
 from console.suites.stage import Stage
+
+UNKNOWN_RESULT = "no_result"
+"""Kind of the note on a call for which the row holds no result."""
+STOPPED = "user_stopped"
+"""Kind of the note on why the simulated user ended the conversation."""
 
 
 class Player:
     """One conversation."""
 
-    def __init__(self, script: Script, stage: Stage) -> None:
-        """Prepare to play a script."""
-        self._script, self._stage = script, stage
+    def __init__(self, script: Script, stage: Stage, *, max_steps: int, has_second_judge: bool) -> None:
+        """Prepare to play a script.
+
+        Args:
+            script: what is played.
+            stage: through which everything is asked.
+            max_steps: replies of the model in one turn.
+            has_second_judge: whether a second judge grades too.
+        """
+        self._script, self._stage, self._max_steps = script, stage, max_steps
+        self._judge = Judge(stage, has_second=has_second_judge)
         self._messages: list[Message] = []
+        self._turns: list[PlayedTurn] = []
 
     async def play(self) -> dict[str, Any]:
         """Play to the end and return the output as JSON values.
@@ -25,20 +48,63 @@ class Player:
         Raises:
             Fault: a model could not be reached; the conversation can be taken up again.
         """
-        if self._script.system:
-            self._messages.append({"role": "system", "content": self._script.system})
-        self._messages += self._script.messages
-        turns = [await self._play_turn(number, turn.user) for number, turn in enumerate(self._script.turns)]
-        return msgspec.to_builtins(Output(turns))
+        script, stopped = self._script, ""
+        if script.system:
+            self._messages.append({"role": "system", "content": script.system})
+        self._messages += script.messages
+        if script.user is not None:
+            stopped = await self._play_with(script.user)
+        for number, turn in enumerate(script.turns):
+            played = await self._play_turn(number, turn.user)
+            judged = await self._judged(turn.expect, [*self._turns, played])
+            self._turns.append(msgspec.structs.replace(played, judged=judged))
+        at_end = await self._judged(script.expect, self._turns) if self._turns else []
+        return msgspec.to_builtins(Output(self._turns, at_end, stopped))
+
+    async def _play_with(self, user: SimulatedUser) -> str:
+        """Let a simulated user lead; return why it stopped."""
+        while True:
+            message = await next_message(self._script, user, self._stage, self._turns)
+            if message.stopped:
+                data = {"goal": user.goal, "why": message.stopped}
+                self._stage.note(STOPPED, data, turn=max(len(self._turns) - 1, 0))
+                return message.stopped
+            self._turns.append(await self._play_turn(len(self._turns), message.text))
 
     async def _play_turn(self, number: int, user: str) -> PlayedTurn:
+        """Ask until the model answers without a call, or may not go on."""
         self._messages.append({"role": "user", "content": user})
-        reply = await self._stage.ask(
+        calls: list[PlayedCall] = []
+        for step in range(self._max_steps):
+            reply = await self._ask(number, step)
+            self._messages.append(reply.message())
+            calls += [PlayedCall(call.name, call.arguments) for call in reply.tool_calls]
+            self._answer_calls(reply.tool_calls, number, step)
+            if not reply.tool_calls or not self._script.tool_results or step == self._max_steps - 1:
+                return PlayedTurn(reply.content or "", user, calls)
+        raise AssertionError("a turn has at least one step")
+
+    async def _ask(self, number: int, step: int) -> Reply:
+        return await self._stage.ask(
             self._messages,
             tools=self._script.tools,
             turn=number,
-            scripted=lambda: scripted_answers_for(self._script, number, 0),
+            step=step,
+            scripted=lambda: scripted_answers_for(self._script, number, step),
         )
-        self._messages.append(reply.message())
-        calls = [PlayedCall(call.name, call.arguments) for call in reply.tool_calls]
-        return PlayedTurn(reply.content or "", user, calls)
+
+    def _answer_calls(self, calls: Sequence[ToolCall], number: int, step: int) -> None:
+        for call in calls:
+            answer = answer_call(PlayedCall(call.name, call.arguments), self._script.tool_results)
+            self._messages.append({"role": "tool", "tool_call_id": call.id, "content": answer.text})
+            if not answer.is_known and self._script.tool_results:
+                data = {"tool": call.name, "arguments": call.arguments, "result": answer.text}
+                self._stage.note(UNKNOWN_RESULT, data, turn=number, step=step)
+
+    async def _judged(self, expect: Sequence[dict[str, Any]], turns: Sequence[PlayedTurn]) -> list[Judgement]:
+        """Ask the judge for each check that needs it, in order."""
+        right = right_texts(self._script, len(turns) - 1)
+        return [
+            await self._judge.judge(own_rubric(check) or self._script.rubric or Rubric(), turns, right)
+            for check in judged_in(read_checks(expect))
+        ]

@@ -47,3 +47,14 @@ def script_of(case: Case) -> Script:
 def data_of(script: Script) -> dict[str, Any]:
     """Return a script as the data of a case."""
     return cast(dict[str, Any], msgspec.to_builtins(script))
+
+
+def expectations(script: Script) -> list[dict[str, Any]]:
+    """Return all checks of a script, those of its turns first."""
+    return [check for turn in script.turns for check in turn.expect] + script.expect
+
+
+def needs_judge(script: Script) -> bool:
+    """Whether a check of a script needs a judge."""
+    checks = expectations(script)
+    return any("judge" in part for check in checks for part in (check, *check.get("any", ())))

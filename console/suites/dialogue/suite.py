@@ -8,9 +8,11 @@ from msgspec.structs import replace
 
 from console.core.case import Case, Setting
 from console.core.comparison import Comparison
+from console.core.fault import UsageError
 from console.core.outcome import Verdict
 from console.suites.dialogue.dataset import Dataset
-from console.suites.dialogue.script import script_of
+from console.suites.dialogue.options import OPTIONS, read_options, settled_vary
+from console.suites.dialogue.script import Script, expectations, needs_judge, script_of
 from console.suites.modes import NATIVE
 from console.suites.suite import Category, Estimate, Mode, Option, Report, Result, SuiteEntry
 
@@ -35,12 +37,32 @@ class DialogueSuite:
     @property
     def options(self) -> tuple[Option, ...]:
         """What a run may set."""
-        return ()
+        return OPTIONS
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
-        """No other model takes part."""
-        del options
-        return ()
+        """A judge where a check needs one, a second one where it is named, a user where one is simulated.
+
+        Rows that cannot be read need nobody: what is wrong with them is said where they are read.
+        """
+        try:
+            scripts = self._scripts
+        except UsageError:
+            return ()
+        judges = ("judge",) if any(needs_judge(script) for script in scripts) else ()
+        second = ("second_judge",) if judges and options.get("second_judge_model") else ()
+        return (*judges, *second, *(("user",) if any(script.user for script in scripts) else ()))
+
+    def settle(self, options: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
+        """Check the options, read the versions of a text in, and keep the name of a second judge.
+
+        Raises:
+            UsageError: an option is wrong, a file cannot be read, or a second judge has nothing to judge.
+        """
+        read_options(options)
+        settled = {**options, "vary": settled_vary(options.get("vary"))}
+        if "second_judge" in roles:
+            settled["second_judge_model"] = roles["second_judge"]
+        return settled
 
     def modes(self) -> Sequence[Mode]:
         """Tools are always native: a row's checks are of calls, not of how they are written."""
@@ -55,22 +77,26 @@ class DialogueSuite:
 
     def cases(self, categories: Sequence[str], setting: Setting) -> Sequence[Case]:
         """All cases in the order of the rows."""
-        del categories, setting
-        return self.dataset.cases()
+        del categories
+        return self.dataset.cases(read_options(setting.options).variants)
 
     def estimate(self, case: Case, setting: Setting) -> Estimate:
-        """Expected calls and tokens of one case."""
-        del setting
+        """Expected calls and tokens of one case, and of the judges and the user beside them."""
         from console.suites.dialogue.estimate import estimate
 
-        return estimate(script_of(case))
+        return estimate(script_of(case), read_options(setting.options))
 
     async def play(self, case: Case, stage: "Stage", setting: Setting) -> Any:
         """Hold the conversation."""
-        del setting
         from console.suites.dialogue.play import Player
 
-        return await Player(script_of(case), stage).play()
+        options = read_options(setting.options)
+        player = Player(script_of(case), stage, max_steps=options.max_steps, has_second_judge=options.has_second_judge)
+        return await player.play()
+
+    def scores_slowly(self, case: Case) -> bool:
+        """Expressions and schemas may take up to their limits."""
+        return any(name in expect for expect in expectations(script_of(case)) for name in ("regex", "json", "any"))
 
     def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
         """Apply the checks."""
@@ -92,6 +118,10 @@ class DialogueSuite:
         from console.suites.dialogue.report import report
 
         return report(results)
+
+    @cached_property
+    def _scripts(self) -> list[Script]:
+        return [script_of(case) for case in self.dataset.cases()]
 
     @cached_property
     def dataset(self) -> Dataset:

@@ -12,13 +12,17 @@ from typing import Any, cast
 _VARIABLE = re.compile(r"\{\{([^\W\d][\w -]*)\}\}|\{([^\W\d][\w -]*)\}")
 
 
+JUDGED = frozenset({"conversation", "answer", "criteria"})
+"""What a judge's wording stands for with; there these are no columns."""
+
+
 def variables_in(value: Any) -> Iterator[str]:
     """Yield the names of the variables in a text, or in the texts of a list or table."""
     if isinstance(value, str):
         yield from (match[2] for match in _VARIABLE.finditer(value) if match[2])
     elif isinstance(value, dict):
-        for part in cast(dict[str, Any], value).values():
-            yield from variables_in(part)
+        for key, part in cast(dict[str, Any], value).items():
+            yield from (name for name in variables_in(part) if key != "wording" or name not in JUDGED)
     elif isinstance(value, list):
         for part in cast(list[Any], value):
             yield from variables_in(part)
@@ -32,10 +36,16 @@ def fill(value: Any, columns: Mapping[str, Any]) -> Any:
     if isinstance(value, str):
         return _fill_text(value, columns)
     if isinstance(value, dict):
-        return {key: fill(part, columns) for key, part in cast(dict[str, Any], value).items()}
+        return {key: _fill_part(key, part, columns) for key, part in cast(dict[str, Any], value).items()}
     if isinstance(value, list):
         return [fill(part, columns) for part in cast(list[Any], value)]
     return value
+
+
+def _fill_part(key: str, part: Any, columns: Mapping[str, Any]) -> Any:
+    if key == "wording":
+        columns = {name: value for name, value in columns.items() if name not in JUDGED}
+    return fill(part, columns)
 
 
 def _fill_text(text: str, columns: Mapping[str, Any]) -> Any:

@@ -24,6 +24,9 @@ FIRST_TOKEN = 0.3
 """Share of a call's time before its first token, where nobody has measured it."""
 _SESSION_BYTES = 1 << 20
 
+_ROLE_STATES = {"judge": "judging", "user": "user writing"}
+"""What a conversation does while a role other than the model is asked."""
+
 
 @dataclass(slots=True)
 class Call:
@@ -265,7 +268,7 @@ class Replay(RunFeed):
     def _show_status(self, changes: Changes) -> None:
         activities: list[Activity] = []
         for call in self._calls.values():
-            word = {"judge": "judging"}.get(call.asked.role, "streaming" if call.streamed else "asking")
+            word = _ROLE_STATES.get(call.asked.role, "streaming" if call.streamed else "asking")
             activities.append(Activity(call.asked.key, word, self.timeline.epoch_at(call.sent_s)))
         if self._next < len(self.timeline):
             state = "paused" if self._paused else "running"

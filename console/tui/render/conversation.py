@@ -6,7 +6,7 @@ from textual.content import Content
 
 from console.core.outcome import Outcome
 from console.insight import number_format
-from console.insight.conversation import Conversation
+from console.insight.conversation import SIMULATED_USER, Conversation
 from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import hint, reason_words
 from console.insight.rollout import PREPARED, Rollout
@@ -21,6 +21,7 @@ LONG_LINES = 6
 NAME_WIDTH = 18
 """Cells of the widest argument name that values are aligned behind."""
 BAR_WIDTH = 10
+_JUDGES = ("judge", "second_judge")
 
 
 def passage_block(passage: Passage, key: str, *, gap: bool = True) -> Block:
@@ -28,13 +29,24 @@ def passage_block(passage: Passage, key: str, *, gap: bool = True) -> Block:
     return _DRAWN[passage.kind](passage, key, gap)
 
 
+_ROLE_WORDS = {
+    ("judge", True): "judge",
+    ("judge", False): "judge is asked",
+    ("second_judge", True): "second judge",
+    ("second_judge", False): "second judge is asked",
+    (SIMULATED_USER, True): "user",
+    (SIMULATED_USER, False): "the user is told",
+}
+"""Who speaks, by role and whether it is a reply, where that is not the model or its user."""
+
+
 def _plain(passage: Passage, key: str, gap: bool) -> Block:
-    word = "judge is asked" if passage.role == "judge" and passage.kind is not PassageKind.ASSISTANT else ""
-    word = word or ("judge" if passage.role == "judge" else passage.kind.value)
+    is_reply = passage.kind is PassageKind.ASSISTANT
+    word = _ROLE_WORDS.get((passage.role, is_reply), passage.kind.value)
     word = "told what it printed" if passage.repeats else word
-    is_user = passage.kind is PassageKind.USER
+    is_user = passage.kind is PassageKind.USER or (passage.role == SIMULATED_USER and is_reply)
     style = "bold" if is_user else "bold $live" if passage.kind is PassageKind.ASSISTANT else f"bold {MUTED}"
-    folded = passage.kind is PassageKind.SYSTEM or (passage.role == "judge" and is_user)
+    folded = passage.kind is PassageKind.SYSTEM or (passage.role in _JUDGES and is_user)
     block = Block(key, Content.styled(word, style), _aside(passage), passage.text, gap=gap)
     block.folded = passage.repeats or (folded and passage.text.count("\n") >= LONG_LINES // 2)
     if not passage.text and not passage.streaming:
@@ -97,9 +109,11 @@ def score_line(name: str, value: float | None, threshold: float | None) -> Conte
     parts = label.append_text(number_format.number(value).rjust(5), "bold").append("  ").append_text(drawn, "$live")
     if threshold is None:
         return parts
+    limit = number_format.number(threshold)
+    if value == threshold:  # whether that is enough, suites see differently
+        return parts.append_text(f"  exactly {limit}", MUTED)
     over = value > threshold
-    words = f"  over {number_format.number(threshold)}" if over else f"  not over {number_format.number(threshold)}"
-    return parts.append_text(words, MUTED if over else "$fail")
+    return parts.append_text(f"  over {limit}" if over else f"  not over {limit}", MUTED if over else "$fail")
 
 
 _NOTE_WORDS = {"running code": "what was executed"}

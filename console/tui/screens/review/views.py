@@ -15,7 +15,7 @@ from console.core.comparison import Comparison, Mark, Pair
 from console.core.outcome import Outcome
 from console.core.run import ModelFacts
 from console.insight import number_format
-from console.insight.conversation import Conversation, Exchange
+from console.insight.conversation import SIMULATED_USER, Conversation, Exchange
 from console.insight.judging import Judging, judging_lines
 from console.insight.passage import Passage, PassageKind, show_json, show_json_lines
 from console.insight.rollout import Rollout
@@ -239,12 +239,16 @@ def _wrong(words: str) -> Content:
     return Content.assemble((f"{words} ", MUTED), (SYMBOLS.failed, "$fail"))
 
 
+_USER_WORDS = ((PassageKind.USER, "model"), (PassageKind.ASSISTANT, SIMULATED_USER))
+"""What a user says: in a request to the model, or as the reply of the model that plays it."""
+
+
 def _asked(passages: Sequence[Passage], turn: int) -> list[Content]:
     """Return what the user said in a turn, on one line."""
     texts = [
         passage.text
         for passage in passages
-        if passage.kind is PassageKind.USER and passage.turn == turn and not passage.step and passage.role == "model"
+        if passage.turn == turn and not passage.step and (passage.kind, passage.role) in _USER_WORDS
     ]
     return [Content.styled("user  ", MUTED).append(one_line(texts[-1], _QUERY_WIDTH))] if texts else []
 
@@ -332,7 +336,7 @@ def score_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
     blocks += [
         passage_block(passage, f"score {place}", gap=passage.kind is not PassageKind.SCORE)
         for place, passage in enumerate(conversation.passages)
-        if passage.kind in judged or passage.role == "judge"
+        if passage.kind in judged or passage.role in ("judge", "second_judge")
     ]
     return blocks
 
