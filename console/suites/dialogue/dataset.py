@@ -33,6 +33,8 @@ _TEXTS = ("id", "category", "cluster", "prompt", "system")
 _MERGED = ("judge", "user")
 """Tables of which a row may give a part, while the defaults give the rest."""
 _TOP = frozenset({"format", "title", "origin", "comparable", "source", "demo", "defaults", "columns"})
+_SETTINGS = ("scale", "threshold", "wording")
+"""What a `judge` says besides the rubric."""
 _ALIKE = 0.8
 """From which likeness on a column is taken for a misspelt field."""
 _TITLE = 200
@@ -242,9 +244,7 @@ class CaseBuilder:
             filled = fill(value, columns) if variables else value
             merged[name] = filled if isinstance(filled, str) or name not in _TEXTS else json.dumps(filled)
         for name, value in own.items():
-            default = merged.get(name)
-            is_part = name in _MERGED and isinstance(default, dict) and isinstance(value, dict)
-            merged[name] = {**cast(dict[str, Any], default), **cast(dict[str, Any], value)} if is_part else value
+            merged[name] = _merged(merged[name], value) if name in merged and name in _MERGED else value
         return merged
 
     def _case(self, raw: RawRow, own: Mapping[str, Any], columns: Mapping[str, Any], variant: str) -> Case:
@@ -253,8 +253,9 @@ class CaseBuilder:
         if not isinstance(checks, list):
             checks = [checks]
         expect = cast(list[Any], checks) + [{name: merged.pop(name)} for name in SHORTHANDS if name in merged]
+        settings = _judge_settings(merged)
         row = convert({**merged, "expect": []}, Row, "")
-        script = _script(row, expect, columns, variant)
+        script = _script(row, _with_settings(expect, settings), settings, columns, variant)
         case_id = self._id(raw, row, variant)
         title = script.turns[0].user if script.turns else script.user.goal if script.user else ""
         return Case(
@@ -279,7 +280,50 @@ class CaseBuilder:
         return case_id
 
 
-def _script(row: Row, expect: list[Any], columns: Mapping[str, Any], variant: str) -> Script:
+def _merged(default: Any, value: Any) -> Any:
+    """Return a table of a row over that of the defaults; a rubric of the row takes the place of theirs altogether."""
+    if not isinstance(default, dict):
+        return value
+    own = {"rubric": value} if isinstance(value, str) else value
+    if not isinstance(own, dict):
+        return cast(object, own)
+    kept = cast(dict[str, Any], default)
+    if "rubric" in own or "criteria" in own:
+        kept = {name: part for name, part in kept.items() if name not in ("rubric", "criteria")}
+    return {**kept, **cast(dict[str, Any], own)}
+
+
+def _judge_settings(merged: dict[str, Any]) -> dict[str, Any]:
+    """Return what a row's `judge` says besides the rubric; a `judge` of nothing but that is taken out."""
+    judge = merged.get("judge")
+    if not isinstance(judge, dict):
+        return {}
+    table = cast(dict[str, Any], judge)
+    if not table.get("rubric") and not table.get("criteria") and set(table) <= set(_SETTINGS):
+        del merged["judge"]
+    return {name: table[name] for name in _SETTINGS if name in table}
+
+
+def _with_settings(expect: Sequence[Any], settings: Mapping[str, Any]) -> list[Any]:
+    """Return checks whose own rubrics have the scale, threshold and wording of the row where they say none."""
+    return [_check_with_settings(check, settings) for check in expect] if settings else list(expect)
+
+
+def _check_with_settings(check: Any, settings: Mapping[str, Any]) -> Any:
+    if not isinstance(check, dict):
+        return check
+    fields = cast(dict[str, Any], check)
+    judge, parts = fields.get("judge"), fields.get("any")
+    if isinstance(parts, list):
+        return {**fields, "any": _with_settings(cast(list[Any], parts), settings)}
+    if isinstance(judge, str):
+        return {**fields, "judge": {**settings, "rubric": judge}}
+    return {**fields, "judge": {**settings, **cast(dict[str, Any], judge)}} if isinstance(judge, dict) else fields
+
+
+def _script(
+    row: Row, expect: list[Any], settings: Mapping[str, Any], columns: Mapping[str, Any], variant: str
+) -> Script:
     """Return a row as it is played, with everything in it checked."""
     tools = [wire_tool(tool, f"tools[{number}]") for number, tool in enumerate(row.tools)]
     names = tool_names(tools)
@@ -293,7 +337,7 @@ def _script(row: Row, expect: list[Any], columns: Mapping[str, Any], variant: st
     rubric = Rubric(rubric=row.judge) if isinstance(row.judge, str) else row.judge
     if rubric is not None:
         verify_rubric(rubric, "judge")
-    messages, turns = _opening(row)
+    messages, turns = _opening(row, settings)
     kinds = [_check(value, f"expect[{number}]", names, rubric) for number, value in enumerate(expect)]
     for place, turn in enumerate(turns):
         kinds += [
@@ -323,7 +367,7 @@ def _tool_hint(name: str, names: Sequence[str]) -> str:
     return did_you_mean(name, names) if names else "Describe it under `tools`."
 
 
-def _opening(row: Row) -> tuple[list[Any], list[Turn]]:
+def _opening(row: Row, settings: Mapping[str, Any]) -> tuple[list[Any], list[Turn]]:
     """Return the chat before the first turn, and the scripted turns."""
     openings = [name for name in OPENINGS if getattr(row, name)]
     if len(openings) != 1:
@@ -335,7 +379,7 @@ def _opening(row: Row) -> tuple[list[Any], list[Turn]]:
         return [], [Turn(row.prompt)]
     if row.turns:
         scripted = [ScriptedTurn(turn) if isinstance(turn, str) else turn for turn in row.turns]
-        return [], [Turn(turn.user, turn.expect) for turn in scripted]
+        return [], [Turn(turn.user, _with_settings(turn.expect, settings)) for turn in scripted]
     *before, last = row.messages
     if last.role != "user" or not last.content:
         raise BadForm("messages", "must end with a message of the user", "The model is asked to answer the last one.")
