@@ -3,7 +3,7 @@
 import difflib
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, cast
@@ -37,6 +37,8 @@ _SETTINGS = ("scale", "threshold", "wording")
 """What a `judge` says besides the rubric."""
 _ALIKE = 0.8
 """From which likeness on a column is taken for a misspelt field."""
+VARIANT_MARK = "@"
+"""In an id: between the name of the row and that of the version."""
 _TITLE = 200
 _LONGEST_ID = 200
 """Characters of an id."""
@@ -49,6 +51,12 @@ class Variants(msgspec.Struct, frozen=True):
     """`prompt` or `system`."""
     texts: dict[str, str]
     """The templates by the name of the version."""
+
+
+def split_variant(case_id: str, names: Collection[str]) -> tuple[str, str]:
+    """Return the name of the row and of the version in a case's id; no version where it ends with none of them."""
+    row, _, name = case_id.rpartition(VARIANT_MARK)
+    return (row, name) if row and name in names else (case_id, "")
 
 
 class Dataset:
@@ -273,7 +281,7 @@ class CaseBuilder:
         name = self._row_name(raw, row)
         if len(name) > _LONGEST_ID:
             raise BadForm("id", f"is longer than {_LONGEST_ID} characters")
-        case_id = f"{name}@{variant}" if variant else name
+        case_id = f"{name}{VARIANT_MARK}{variant}" if variant else name
         if case_id in self._places:
             raise BadForm("id", f"{shown(name)} is the id of {self._places[case_id]} already", "Give each row its own.")
         self._places[case_id] = raw.place

@@ -21,6 +21,8 @@ from console.suites.dialogue.template import fill
 from console.suites.stage import SECOND_JUDGE, SECOND_PREFIX, Stage
 
 JUDGE = "judge"
+GRADED = "graded"
+"""Kind of the note with a judge's words on each criterion."""
 TRIES = 2
 """How often a judge is asked before a check is left open."""
 WORDING = """\
@@ -101,6 +103,9 @@ class Judge:
         for criterion in criteria_of(rubric):
             limit = limit_of(criterion, rubric)
             self._stage.score(f"{prefix}{criterion.name}", by_name.get(criterion.name), threshold=limit, turn=turn)
+        reasons = {grade.name: grade.why for grade in grades if grade.why}
+        if reasons:
+            self._stage.note(GRADED, {"judge": role, "why": reasons}, turn=turn)
 
 
 async def _together(asked: Sequence[Any]) -> list[tuple[list[Grade], str]]:

@@ -114,10 +114,9 @@ class DialogueSuite:
 
     def report(self, results: Sequence[Result], setting: Setting) -> Report:
         """Aggregate."""
-        del setting
         from console.suites.dialogue.report import report
 
-        return report(results)
+        return report(results, read_options(setting.options).variants)
 
     @cached_property
     def _scripts(self) -> list[Script]:

@@ -98,13 +98,18 @@ def _score(passage: Passage, key: str, gap: bool) -> Block:
     return Block(key, score_line(passage.head, passage.value, passage.threshold), gap=False, folded=False)
 
 
+_SCALES = (1.0, 5.0, 10.0, 100.0)
+"""Ends of the usual scales: a bar is drawn on the smallest that score and threshold are on."""
+
+
 def score_line(name: str, value: float | None, threshold: float | None) -> Content:
     """Return one score with its bar and how it stands to its threshold."""
     label = one_line(name, 24, MUTED)
     label = label.pad_right(max(12 - label.cell_length, 1))
     if value is None:
         return label.append_text("could not be determined", "$undecided")
-    top = 100.0 if max(value, threshold or 0) > 1 else 1.0
+    most = max(value, threshold or 0.0)
+    top = next((top for top in _SCALES if most <= top), most)
     drawn = bar(value / top, BAR_WIDTH).ljust(BAR_WIDTH, "." if SYMBOLS.is_ascii else "·")
     parts = label.append_text(number_format.number(value).rjust(5), "bold").append("  ").append_text(drawn, "$live")
     if threshold is None:

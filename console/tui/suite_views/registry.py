@@ -101,6 +101,7 @@ _OWN = {
     "aidanbench": "console.tui.suite_views.aidanbench:AidanBenchView",
     "bfcl": "console.tui.suite_views.bfcl:BfclView",
     "cavebench": "console.tui.suite_views.cavebench:CaveBenchView",
+    "dialogue": "console.tui.suite_views.dialogue:DialogueView",
 }
 STANDARD = SuiteView()
 """The view of a suite that shows nothing in its own way."""

@@ -61,7 +61,9 @@ MUTED = "$muted"
 # Tools, truth ---------------------------------------------------------------------------------------------------------
 
 
-_TRUTHS = ("ground_truth", "possible_answer", "expected", "answer", "target", "conversation")
+_TRUTHS = (
+    "ground_truth", "possible_answer", "expected", "answer", "target", "conversation", "expect", "turns", "rubric",
+)  # fmt: skip
 """Members of a case's data that hold what is expected, by suites that are known."""
 _DOCS = ("function", "tools")
 """Members of a case's data that hold function documents which were not sent as tools."""

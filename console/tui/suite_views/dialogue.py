@@ -1,0 +1,246 @@
+"""What only the dialogue format shows: checks turn by turn in the transcript, simulated users, versions of a prompt."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Any, cast
+
+from textual.content import Content
+
+from console.core.comparison import Comparison, Mark, Pair
+from console.insight import number_format
+from console.insight.conversation import SIMULATED_USER
+from console.insight.passage import Passage, PassageKind
+from console.insight.rollout import Rollout
+from console.suites.suite import Metric, Report
+from console.tui.render import lines
+from console.tui.render.conversation import passage_block
+from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
+from console.tui.sanitize import one_line
+from console.tui.suite_views.suite_view import CaseView, DrawContext, NoteBlock, ReviewedCase, SuiteView
+from console.tui.widgets.block import Block
+
+MUTED = "$muted"
+VARIANT_MARK = "@"
+"""In a case's id: between the row and the version of the prompt."""
+_JUDGES = ("judge", "second_judge")
+_WIDEST_NAME = 24
+_SHOWN = 2000
+"""Characters of a check's two sides on its line."""
+
+
+def _graded(passage: Passage, key: str, gap: bool) -> Block:
+    """Draw a judge's words, a line for each criterion."""
+    words = _table(_table(passage.data).get("why"))
+    names = [one_line(name, _WIDEST_NAME, MUTED) for name in words]
+    width = max((name.cell_length for name in names), default=0)
+    body = tuple(
+        name.pad_right(width - name.cell_length + 2).append(one_line(str(why), _SHOWN))
+        for name, why in zip(names, words.values(), strict=True)
+    )
+    return Block(key, body=body, gap=gap)
+
+
+def _stopped(passage: Passage, key: str, gap: bool) -> Block:
+    """Draw why a simulated user ended the conversation."""
+    data = _table(passage.data)
+    title = Content.assemble(("the user stops  ", MUTED), one_line(str(data.get("why", "")), 300))
+    return Block(key, title, body=(_goal_line(str(data.get("goal", ""))),), gap=gap)
+
+
+def _no_result(passage: Passage, key: str, gap: bool) -> Block:
+    """Draw a call for which the row holds no result."""
+    data = _table(passage.data)
+    call = one_line(f"{data.get('tool', '')}({data.get('arguments', '')})", 300)
+    return Block(key, Content.assemble(("the row holds no result for  ", "$undecided"), call), gap=gap)
+
+
+NOTES: Mapping[str, NoteBlock] = MappingProxyType(
+    {"graded": _graded, "user_stopped": _stopped, "no_result": _no_result}
+)
+
+
+def _table(value: Any) -> dict[str, Any]:
+    return cast(dict[str, Any], value) if isinstance(value, dict) else {}
+
+
+def _goal_line(goal: str) -> Content:
+    return Content.assemble(("goal  ", MUTED), one_line(goal, _SHOWN))
+
+
+# Transcript ----------------------------------------------------------------------------------------------------------
+
+
+def talk_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
+    """Return the whole conversation, under each turn what its checks found."""
+    blocks: list[Block] = []
+    turn, pairs = 0, _pairs_by_turn(case.comparison)
+    for place, passage in enumerate(case.conversation.passages):
+        if passage.kind is PassageKind.VERDICT:
+            for number in sorted(pairs):
+                blocks.append(check_block(number, pairs.pop(number), context.width))
+        elif _opens_turn(passage) and passage.turn > turn:
+            if turn in pairs:
+                blocks.append(check_block(turn, pairs.pop(turn), context.width))
+            turn = passage.turn
+        block = passage_block(passage, f"talk {place}")
+        block.folded = block.folded or (passage.role in _JUDGES and passage.kind is PassageKind.ASSISTANT)
+        blocks.append(block)
+    return blocks
+
+
+def _opens_turn(passage: Passage) -> bool:
+    is_simulated = passage.kind is PassageKind.ASSISTANT and passage.role == SIMULATED_USER
+    return is_simulated or (passage.kind is PassageKind.USER and passage.role == "model")
+
+
+def _pairs_by_turn(comparison: Comparison | None) -> dict[int, list[Pair]]:
+    pairs: dict[int, list[Pair]] = {}
+    for pair in comparison.pairs if comparison is not None else ():
+        pairs.setdefault(pair.turn, []).append(pair)
+    return pairs
+
+
+def check_block(turn: int, pairs: Sequence[Pair], width: int) -> Block:
+    """Return what the checks of a turn found, a line or two for each."""
+    held = sum(pair.mark in (Mark.SAME, Mark.OMITTED) for pair in pairs)
+    style = "$pass" if held == len(pairs) else "$fail"
+    title = Content.assemble(("checks  ", f"bold {MUTED}"), (f"{held} of {len(pairs)}", style))
+    body = tuple(line for pair in pairs for line in _check_lines(pair, width))
+    return Block(f"checks {turn}", title, body=body)
+
+
+def _check_lines(pair: Pair, width: int) -> Iterator[Content]:
+    mark, style = _SIGNS.get(pair.mark, (SYMBOLS.failed, "$fail"))
+    room = max(width - 6, 20)
+    yield Content.assemble((f"{mark} ", style), one_line(pair.expected or "not expected", room))
+    if pair.mark is Mark.SAME and pair.kind != "judge":
+        return
+    wrong = [row for row in pair.rows if row.mark not in (Mark.SAME, Mark.OMITTED)]
+    for row in wrong:
+        values = f"{row.name}: {' | '.join(row.expected) or 'nothing'}, not {row.actual or 'there'}"
+        yield Content("    ").append(one_line(values, room, MUTED))
+    if not wrong:
+        yield Content("    ").append(one_line(pair.note or pair.actual, room, MUTED))
+
+
+_SIGNS = {
+    Mark.SAME: (SYMBOLS.passed, "$pass"),
+    Mark.OMITTED: (SYMBOLS.passed, "$pass"),
+    Mark.MISSING: (SYMBOLS.undecided, "$undecided"),
+}
+
+
+# Difference ----------------------------------------------------------------------------------------------------------
+
+
+def _with_user(difference: CaseView) -> CaseView:
+    """Return the view of the difference with the simulated user's goal, and why it stopped, above it."""
+
+    def draw(case: ReviewedCase, context: DrawContext) -> list[Block]:
+        return [*user_blocks(case), *difference.draw(case, context)]
+
+    return replace(difference, draw=draw)
+
+
+def user_blocks(case: ReviewedCase) -> list[Block]:
+    """Return who the simulated user is; nothing where the user is scripted."""
+    data = case.conversation.case.data if case.conversation.case is not None else {}
+    user, stopped = _table(data.get("user")), _table(case.conversation.output).get("stopped")
+    if not user:
+        return []
+    body = [_goal_line(str(user.get("goal", "")))]
+    if user.get("persona"):
+        body.append(Content.assemble(("is    ", MUTED), one_line(str(user["persona"]), _SHOWN)))
+    if stopped:
+        body.append(Content.assemble(("stops ", MUTED), one_line(str(stopped), 300)))
+    return [Block("user", Content.styled("simulated user", f"bold {MUTED}"), body=tuple(body))]
+
+
+# Versions ------------------------------------------------------------------------------------------------------------
+
+
+def _has_variants(rollout: Rollout) -> bool:
+    return VARIANT_MARK in rollout.key.case
+
+
+def variant_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
+    """Return the numbers of each version of the prompt, and the rows with all their versions side by side."""
+    report = context.report()
+    if isinstance(report, str):
+        return [Block("why", one_line(report, 400, "$undecided"))]
+    names = _variants_of(report)
+    rows: dict[str, dict[str, list[Rollout]]] = {}
+    for rollout in context.rollouts():
+        row, _, name = rollout.key.case.rpartition(VARIANT_MARK)
+        if row and name in names:
+            rows.setdefault(row, {}).setdefault(name, []).append(rollout)
+    metrics = [metric for metric in report.metrics if _is_of_variants(metric, names)]
+    return [
+        Block("numbers", Content.styled("by version", f"bold {MUTED}"), body=tuple(map(_metric_line, metrics))),
+        Block(
+            "rows", Content.styled("row by row", f"bold {MUTED}"), body=tuple(_row_lines(rows, names, context.width))
+        ),
+    ]
+
+
+_OF_VARIANT = ": accuracy"
+_MINUS = " − "
+
+
+def _variants_of(report: Report) -> list[str]:
+    names = (metric.name.removesuffix(_OF_VARIANT) for metric in report.metrics if metric.name.endswith(_OF_VARIANT))
+    return list(names)
+
+
+def _is_of_variants(metric: Metric, names: Sequence[str]) -> bool:
+    return metric.name.endswith(_OF_VARIANT) or metric.name.partition(_MINUS)[0] in names
+
+
+def _metric_line(metric: Metric) -> Content:
+    name = lines.fit(one_line(metric.name, _WIDEST_NAME, MUTED), _WIDEST_NAME)
+    if metric.value is None:
+        return name.append_text("  —", MUTED)
+    line = name.append_text(f"{metric.value:+.1%}" if _MINUS in metric.name else f"{metric.value:.1%}", "bold")
+    if metric.low is not None and metric.high is not None:
+        line = line.append_text(f"   95% {metric.low:.1%} … {metric.high:.1%}", MUTED)
+    words = "   ".join(filter(None, (number_format.plural(metric.count, "rollout"), metric.note)))
+    return line.append_text(f"   {words}", MUTED)
+
+
+def _row_lines(
+    rows: Mapping[str, Mapping[str, Sequence[Rollout]]], names: Sequence[str], width: int
+) -> Iterator[Content]:
+    """Yield a heading and a line for each row, those first on which the versions differ."""
+    cell = max(8, *(min(len(name), _WIDEST_NAME) + 2 for name in names)) if names else 8
+    room = max(width - cell * len(names) - 4, 12)
+    heading = [lines.fit(one_line(name, cell - 1, f"bold {MUTED}"), cell) for name in names]
+    yield Content("").join([Content(" " * room), *heading])
+    for row, by_name in sorted(rows.items(), key=lambda item: len({_marks(item[1], name).plain for name in names}) < 2):
+        cells = [lines.fit(_marks(by_name, name), cell) for name in names]
+        yield Content("").join([lines.fit(one_line(row, room), room), *cells])
+
+
+def _marks(by_name: Mapping[str, Sequence[Rollout]], name: str) -> Content:
+    """Return a mark for each rollout of a row under a version."""
+    parts: list[Content | tuple[str, str]] = []
+    for rollout in by_name.get(name, ()):
+        outcome = rollout.outcome
+        style = MUTED if outcome is None else OUTCOME_STYLES[outcome]
+        parts.append((SYMBOLS.running if outcome is None else SYMBOLS.of(outcome), style))
+    return Content.assemble(*parts) if parts else Content.styled("—", MUTED)
+
+
+class DialogueView(SuiteView):
+    """Rows of somebody's own, judged by checks."""
+
+    note_blocks: Mapping[str, NoteBlock] = NOTES
+
+    def case_views(self, standard: Sequence[CaseView]) -> Sequence[CaseView]:
+        """Show checks in the transcript, the simulated user above the difference, and versions where there are any."""
+        own: dict[str, Callable[[CaseView], CaseView]] = {
+            "diff": _with_user,
+            "talk": lambda view: replace(view, draw=talk_blocks),
+        }
+        views = [own[view.id](view) if view.id in own else view for view in standard]
+        return [*views, CaseView("variants", "Versions", variant_blocks, exists_for=_has_variants)]
