@@ -61,9 +61,8 @@ def _variant_metrics(results: Sequence[Result], names: Sequence[str]) -> Iterabl
 
 def _difference(first: str, second: str, by_variant: Mapping[str, Sequence[Result]]) -> Metric:
     names = (first, second)
-    passed = {
-        name: {_place(result, names): result for result in by_variant[name] if _is_graded(result)} for name in names
-    }
+    graded = {name: [result for result in by_variant[name] if result.verdict.outcome.is_graded] for name in names}
+    passed = {name: {_place(result, names): result for result in graded[name]} for name in names}
     changes = [
         Observation(row, _passed(passed[second][row, rollout]) - _passed(result), result.category, result.cluster)
         for (row, rollout), result in passed[first].items()
@@ -86,10 +85,6 @@ def _difference(first: str, second: str, by_variant: Mapping[str, Sequence[Resul
 
 def _place(result: Result, names: Sequence[str]) -> tuple[str, int]:
     return split_variant(result.case_id, names)[0], result.rollout
-
-
-def _is_graded(result: Result) -> bool:
-    return result.verdict.outcome.is_graded
 
 
 def _passed(result: Result) -> float:

@@ -111,7 +111,7 @@ def check_block(turn: int, pairs: Sequence[Pair], width: int) -> Block:
 
 
 def _check_lines(pair: Pair, width: int) -> Iterator[Content]:
-    mark, style = _SIGNS.get(pair.mark, (SYMBOLS.failed, "$fail"))
+    mark, style = _sign(pair.mark)
     room = max(width - 6, 20)
     yield Content.assemble((f"{mark} ", style), one_line(pair.expected or "not expected", room))
     if pair.mark is Mark.SAME and pair.kind != "judge":
@@ -124,11 +124,10 @@ def _check_lines(pair: Pair, width: int) -> Iterator[Content]:
         yield Content("    ").append(one_line(pair.note or pair.actual, room, MUTED))
 
 
-_SIGNS = {
-    Mark.SAME: (SYMBOLS.passed, "$pass"),
-    Mark.OMITTED: (SYMBOLS.passed, "$pass"),
-    Mark.MISSING: (SYMBOLS.undecided, "$undecided"),
-}
+def _sign(mark: Mark) -> tuple[str, str]:
+    if mark in (Mark.SAME, Mark.OMITTED):
+        return SYMBOLS.passed, "$pass"
+    return (SYMBOLS.undecided, "$undecided") if mark is Mark.MISSING else (SYMBOLS.failed, "$fail")
 
 
 # Difference ----------------------------------------------------------------------------------------------------------
@@ -154,7 +153,7 @@ def user_blocks(case: ReviewedCase) -> list[Block]:
         body.append(Content.assemble(("is    ", MUTED), one_line(str(user["persona"]), _SHOWN)))
     if stopped:
         body.append(Content.assemble(("stops ", MUTED), one_line(str(stopped), 300)))
-    return [Block("user", Content.styled("simulated user", f"bold {MUTED}"), body=tuple(body))]
+    return [Block("user", _heading("simulated user"), body=tuple(body))]
 
 
 # Versions ------------------------------------------------------------------------------------------------------------
@@ -177,11 +176,13 @@ def variant_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
             rows.setdefault(row, {}).setdefault(name, []).append(rollout)
     metrics = [metric for metric in report.metrics if _is_of_variants(metric, names)]
     return [
-        Block("numbers", Content.styled("by version", f"bold {MUTED}"), body=tuple(map(_metric_line, metrics))),
-        Block(
-            "rows", Content.styled("row by row", f"bold {MUTED}"), body=tuple(_row_lines(rows, names, context.width))
-        ),
+        Block("numbers", _heading("by version"), body=tuple(map(_metric_line, metrics))),
+        Block("rows", _heading("row by row"), body=tuple(_row_lines(rows, names, context.width))),
     ]
+
+
+def _heading(words: str) -> Content:
+    return Content.styled(words, f"bold {MUTED}")
 
 
 _OF_VARIANT = ": accuracy"
