@@ -9,10 +9,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.row_suite import SETTING, cases_of, suite_in, write_folder
+from jsonschema import Draft202012Validator
+from support.row_suite import SETTING, ScriptedStage, cases_of, suite_in, write_folder
 
 from console.core.fault import UsageError
+from console.core.outcome import Outcome
 from console.suites.dialogue.dataset import KNOWN
+from console.suites.dialogue.row import CHECKS
+from console.suites.dialogue.schema import row_schema
 from console.suites.dialogue.script import script_of
 
 ROWS = [
@@ -190,3 +194,42 @@ def test_texts_come_through_a_table_as_they_are(
     (folder / "suite.toml").write_text('format = "dialogue"\n[defaults]\nequals = "x"\n')
     scripts = [script_of(case) for case in suite_in(folder).cases((), SETTING)]
     assert [(script.turns[0].user, script.system) for script in scripts] == [(r["prompt"], r["system"]) for r in rows]
+
+
+STARTER = Path(__file__).resolve().parents[2] / "data" / "dialogue-starter"
+
+
+def test_the_starter_has_every_kind_of_check_and_its_right_answers_pass() -> None:
+    suite = suite_in(STARTER)
+    cases = list(suite.cases((), SETTING))
+    assert len(cases) >= 24
+    text = json.dumps([case.data for case in cases])
+    assert [kind for kind in CHECKS if f'"{kind}":' not in text] == []
+    assert suite.roles({}) == ("judge", "user")
+
+
+@pytest.mark.parametrize("right", [True, False])
+async def test_simulated_models_answer_the_starter_right_and_wrong(right: bool) -> None:
+    suite = suite_in(STARTER)
+    outcomes = [
+        suite.score(case, await suite.play(case, ScriptedStage(right), SETTING), SETTING)
+        for case in suite.cases((), SETTING)
+    ]
+    assert {verdict.outcome for verdict in outcomes} == {Outcome.PASSED if right else Outcome.FAILED}
+
+
+def test_the_schema_accepts_the_starter_and_refuses_what_the_reader_refuses() -> None:
+    schema = row_schema()
+    Draft202012Validator.check_schema(schema)
+    validator = Draft202012Validator(schema)
+    for line in (STARTER / "cases.jsonl").read_text(encoding="utf-8").splitlines():
+        assert list(validator.iter_errors(json.loads(line))) == []
+    bad: list[dict[str, Any]] = [
+        {"prompt": 7},
+        {"expect": [{"equls": "x"}]},
+        {"expect": [{"equals": "x", "tolerance": 1}]},
+        {"turns": [{"user": "x", "expect": [{"number": []}]}]},
+        {"user": {"persona": "nobody"}},
+        {"choice": "AB"},
+    ]
+    assert [row for row in bad if validator.is_valid(row)] == []

@@ -28,7 +28,12 @@ from console.llm import simulated
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder, create_run
 
-LIMITS = {"bfcl-starter": 4, "aidan-starter": 2, "cave-starter": 1}
+SELECTED = {
+    "bfcl-starter": Selection(limit=4),
+    "aidan-starter": Selection(limit=2),
+    "cave-starter": Selection(limit=1),
+    "dialogue-starter": Selection(("visitors",), limit=2),
+}
 
 
 def play(folder: Path, suite: str, signals: list[Any] | None = None) -> int:
@@ -40,7 +45,7 @@ def play(folder: Path, suite: str, signals: list[Any] | None = None) -> int:
     try:
         if signals:
             arm(folder, *signals)
-        plan = Plan("sim/careful", suite, Selection(limit=LIMITS[suite]), concurrency=2, runs_path=folder.parent)
+        plan = Plan("sim/careful", suite, SELECTED[suite], concurrency=2, runs_path=folder.parent)
         ready = prepare(plan)
         run = RunFolder(folder) if folder.exists() else create_run(folder.parent, renamed(ready.manifest, folder.name))
         code = 0 if run_in_foreground(run, ready).closed.reason == "completed" else 1

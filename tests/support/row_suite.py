@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from console.core.case import Case, Setting
+from console.core.case import Case, Key, Setting
+from console.core.chat import Message, Reply, ScriptedAnswers, ToolCall, Utterance
 from console.core.comparison import Comparison
 from console.core.outcome import Verdict
 from console.suites.dialogue.suite import DialogueSuite
@@ -41,3 +42,34 @@ def judged(folder: Path, row: dict[str, Any], output: Any) -> tuple[Verdict, Com
     [case] = suite.cases((), SETTING)
     verdict = suite.score(case, output, SETTING)
     return verdict, suite.compare(case, output, verdict, SETTING)
+
+
+class ScriptedStage:
+    """A stage whose model gives the scripted right answers, or a wrong one wherever there is one."""
+
+    def __init__(self, right: bool) -> None:
+        self.key, self.right = Key("case"), right
+        self.notes: list[tuple[str, Any]] = []
+
+    async def ask(self, messages: Sequence[Message], **more: Any) -> Reply:
+        answers: ScriptedAnswers = more["scripted"]()
+        is_model = more.get("role", "model") == "model"
+        utterance = answers.wrong[0] if is_model and not self.right and answers.wrong else answers.right
+        if is_model and not self.right and utterance.calls:
+            utterance = Utterance("I would rather not.")
+        calls = tuple(ToolCall(f"c{n}", name, json.dumps(data)) for n, (name, data) in enumerate(utterance.calls))
+        return Reply(utterance.content, calls)
+
+    async def embed(self, texts: Sequence[str], *, role: str = "embedding") -> list[list[float]]:
+        raise AssertionError("nothing is embedded")
+
+    async def perform(self, kind: str, request: Any, action: Any) -> Any:
+        raise AssertionError("nothing else is done")
+
+    def output_of(self, case_id: str) -> Any:
+        raise AssertionError("nothing builds on another case")
+
+    def score(self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0) -> None: ...
+
+    def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:
+        self.notes.append((kind, data))
