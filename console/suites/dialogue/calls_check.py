@@ -20,26 +20,28 @@ def check_expected_calls(check: Calls, played: Sequence[PlayedCall], tools: Sequ
     """Compare the calls that were made with the expected ones, in any order."""
     truth = truth_of(check.calls)
     expected = ", ".join(next(iter(call)) for call in truth) or "no call"
-    unread = next((call for call in played if arguments_of(call) is None), None)
-    if unread is not None:
-        message = f"the arguments of {unread.name} are no JSON object"
-        return Finding(
-            "calls", False, expected, f"{unread.name}({unread.arguments})", "bad_arguments", message, unread.name
-        )
-    calls = [_decoded(call) for call in played]
-    actual = ", ".join(as_text(call) for call in calls)
+    arguments = [arguments_of(call) for call in played]
+    if None in arguments:
+        unread = played[arguments.index(None)]
+        message, actual = f"the arguments of {unread.name} are no JSON object", f"{unread.name}({unread.arguments})"
+        return Finding("calls", False, expected, actual, "bad_arguments", message, unread.name)
+    calls: list[Call] = [{call.name: cast(Any, values)} for call, values in zip(played, arguments, strict=True)]
     documents = documents_of(tools, truth)
-    pairing = Pairing(documents, _ANY_ORDER, underscored=False)
-    pairs = tuple(item.pair for item in pairing.pairs(calls, truth))
     refusal = check_calls(documents, calls, truth, _ANY_ORDER)
+    actual = ", ".join(as_text(call) for call in calls) if refusal else expected
+    pairing = Pairing(documents, _ANY_ORDER, underscored=False)
+
+    def lay_out() -> list[Pair]:
+        return [item.pair for item in pairing.pairs(calls, truth)]
+
     if refusal is None:
-        return Finding("calls", True, expected, actual, pairs=pairs)
+        return Finding("calls", True, expected, actual, lay_out=lay_out)
     reason, message, subject = _first_difference(refusal.error_type, pairing, calls, truth) or (
         refusal.error_type,
         refusal.message,
         refusal.subject,
     )
-    return Finding("calls", False, expected, actual, reason, message, subject, pairs)
+    return Finding("calls", False, expected, actual, reason, message, subject, lay_out)
 
 
 def _first_difference(
@@ -60,10 +62,9 @@ def check_not_called(check: NotCalled, played: Sequence[PlayedCall]) -> Finding:
     if not calls:
         return Finding("not_called", True, expected, "not called")
     actual = ", ".join(f"{call.name}({call.arguments})" for call in calls)
-    pairs = tuple(Pair(Mark.EXTRA, "", f"{call.name}({call.arguments})", note=expected) for call in calls)
     message = f"{calls[0].name} was called"
-    return Finding("not_called", False, expected, actual, "forbidden_call", message, calls[0].name, pairs)
 
+    def lay_out() -> list[Pair]:
+        return [Pair(Mark.EXTRA, "", f"{call.name}({call.arguments})", note=expected) for call in calls]
 
-def _decoded(call: PlayedCall) -> Call:
-    return {call.name: cast(dict[str | None, Any], arguments_of(call) or {})}
+    return Finding("not_called", False, expected, actual, "forbidden_call", message, calls[0].name, lay_out)

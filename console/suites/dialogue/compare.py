@@ -41,8 +41,8 @@ def _sentence(verdict: Verdict) -> str:
 def _pairs(finding: Finding, turn: int) -> list[Pair]:
     """Return the lines of one check: its own, and those of what it compares call by call or grade by grade."""
     mark = Mark.SAME if finding.holds else Mark.MISSING if finding.holds is None else Mark.DIFFERS
-    if finding.pairs:
-        return [replace(pair, turn=turn) for pair in finding.pairs]
+    if finding.lay_out is not None:
+        return [replace(pair, turn=turn) for pair in finding.lay_out()]
     expected = f"{finding.kind.replace('_', ' ')}: {finding.expected}"
     return [Pair(mark, expected[:_SHOWN], finding.actual[:_SHOWN], note=finding.message, turn=turn, kind="check")]
 

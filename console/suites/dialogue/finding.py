@@ -1,5 +1,6 @@
 """What a check found."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from console.core.comparison import Pair
@@ -23,6 +24,6 @@ class Finding:
     """The same in a sentence."""
     subject: str = ""
     """What the reason is about, for grouping."""
-    pairs: tuple[Pair, ...] = field(default=())
-    """More than one line of expected and actual, where there is more to lay side by side."""
+    lay_out: Callable[[], Sequence[Pair]] | None = None
+    """Makes the lines of expected and actual where there is more to lay side by side; only a review needs them."""
     scores: dict[str, float] = field(default_factory=dict[str, float])

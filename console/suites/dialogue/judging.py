@@ -41,24 +41,29 @@ def check_judged(rubric: Rubric, judgement: Judgement | None) -> Finding:
     if judgement is None or {grade.name for grade in judgement.grades} != {item.name for item in criteria}:
         problem = (judgement.problem if judgement else "") or "no judge was asked"
         reason = "judge_unreadable" if judgement else "no_judge"
-        return Finding(
-            "judge", None, expected, "", reason, problem, pairs=tuple(_open_pair(item, rubric) for item in criteria)
-        )
+
+        def lay_out_open() -> list[Pair]:
+            return [_open_pair(item, rubric) for item in criteria]
+
+        return Finding("judge", None, expected, "", reason, problem, lay_out=lay_out_open)
     grades = {grade.name: grade for grade in judgement.grades}
     mean = weighted_mean(judgement.grades, rubric)
     low = next(
         (item for item in criteria if item.threshold is not None and grades[item.name].grade < item.threshold), None
     )
-    pairs = tuple(_pair(item, grades[item.name], rubric) for item in criteria)
+
+    def lay_out() -> list[Pair]:
+        return [_pair(item, grades[item.name], rubric) for item in criteria]
+
     scores = {name: grade.grade for name, grade in grades.items()} | ({"judge": mean} if len(criteria) > 1 else {})
     actual = f"{mean:.3g}"
     if low is None and mean >= limit:
-        return Finding("judge", True, expected, actual, pairs=pairs, scores=scores)
+        return Finding("judge", True, expected, actual, lay_out=lay_out, scores=scores)
     worst = low or min(criteria, key=lambda item: grades[item.name].grade)
     grade = grades[worst.name]
     message = f"{worst.name} {grade.grade:g}" if low else f"the judge gives {mean:.3g}, {expected} is needed"
     message += f": {grade.why}" if grade.why else ""
-    return Finding("judge", False, expected, actual, "low_grade", message, worst.name, pairs, scores)
+    return Finding("judge", False, expected, actual, "low_grade", message, worst.name, lay_out, scores)
 
 
 def _pair(criterion: Criterion, grade: Grade, rubric: Rubric) -> Pair:

@@ -54,7 +54,8 @@ def expectations(script: Script) -> list[dict[str, Any]]:
     return [check for turn in script.turns for check in turn.expect] + script.expect
 
 
-def needs_judge(script: Script) -> bool:
-    """Whether a check of a script needs a judge."""
-    checks = expectations(script)
+def needs_judge(case: Case) -> bool:
+    """Whether a check of a case needs a judge."""
+    turns: list[dict[str, Any]] = case.data.get("turns", [])
+    checks = [*case.data.get("expect", ()), *(check for turn in turns for check in turn.get("expect", ()))]
     return any("judge" in part for check in checks for part in (check, *check.get("any", ())))

@@ -12,7 +12,7 @@ from console.core.fault import UsageError
 from console.core.outcome import Verdict
 from console.suites.dialogue.dataset import Dataset
 from console.suites.dialogue.options import OPTIONS, read_options, settled_vary
-from console.suites.dialogue.script import Script, expectations, needs_judge, script_of
+from console.suites.dialogue.script import expectations, needs_judge, script_of
 from console.suites.modes import NATIVE
 from console.suites.suite import Category, Estimate, Mode, Option, Report, Result, SuiteEntry
 
@@ -45,12 +45,11 @@ class DialogueSuite:
         Rows that cannot be read need nobody: what is wrong with them is said where they are read.
         """
         try:
-            scripts = self._scripts
+            judged, has_user = self._roles
         except UsageError:
             return ()
-        judges = ("judge",) if any(needs_judge(script) for script in scripts) else ()
-        second = ("second_judge",) if judges and options.get("second_judge_model") else ()
-        return (*judges, *second, *(("user",) if any(script.user for script in scripts) else ()))
+        second = ("second_judge",) if judged and options.get("second_judge_model") else ()
+        return (*(("judge",) if judged else ()), *second, *(("user",) if has_user else ()))
 
     def settle(self, options: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
         """Check the options, read the versions of a text in, and keep the name of a second judge.
@@ -119,8 +118,10 @@ class DialogueSuite:
         return report(results, read_options(setting.options).variants)
 
     @cached_property
-    def _scripts(self) -> list[Script]:
-        return [script_of(case) for case in self.dataset.cases()]
+    def _roles(self) -> tuple[bool, bool]:
+        """Whether any case needs a judge, and whether any has a simulated user."""
+        cases = self.dataset.cases()
+        return any(map(needs_judge, cases)), any("user" in case.data for case in cases)
 
     @cached_property
     def dataset(self) -> Dataset:

@@ -49,7 +49,7 @@ def tool_names(tools: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def documents_of(tools: Sequence[Mapping[str, Any]], truth: Sequence[Call]) -> list[Doc]:
-    """Return tools as BFCL's documents.
+    """Return the tools of expected calls as BFCL's documents.
 
     Where a schema does not say one type, it is that of the first allowed value: the checker must compare with a type.
 
@@ -61,7 +61,8 @@ def documents_of(tools: Sequence[Mapping[str, Any]], truth: Sequence[Call]) -> l
     for call in truth:
         for name, arguments in call.items():
             allowed.setdefault(name, {}).update(arguments)
-    return [_document(tool["function"], allowed.get(tool["function"]["name"], {})) for tool in tools]
+    functions = (tool["function"] for tool in tools)
+    return [_document(function, allowed[function["name"]]) for function in functions if function["name"] in allowed]
 
 
 def _document(function: Mapping[str, Any], allowed: Mapping[str | None, Any]) -> Doc:

@@ -1,0 +1,117 @@
+"""Rows of one's own beside BFCL entries that ask the same: what opening many costs, and what playing one costs.
+
+    python benchmarks/bench_dialogue.py [--rows 10000] [--played 2000]
+
+Both suites hold look-ups with one tool and one expected call. CPU seconds of a whole process; for a case, two sizes are
+played with a simulated model that answers at once, and subtracted. Ends with 1 when a row costs more than 1.3 times an
+entry.
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "tests"))
+
+from support.lookup_suite import write_suite  # noqa: E402
+
+MOST = 1.3
+TRIES = 3
+MODEL = ("-m", "sim/careful", "--mode", "fc")
+TOOL = {
+    "name": "look_up",
+    "description": "Looks a number up.",
+    "parameters": {
+        "type": "object",
+        "properties": {"number": {"type": "integer", "description": "The number."}},
+        "required": ["number"],
+    },
+}
+FORMS = ("entries", "rows", "csv")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument("--played", type=int, default=2_000)
+    options = parser.parse_args()
+    slow: list[str] = []
+    with tempfile.TemporaryDirectory(prefix="rows-") as name:
+        root = Path(name)
+        for form in FORMS:
+            write(form, root / form, options.rows)
+        opened = {form: cost_of_opening(root / form, options.rows) for form in FORMS}
+        played = {form: cost_of_case(root / form, options.played) for form in FORMS}
+    for what, costs in (("open", opened), ("play", played)):
+        for form in FORMS:
+            ratio = costs[form] / costs["entries"]
+            print(f"{what} {form:8} {costs[form] * 1e6:8.1f} µs CPU each   {ratio:.2f} × BFCL")
+            if ratio > MOST:
+                slow.append(f"{what} of {form} takes {ratio:.2f} times as long as BFCL's, more than {MOST}")
+    for sentence in slow:
+        print(f"FAILED: {sentence}")
+    return 1 if slow else 0
+
+
+def write(form: str, folder: Path, count: int) -> None:
+    """Write the suite `lookups` in a form."""
+    if form == "entries":
+        write_suite(folder, count)
+        return
+    suite = folder / "lookups"
+    suite.mkdir(parents=True)
+    defaults = f'[defaults]\nsystem = "Look it up."\ntools = {toml([TOOL])}\n'
+    (suite / "suite.toml").write_text(f'format = "dialogue"\n{defaults}')
+    rows = [(f"row-{n}", f"Look up number {n}.", [{"look_up": {"number": [n]}}]) for n in range(count)]
+    if form == "rows":
+        lines = (json.dumps({"id": name, "prompt": text, "calls": calls}) for name, text, calls in rows)
+        (suite / "cases.jsonl").write_text("".join(f"{line}\n" for line in lines))
+        return
+    cells = (f'{name},{text},"{json.dumps(calls).replace(chr(34), chr(34) * 2)}"\n' for name, text, calls in rows)
+    (suite / "cases.csv").write_text("id,prompt,calls\n" + "".join(cells))
+
+
+def toml(value: object) -> str:
+    """Return JSON values as inline TOML."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key} = {toml(part)}" for key, part in value.items()) + "}"
+    return "[" + ", ".join(map(toml, value)) + "]" if isinstance(value, list) else json.dumps(value)
+
+
+def cost_of_opening(data: Path, count: int) -> float:
+    """Return CPU seconds of reading and checking one more case, before anything is asked."""
+    line = ["run", *MODEL, "-s", "lookups", "--data", data, "--dry-run"]
+    return (best(line, data) - best([*line, "--help"], data)) / count
+
+
+def cost_of_case(data: Path, count: int) -> float:
+    """Return CPU seconds of playing one more case."""
+    line = ["run", *MODEL, "-s", "lookups", "--data", data, "--yes", "--quiet", "--runs", data / "runs"]
+    sizes = (count // 10, count)
+    few, many = (best([*line, "-n", size], data) for size in sizes)
+    return (many - few) / (sizes[1] - sizes[0])
+
+
+def best(words: list[object], folder: Path) -> float:
+    """Return the least CPU seconds of some tries: a busy machine only adds."""
+    return min(measure(words, folder) for _ in range(TRIES))
+
+
+def measure(words: list[object], folder: Path) -> float:
+    """Return how many CPU seconds a command takes."""
+    env = dict(os.environ) | {"PYTHONPATH": str(HERE.parent), "EVAL_CONSOLE_SIM_PACE": "flat"}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    line = [sys.executable, "-m", "console", *map(str, words)]
+    subprocess.run(line, env=env, cwd=folder, capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+if __name__ == "__main__":
+    sys.exit(main())
