@@ -18,6 +18,7 @@ from console.suites.dialogue.dataset import KNOWN
 from console.suites.dialogue.row import CHECKS
 from console.suites.dialogue.schema import row_schema
 from console.suites.dialogue.script import script_of
+from console.testing import check_suite
 
 ROWS = [
     {"id": "fr", "prompt": "Capital of France?", "contains": "Paris", "category": "europe"},
@@ -216,6 +217,11 @@ async def test_simulated_models_answer_the_starter_right_and_wrong(right: bool) 
         for case in suite.cases((), SETTING)
     ]
     assert {verdict.outcome for verdict in outcomes} == {Outcome.PASSED if right else Outcome.FAILED}
+
+
+@pytest.mark.parametrize("category", ["bookings", "letters", "visitors"])
+def test_the_starter_keeps_what_every_suite_must_keep(category: str) -> None:
+    check_suite(suite_in(STARTER), categories=(category,), mode="fc")
 
 
 def test_the_schema_accepts_the_starter_and_refuses_what_the_reader_refuses() -> None:

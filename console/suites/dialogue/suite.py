@@ -117,6 +117,12 @@ class DialogueSuite:
 
         return report(results, read_options(setting.options).variants)
 
+    def row_schema(self) -> dict[str, Any]:
+        """The schema of one row."""
+        from console.suites.dialogue.schema import row_schema
+
+        return row_schema()
+
     @cached_property
     def _roles(self) -> tuple[bool, bool]:
         """Whether any case needs a judge, and whether any has a simulated user."""
