@@ -166,7 +166,7 @@ def read_grades(text: str, rubric: Rubric) -> list[Grade]:
     return sorted(grades, key=lambda grade: criteria.index(grade.name))
 
 
-def _read_grade(item: Any, scale: tuple[float, float]) -> Grade:
+def _read_grade(item: Any, scale: Sequence[float]) -> Grade:
     fields = cast(dict[str, Any], item) if isinstance(item, dict) else {}
     name, grade, why = fields.get("name"), fields.get("grade"), fields.get("why", "")
     if not isinstance(name, str) or not isinstance(why, str):

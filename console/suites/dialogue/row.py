@@ -88,7 +88,7 @@ class Rubric(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True
 
     rubric: str = ""
     criteria: list[Criterion] = field(default_factory=list[Criterion])
-    scale: tuple[float, float] = (1.0, 5.0)
+    scale: Annotated[list[float], Meta(min_length=2, max_length=2)] = field(default_factory=lambda: [1.0, 5.0])
     """The worst and the best grade."""
     threshold: float | None = None
     """The least weighted mean that passes; without one three quarters of the way up the scale."""
