@@ -218,5 +218,6 @@ _READERS: dict[str, Callable[[Path, str, Mistakes], Iterator[RawRow]]] = {
     ".csv": _csv,
     ".json": _json_list,
     ".yaml": _yaml,
+    ".yml": _yaml,
 }
 """By suffix."""
