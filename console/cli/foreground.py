@@ -9,6 +9,7 @@ from console.cli.progress import Progress
 from console.core.record import AnyRecord
 from console.engine.launch import Ending, run_in_foreground
 from console.engine.plan import PreparedRun
+from console.engine.player import LocalPlayer, PlayerFactory
 from console.engine.queue import RetryScope
 from console.store.runs import RunFolder
 
@@ -20,6 +21,7 @@ def play(
     *,
     retry: RetryScope = RetryScope.NONE,
     only: frozenset[str] = frozenset(),
+    player: PlayerFactory = LocalPlayer,
     also: Callable[[AnyRecord], None] | None = None,
 ) -> Ending:
     """Play a run to its end and return how it ended; `also` is shown every record besides the progress line.
@@ -38,7 +40,14 @@ def play(
 
     try:
         ending = run_in_foreground(
-            folder, prepared, retry=retry, only=only, on_start=progress.count_by, on_record=see, on_signal=progress.say
+            folder,
+            prepared,
+            retry=retry,
+            only=only,
+            player=player,
+            on_start=progress.count_by,
+            on_record=see,
+            on_signal=progress.say,
         )
     finally:
         progress.close()

@@ -9,18 +9,24 @@ from console.cli.exitcode import Exit
 from console.cli.foreground import play
 from console.cli.history import read_history
 from console.cli.run_report import exit_code, show_report, threshold
+from console.cli.where_arguments import WhereArguments, where_of
 from console.engine.plan import reopen
 from console.engine.queue import RetryScope, plan_jobs
 from console.engine.recorded_effects import JournalEffects
+from console.engine.where import player_at
 from console.store.journal import JournalReader
 from console.store.lock import RunLocked
 from console.store.runs import RunFolder
 from console.suites.summing import summed_up
 
 
+class ResumingArguments(BudgetArguments, WhereArguments):
+    """Options of verbs that go on with a run."""
+
+
 def go_on(
     folder: RunFolder,
-    args: BudgetArguments,
+    args: ResumingArguments,
     *,
     retry: RetryScope,
     only: frozenset[str] = frozenset(),
@@ -31,7 +37,7 @@ def go_on(
     Raises:
         UsageError: the run's models, suite or data are gone or changed.
     """
-    output, least = args.output, threshold(fail_under)
+    output, least, where = args.output, threshold(fail_under), where_of(args)
     prepared = reopen(folder, args.models, args.data)
     budget = budget_of(args, prepared.manifest.budget)
     prepared = dataclasses.replace(prepared, manifest=msgspec.structs.replace(prepared.manifest, budget=budget))
@@ -43,7 +49,8 @@ def go_on(
         return Exit.LOCKED
     output.say(f"{len(due)} of {prepared.manifest.cases} are to be played")
     try:
-        ending = play(folder, prepared, output, retry=retry, only=only)
+        with player_at(where) as player:
+            ending = play(folder, prepared, output, retry=retry, only=only, player=player)
     except RunLocked as locked:
         output.warn(f"{locked}; `eval-console watch {folder.name}` follows it")
         return Exit.LOCKED

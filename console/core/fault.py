@@ -2,7 +2,7 @@
 
     Fault
     ├── halting    auth, quota, not_found, bad_request, bad_tool_schema: asking again cannot help
-    ├── final      context, refused_by_us, data, suite, internal: this rollout ends broken, the run goes on
+    ├── final      context, refused_by_us, data, suite, worker, internal: this rollout ends broken, the run goes on
     └── retryable  rate_limit, server, connect, stalled, deadline, broken_stream, truncated, bad_answer
 
 A fault is never the model's answer and never a score (specs: reliability §1.3–1.4).
@@ -33,6 +33,8 @@ class FaultKind(StrEnum):
     DISK = "disk"
     CANCELLED = "cancelled"
     SUITE = "suite"
+    WORKER = "worker"
+    """Every worker that played it was lost."""
     INTERNAL = "internal"
 
 

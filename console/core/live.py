@@ -74,6 +74,23 @@ class EndpointState(msgspec.Struct, frozen=True, omit_defaults=True):
     """Faults since the last good answer, without those that are a request's own; three put the endpoint in doubt."""
 
 
+class WorkerState(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One worker of a run that is played by several."""
+
+    name: str
+    """Its node and process."""
+    state: str = "playing"
+    """`starting`, `playing`, `lost`."""
+    conversations: int = 0
+    """In flight there."""
+    calls: int = 0
+    """Finished there so far."""
+    since: float = 0.0
+    """When it was ready."""
+    why: str = ""
+    """How it was lost."""
+
+
 class Status(Frame, frozen=True):
     """The engine's state, sent on attach and at most twice a second when it changed."""
 
@@ -83,6 +100,7 @@ class Status(Frame, frozen=True):
     activities: list[Activity] = []
     endpoints: list[EndpointState] = []
     message: str = ""
+    workers: list[WorkerState] = []
 
 
 class Command(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -29,6 +29,8 @@ class Opened(Record, frozen=True):
     pid: Count
     host: str = ""
     version: str = ""
+    epoch: Count = 0
+    """Which session of the run this is, from 1; 0: written before they were numbered, or by an import."""
 
 
 class Started(Record, frozen=True):
@@ -104,6 +106,15 @@ class Tried(Record, frozen=True):
     """Which of its model's addresses was asked; empty where it has one."""
 
 
+class Lost(Record, frozen=True):
+    """A worker was lost that played this conversation; what had arrived of it counts, and another goes on with it."""
+
+    key: Key
+    worker: str
+    """Name of the worker: its node and process."""
+    why: str = ""
+
+
 class Scored(Record, frozen=True):
     """A number that a suite gave while playing, such as coherence of one answer."""
 
@@ -165,4 +176,6 @@ class Closed(Record, frozen=True):
     message: str = ""
 
 
-AnyRecord = Opened | Started | Asked | Embedded | Performed | Tried | Scored | Noted | Finished | Steered | Closed
+AnyRecord = (
+    Opened | Started | Asked | Embedded | Performed | Tried | Lost | Scored | Noted | Finished | Steered | Closed
+)

@@ -40,22 +40,23 @@ class BudgetMeter:
     _release: asyncio.Event = field(default_factory=asyncio.Event)
     _sent_lengths: dict[tuple[Key, str], int] = field(default_factory=dict[tuple[Key, str], int])
 
-    def reserve(self, holder: object, request: ChatRequest, facts: ModelFacts) -> bool:
+    def reserve(self, holder: object, cost: float, tokens: int) -> bool:
         """Set aside the worst case of a call; False when it may fit once calls in flight have ended.
+
+        Args:
+            holder: by what it is released.
+            cost: USD, as from `worst_case`.
+            tokens: in and out.
 
         Raises:
             BudgetReached: it does not fit any more; says which cap.
         """
-        sent = sum(len(str(message)) for message in request.messages) + sum(len(str(t)) for t in request.tools)
-        limit = request.params.get("max_tokens") or facts.params.get("max_tokens") or OUTPUT_TOKENS
-        estimate = (int(sent / CHARS_PER_TOKEN), int(limit))
-        cost = (estimate[0] * (facts.price_in or 0.0) + estimate[1] * (facts.price_out or 0.0)) / 1e6
-        self.check(cost, sum(estimate))
+        self.check(cost, tokens)
         reserved_usd = sum(usd for usd, _ in self._reserved.values())
         reserved_tokens = sum(tokens for _, tokens in self._reserved.values())
-        if not self._fits(cost + reserved_usd, sum(estimate) + reserved_tokens):
+        if not self._fits(cost + reserved_usd, tokens + reserved_tokens):
             return False
-        self._reserved[holder] = (cost, sum(estimate))
+        self._reserved[holder] = (cost, tokens)
         return True
 
     def _fits(self, cost: float, tokens: int) -> bool:
@@ -110,6 +111,14 @@ class BudgetMeter:
         self.cost_usd += cost_of(reply, facts) or 0.0
         if reply.usage is not None:
             self.tokens += reply.usage.input + reply.usage.output
+
+
+def worst_case(request: ChatRequest, facts: ModelFacts) -> tuple[float, int]:
+    """Return what a call may cost at most, in USD and in tokens in and out."""
+    sent = sum(len(str(message)) for message in request.messages) + sum(len(str(tool)) for tool in request.tools)
+    limit = int(request.params.get("max_tokens") or facts.params.get("max_tokens") or OUTPUT_TOKENS)
+    asked = int(sent / CHARS_PER_TOKEN)
+    return (asked * (facts.price_in or 0.0) + limit * (facts.price_out or 0.0)) / 1e6, asked + limit
 
 
 def cost_of(reply: Reply, facts: ModelFacts) -> float | None:

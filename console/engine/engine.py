@@ -13,20 +13,20 @@ from console import __version__
 from console.config.secrets import redactor_for
 from console.core.case import Key
 from console.core.chat import ChatRequest
-from console.core.fault import Fault, FaultKind
+from console.core.fault import Fault, FaultKind, UsageError
 from console.core.live import Began, Command, Status
 from console.core.outcome import Outcome, Verdict
 from console.core.record import AnyRecord, Asked, Closed, Embedded, Finished, Opened, Started, Steered, Tried
 from console.core.run import ModelFacts
 from console.core.tally import RunFold, without_output
-from console.engine.budget import BudgetMeter, BudgetReached
+from console.engine.budget import BudgetMeter, BudgetReached, worst_case
 from console.engine.circuit_breaker import CircuitBreaker
-from console.engine.conversation import Conversation
 from console.engine.endpoints import Endpoints
 from console.engine.journal_buffer import JournalBuffer
 from console.engine.outputs import DependencyOutputs, has_answer
 from console.engine.pause import ManualPause, ProviderPause
 from console.engine.plan import PreparedRun
+from console.engine.player import LocalPlayer, PlayerFactory
 from console.engine.publish import Publisher
 from console.engine.queue import Job, JobQueue, RetryScope, Slot, all_played, plan_jobs
 from console.engine.recorded_effects import ConversationEffects, JournalEffects, read_whole
@@ -54,6 +54,7 @@ class Engine:
         *,
         retry: RetryScope = RetryScope.NONE,
         only: frozenset[str] = frozenset(),
+        player: PlayerFactory = LocalPlayer,
         on_record: Callable[[AnyRecord], None] | None = None,
         say: Callable[[str], None] | None = None,
     ) -> None:
@@ -64,6 +65,7 @@ class Engine:
             prepared: suite, cases and models, looked up.
             retry: which finished rollouts get a further attempt.
             only: restrict further attempts to these case ids.
+            player: makes who plays the conversations.
             on_record: called with every record as it is journaled, for plain progress output.
             say: called with a sentence when the run has to wait for something, and when it goes on.
         """
@@ -72,9 +74,11 @@ class Engine:
         self.concurrency = prepared.manifest.concurrency
         self.fold = RunFold()
         self._retry, self._only = retry, only
-        self._on_record, self.say = on_record, say or _say_nothing
+        self._on_record, self._say = on_record, say or _say_nothing
         self._redact = redactor_for(prepared.models.values())
         self._endpoints = Endpoints(prepared.models, prepared.manifest)
+        self._player = player(self, prepared, self._endpoints)
+        self._refusal: UsageError | None = None
         self._running = RunningConversations()
         self._recorded: dict[Key, ConversationEffects] = {}
         self._outputs = DependencyOutputs(prepared.cases)
@@ -93,19 +97,22 @@ class Engine:
 
         Raises:
             RunLocked: another engine plays this run.
-            UsageError: the journal was written by a newer version.
+            UsageError: the journal was written by a newer version, or nobody can play it as it is.
             Fault: the journal cannot be opened, or records could not be written in the end (kind `disk`).
         """
         with RunLock(self.folder.lock_path):
             recorded = self._read_journal()
             journal = JournalWriter(self.folder.journal_path)
             self.journal = JournalBuffer(journal, self.fold, self._changed.set, self.say, partial(self.end, "halted"))
-            self.publisher = Publisher(self.folder.socket_path, self.status, self.handle_command)
+            self.publisher = Publisher(self.folder.socket_path, self.status, self.handle_command, self._player.watch)
             try:
                 await self.publisher.open(self.say)
-                return await self._play_all(recorded)
+                closed = await self._play_all(recorded)
             finally:
                 await self._shut_down()
+        if self._refusal is not None:
+            raise self._refusal
+        return closed
 
     def _read_journal(self) -> JournalEffects:
         recorded = JournalEffects()
@@ -125,7 +132,8 @@ class Engine:
         return recorded
 
     async def _play_all(self, recorded: JournalEffects) -> Closed:
-        opened = Opened(at=time.time(), pid=os.getpid(), host=socket.gethostname(), version=__version__)
+        epoch = self.fold.sessions + 1
+        opened = Opened(at=time.time(), pid=os.getpid(), host=socket.gethostname(), version=__version__, epoch=epoch)
         self.journal.append(opened)
         jobs = plan_jobs(self.prepared.cases, self.manifest.rollouts, recorded, self._retry, self._only)
         self._recorded = recorded.unfinished
@@ -134,6 +142,7 @@ class Engine:
             self.budget_meter.budget.seconds or LONGEST_TIMER_S, self._check_caps
         )
         if jobs:
+            await self._open_player(epoch)
             await self._role_warnings.check(self._changed, lambda: self._ending is not None)
         await self._schedule()
         timer.cancel()
@@ -146,6 +155,13 @@ class Engine:
         self.append(closed)
         await self._until_durable()
         return closed
+
+    async def _open_player(self, epoch: int) -> None:
+        try:
+            await self._player.open(epoch)
+        except UsageError as refusal:
+            self._refusal = refusal
+            self.end("halted", str(refusal))
 
     def _check_caps(self) -> None:
         try:
@@ -164,6 +180,7 @@ class Engine:
         """Start jobs while there is room, until none is running and none can be started."""
         while True:
             self._changed.clear()
+            self._player.hold(self._why_held())
             self._fill_slots()
             if not self._running:
                 if self._ending or not len(self.queue):
@@ -176,13 +193,19 @@ class Engine:
             with contextlib.suppress(TimeoutError):  # a wait that nobody awaits any more ends nevertheless
                 await asyncio.wait_for(self._changed.wait(), self._provider_pause.left_s or None)
 
+    def _why_held(self) -> str:
+        """Say why no call may be made, if none may."""
+        if self._manual_pause:
+            return "paused"
+        return "the disk refuses" if self.journal.blocked_by is not None else ""
+
     def _fill_slots(self) -> None:
         """Give free slots to new conversations, and to those whose failed call is to be tried again."""
         while self._may_start():
             if self._retry_line.is_next(others_wait=self.queue.has_ready):
                 self._retry_line.let_next_go_on()
                 continue
-            job = self.queue.next(from_end=self._endpoints.are_in_doubt) if self._retry_line.has_room else None
+            job = self.queue.next(from_end=self._player.is_in_doubt) if self._retry_line.has_room else None
             if job is None:
                 return
             self._retry_line.note_start()
@@ -212,7 +235,7 @@ class Engine:
     async def _play(self, job: Job) -> None:
         """Play one conversation and settle how it ended. Only cancellation and a used-up budget leave it open."""
         recorded = self._recorded.pop(job.key, None) or ConversationEffects()
-        conversation = Conversation(job, recorded, self, self.prepared.suite, self.manifest.setting)
+        conversation = self._player.conversation(job, recorded)
         try:
             finished = await conversation.play()
             self._finish_or_set_aside(job, finished, conversation.fault)
@@ -286,10 +309,14 @@ class Engine:
         await self._running.until_empty()
         self._state = "closed"
         await self.publisher.close()
-        await self._endpoints.aclose()
+        await self._player.aclose()
         await self.journal.close()
 
-    # What stages need of the engine (stage.Host).
+    # What stages and players need of the engine.
+
+    def say(self, text: str) -> None:
+        """Tell the person who started the run, in a sentence."""
+        self._say(text)
 
     def append(self, record: AnyRecord) -> None:
         """Journal a record and tell watchers what it ends."""
@@ -346,11 +373,15 @@ class Engine:
 
     async def before_call(self, key: Key, n: int, request: ChatRequest, role: str) -> None:
         """Hold a call back: by a pause, a disk that refuses, a budget that calls in flight may use up."""
+        await self.reserve(key, n, *worst_case(request, self.facts(role)))
+
+    async def reserve(self, key: Key, n: int, cost: float, tokens: int) -> None:
+        """Hold a call back that may cost so much, in USD and tokens."""
         await self.wait_while_paused(key)
         if self.journal.blocked_by is not None:
             self.state(key, "waiting", "the disk refuses")
             await self.journal.unblocked.wait()
-        while not self.budget_meter.reserve((key, n), request, self.facts(role)):
+        while not self.budget_meter.reserve((key, n), cost, tokens):
             self.state(key, "waiting", "calls in flight may use up the budget")
             await self.budget_meter.wait_for_release()
 
@@ -368,7 +399,7 @@ class Engine:
 
     def _retry_now(self) -> None:
         self._provider_pause.end()
-        self._endpoints.retry_now()
+        self._player.retry_now()
         self._retry_line.retry_now()
 
     def release_reservation(self, key: Key, n: int) -> None:
@@ -392,7 +423,8 @@ class Engine:
             state=self._shown_state(),
             concurrency=self.concurrency,
             activities=self._running.activities,
-            endpoints=self._endpoints.states(),
+            endpoints=list(self._player.endpoint_states()),
+            workers=list(self._player.worker_states()),
             message=self._provider_pause.why or self.journal.why or why or self._role_warnings.text,
         )
 

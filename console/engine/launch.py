@@ -18,6 +18,7 @@ from console.core.record import AnyRecord, Closed
 from console.core.tally import RunFold
 from console.engine.engine import Engine
 from console.engine.plan import Plan, PreparedRun, prepare
+from console.engine.player import LocalPlayer, PlayerFactory
 from console.engine.process import spawn_engine
 from console.engine.queue import RetryScope
 from console.engine.runner import wake
@@ -51,7 +52,7 @@ def spawn(plan: Plan) -> RunFolder:
         UsageError: the plan does not hold, or the engine cannot be started.
     """
     run, _ = start(plan)
-    spawn_engine(run, models_path=plan.models_path, data_path=plan.data_path)
+    spawn_engine(run, models_path=plan.models_path, data_path=plan.data_path, where=plan.where)
     return run
 
 
@@ -72,7 +73,16 @@ def enqueue(plans: Sequence[Plan]) -> list[RunFolder]:
 
 def _entry(run: RunFolder, plan: Plan) -> Queued:
     models, data = (str(path.absolute()) if path else "" for path in (plan.models_path, plan.data_path))
-    return Queued(run=run.name, at=time.time(), models=models, data=data, folder=str(Path.cwd()))
+    where = plan.where
+    return Queued(
+        run=run.name,
+        at=time.time(),
+        models=models,
+        data=data,
+        folder=str(Path.cwd()),
+        on=where.on,
+        workers=where.workers,
+    )
 
 
 def run_in_foreground(
@@ -81,6 +91,7 @@ def run_in_foreground(
     *,
     retry: RetryScope = RetryScope.NONE,
     only: frozenset[str] = frozenset(),
+    player: PlayerFactory = LocalPlayer,
     on_start: Callable[[RunFold], None] | None = None,
     on_record: Callable[[AnyRecord], None] | None = None,
     on_signal: Callable[[str], None] | None = None,
@@ -92,15 +103,17 @@ def run_in_foreground(
         prepared: what `start` or `plan.reopen` looked up.
         retry: which finished rollouts get a further attempt.
         only: restrict further attempts to these case ids.
+        player: makes who plays the conversations; see `where.player_at`.
         on_start: given the counts of the run, which are kept up to date, before it is played.
         on_record: called with every record, for progress output.
         on_signal: called with a sentence when a signal changes what happens, and when the run has to wait.
 
     Raises:
         RunLocked: another engine plays this run.
+        UsageError: nobody can play it there as it is; the run says so too.
         Fault: the disk refused to the end.
     """
-    engine = Engine(run, prepared, retry=retry, only=only, on_record=on_record, say=on_signal)
+    engine = Engine(run, prepared, retry=retry, only=only, player=player, on_record=on_record, say=on_signal)
     if on_start is not None:
         on_start(engine.fold)
     return asyncio.run(_play(engine))

@@ -20,6 +20,7 @@ from console.core.suggestion import nearest
 from console.core.weights import weights_warning
 from console.engine.roles import fill_roles, pick_model
 from console.engine.sharding import part_of
+from console.engine.where import HERE, Where
 from console.store.runs import RunFolder, new_run_id
 from console.suites.catalog import Catalog
 from console.suites.headline import HasHeadline
@@ -51,6 +52,7 @@ class Plan:
     runs_path: Path | None = None
     shard: Shard | None = None
     """Which part of the cases to play; None: all of them."""
+    where: Where = HERE
     further_models: tuple[ModelConfig, ...] = ()
     """Models that are known to the caller and stand in no file."""
 
@@ -112,7 +114,7 @@ def prepare(plan: Plan) -> PreparedRun:
         cases=len(cases) * plan.rollouts,
         dataset={"name": suite.entry.name, **suite.entry.source},
         weights=weights,
-        versions=_versions(),
+        versions=program_versions(),
         parent=plan.parent,
         name=plan.name,
         format=suite.entry.format,
@@ -247,7 +249,7 @@ def _one(names: tuple[str, ...]) -> str:
     return names[0] if len(names) == 1 else ""
 
 
-def _versions() -> dict[str, str]:
+def program_versions() -> dict[str, str]:
     """Versions that can change a number."""
     versions = {"eval-console": __version__}
     for name in ("openai", "litellm"):

@@ -29,9 +29,23 @@ _decode = msgspec.json.Decoder(Command).decode
 class Publisher:
     """Serves one run to any number of watchers."""
 
-    def __init__(self, path: Path, status: Callable[[], Status], handle_command: Callable[[Command], None]) -> None:
-        """Prepare a socket at `path`; `status` is asked for the state, `handle_command` gets commands."""
+    def __init__(
+        self,
+        path: Path,
+        status: Callable[[], Status],
+        handle_command: Callable[[Command], None],
+        on_readers: Callable[[bool], None] = lambda on: None,
+    ) -> None:
+        """Prepare a socket at `path`.
+
+        Args:
+            path: where it is.
+            status: asked for the state.
+            handle_command: gets commands.
+            on_readers: told whether anybody wants texts, whenever that changes.
+        """
         self._path, self._status, self._handle_command = path, status, handle_command
+        self._on_readers, self._had_readers = on_readers, False
         self._watchers: set[asyncio.StreamWriter] = set()
         self._readers: set[asyncio.StreamWriter] = set()
         """Watchers that want the text too."""
@@ -127,6 +141,7 @@ class Publisher:
         self._welcome(writer)
         self._watchers.add(writer)
         self._readers.add(writer)
+        self._tell_readers()
         try:
             while line := await reader.readline():
                 with contextlib.suppress(ValueError, RecursionError):
@@ -141,12 +156,19 @@ class Publisher:
     def _receive(self, command: Command, writer: asyncio.StreamWriter) -> None:
         if command.do == "state_only":
             self._readers.discard(writer)
+            self._tell_readers()
         else:
             self._handle_command(command)
 
     def _disconnect(self, writer: asyncio.StreamWriter) -> None:
         self._watchers.discard(writer)
         self._readers.discard(writer)
+        self._tell_readers()
+
+    def _tell_readers(self) -> None:
+        if bool(self._readers) != self._had_readers:
+            self._had_readers = bool(self._readers)
+            self._on_readers(self._had_readers)
 
     def _welcome(self, writer: asyncio.StreamWriter) -> None:
         """Bring a new watcher up to date: state, calls in flight, and their text so far."""

@@ -8,7 +8,7 @@ import msgspec
 
 from console.core.case import Case, Key
 from console.core.fault import UsageError
-from console.core.record import AnyRecord, Asked, Embedded, Finished, Noted, Performed, Scored, Started
+from console.core.record import AnyRecord, Asked, Embedded, Finished, Lost, Noted, Performed, Scored, Started
 from console.core.request import Thread
 from console.core.tally import without_output
 from console.store.journal import JournalReader
@@ -30,9 +30,12 @@ class ConversationEffects:
     effects: dict[str, deque[Effect]] = field(default_factory=lambda: defaultdict(deque))
     notes: Counter[bytes] = field(default_factory=Counter[bytes])
     threads: dict[str, Thread] = field(default_factory=lambda: defaultdict(Thread))
+    records: list[AnyRecord] = field(default_factory=list[AnyRecord])
+    """All of them in order, for a worker that is to go on with the conversation."""
 
     def add(self, record: AnyRecord) -> None:
         """Take a record of this conversation."""
+        self.records.append(record)
         match record:
             case Asked():
                 self.threads[record.role].expand(record)
@@ -89,7 +92,7 @@ class JournalEffects:
                 self.unfinished.pop(key, None)
             case Finished(key=key):  # its beginning is damaged, so nobody could read it: one more attempt
                 self.attempts[key.case, key.rollout] = key.attempt + 1
-            case Asked() | Embedded() | Performed() | Scored() | Noted():
+            case Asked() | Embedded() | Performed() | Scored() | Noted() | Lost():
                 if record.key in self.unfinished:
                     self.unfinished[record.key].add(record)
             case _:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from console.core.fault import UsageError
 from console.engine.process import detach, spawn_engine
+from console.engine.where import Where
 from console.store.atomic import PRIVATE
 from console.store.run_queue import Queued, RunQueue
 from console.store.runs import RunFolder
@@ -74,5 +75,6 @@ def _play(run: RunFolder, entry: Queued) -> bool:
         models_path=Path(entry.models) if entry.models else None,
         data_path=Path(entry.data) if entry.data else None,
         cwd=Path(entry.folder) if entry.folder and Path(entry.folder).is_dir() else None,
+        where=Where(entry.on, entry.workers),
     )
     return process.wait() < 0 and not run.is_closed

@@ -39,6 +39,10 @@ class Queued(msgspec.Struct, frozen=True, omit_defaults=True):
     """The data folder named for it; empty: the usual ones."""
     folder: str = ""
     """The folder it was started from, where a `.env` may lie."""
+    on: str = ""
+    """Where it is played; empty: on this machine."""
+    workers: int | None = None
+    """How many workers play it there; None: as many as there is room for."""
 
 
 class RunQueue:

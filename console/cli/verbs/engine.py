@@ -5,16 +5,17 @@ from pathlib import Path
 
 from console.cli.exitcode import Exit
 from console.cli.history import save_overview
-from console.cli.parser import Arguments
 from console.cli.run_report import exit_code
+from console.cli.where_arguments import WhereArguments, add_where_arguments, where_of
 from console.engine.launch import run_in_foreground
 from console.engine.plan import reopen
 from console.engine.queue import RetryScope
+from console.engine.where import player_at
 from console.store.lock import RunLocked
 from console.store.runs import RunFolder
 
 
-class EngineArguments(Arguments):
+class EngineArguments(WhereArguments):
     """Options of `engine`."""
 
     path: Path
@@ -27,6 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("path", type=Path, metavar="FOLDER", help="the run's folder")
     parser.add_argument("--retry", choices=[item.value for item in RetryScope], default=RetryScope.NONE.value)
     parser.add_argument("--only", action="append", default=[], metavar="CASE")
+    add_where_arguments(parser)
 
 
 def run(args: EngineArguments) -> int:
@@ -38,9 +40,15 @@ def run(args: EngineArguments) -> int:
     folder = RunFolder(args.path.resolve())
     prepared = reopen(folder, args.models, args.data)
     try:
-        ending = run_in_foreground(
-            folder, prepared, retry=RetryScope(args.retry), only=frozenset(args.only), on_signal=args.output.warn
-        )
+        with player_at(where_of(args)) as player:
+            ending = run_in_foreground(
+                folder,
+                prepared,
+                retry=RetryScope(args.retry),
+                only=frozenset(args.only),
+                player=player,
+                on_signal=args.output.warn,
+            )
     except RunLocked as locked:
         args.output.warn(str(locked))
         return Exit.LOCKED

@@ -2,14 +2,15 @@
 
 import argparse
 
-from console.cli.budget_arguments import BudgetArguments, add_budget_arguments
-from console.cli.resuming import go_on
+from console.cli.budget_arguments import add_budget_arguments
+from console.cli.resuming import ResumingArguments, go_on
+from console.cli.where_arguments import add_where_arguments
 from console.config.paths import find_runs_root
 from console.engine.queue import RetryScope
 from console.store.run_list import find_run
 
 
-class ResumeArguments(BudgetArguments):
+class ResumeArguments(ResumingArguments):
     """Options of `resume`."""
 
     which: str
@@ -20,6 +21,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, unique part, or latest")
     parser.add_argument("--fail-under", metavar="X", help="exit 1 if the headline score is below 0.8 or 80%%")
+    add_where_arguments(parser)
     add_budget_arguments(parser)
 
 

@@ -5,9 +5,10 @@
 
 import argparse
 
-from console.cli.budget_arguments import BudgetArguments, add_budget_arguments
+from console.cli.budget_arguments import add_budget_arguments
 from console.cli.name_lists import split
-from console.cli.resuming import go_on
+from console.cli.resuming import ResumingArguments, go_on
+from console.cli.where_arguments import add_where_arguments
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
@@ -16,7 +17,7 @@ from console.engine.queue import RetryScope
 from console.store.run_list import find_run
 
 
-class RetryArguments(BudgetArguments):
+class RetryArguments(ResumingArguments):
     """Options of `retry`."""
 
     which: str
@@ -31,6 +32,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--status", choices=("broken", "failed"), default="broken", help="what is asked again (default: broken)"
     )
     parser.add_argument("--ids", action="append", default=[], metavar="A,B", help="only these cases")
+    add_where_arguments(parser)
     add_budget_arguments(parser)
 
 

@@ -20,17 +20,19 @@ from console.cli.gate_arguments import (
 )
 from console.cli.output import Output
 from console.cli.selection import PresetArguments, add_preset_arguments, preset_of
+from console.cli.where_arguments import WhereArguments, add_where_arguments, where_of
 from console.config.paths import WorkspacePaths
 from console.core.fault import UsageError
 
 if TYPE_CHECKING:  # what plays is loaded when something is played, which keeps `run --help` quick
     from console.engine.forecast import Forecast, RunForecast
     from console.engine.plan import PreparedRun
+    from console.engine.player import PlayerFactory
     from console.insight.gate import Gate
     from console.store.runs import RunFolder
 
 
-class RunArguments(PresetArguments):
+class RunArguments(PresetArguments, WhereArguments):
     """Options of `run`."""
 
     fail_under: str | None
@@ -47,6 +49,7 @@ class RunArguments(PresetArguments):
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     add_preset_arguments(parser)
+    add_where_arguments(parser)
     parser.add_argument("--fail-under", metavar="X", help="exit 1 if the headline score is below 0.8 or 80%%")
     parser.add_argument("--baseline", metavar="RUN", help="compare with this run at the end")
     add_gate_arguments(parser)
@@ -68,12 +71,14 @@ def run(args: RunArguments) -> int:
     from console.engine.matrix import plans_of
     from console.engine.plan import prepare
     from console.engine.sharding import read_shard
+    from console.engine.where import player_at
 
     preset, pass_rate = preset_of(args), threshold(args.fail_under)
     baseline = _baseline(args, in_background=preset.queue or args.detach)
     shard = read_shard(args.shard) if args.shard is not None else None
     places = WorkspacePaths(args.models, args.data, args.runs)
-    plans = [dataclasses.replace(plan, shard=shard) for plan in plans_of(preset, places)]
+    where = where_of(args)
+    plans = [dataclasses.replace(plan, shard=shard, where=where) for plan in plans_of(preset, places)]
     prepared = [prepare(plan) for plan in plans]
     if args.save_preset:
         return _save(args)
@@ -86,7 +91,8 @@ def run(args: RunArguments) -> int:
         return _print_names(args, enqueue(plans))
     if args.detach:
         return _print_names(args, [spawn(plan) for plan in plans])
-    return _play_all(args, prepared, pass_rate, baseline)
+    with player_at(where) as player:
+        return _play_all(args, prepared, pass_rate, baseline, player)
 
 
 def _baseline(args: RunArguments, *, in_background: bool) -> "RunFolder | None":
@@ -244,18 +250,28 @@ def _print_names(args: RunArguments, folders: "Sequence[RunFolder]") -> int:
 
 
 def _play_all(
-    args: RunArguments, prepared: "Sequence[PreparedRun]", pass_rate: float | None, baseline: "RunFolder | None"
+    args: RunArguments,
+    prepared: "Sequence[PreparedRun]",
+    pass_rate: float | None,
+    baseline: "RunFolder | None",
+    player: "PlayerFactory",
 ) -> int:
     """Play one run after another and return the worst exit code; a signal ends all of it."""
     codes: list[Exit] = []
     for run in prepared:
-        codes.append(_play(args, run, pass_rate, baseline))
+        codes.append(_play(args, run, pass_rate, baseline, player))
         if codes[-1] >= Exit.HANGUP:
             break
     return max(codes)
 
 
-def _play(args: RunArguments, prepared: "PreparedRun", pass_rate: float | None, baseline: "RunFolder | None") -> Exit:
+def _play(
+    args: RunArguments,
+    prepared: "PreparedRun",
+    pass_rate: float | None,
+    baseline: "RunFolder | None",
+    player: "PlayerFactory",
+) -> Exit:
     from console.cli.foreground import play
     from console.cli.history import read_history
     from console.cli.run_report import exit_code, show_report
@@ -263,7 +279,7 @@ def _play(args: RunArguments, prepared: "PreparedRun", pass_rate: float | None, 
     from console.suites.summing import summed_up
 
     output, folder = args.output, create_run(prepared.runs_root, prepared.manifest)
-    ending = play(folder, prepared, output)
+    ending = play(folder, prepared, output, player=player)
     history = read_history(folder)
     report = summed_up(prepared.suite, history.results(), prepared.manifest.setting)
     show_report(output, history, report)

@@ -1,0 +1,29 @@
+"""Options of verbs that play: where conversations are played."""
+
+import argparse
+
+from console.cli.parser import Arguments
+from console.engine.where import Where, read_where
+
+
+class WhereArguments(Arguments):
+    """Options that name a place."""
+
+    on: str | None
+    workers: int | None
+
+
+def add_where_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options that name a place."""
+    place = parser.add_argument_group("where to play it (the run's folder stays here; any place can resume it)")
+    place.add_argument("--on", metavar="PLACE", help="ray (RAY_ADDRESS, else a cluster started here), ray://HOST:PORT")
+    place.add_argument("--workers", type=int, metavar="N", help="workers there (default: one for each CPU)")
+
+
+def where_of(args: WhereArguments) -> Where:
+    """Return the place that was named.
+
+    Raises:
+        UsageError: it is none.
+    """
+    return read_where(args.on, args.workers)

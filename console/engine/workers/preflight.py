@@ -1,0 +1,67 @@
+"""Before the first call: whether every worker has what the engine has. One that differs would play something else."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+
+from console.config.model import ModelConfig
+from console.config.secrets import resolve_key, secrets_of
+from console.core.case import Case
+from console.core.fault import UsageError
+from console.engine.workers.messages import WorkerFacts
+from console.store.line import as_json
+
+
+def digest_of(cases: Iterable[Case]) -> str:
+    """Return a digest of all that cases are: data, order and what they depend on."""
+    digest = hashlib.sha256()
+    for case in cases:
+        digest.update(as_json(case))
+    return digest.hexdigest()[:24]
+
+
+def check_models(models: Mapping[str, ModelConfig]) -> None:
+    """Refuse models whose secrets would have to travel to the workers.
+
+    Raises:
+        UsageError: a key, header or parameter of models.toml is secret.
+    """
+    for model in models.values():
+        of_environment = None if model.api_key else resolve_key(model)
+        if any(secret != of_environment for secret in secrets_of(model)):
+            raise UsageError(
+                f"a secret of {model.name} is written in models.toml, and would travel through the cluster",
+                where="models.toml",
+                hint="Name a variable with api_key_env, and set it on every node.",
+            )
+
+
+def compare(ours: WorkerFacts, theirs: WorkerFacts) -> None:
+    """Refuse a worker that differs.
+
+    Raises:
+        UsageError: names the worker, what differs, and what to do about it.
+    """
+    if theirs.missing:
+        message, _, hint = theirs.missing.partition("\n")
+        raise UsageError(message, where=f"worker {theirs.name}", hint=hint.strip())
+    for what, here, there, hint in (
+        *_versions(ours.versions, theirs.versions),
+        ("data", _text(ours.dataset), _text(theirs.dataset), "Pull the same data there, or name a shared folder with "
+         "--data."),
+        ("data", ours.cases, theirs.cases, "The files of the suite differ: copy those of this machine there."),
+        ("sandbox", ours.sandbox, theirs.sandbox or ours.sandbox, "Give all nodes the same kernel and rights, or leave "
+         "that node out."),
+    ):  # fmt: skip
+        if here != there:
+            raise UsageError(f"has another {what} than the engine: {there}, not {here}", where=f"worker {theirs.name}",
+                             hint=hint)  # fmt: skip
+
+
+def _versions(ours: Mapping[str, str], theirs: Mapping[str, str]) -> Iterable[tuple[str, str, str, str]]:
+    for name in sorted(ours.keys() | theirs.keys()):
+        here, there = ours.get(name, "none"), theirs.get(name, "none")
+        yield f"version of {name}", here, there, f"Install {name} {here} on that node."
+
+
+def _text(values: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in sorted(values.items()))

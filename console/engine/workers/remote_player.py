@@ -1,0 +1,579 @@
+"""The engine's side: conversations are handed to the least busy worker, and what comes back is journaled as always.
+
+Facts first: of a worker that is lost everything counts that has arrived, and the next one is given it, so at most the
+calls that were in flight there are paid twice. What still comes of a handing out that is over is refused.
+"""
+
+import asyncio
+import math
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from console.config.model import Limits, ModelConfig
+from console.core.fault import Fault, FaultKind, UsageError
+from console.core.live import EndpointState, WorkerState
+from console.core.outcome import Verdict
+from console.core.record import AnyRecord, Asked, Embedded, Finished, Lost
+from console.engine.budget import BudgetReached, cost_of, cost_of_embedding
+from console.engine.conversation import broken
+from console.engine.endpoints import Endpoints
+from console.engine.plan import PreparedRun, program_versions
+from console.engine.player import PlayerContext
+from console.engine.queue import Job
+from console.engine.recorded_effects import ConversationEffects
+from console.engine.workers import messages
+from console.engine.workers.messages import (
+    LineReader,
+    LineWriter,
+    Message,
+    NotUnderstood,
+    Piece,
+    Setup,
+    WorkerFacts,
+    write_setup,
+)
+from console.engine.workers.preflight import check_models, compare, digest_of
+
+MOST_LOSSES = 3
+"""A conversation that was lost with so many workers is not handed to another one."""
+SPAWN_TRIES = 3
+"""So many new workers in a row that cannot be started, with none left, end the run."""
+RESPAWN_S = 1.0
+SILENT_S = 60.0
+"""A worker that has not answered for so long is lost."""
+READY_S = 120.0
+"""A worker must be ready after so long."""
+
+
+class WorkerGone(Exception):
+    """A worker, or the way to it, is gone; the text says how."""
+
+
+class WorkerLink(Protocol):
+    """The way to one worker."""
+
+    async def prepare(self, setup: bytes) -> bytes:
+        """Have it get ready; return its facts.
+
+        Raises:
+            WorkerGone: it is gone, or never came up.
+        """
+        ...
+
+    def deliver(self, piece: Piece) -> None:
+        """Send it part of the engine's stream; whether it arrives shows in `poll`."""
+        ...
+
+    async def poll(self) -> Piece:
+        """Return the next part of its stream.
+
+        Raises:
+            WorkerGone: it is gone.
+        """
+        ...
+
+    def kill(self) -> None:
+        """End it, if it still lives."""
+        ...
+
+
+class Fleet(Protocol):
+    """Where workers come from."""
+
+    @property
+    def size(self) -> int:
+        """How many workers there should be."""
+        ...
+
+    def spawn(self) -> WorkerLink:
+        """Start a worker.
+
+        Raises:
+            UsageError: the cluster is gone.
+        """
+        ...
+
+    def close(self) -> None:
+        """Let go of the cluster; a part of it that was started here ends."""
+        ...
+
+
+class RemoteWorker:
+    """One worker that is ready: its stream in both directions, and the conversations that it plays."""
+
+    def __init__(self, link: WorkerLink, facts: WorkerFacts, epoch: int, number: int) -> None:
+        self.link, self.name, self.number = link, facts.name, number
+        self.conversations: dict[int, RemoteConversation] = {}
+        self.endpoints: list[EndpointState] = []
+        self.is_in_doubt = False
+        self.calls = 0
+        self.since = time.time()
+        self.lost_by = ""
+        self.reader = LineReader(epoch)
+        self._writer = LineWriter(epoch)
+        self._flushing = False
+
+    def send(self, message: Message) -> None:
+        """Send a message, together with what else is said in the same moment."""
+        self._writer.add(message)
+        if not self._flushing:
+            self._flushing = True
+            asyncio.get_running_loop().call_soon(self._flush)
+
+    def _flush(self) -> None:
+        self._flushing = False
+        while len(self._writer) and not self.lost_by:
+            self.link.deliver(self._writer.take())
+
+    @property
+    def state(self) -> WorkerState:
+        """What watchers are shown."""
+        return WorkerState(
+            name=self.name,
+            state="lost" if self.lost_by else "playing",
+            conversations=len(self.conversations),
+            calls=self.calls,
+            since=self.since,
+            why=self.lost_by,
+        )
+
+
+class RemotePlayer:
+    """A player (see `engine.player`) that has workers play."""
+
+    def __init__(self, context: PlayerContext, prepared: PreparedRun, endpoints: Endpoints, *, fleet: Fleet) -> None:
+        del endpoints  # workers have their own
+        self.context, self.manifest = context, prepared.manifest
+        self.is_capped = prepared.manifest.budget.cost_usd is not None or prepared.manifest.budget.tokens is not None
+        self._prepared, self._fleet = prepared, fleet
+        self._epoch = self._jobs = 0
+        self._workers: list[RemoteWorker] = []
+        self._lost: list[WorkerState] = []
+        self._starting = 0
+        self._failed_spawns = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._ready = asyncio.Event()
+        self._why_held = ""
+        self._is_watched = self._is_closed = False
+
+    async def open(self, epoch: int) -> None:
+        """Start the workers and compare each with what is here; play begins when all have been asked.
+
+        Raises:
+            UsageError: a worker differs, or none can be started.
+        """
+        check_models(self._prepared.models)
+        self._epoch = epoch
+        self._ours = WorkerFacts(
+            name="engine",
+            host=_host(),
+            versions=program_versions(),
+            dataset=self._prepared.manifest.dataset,
+            cases=await asyncio.to_thread(digest_of, self._prepared.cases),
+        )
+        number = self._fleet.size
+        self.context.say(f"{number} {'workers are' if number > 1 else 'worker is'} being started")
+        made = await asyncio.gather(*(self._make(place) for place in range(number)), return_exceptions=True)
+        refusals = [result for result in made if isinstance(result, BaseException)]
+        workers = [result for result in made if isinstance(result, RemoteWorker)]
+        refusal = next((error for error in refusals if not isinstance(error, WorkerGone)), None)
+        if refusal is None and not workers:
+            refusal = UsageError(f"no worker can be started: {refusals[0]}", where="--on")
+        if refusal is not None:
+            for worker in workers:
+                worker.link.kill()
+            raise refusal
+        for worker in workers:
+            self._take(worker)
+        if refusals:
+            self.context.say(f"{len(workers)} of {number} workers are there; the others: {refusals[0]}")
+
+    async def _make(self, place: int) -> RemoteWorker:
+        """Start one worker.
+
+        Raises:
+            WorkerGone: it does not come up.
+            UsageError: it has something else than the engine.
+        """
+        self._starting += 1
+        try:
+            link = self._fleet.spawn()
+            try:
+                data = await asyncio.wait_for(link.prepare(self._setup(place)), READY_S)
+                facts = msgspec.json.decode(data, type=WorkerFacts)
+                self._compare(facts)
+            except TimeoutError:
+                link.kill()
+                raise WorkerGone(
+                    f"it was not ready after {READY_S:.0f} s: is there room for it in the cluster?"
+                ) from None
+            except ValueError as error:
+                link.kill()
+                raise WorkerGone(f"it said what is not understood: {error}") from None
+            except BaseException:
+                link.kill()
+                raise
+        finally:
+            self._starting -= 1
+        return RemoteWorker(link, facts, self._epoch, place)
+
+    def _compare(self, facts: WorkerFacts) -> None:
+        if facts.sandbox and not self._ours.sandbox:
+            from console.sandbox.probe import reached_level
+
+            self._ours = msgspec.structs.replace(self._ours, sandbox=reached_level().text)
+        compare(self._ours, facts)
+
+    def _setup(self, place: int) -> bytes:
+        user = self._prepared.data.user
+        return write_setup(
+            Setup(
+                epoch=self._epoch,
+                manifest=self.manifest,
+                models=_share(self._prepared.models, place, self._fleet.size),
+                data=str(user[0]) if user else "",
+                host=self._ours.host,
+                is_capped=self.is_capped,
+            )
+        )
+
+    def _take(self, worker: RemoteWorker) -> None:
+        self._workers.append(worker)
+        self._failed_spawns = 0
+        if self._why_held:
+            worker.send(messages.Hold(self._why_held))
+        if self._is_watched:
+            worker.send(messages.Watched(on=True))
+        self._keep(self._listen(worker))
+        self._ready.set()
+
+    def _keep(self, work: Any) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _listen(self, worker: RemoteWorker) -> None:
+        """Take what a worker says, until it is lost."""
+        try:
+            while True:
+                piece = await asyncio.wait_for(worker.link.poll(), SILENT_S)
+                for line in worker.reader.feed(piece):
+                    self._receive(worker, messages.to_engine(line))
+        except WorkerGone as gone:
+            self._lose(worker, str(gone))
+        except TimeoutError:
+            self._lose(worker, f"it has not answered for {SILENT_S:.0f} s")
+        except NotUnderstood as error:
+            self._lose(worker, f"it said what is not understood: {error}")
+
+    def _receive(self, worker: RemoteWorker, message: messages.ToEngine) -> None:
+        if isinstance(message, messages.Endpoints):
+            worker.endpoints, worker.is_in_doubt = message.states, message.in_doubt
+            return
+        conversation = worker.conversations.get(message.job)
+        if conversation is not None:
+            conversation.receive(message)
+
+    def _lose(self, worker: RemoteWorker, why: str) -> None:
+        """A worker is gone: its conversations go on elsewhere, and another takes its place."""
+        if self._is_closed or worker.lost_by:
+            return
+        worker.lost_by = why or "it is gone"
+        worker.link.kill()
+        self._workers.remove(worker)
+        self._lost.append(worker.state)
+        if not self._workers:
+            self._ready.clear()
+        self.context.say(f"worker {worker.name} is lost: {worker.lost_by}")
+        for conversation in list(worker.conversations.values()):
+            conversation.lose(worker)
+        self._keep(self._replace(worker.number))
+
+    async def _replace(self, place: int) -> None:
+        while not self._is_closed:
+            try:
+                self._take(await self._make(place))
+                return
+            except WorkerGone as gone:
+                why = str(gone)
+            except UsageError as refusal:
+                why = str(refusal)
+            except Exception as error:  # whatever the cluster's own library raises: no worker comes of it
+                why = f"{type(error).__name__}: {error}"
+            self._failed_spawns += 1
+            if self._failed_spawns >= SPAWN_TRIES and not self._workers:
+                self.context.end("halted", f"all workers are lost and none can be started: {why}")
+                return
+            await asyncio.sleep(RESPAWN_S)
+
+    def next_job(self) -> int:
+        """Return a number for a handing out."""
+        self._jobs += 1
+        return self._jobs
+
+    @property
+    def has_workers(self) -> bool:
+        """Whether anybody can play now."""
+        return bool(self._workers)
+
+    async def least_busy(self) -> RemoteWorker:
+        """Return the worker with fewest conversations; wait while there is none."""
+        while not self._workers:
+            await self._ready.wait()
+        return min(self._workers, key=lambda worker: len(worker.conversations))
+
+    def conversation(self, job: Job, recorded: ConversationEffects) -> "RemoteConversation":
+        return RemoteConversation(job, recorded, self)
+
+    def endpoint_states(self) -> list[EndpointState]:
+        """Sum the workers' limiters up, by endpoint."""
+        by_name: dict[str, list[EndpointState]] = {}
+        for worker in self._workers:
+            for state in worker.endpoints:
+                by_name.setdefault(state.name, []).append(state)
+        return [_sum(states) for states in by_name.values()]
+
+    def worker_states(self) -> list[WorkerState]:
+        starting = [WorkerState(name="", state="starting") for _ in range(self._starting)]
+        return [*(worker.state for worker in self._workers), *starting, *self._lost]
+
+    @property
+    def is_in_doubt(self) -> bool:
+        return any(worker.is_in_doubt for worker in self._workers)
+
+    def retry_now(self) -> None:
+        self._broadcast(messages.RetryNow())
+
+    def hold(self, why: str) -> None:
+        if why != self._why_held:
+            self._why_held = why
+            self._broadcast(messages.Hold(why))
+
+    def watch(self, on: bool) -> None:
+        self._is_watched = on
+        self._broadcast(messages.Watched(on))
+
+    def _broadcast(self, message: Message) -> None:
+        for worker in self._workers:
+            worker.send(message)
+
+    async def aclose(self) -> None:
+        self._is_closed = True
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        for worker in self._workers:
+            worker.link.kill()
+        self._workers.clear()
+
+
+class RemoteConversation:
+    """One job (see `player.PlayedConversation`), handed out until a worker has ended it."""
+
+    def __init__(self, job: Job, recorded: ConversationEffects, player: RemotePlayer) -> None:
+        self.job, self.fault = job, None
+        self._player, self._context = player, player.context
+        self._records: list[AnyRecord] = list(recorded.records)
+        self._lost_on = [record.worker for record in self._records if isinstance(record, Lost)]
+        self._began = time.monotonic()
+        self._number = 0
+        self._worker: RemoteWorker | None = None
+        self._end: asyncio.Future[Finished] | None = None
+        self._requests: set[asyncio.Task[None]] = set()
+        self._reserved: set[int] = set()
+        """Numbers of calls for which money or tokens are set aside."""
+        self.fault: Fault | None
+
+    async def play(self) -> Finished:
+        """Hand it out, again after every loss; see `player.PlayedConversation`."""
+        while len(set(self._lost_on)) < MOST_LOSSES:
+            if not self._player.has_workers:
+                self._context.state(self.job.key, "waiting", "no worker is there")
+            worker = await self._player.least_busy()
+            try:
+                return await self._play_on(worker)
+            except WorkerGone as gone:
+                lost = Lost(time.time(), self.job.key, worker.name, str(gone))
+                self._lost_on.append(worker.name)
+                self._note(lost)
+        named = ", ".join(dict.fromkeys(self._lost_on))
+        self.fault = Fault(
+            FaultKind.WORKER,
+            f"every worker that played it was lost: {named}",
+            hint="Something in this case may end the process that plays it; see the workers' own logs.",
+        )
+        return self.finished(broken(self.fault))
+
+    async def _play_on(self, worker: RemoteWorker) -> Finished:
+        case, key = self.job.case, self.job.key
+        number = self._number = self._player.next_job()
+        self._worker, self._end = worker, asyncio.get_running_loop().create_future()
+        worker.conversations[number] = self
+        outputs = {need: self._context.output_of(need, key.rollout) for need in case.depends_on}
+        worker.send(messages.Play(number, case, key, self._records, outputs))
+        try:
+            return await self._end
+        finally:
+            worker.conversations.pop(number, None)
+            if not self._end.done() or self._end.cancelled() or self._end.exception() is not None:
+                worker.send(messages.Cancel(number))
+            self._worker = None
+            for request in list(self._requests):
+                request.cancel()
+            for n in list(self._reserved):
+                self._release(n)
+
+    def lose(self, worker: RemoteWorker) -> None:
+        """The worker is gone."""
+        self._settle(error=WorkerGone(worker.lost_by))
+
+    def receive(self, message: messages.ToEngine) -> None:
+        """Take what the worker says of it."""
+        try:
+            match message:
+                case messages.Recorded(record=record):
+                    self._record(record)
+                case messages.Ended(finished=finished, fault=fault):
+                    self._ended(finished, fault)
+                case messages.Failed(text=text):
+                    self._settle(error=RuntimeError(text))
+                case messages.Reserve() | messages.WaitToRetry() | messages.PauseRun():
+                    self._answer(message)
+                case messages.Release(n=n):
+                    self._release(n)
+                case _:
+                    self._show(message)
+        except Exception as error:  # what cannot be journaled costs this case its answer and no other
+            self._settle(error=error)
+
+    def _show(self, message: messages.ToEngine) -> None:
+        """Pass on what is not kept."""
+        key, context = self.job.key, self._context
+        match message:
+            case messages.Proven(role=role):
+                context.model_answered(role)
+            case messages.Activity(state=state, why=why):
+                context.state(key, state, why)
+            case messages.CallBegan(frame=frame):
+                context.began(msgspec.structs.replace(frame, key=key))
+            case messages.CallText(n=n, kind=kind, text=text):
+                context.text(key, n, kind, text)
+            case _:
+                pass
+
+    def _release(self, n: int) -> None:
+        self._reserved.discard(n)
+        self._context.release_reservation(self.job.key, n)
+
+    def _record(self, record: AnyRecord) -> None:
+        if getattr(record, "key", None) != self.job.key or isinstance(record, Finished):
+            raise Fault(FaultKind.INTERNAL, "a worker sent a record that is not of its conversation")
+        if isinstance(record, Asked | Embedded):
+            self._worker_called()
+            self._release(record.n)
+        self._note(record)
+        if isinstance(record, Asked | Embedded):
+            self._context.model_answered(record.role)
+
+    def _worker_called(self) -> None:
+        if self._worker is not None:
+            self._worker.calls += 1
+
+    def _note(self, record: AnyRecord) -> None:
+        self._records.append(record)
+        self._context.append(record)
+
+    def _ended(self, finished: Finished, fault: messages.FaultFacts | None) -> None:
+        if finished.key != self.job.key:
+            raise Fault(FaultKind.INTERNAL, "a worker sent a verdict that is not of its conversation")
+        self.fault = fault.fault() if fault else None
+        seconds = round(time.monotonic() - self._began, 6)
+        if self._end is not None and not self._end.done():
+            self._end.set_result(msgspec.structs.replace(finished, seconds=seconds))
+
+    def _settle(self, error: Exception) -> None:
+        if self._end is not None and not self._end.done():
+            self._end.set_exception(error)
+
+    def _answer(self, message: messages.Reserve | messages.WaitToRetry | messages.PauseRun) -> None:
+        task = asyncio.create_task(self._grant(message))
+        self._requests.add(task)
+        task.add_done_callback(self._requests.discard)
+
+    async def _grant(self, message: messages.Reserve | messages.WaitToRetry | messages.PauseRun) -> None:
+        key = self.job.key
+        try:
+            match message:
+                case messages.Reserve(n=n, cost=cost, tokens=tokens):
+                    await self._context.reserve(key, n, cost, tokens)
+                    self._reserved.add(n)
+                case messages.WaitToRetry(seconds=seconds):
+                    await self._context.wait_to_retry(key, seconds)
+                case messages.PauseRun(fault=fault):
+                    await self._context.pause_run(key, fault.fault())
+        except BudgetReached as reached:
+            self._settle(error=reached)
+            return
+        if self._worker is not None:
+            self._worker.send(messages.Answer(message.job, message.call))
+
+    def finished(self, verdict: Verdict) -> Finished:
+        """Return a closing record, with what is known to have been spent."""
+        calls = [record for record in self._records if isinstance(record, Asked)]
+        embedded = [record for record in self._records if isinstance(record, Embedded)]
+        facts, usages = self._context.facts, [call.reply.usage for call in calls if call.reply.usage]
+        costs = [cost_of(call.reply, facts(call.role)) for call in calls]
+        costs += [cost_of_embedding(record, facts(record.role)) for record in embedded]
+        prices = [cost for cost in costs if cost is not None]
+        return Finished(
+            at=time.time(),
+            key=self.job.key,
+            verdict=verdict,
+            seconds=round(time.monotonic() - self._began, 6),
+            input_tokens=sum(usage.input for usage in usages) + sum(record.tokens or 0 for record in embedded),
+            output_tokens=sum(usage.output for usage in usages),
+            cost_usd=sum(prices) if len(prices) == len(costs) else None,
+            calls=len(calls),
+            model=next((call.reply.model for call in reversed(calls) if call.role == "model"), ""),
+        )
+
+
+def _share(models: Mapping[str, ModelConfig], place: int, size: int) -> dict[str, ModelConfig]:
+    """Return models with one worker's share of their limits: all shares together are never more than the whole."""
+    return {
+        role: msgspec.structs.replace(model, limits=_share_of(model.limits, place, size))
+        for role, model in models.items()
+    }
+
+
+def _share_of(limits: Limits, place: int, size: int) -> Limits:
+    ceiling, rpm = limits.concurrency, limits.rpm
+    return msgspec.structs.replace(
+        limits,
+        concurrency=None if ceiling is None else max(1, ceiling // size + (place < ceiling % size)),
+        rpm=None if rpm is None else max(1, math.floor(rpm / size)),
+    )
+
+
+def _sum(states: Sequence[EndpointState]) -> EndpointState:
+    pauses = [state.paused_until for state in states if state.paused_until is not None]
+    return EndpointState(
+        name=states[0].name,
+        in_flight=sum(state.in_flight for state in states),
+        limit=sum(state.limit for state in states),
+        waiting=sum(state.waiting for state in states),
+        paused_until=max(pauses) if pauses else None,
+        why=next((state.why for state in states if state.why), ""),
+        throttled=sum(state.throttled for state in states),
+        faults_in_a_row=max(state.faults_in_a_row for state in states),
+    )
+
+
+def _host() -> str:
+    import socket
+
+    return socket.gethostname()

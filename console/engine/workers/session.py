@@ -1,0 +1,304 @@
+"""A worker's side: conversations are played as the engine plays them, and all that happens goes back in a stream.
+
+It keeps nothing that anybody would miss: a worker that dies takes its conversations along, and another one is given
+what had arrived of them.
+"""
+
+import asyncio
+import contextlib
+import os
+import socket
+import time
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from console.config.models import key_state
+from console.config.paths import find_data_roots
+from console.config.secrets import redactor_for
+from console.core.case import Key
+from console.core.chat import ChatRequest
+from console.core.fault import Fault, UsageError
+from console.core.live import Began
+from console.core.record import AnyRecord
+from console.core.run import ModelFacts
+from console.engine.budget import worst_case
+from console.engine.conversation import Conversation
+from console.engine.endpoints import Endpoints
+from console.engine.plan import program_versions
+from console.engine.queue import Job
+from console.engine.recorded_effects import ConversationEffects
+from console.engine.workers import messages
+from console.engine.workers.messages import (
+    LineReader,
+    LineWriter,
+    Message,
+    Piece,
+    Setup,
+    WorkerFacts,
+    read_setup,
+    to_worker,
+)
+from console.engine.workers.preflight import digest_of
+from console.llm.endpoint import Endpoint
+from console.suites.catalog import Catalog
+from console.suites.selection import select_cases
+from console.suites.suite import HasNeeds, Suite
+
+BATCH_S = 0.05
+"""Longest time for which what happened is collected before it is sent."""
+SOON_S = 0.002
+"""The same where somebody waits for it."""
+POLL_S = 1.0
+"""After so long the engine is answered, though nothing happened: a sign of life."""
+ABANDONED_S = 120.0
+"""An engine that has not asked for so long is taken for gone: nothing more is paid for it."""
+STATES_S = 0.5
+"""How often the limiters' states are sent."""
+
+
+class WorkerSession:
+    """Plays conversations of one run for an engine elsewhere."""
+
+    def __init__(self) -> None:
+        self._setup: Setup | None = None
+        self._suite: Suite | None = None
+        self._jobs: dict[int, asyncio.Task[None]] = {}
+        self._contexts: dict[int, WorkerContext] = {}
+        self._activities: dict[int, messages.Activity] = {}
+        self._awake = asyncio.Event()
+        self._hurry = asyncio.Event()
+        self._sent_at = self._states_at = self.polled_at = 0.0
+
+    @property
+    def name(self) -> str:
+        """Node and process."""
+        return f"{socket.gethostname()}/{os.getpid()}"
+
+    def prepare(self, data: bytes) -> bytes:
+        """Get ready for a run and say what there is for it.
+
+        Args:
+            data: a `Setup`.
+
+        Returns:
+            `WorkerFacts`; what lacks here is said in them.
+        """
+        setup = read_setup(data)
+        facts = WorkerFacts(self.name, socket.gethostname(), program_versions())
+        try:
+            return msgspec.json.encode(self._look_up(setup, facts))
+        except UsageError as error:
+            return msgspec.json.encode(msgspec.structs.replace(facts, missing=str(error)))
+
+    def _look_up(self, setup: Setup, facts: WorkerFacts) -> WorkerFacts:
+        manifest = setup.manifest
+        suite = Catalog(find_data_roots(setup.data or None)).open(manifest.suite)
+        cases = select_cases(suite, manifest.selection, manifest.setting)
+        for role, model in setup.models.items():
+            state = key_state(model)
+            if not state.ready:
+                raise UsageError(
+                    f"has no key for the {role} {model.name}: {state.text}",
+                    hint="Set the variable on that node before Ray is started there; keys never go through Ray.",
+                )
+        if isinstance(suite, HasNeeds):
+            suite.check_needs(cases, manifest.setting)
+        self._setup, self._suite = setup, suite
+        self.models, self.endpoints = setup.models, Endpoints(setup.models, manifest)
+        self.redactor = redactor_for(setup.models.values())
+        self._reader, self._writer = LineReader(setup.epoch), LineWriter(setup.epoch)
+        self.hold = ""
+        self.unheld = asyncio.Event()
+        self.unheld.set()
+        self.is_watched = False
+        self.is_capped = setup.is_capped
+        self.proven: set[str] = set()
+        self.polled_at = time.monotonic()
+        return msgspec.structs.replace(
+            facts,
+            dataset={"name": suite.entry.name, **suite.entry.source},
+            cases=digest_of(cases),
+            sandbox="" if facts.host == setup.host else _sandbox_text(),
+        )
+
+    def deliver(self, piece: Piece) -> None:
+        """Take part of the engine's stream.
+
+        Raises:
+            NotUnderstood: it is of another engine, or no message.
+        """
+        for line in self._reader.feed(piece):
+            self._receive(to_worker(line))
+
+    async def poll(self) -> Piece:
+        """Return what happened since the last call, as soon as something has and at most `BATCH_S` later."""
+        self.polled_at = time.monotonic()
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._awake.wait(), POLL_S)
+        wait = self._sent_at + BATCH_S - time.monotonic()
+        if wait > 0 and not self._hurry.is_set() and len(self._writer) < messages.PIECE_BYTES:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._hurry.wait(), wait)
+                await asyncio.sleep(SOON_S)
+        now = self.polled_at = self._sent_at = time.monotonic()
+        for activity in self._activities.values():
+            self._writer.add(activity)
+        self._activities.clear()
+        if now - self._states_at >= STATES_S:
+            self._states_at = now
+            self._writer.add(messages.Endpoints(self.endpoints.states(), self.endpoints.are_in_doubt))
+        piece = self._writer.take()
+        if not len(self._writer):
+            self._awake.clear()
+            self._hurry.clear()
+        return piece
+
+    def send(self, message: Message, *, soon: bool = False) -> None:
+        """Send a message with the next batch, or soon."""
+        self._writer.add(message)
+        self._awake.set()
+        if soon:
+            self._hurry.set()
+
+    def note_activity(self, activity: messages.Activity) -> None:
+        """Send what a conversation is doing; of several states within a batch the last one counts."""
+        self._activities[activity.job] = activity
+        self._awake.set()
+
+    def _receive(self, message: messages.ToWorker) -> None:
+        match message:
+            case messages.Play():
+                self._jobs[message.job] = asyncio.create_task(self._play(message), name=str(message.key))
+            case messages.Cancel(job=job):
+                if job in self._jobs:
+                    self._jobs[job].cancel()
+            case messages.Answer(job=job, call=call):
+                if job in self._contexts:
+                    self._contexts[job].answered(call)
+            case messages.Hold(why=why):
+                self.hold = why
+                (self.unheld.clear if why else self.unheld.set)()
+            case messages.Watched(on=on):
+                self.is_watched = on
+            case messages.RetryNow():
+                self.endpoints.retry_now()
+
+    async def _play(self, play: messages.Play) -> None:
+        assert self._setup is not None
+        assert self._suite is not None
+        context = self._contexts[play.job] = WorkerContext(self, play)
+        recorded = ConversationEffects()
+        try:
+            for record in play.records:
+                recorded.add(record)
+            job = Job(play.case, play.key)
+            conversation = Conversation(job, recorded, context, self._suite, self._setup.manifest.setting)
+            finished = await conversation.play()
+            fault = messages.FaultFacts.of(conversation.fault) if conversation.fault else None
+            self.send(messages.Ended(play.job, finished, fault), soon=True)
+        except asyncio.CancelledError:
+            pass  # nobody waits for it any more
+        except Exception as error:  # a mistake of ours: the engine settles it
+            self.send(messages.Failed(play.job, f"{type(error).__name__}: {error}"[:400]), soon=True)
+        finally:
+            self._activities.pop(play.job, None)
+            self._contexts.pop(play.job, None)
+            self._jobs.pop(play.job, None)
+
+    @property
+    def is_abandoned(self) -> bool:
+        """Whether the engine has not asked for anything for too long."""
+        return self._setup is not None and time.monotonic() - self.polled_at > ABANDONED_S
+
+
+class WorkerContext:
+    """What a conversation needs of the engine (`conversation.EngineContext`), by way of the stream."""
+
+    def __init__(self, session: WorkerSession, play: messages.Play) -> None:
+        self._session, self._job, self._outputs = session, play.job, play.outputs
+        self._calls = 0
+        self._waiting: dict[int, asyncio.Future[None]] = {}
+
+    def answered(self, call: int) -> None:
+        """The engine grants what was asked for."""
+        waiting = self._waiting.get(call)
+        if waiting is not None and not waiting.done():
+            waiting.set_result(None)
+
+    async def _request(self, make: Callable[[int], Message]) -> None:
+        self._calls += 1
+        call = self._calls
+        self._waiting[call] = asyncio.get_running_loop().create_future()
+        self._session.send(make(call), soon=True)
+        try:
+            await self._waiting[call]
+        finally:
+            del self._waiting[call]
+
+    def append(self, record: AnyRecord) -> None:
+        self._session.send(messages.Recorded(self._job, record))
+
+    def endpoint(self, role: str) -> Endpoint:
+        return self._session.endpoints.of(role)
+
+    def facts(self, role: str) -> ModelFacts:
+        return self._session.endpoints.facts(role)
+
+    def redact(self, text: str) -> str:
+        return self._session.redactor(text)
+
+    def began(self, frame: Began) -> None:
+        if self._session.is_watched:
+            self._session.send(messages.CallBegan(self._job, frame), soon=True)
+
+    def text(self, key: Key, n: int, kind: str, text: str) -> None:
+        del key
+        if self._session.is_watched:
+            self._session.send(messages.CallText(self._job, n, kind, text))
+
+    def state(self, key: Key, state: str, why: str = "") -> None:
+        del key
+        self._session.note_activity(messages.Activity(self._job, state, why))
+
+    def model_answered(self, role: str) -> None:
+        """Say it once: from then on the records of calls say it."""
+        if role not in self._session.proven:
+            self._session.proven.add(role)
+            self._session.send(messages.Proven(self._job, role), soon=True)
+
+    async def wait_while_paused(self, key: Key) -> None:
+        while self._session.hold:
+            self.state(key, "waiting", self._session.hold)
+            await self._session.unheld.wait()
+
+    async def before_call(self, key: Key, n: int, request: ChatRequest, role: str) -> None:
+        await self.wait_while_paused(key)
+        if self._session.is_capped:
+            cost, tokens = worst_case(request, self.facts(role))
+            await self._request(partial(messages.Reserve, self._job, n=n, cost=cost, tokens=tokens))
+
+    async def wait_to_retry(self, key: Key, seconds: float) -> None:
+        await self._request(partial(messages.WaitToRetry, self._job, seconds=seconds))
+        await self.wait_while_paused(key)
+
+    async def pause_run(self, key: Key, fault: Fault) -> None:
+        del key
+        await self._request(partial(messages.PauseRun, self._job, fault=messages.FaultFacts.of(fault)))
+
+    def release_reservation(self, key: Key, n: int) -> None:
+        del key
+        if self._session.is_capped:
+            self._session.send(messages.Release(self._job, n))
+
+    def output_of(self, case_id: str, rollout: int) -> Any:
+        del rollout  # those of the conversation's own came with it
+        return self._outputs.get(case_id)
+
+
+def _sandbox_text() -> str:
+    from console.sandbox.probe import reached_level
+
+    return reached_level().text
