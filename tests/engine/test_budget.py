@@ -9,7 +9,7 @@ from console.core.case import Key
 from console.core.chat import ChatRequest, Reply, Usage
 from console.core.record import Asked
 from console.core.run import Budget, ModelFacts
-from console.engine.budget import BudgetMeter, BudgetReached, cost_of
+from console.engine.budget import BudgetMeter, BudgetReached, cost_of, worst_case
 
 PRICED = ModelFacts("m", price_in=1.0, price_out=10.0, price_cached=0.1, params={"max_tokens": 100_000})
 
@@ -22,28 +22,28 @@ def test_calls_in_flight_cannot_overshoot_together() -> None:
     meter = BudgetMeter(Budget(cost_usd=3.5))
     request = ChatRequest([{"role": "user", "content": "x"}])
     for n in range(3):
-        assert meter.reserve(n, request, PRICED)
-    assert not meter.reserve(3, request, PRICED), "it fits once another call has ended"
+        assert meter.reserve(n, *worst_case(request, PRICED))
+    assert not meter.reserve(3, *worst_case(request, PRICED)), "it fits once another call has ended"
     meter.release(0)
     meter.add_reply(reply(Usage(input=100, output=100)), PRICED)
-    assert meter.reserve(3, request, PRICED)
+    assert meter.reserve(3, *worst_case(request, PRICED))
     assert meter.cost_usd == pytest.approx(0.0011)
     meter.add_reply(reply(Usage(cost_usd=3.0)), PRICED)
     with pytest.raises(BudgetReached, match=r"\$3.00 spent of at most \$3.50, the next call may cost \$1.00"):
-        meter.reserve(4, request, PRICED)
+        meter.reserve(4, *worst_case(request, PRICED))
 
 
 async def test_a_call_that_may_fit_later_waits_for_those_in_flight() -> None:
     meter = BudgetMeter(Budget(tokens=150_000))
     request = ChatRequest([{"role": "user", "content": "x"}])
-    assert meter.reserve(0, request, PRICED)
-    assert not meter.reserve(1, request, PRICED)
+    assert meter.reserve(0, *worst_case(request, PRICED))
+    assert not meter.reserve(1, *worst_case(request, PRICED))
     waiting = asyncio.ensure_future(meter.wait_for_release())
     await asyncio.sleep(0)
     assert not waiting.done()
     meter.release(0)
     await asyncio.wait_for(waiting, 60)
-    assert meter.reserve(1, request, PRICED)
+    assert meter.reserve(1, *worst_case(request, PRICED))
 
 
 def test_a_reply_without_usage_counts_by_its_length() -> None:

@@ -43,6 +43,13 @@ def test_running_a_simulation_loads_no_client(tmp_path):
     assert not loaded_after(code, tmp_path) & {"litellm", "openai", "textual"}
 
 
+def test_playing_here_loads_no_cluster(tmp_path, monkeypatch):
+    monkeypatch.setenv("EVAL_CONSOLE_SIM_PACE", "flat")
+    arguments = ["run", "-m", "sim/hasty", "-s", "aidan-starter", "-n", "1", "--quiet", "--runs", str(tmp_path)]
+    code = f"from console.__main__ import main\nassert main({arguments!r}) == 0"
+    assert "ray" not in loaded_after(code, tmp_path)
+
+
 def test_the_app_starts_without_clients(tmp_path):
     assert not loaded_after("import console.tui.start, console.tui.app", tmp_path) & HEAVY
 

@@ -1,0 +1,189 @@
+"""Runs on a real Ray cluster of two nodes on this machine, in processes of their own, and what is known of them."""
+
+import asyncio
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from console.core.live import Status, WorkerState
+from console.core.record import AnyRecord, Asked, Closed, Finished
+from console.engine.attach import EngineLink
+from console.store.journal import JournalReader
+from console.store.runs import RunFolder
+
+ROOT = Path(__file__).resolve().parents[2]
+STORE_BYTES = 80_000_000
+MODELS = """\
+[served]
+model_id = "test-model"
+base_url = "{url}"
+api_key_env = "SERVED_KEY"
+mode = "fc"
+price = {{ in = 1.0, out = 10.0 }}
+limits = {{ {limits} }}
+
+[judging]
+model_id = "judge"
+base_url = "{url}"
+api_key_env = "SERVED_KEY"
+limits = {{ {limits} }}
+"""
+LIMITS = "timeout_s = 600, first_token_s = 300, idle_s = 300, backoff_s = 0.05"
+
+
+class RayNodes:
+    """A cluster of two nodes."""
+
+    def __init__(self) -> None:
+        os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+        os.environ["SERVED_KEY"] = "sk-served-0123456789"
+        from ray.cluster_utils import Cluster
+
+        node = {"num_cpus": 2, "object_store_memory": STORE_BYTES}
+        self.cluster: Any = Cluster(initialize_head=True, head_node_args=node | {"include_dashboard": False})
+        self._node = node
+        self.second: Any = self.cluster.add_node(**node)
+
+    @property
+    def address(self) -> str:
+        return self.cluster.address
+
+    def remove_second(self) -> None:
+        """Take the second node away, as a machine that dies."""
+        self.cluster.remove_node(self.second, allow_graceful=False)
+
+    def add_second(self) -> None:
+        self.second = self.cluster.add_node(**self._node)
+
+    def close(self) -> None:
+        self.cluster.shutdown()
+
+
+class Playing:
+    """A headless command in a process of its own, and the run it plays."""
+
+    def __init__(self, home: Path, *argv: str, ray: str = "", **variables: str) -> None:
+        environment = os.environ | {"PYTHONPATH": str(ROOT), "HOME": str(home), "RAY_ADDRESS": ray} | variables
+        for kind in ("STATE", "DATA", "CONFIG", "CACHE"):
+            environment[f"XDG_{kind}_HOME"] = str(home / kind.lower())
+        self.home, self._before = home, {path.name for path in home.glob("runs/*")}
+        self._log = (home / f"{len(list(home.glob('*.log')))}.log").open("w+")
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "console", *argv],
+            cwd=home,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+        )
+
+    @property
+    def folder(self) -> RunFolder:
+        """The run that it made."""
+        until(lambda: self._new() or self.process.poll() is not None, "no run was made")
+        new = self._new()
+        assert new, self.said
+        return RunFolder(new[0])
+
+    def _new(self) -> list[Path]:
+        return [path for path in self.home.glob("runs/*") if path.name not in self._before and path.suffix != ".index"]
+
+    def wait(self, timeout_s: float = 170) -> tuple[int, str]:
+        """Wait for its end; return exit code and stdout."""
+        out, _ = self.process.communicate(timeout=timeout_s)
+        return self.process.returncode, out
+
+    def kill(self) -> None:
+        """SIGKILL, and be sure of it."""
+        self.process.kill()
+        self.process.wait(10)
+
+    @property
+    def said(self) -> str:
+        self._log.flush()
+        return Path(self._log.name).read_text()
+
+
+def until(condition: Callable[[], Any], what: str, timeout_s: float = 90) -> Any:
+    """Wait for something in other processes; return it."""
+    end = time.monotonic() + timeout_s
+    while time.monotonic() < end:
+        if result := condition():
+            return result
+        time.sleep(0.05)
+    raise AssertionError(f"{what} within {timeout_s:.0f} s")
+
+
+def records(folder: RunFolder) -> list[AnyRecord]:
+    reader = JournalReader(folder.journal_path)
+    listed = list(reader.iter_all())
+    assert reader.damages == []
+    return listed
+
+
+def calls(folder: RunFolder) -> int:
+    return sum(isinstance(record, Asked) for record in records(folder)) if folder.journal_path.exists() else 0
+
+
+def check_once(folder: RunFolder, planned: int) -> None:
+    """Every case ended once, and no journaled call was asked again."""
+    listed = records(folder)
+    ended = Counter(record.key for record in listed if isinstance(record, Finished))
+    assert len(ended) == planned
+    assert set(ended.values()) == {1}
+    asked = Counter((record.key, record.n) for record in listed if isinstance(record, Asked))
+    assert set(asked.values()) == {1}
+    closed = listed[-1]
+    assert isinstance(closed, Closed)
+    assert closed.reason == "completed", closed.message
+
+
+def watched(folder: RunFolder) -> Status | None:
+    """The state that the run's engine sends to who attaches."""
+
+    async def first() -> Status | None:
+        link = await EngineLink.connect(folder.path)
+        if link is None:
+            return None
+        try:
+            async for frame in link.frames():
+                if isinstance(frame, Status):
+                    return frame
+        finally:
+            link.close()
+        return None
+
+    return asyncio.run(first())
+
+
+def workers(folder: RunFolder) -> list[WorkerState]:
+    status = watched(folder)
+    return [worker for worker in status.workers if worker.state == "playing"] if status else []
+
+
+def results(folder: RunFolder) -> dict[str, Any]:
+    """What a run came to, without times: verdict, scores, output and tokens of every rollout."""
+    latest = {(r.key.case, r.key.rollout): r for r in records(folder) if isinstance(r, Finished)}
+    return {
+        f"{case}/{rollout}": json.dumps(
+            [record.verdict.outcome, record.verdict.reason, record.verdict.messages, record.verdict.scores,
+             record.output, record.input_tokens, record.output_tokens, record.calls, record.cost_usd],
+            default=str, sort_keys=True,
+        )
+        for (case, rollout), record in sorted(latest.items())
+    }  # fmt: skip
+
+
+@contextlib.contextmanager
+def home_of(path: Path, url: str, limits: str = LIMITS) -> Iterator[Path]:
+    path.mkdir(parents=True, exist_ok=True)
+    (path / "models.toml").write_text(MODELS.format(url=url, limits=limits))
+    yield path
