@@ -9,7 +9,7 @@ from console.cli.exitcode import Exit
 from console.cli.foreground import play
 from console.cli.history import read_history
 from console.cli.run_report import exit_code, show_report, threshold
-from console.cli.where_arguments import WhereArguments, where_of
+from console.cli.where_arguments import where_of
 from console.engine.plan import reopen
 from console.engine.queue import RetryScope, plan_jobs
 from console.engine.recorded_effects import JournalEffects
@@ -20,8 +20,11 @@ from console.store.runs import RunFolder
 from console.suites.summing import summed_up
 
 
-class ResumingArguments(BudgetArguments, WhereArguments):
+class ResumingArguments(BudgetArguments):
     """Options of verbs that go on with a run."""
+
+    on: str | None
+    workers: int | None
 
 
 def go_on(

@@ -1,13 +1,13 @@
 """Options of verbs that play: where conversations are played."""
 
 import argparse
+from typing import Protocol
 
-from console.cli.parser import Arguments
 from console.engine.where import Where, read_where
 
 
-class WhereArguments(Arguments):
-    """Options that name a place."""
+class WhereArguments(Protocol):
+    """Options that name a place; verbs that have them need not inherit them."""
 
     on: str | None
     workers: int | None

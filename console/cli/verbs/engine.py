@@ -5,8 +5,9 @@ from pathlib import Path
 
 from console.cli.exitcode import Exit
 from console.cli.history import save_overview
+from console.cli.parser import Arguments
 from console.cli.run_report import exit_code
-from console.cli.where_arguments import WhereArguments, add_where_arguments, where_of
+from console.cli.where_arguments import add_where_arguments, where_of
 from console.engine.launch import run_in_foreground
 from console.engine.plan import reopen
 from console.engine.queue import RetryScope
@@ -15,12 +16,14 @@ from console.store.lock import RunLocked
 from console.store.runs import RunFolder
 
 
-class EngineArguments(WhereArguments):
+class EngineArguments(Arguments):
     """Options of `engine`."""
 
     path: Path
     retry: str
     only: list[str]
+    on: str | None
+    workers: int | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

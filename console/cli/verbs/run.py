@@ -20,7 +20,7 @@ from console.cli.gate_arguments import (
 )
 from console.cli.output import Output
 from console.cli.selection import PresetArguments, add_preset_arguments, preset_of
-from console.cli.where_arguments import WhereArguments, add_where_arguments, where_of
+from console.cli.where_arguments import add_where_arguments, where_of
 from console.config.paths import WorkspacePaths
 from console.core.fault import UsageError
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # what plays is loaded when something is played, which keeps 
     from console.store.runs import RunFolder
 
 
-class RunArguments(PresetArguments, WhereArguments):
+class RunArguments(PresetArguments):
     """Options of `run`."""
 
     fail_under: str | None
@@ -44,6 +44,8 @@ class RunArguments(PresetArguments, WhereArguments):
     detach: bool
     save_preset: str | None
     shard: str | None
+    on: str | None
+    workers: int | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
