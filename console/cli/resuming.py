@@ -11,9 +11,9 @@ from console.cli.history import read_history
 from console.cli.run_report import exit_code, show_report, threshold
 from console.cli.where_arguments import where_of
 from console.engine.plan import reopen
+from console.engine.players import player_at
 from console.engine.queue import RetryScope, plan_jobs
 from console.engine.recorded_effects import JournalEffects
-from console.engine.where import player_at
 from console.store.journal import JournalReader
 from console.store.lock import RunLocked
 from console.store.runs import RunFolder

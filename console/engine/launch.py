@@ -103,7 +103,7 @@ def run_in_foreground(
         prepared: what `start` or `plan.reopen` looked up.
         retry: which finished rollouts get a further attempt.
         only: restrict further attempts to these case ids.
-        player: makes who plays the conversations; see `where.player_at`.
+        player: makes who plays the conversations; see `players.player_at`.
         on_start: given the counts of the run, which are kept up to date, before it is played.
         on_record: called with every record, for progress output.
         on_signal: called with a sentence when a signal changes what happens, and when the run has to wait.

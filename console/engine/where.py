@@ -1,15 +1,8 @@
 """Where a run is played: here, or by workers of a cluster. It is no part of the plan: any place resumes any run."""
 
-import contextlib
-from collections.abc import Generator
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING
 
 from console.core.fault import UsageError
-
-if TYPE_CHECKING:  # who only asks where needs nothing of what plays there
-    from console.engine.player import PlayerFactory
 
 RAY = "ray"
 _MOST_WORKERS = 4096
@@ -49,25 +42,3 @@ def read_where(on: str | None, workers: int | None) -> Where:
     if workers is not None and not 1 <= workers <= _MOST_WORKERS:
         raise UsageError(f"must be from 1 to {_MOST_WORKERS}, not {workers}", where="--workers")
     return Where(on, workers)
-
-
-@contextlib.contextmanager
-def player_at(where: Where) -> "Generator[PlayerFactory]":
-    """Yield what makes the players of runs there; a cluster is connected to meanwhile.
-
-    Raises:
-        UsageError: Ray is not installed, or there is no such cluster.
-    """
-    from console.engine.player import LocalPlayer
-
-    if not where.on:
-        yield LocalPlayer
-        return
-    from console.engine.workers.ray_cluster import RayCluster
-    from console.engine.workers.remote_player import RemotePlayer
-
-    cluster = RayCluster(where.on, where.workers)
-    try:
-        yield partial(RemotePlayer, fleet=cluster)
-    finally:
-        cluster.close()

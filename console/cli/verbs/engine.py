@@ -10,8 +10,8 @@ from console.cli.run_report import exit_code
 from console.cli.where_arguments import add_where_arguments, where_of
 from console.engine.launch import run_in_foreground
 from console.engine.plan import reopen
+from console.engine.players import player_at
 from console.engine.queue import RetryScope
-from console.engine.where import player_at
 from console.store.lock import RunLocked
 from console.store.runs import RunFolder
 

@@ -72,8 +72,8 @@ def run(args: RunArguments) -> int:
     from console.engine.launch import enqueue, spawn
     from console.engine.matrix import plans_of
     from console.engine.plan import prepare
+    from console.engine.players import player_at
     from console.engine.sharding import read_shard
-    from console.engine.where import player_at
 
     preset, pass_rate = preset_of(args), threshold(args.fail_under)
     baseline = _baseline(args, in_background=preset.queue or args.detach)
