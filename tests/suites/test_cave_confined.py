@@ -1,10 +1,16 @@
 """What is expected of the model never enters the sandbox: neither as a file that can be read nor in what is sent."""
 
+import bz2
+import gzip
 import importlib.util
+import io
 import json
+import lzma
 import sys
+import tarfile
 import time
-from collections.abc import Sequence
+import zipfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -247,3 +253,51 @@ def test_the_suites_inside_an_installed_package_are_not_opened(tmp_path: Path, m
     assert {Path(path).relative_to(site).as_posix() for path in opened} == {"console/sandbox", "np"}
     names = {Path(path).relative_to(site).as_posix() for path in listed}
     assert names == {".", "console", "console/bundled/cave-starter"}
+
+
+def test_packed_copies_of_what_is_expected_are_withheld_and_packed_data_is_not(tmp_path: Path) -> None:
+    told, data = json.dumps([TURN]).encode() * 3, b"1,2,3\n" * 1000
+    writers: dict[str, Callable[[bytes], bytes]] = {
+        "gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zip": zipped, "tar.gz": tarred
+    }  # fmt: skip
+    for kind, write in writers.items():
+        (tmp_path / f"told.{kind}").write_bytes(write(told))
+        (tmp_path / f"data.{kind}").write_bytes(write(data))
+        (tmp_path / f"cut.{kind}").write_bytes(write(told)[:-20])
+    (tmp_path / "across.gz").write_bytes(gzip.compress(b" " * ((1 << 20) - 5) + told))
+    (tmp_path / "bomb.gz").write_bytes(gzip.compress(bytes(300 << 20), 1))
+    names = {path.name for path in withheld_files(tmp_path, [])}
+    assert {f"told.{kind}" for kind in writers} | {"across.gz", "bomb.gz"} <= names
+    assert not [name for name in names if name.startswith("data")]
+    assert {"cut.gz", "cut.xz", "cut.bz2"} <= names
+
+
+def zipped(content: bytes) -> bytes:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a.json", content)
+    return out.getvalue()
+
+
+def tarred(content: bytes) -> bytes:
+    out = io.BytesIO()
+    with tarfile.open(fileobj=out, mode="w:gz") as archive:
+        facts = tarfile.TarInfo("a.json")
+        facts.size = len(content)
+        archive.addfile(facts, io.BytesIO(content))
+    return out.getvalue()
+
+
+@cave_mode
+async def test_a_later_query_is_not_sent_before_its_turn(tmp_path: Path, sent: bytearray) -> None:
+    suite, case = canary_suite(tmp_path)
+    later = {"query": "canary-query-76"}
+    case = Case(case.id, case.category, case.data | {"conversation": {"id": "c", "turns": [TURN, later]}})
+    sent_by_turn: dict[int, bool] = {}
+
+    def answer(turn: int, step: int, messages: Any) -> str:
+        sent_by_turn[turn] = b"canary-query-76" in bytes(sent)
+        return "done"
+
+    await suite.play(case, MemoryStage(answer), Setting(mode="cave"))
+    assert sent_by_turn == {0: False, 1: True}
