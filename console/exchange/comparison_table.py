@@ -39,6 +39,7 @@ def comparison_object(comparison: RunComparison) -> dict[str, Any]:
         "prompts": {"same": comparison.prompts.same, "other": comparison.prompts.other},
         "only_a": comparison.only_a,
         "only_b": comparison.only_b,
+        "paired": {"by_case_id": comparison.pairing.by_id, "by_prompt": comparison.pairing.by_prompt},
         "table": _table(comparison.counts),
         "categories": {name: _table(part) for name, part in comparison.categories.items()},
         "reasons": [{"reason": name, "a": a, "b": b} for name, a, b in comparison.reasons],
@@ -150,6 +151,7 @@ def comparison_markdown(comparison: RunComparison, gate: Gate | None = None, *, 
         *([f"{_GATE_MARKS[gate.verdict]} **{escaped(gate.sentence)}**"] if gate is not None else []),
         f"A `{escaped(comparison.a.name)}`, B `{escaped(comparison.b.name)}`; {basis} in both"
         + (f", {part.left_out} left out without two grades" if part.left_out else ""),
+        *([escaped(words)] if (words := pairing_words(comparison)) else []),
         table(("", "A", "B", "B − A"), rows),
         f"**{verdict_words(comparison)}**",
         *([_square(part)] if not comparison.headline else []),
@@ -208,6 +210,18 @@ def _cost(spent: Spent) -> str:
 def signed(value: float, show: Any) -> str:
     """Return a difference with its sign, its size shown by another function."""
     return f"{'+' if value > 0 else '−' if value < 0 else '±'}{show(abs(value))}"
+
+
+def pairing_words(comparison: RunComparison) -> str:
+    """Say what part of two runs of different suites could be paired, and how; empty for runs of one suite."""
+    pairing, paired = comparison.pairing, len(comparison.pairs)
+    if not pairing.is_across_suites:
+        return ""
+    shares = ", ".join(
+        f"{paired} of {paired + only} in {side} ({paired / (paired + only) if paired else 0.0:.0%})"
+        for side, only in (("A", comparison.only_a), ("B", comparison.only_b))
+    )
+    return f"different suites; paired {shares}: {pairing.by_prompt} by what is asked, {pairing.by_id} by case id"
 
 
 def verdict_words(comparison: RunComparison) -> str:

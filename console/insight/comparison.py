@@ -1,10 +1,10 @@
 """Two runs case by case: what was lost, what was gained, and whether that may be chance. Pure.
 
-Only rollouts that both runs have enter. Where one of the two is broken, undecided or not finished, the pair is counted
-apart and left out, because a machinery fault says nothing about a model. Passing is tested by the exact McNemar test
-with Newcombe's interval for the paired difference; where a case was played several times its rollouts are not
-independent, so means of cases are compared by bootstrap and sign flips instead. Runs that are scored by a number
-(AidanBench: accepted answers) are compared question by question by that number.
+Only rollouts that both runs have enter (`insight.pairing` says which these are). Where one of the two is broken,
+undecided or not finished, the pair is counted apart and left out, because a machinery fault says nothing about a model.
+Passing is tested by the exact McNemar test with Newcombe's interval for the paired difference; where a case was played
+several times its rollouts are not independent, so means of cases are compared by bootstrap and sign flips instead. Runs
+that are scored by a number (AidanBench: accepted answers) are compared question by question by that number.
 """
 
 import math
@@ -18,6 +18,7 @@ from console.core.statistics.intervals import Interval, rate_interval
 from console.core.statistics.paired import SIGNIFICANT, Difference, holm, paired_observations, paired_rates, resampled
 from console.core.statistics.sample import Observation, sample_of
 from console.insight.comparison_side import ComparisonSide
+from console.insight.pairing import Pairing, pair_slots
 from console.insight.reasons import reason_words
 from console.insight.rollout import Rollout, Slot
 from console.suites.headline import headline_of
@@ -151,6 +152,8 @@ class RunComparison:
     """Whether the cases are the same, ground truth included."""
     prompts: Agreement
     """Whether the first requests are the same."""
+    pairing: Pairing
+    """Which rollouts were laid beside one another, and why."""
 
     @property
     def simulated(self) -> bool:
@@ -171,8 +174,9 @@ def compare(a: ComparisonSide, b: ComparisonSide) -> RunComparison:
     """Compare two runs on the rollouts that both have."""
     headline = _headline(a, b)
     listed_a, listed_b = a.graded_slots, b.graded_slots
-    shared = [slot for slot in listed_a if slot in b.rollouts]
-    pairs = tuple(_pair(a.rollouts[slot], b.rollouts[slot], headline) for slot in shared)
+    pairing = pair_slots(a, b)
+    shared = pairing.slots
+    pairs = tuple(_pair(a.rollouts[in_a], b.rollouts[in_b], headline) for in_a, in_b in shared)
     groups: dict[str, list[RolloutPair]] = defaultdict(list)
     for pair in pairs:
         groups[pair.a.category].append(pair)
@@ -184,13 +188,16 @@ def compare(a: ComparisonSide, b: ComparisonSide) -> RunComparison:
         pairs=pairs,
         only_a=len(listed_a) - len(shared),
         only_b=len(listed_b) - len(shared),
+        pairing=pairing,
         counts=count_pairs(pairs, headline),
         categories=corrected({name: count_pairs(group, headline) for name, group in groups.items()}),
         reasons=_reasons(counted),
         scores=tuple(_scores(counted)),
         spent_a=_spent([pair.a for pair in counted]),
         spent_b=_spent([pair.b for pair in counted]),
-        data=_agreement(shared, lambda side, slot: side.case_digests.get(slot[0], ""), a, b),
+        data=Agreement(0, 0)
+        if pairing.is_across_suites
+        else _agreement(shared, lambda side, slot: side.case_digests.get(slot[0], ""), a, b),
         prompts=_agreement(shared, lambda side, slot: side.request_digest(slot), a, b),
     )
 
@@ -326,8 +333,11 @@ def _spent(rollouts: Sequence[Rollout]) -> Spent:
 
 
 def _agreement(
-    shared: Sequence[Slot], read: Callable[[ComparisonSide, Slot], str], a: ComparisonSide, b: ComparisonSide
+    shared: Sequence[tuple[Slot, Slot]],
+    read: Callable[[ComparisonSide, Slot], str],
+    a: ComparisonSide,
+    b: ComparisonSide,
 ) -> Agreement:
-    digests = [(of_a, of_b) for slot in shared if (of_a := read(a, slot)) and (of_b := read(b, slot))]
+    digests = [(of_a, of_b) for in_a, in_b in shared if (of_a := read(a, in_a)) and (of_b := read(b, in_b))]
     same = sum(of_a == of_b for of_a, of_b in digests)
     return Agreement(same, len(digests) - same)

@@ -28,6 +28,7 @@ from console.exchange.comparison_table import (
     comparison_csv,
     comparison_markdown,
     comparison_object,
+    pairing_words,
     summary_rows,
     verdict_words,
 )
@@ -145,6 +146,8 @@ def _show(output: Output, comparison: RunComparison) -> None:
     )
     cases = f" rollouts of {part.cases} cases" if part.compared > part.cases else ""
     output.text(f"{part.compared}{cases} compared{left}{only}; {_same_words(comparison)}")
+    if words := pairing_words(comparison):
+        output.text(words, "doubt")
     output.text()
     output.text(verdict_words(comparison), "strong")
     output.text()

@@ -24,6 +24,8 @@ def title(comparison: RunComparison, *, wide: bool) -> Content:
     """Return what is compared: suite, and its category when there is only one."""
     names, plain = list(comparison.categories), not comparison.simulated and comparison.prompts.verdict is not False
     suite = comparison.b.manifest.suite
+    if comparison.pairing.is_across_suites:
+        suite = f"{comparison.a.manifest.suite} and {suite}"
     label = f"{suite}/{names[0]}" if len(names) == 1 and names[0] else suite
     part = comparison.counts
     rollouts = f", {number_format.plural(part.compared, 'rollout')}" if part.compared > part.cases and wide else ""
@@ -41,6 +43,8 @@ def checks(comparison: RunComparison, *, wide: bool, live: tuple[bool, bool] = (
     ]
     other_prompts = comparison.prompts.verdict is False
     parts = [_check("data", comparison.data)]
+    if comparison.pairing.is_across_suites:
+        parts = [_share_paired(comparison, wide=wide)]
     if not wide and other_prompts and comparison.data.verdict:
         parts = [Content.styled(f"data {SYMBOLS.passed}", "$pass")]
     if wide or (other_prompts and not origins):
@@ -51,6 +55,14 @@ def checks(comparison: RunComparison, *, wide: bool, live: tuple[bool, bool] = (
         parts.insert(0, Content.styled(f"{SYMBOLS.live} {playing} live", "bold $live"))
     parts += origins
     return Content("   " if wide else "  ").join(parts)
+
+
+def _share_paired(comparison: RunComparison, *, wide: bool) -> Content:
+    """Return what part of the smaller of two runs of different suites could be paired, and how."""
+    pairing, paired = comparison.pairing, len(comparison.pairs)
+    smaller = paired + min(comparison.only_a, comparison.only_b)
+    how = f": {pairing.by_prompt} by prompt, {pairing.by_id} by id" if wide else ""
+    return Content.styled(f"paired {paired} of {smaller}{how}", "$undecided")
 
 
 def _check(name: str, agreement: Agreement) -> Content:
