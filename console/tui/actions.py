@@ -157,6 +157,7 @@ _HOME = (
     Action("queue.go", (), "Queue: go on", "play the queue on", "home", "QUEUE"),
     Action("run.delete", ("D",), "Run: delete", "take out, or delete", "home", "RUNS", "delete", 26),
     Action("reload", ("ctrl+r",), "Home: look again", "read everything again", "home", "RUNS"),
+    Action("import", ("i",), "Runs: import logs", "import logs", "home", "RUNS"),
     Action("mark", ("m",), "Run: mark for compare", "mark; two compare", "home", "RUNS", "mark", 40),
     *_exports("home"),
     Action("models.edit", ("e",), "Models: edit", "edit models.toml", "home", "MODELS", "edit models.toml", 30),

@@ -171,6 +171,30 @@ class RunActions:
             self._services.copy(f"eval-console show {shlex.quote(line.name)}", "a shell command")
 
 
+class ImportActions:
+    """Makes runs of logs of other tools."""
+
+    def __init__(self, services: Services, *, run_dialog: Callable[[Awaitable[None]], object]) -> None:
+        self._services = services
+        self._run_dialog = run_dialog
+
+    def action_import(self) -> None:
+        """Ask for paths and import them, then review the first run if the reader wants to."""
+        self._run_dialog(self._ask_and_open())
+
+    async def _ask_and_open(self) -> None:
+        from console.tui.data.import_session import ImportSession  # both here, as importing is rare
+        from console.tui.dialogs.import_dialog import ImportDialog
+
+        services, root = self._services, self._services.workspace.runs_root
+        if root is None:
+            return
+        name = await services.ask(ImportDialog(lambda: ImportSession(root, services.paths.data)))
+        services.workspace.read_runs()
+        if name:
+            services.navigator.open_review(RunFolder(root / name))
+
+
 class EngineActions:
     """Starts engines and watches them."""
 

@@ -14,7 +14,7 @@ from console.tui.data.catalog_items import RunLine
 from console.tui.keymap import bindings_for
 from console.tui.sanitize import literal
 from console.tui.screens.base import WIDE, BaseScreen
-from console.tui.screens.home.actions import EngineActions, ModelsEditor, QueueActions, RunActions
+from console.tui.screens.home.actions import EngineActions, ImportActions, ModelsEditor, QueueActions, RunActions
 from console.tui.screens.home.controller import HomeController
 from console.tui.screens.home.lists import ModelList, RunDetails, RunList, StartList, SuiteList
 from console.tui.services import Services
@@ -69,10 +69,11 @@ class HomeScreen(BaseScreen):
             run_dialog=partial(self.run_worker, exclusive=True, group="ask"),
         )
         self._models_editor = ModelsEditor(services)
+        self._imports = ImportActions(services, run_dialog=partial(self.run_worker, exclusive=True, group="ask"))
 
     @property
     def responders(self) -> Sequence[object]:
-        return self._engines, self._runs, self._queue, self._models_editor
+        return self._engines, self._runs, self._queue, self._models_editor, self._imports
 
     # Layout ----------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,147 @@
+"""`ImportDialog`: asks for paths of logs, shows how far the import is, and what became of each file."""
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
+from textual.screen import ModalScreen
+from textual.widgets import Input, Static
+
+from console.core.fault import UsageError
+from console.exchange.logs.importing import ImportReport
+from console.tui.data.import_session import ImportSession
+from console.tui.render.symbols import SYMBOLS
+from console.tui.sanitize import literal, one_line
+
+_DRAWN_EVERY_S = 0.1
+_SHOWN_PROBLEMS = 5
+MUTED = "$muted"
+
+
+class ImportDialog(ModalScreen[str]):
+    """Returns the name of the run to open, or an empty text."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "leave", show=False),
+        Binding("pagedown", "scroll_lines(1)", show=False),
+        Binding("pageup", "scroll_lines(-1)", show=False),
+    ]
+    DEFAULT_CSS = """
+    ImportDialog { align: center middle; background: $background 50%; }
+    ImportDialog > Vertical { width: 96%; max-width: 110; height: auto; max-height: 90%; background: $panel;
+                              border: round $focus; padding: 0 1; }
+    ImportDialog Input { height: 1; border: none; padding: 0; background: $panel; }
+    ImportDialog VerticalScroll { height: auto; max-height: 60vh; }
+    """
+
+    def __init__(self, new_session: Callable[[], ImportSession]) -> None:
+        """Ask; `new_session` makes the import of what is entered."""
+        super().__init__()
+        self._new_session = new_session
+        self._session: ImportSession | None = None
+
+    def compose(self) -> ComposeResult:
+        with Vertical():
+            yield Static(Content.styled("Import logs of other tools", "bold"))
+            yield Static(
+                Content.styled("files or folders, several separated by spaces; the format is found out", MUTED)
+            )
+            yield Input(placeholder="logs/run.eval results/", compact=True)
+            with VerticalScroll(can_focus=False):
+                yield Static(id="lines")
+            yield Static(id="keys")
+
+    def on_mount(self) -> None:
+        self.set_interval(_DRAWN_EVERY_S, self._draw)
+        self._draw()
+
+    @on(Input.Submitted)
+    def _enter(self, event: Input.Submitted) -> None:
+        session = self._session
+        if session is not None and not event.value.strip() and session.reports:
+            self.dismiss(session.reports[0].run)
+        elif session is None or not session.is_running:
+            self._begin(event.value)
+
+    def _begin(self, text: str) -> None:
+        session = self._new_session()
+        try:
+            session.start(text)
+        except UsageError as error:
+            self._session = None
+            self._show(literal(str(error), 600, "$broken"))
+            return
+        self._session = session
+        self.query_one(Input).clear()
+        self._draw()
+
+    def action_leave(self) -> None:
+        """Stop what goes on, or leave."""
+        if self._session is not None and self._session.is_running:
+            self._session.stop()
+        else:
+            self.dismiss("")
+
+    def action_scroll_lines(self, pages: int) -> None:
+        """Show other lines of what became of the files."""
+        scroll = self.query_one(VerticalScroll)
+        scroll.scroll_page_down() if pages > 0 else scroll.scroll_page_up()
+
+    def on_unmount(self) -> None:
+        """Stop when the app is left."""
+        if self._session is not None:
+            self._session.stop()
+
+    def _draw(self) -> None:
+        session = self._session
+        if session is None:
+            self.query_one("#keys", Static).update(Content.styled("enter imports   esc leaves", MUTED))
+            return
+        lines = [line for report in session.reports for line in _report_lines(report)]
+        lines += [literal(mistake, 600, "$broken") for mistake in session.mistakes]
+        if (item := session.current) is not None:
+            planned = f" of {session.planned}" if session.planned else ""
+            counted = Content.styled(f"  {session.done}{planned} samples", MUTED)
+            lines.append(one_line(item.path.name, 70).append(counted))
+        self._show(Content("\n").join(lines))
+        words = "esc stops; the same file goes on from there" if session.is_running else "esc leaves"
+        if session.reports and not session.is_running:
+            words = "enter reviews the first   type a path for more   esc leaves"
+        self.query_one("#keys", Static).update(Content.styled(words, MUTED))
+
+    def _show(self, content: Content) -> None:
+        self.query_one("#lines", Static).update(content)
+
+
+def _report_lines(report: ImportReport) -> list[Content]:
+    """Return what became of one evaluation."""
+    counts = ", ".join(f"{number} {word}" for word, number in report.outcomes.items()) or "no sample"
+    lines = [
+        Content.styled(f"{SYMBOLS.passed} ", "$pass")
+        .append(one_line(f"{report.suite}  {report.model}", 60, "bold"))
+        .append(f"  {counts}")
+    ]
+    for total in report.totals:
+        ours = "none" if total.ours is None else f"{total.ours:.6g}"
+        sign, style = ("=", "$pass") if total.agrees else ("≠", "$broken")
+        lines.append(
+            one_line(f"    {total.score} {total.metric}: {total.reported:.6g} in the log, {ours} here ", 100).append(
+                Content.styled(sign, style)
+            )
+        )
+    if report.missing:
+        words = f"    {report.missing} more are announced by the log, and not in it"
+        lines.append(Content.styled(words, "$undecided"))
+    lines += [
+        one_line(f"    {problem.where}: {problem.why}", 200, "$undecided")
+        for problem in report.problems[:_SHOWN_PROBLEMS]
+    ]
+    if len(report.problems) > _SHOWN_PROBLEMS:
+        lines.append(Content.styled(f"    and {len(report.problems) - _SHOWN_PROBLEMS} more", "$undecided"))
+    if report.unplaced:
+        lines.append(one_line(f"    under Raw: {', '.join(report.unplaced)}", 100, MUTED))
+    return lines

@@ -1,0 +1,77 @@
+"""Importing from Home: paths in, progress and what became of each file, and the first run one key away."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.inspect_logs import sample, write_json_log
+from support.screen_text import assert_until, text_of
+from textual.widgets import Input
+
+from console.core.fault import UsageError
+from console.tui.data.import_session import ImportSession
+from console.tui.dialogs.import_dialog import ImportDialog
+
+
+def logs(folder: Path) -> Path:
+    folder.mkdir(exist_ok=True)
+    write_json_log(folder / "one.json", [sample("a"), sample("b", "I")])
+    write_json_log(folder / "with space.json", [sample("c")])
+    (folder / "broken.json").write_text('{"version": 9, "status": "success", "eval": {"model": "m"}}')
+    return folder
+
+
+async def test_paths_are_imported_and_the_first_run_is_reviewed(opened: Any, tmp_path: Path) -> None:
+    folder = logs(tmp_path / "logs")
+    async with opened((160, 45)) as (app, pilot):
+        await pilot.press("i")
+        await pilot.pause()
+        assert isinstance(app.screen, ImportDialog)
+        app.screen.query_one(Input).value = f"{folder}/one.json '{folder}/with space.json' {folder}/broken.json"
+        await pilot.press("enter")
+        await assert_until(pilot, lambda: "enter reviews the first" in text_of(app))
+        text = text_of(app)
+        assert "1 passed, 1 failed" in text
+        assert "broken.json" in text
+        assert "is a log of version 9" in text
+        await pilot.press("enter")
+        await assert_until(pilot, lambda: getattr(app.screen, "where", "") == "review")
+        await assert_until(pilot, lambda: "inspect_ai/sums" in text_of(app))
+
+
+async def test_a_path_that_is_not_there_is_said_and_escape_leaves(opened: Any, tmp_path: Path) -> None:
+    async with opened((80, 24)) as (app, pilot):
+        await pilot.press("i")
+        await pilot.pause()
+        app.screen.query_one(Input).value = str(tmp_path / "nothing")
+        await pilot.press("enter")
+        await assert_until(pilot, lambda: "does not exist" in text_of(app))
+        assert "esc leaves" in text_of(app)
+        await pilot.press("escape")
+        await assert_until(pilot, lambda: getattr(app.screen, "where", "") == "home")
+
+
+def test_an_import_that_is_stopped_goes_on_another_time(tmp_path: Path) -> None:
+    samples = [sample(f"s{number}") for number in range(50)]
+    path = write_json_log(tmp_path / "log.json", samples)
+    first = ImportSession(tmp_path / "runs", None)
+    first.stop()
+    first.start(str(path))
+    _wait(first)
+    assert first.reports == []
+    second = ImportSession(tmp_path / "runs", None)
+    second.start(str(path))
+    _wait(second)
+    assert [report.samples for report in second.reports] == [50]
+
+
+def _wait(session: ImportSession) -> None:
+    assert session.thread is not None
+    session.thread.join(30)
+    assert not session.is_running
+
+
+@pytest.mark.parametrize(("text", "words"), [("", "no path"), ("'open", "quotes"), ("nothing-here", "does not exist")])
+def test_what_is_no_list_of_paths_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        ImportSession(tmp_path / "runs", None).start(text)
