@@ -12,13 +12,13 @@ import re
 import zipfile
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from math import fsum, sqrt
+from statistics import stdev
 from typing import Any
 
 from console.core.outcome import Outcome
-from console.core.statistics.intervals import rate_interval
-from console.core.statistics.sample import Observation, sample_of
 from console.exchange.document import Item, RunDocument
-from console.exchange.inspect_messages import model_output, model_usage, target_of, transcript
+from console.exchange.inspect_messages import model_events, model_output, model_usage, target_of, transcript
 from console.store.line import scrub
 from console.store.runs import slug
 
@@ -78,6 +78,7 @@ def _header(document: RunDocument) -> dict[str, Any]:
             "model_args": {},
             "config": {"epochs": manifest.rollouts},
             "packages": {},
+            "scorers": _scorers(document.items),
             "tags": ["simulated"] if document.simulated else [],
             "metadata": {
                 "simulated": document.simulated,
@@ -111,36 +112,57 @@ def _outcomes(items: Sequence[Item]) -> dict[str, int]:
 
 def _results(items: Sequence[Item]) -> dict[str, Any]:
     graded = [item for item in items if item.graded]
-    interval = rate_interval(
-        sample_of(
-            Observation(
-                item.rollout.key.case,
-                float(item.graded is Outcome.PASSED),
-                item.rollout.category,
-                item.rollout.cluster,
-            )
-            for item in graded
-        )
-    )
-    metrics = (
-        {}
-        if interval is None
-        else {"accuracy": interval.value, "wilson_low": interval.low, "wilson_high": interval.high}
-    )
+    passed = [(item.rollout.key.case, float(item.graded is Outcome.PASSED)) for item in graded]
+    scores = [_result(_SCORER, "accuracy", passed, len(items))]
+    scores += [_result(name, "mean", _values(graded, name), len(items)) for name in _score_names(items)]
     return {
         "total_samples": len(items),
         "completed_samples": sum(item.finished is not None for item in items),
-        "scores": [
-            {
-                "name": _SCORER,
-                "scorer": _SCORER,
-                "scored_samples": len(graded),
-                "unscored_samples": len(items) - len(graded),
-                "params": {},
-                "metrics": {name: {"name": name, "value": value, "params": {}} for name, value in metrics.items()},
-            }
-        ],
+        "scores": scores,
     }
+
+
+def _result(name: str, metric: str, values: Sequence[tuple[str, float]], total: int) -> dict[str, Any]:
+    """Return a score summed up as Inspect does it: the mean over cases of the means over their epochs."""
+    by_case: dict[str, list[float]] = {}
+    for case, value in values:
+        by_case.setdefault(case, []).append(value)
+    means = [fsum(of_case) / len(of_case) for of_case in by_case.values()]
+    error = stdev(means) / sqrt(len(means)) if len(means) > 1 else 0.0
+    numbers = {metric: fsum(means) / len(means), "stderr": error} if means else {}
+    return {
+        "name": name,
+        "scorer": name,
+        "scored_samples": len(means),
+        "unscored_samples": total - len(values),
+        "params": {},
+        "metrics": {key: {"name": key, "value": value, "params": {}} for key, value in numbers.items()},
+    }
+
+
+def _score_names(items: Sequence[Item]) -> list[str]:
+    """Return the names of the scores that suites gave besides passing, a judge's among them."""
+    names = dict.fromkeys(name for item in items if item.graded for name in item.rollout.scores)
+    return [name for name in names if name != _SCORER]
+
+
+def _values(graded: Sequence[Item], name: str) -> list[tuple[str, float]]:
+    having = (item.rollout for item in graded if name in item.rollout.scores)
+    return [(rollout.key.case, rollout.scores[name]) for rollout in having]
+
+
+def _scorers(items: Sequence[Item]) -> list[dict[str, Any]]:
+    """Return the scorers with their metrics, from which Inspect computes the results again."""
+    metrics = {_SCORER: "accuracy", **dict.fromkeys(_score_names(items), "mean")}
+    return [
+        {
+            "name": name,
+            "options": {},
+            "metrics": [{"name": f"inspect_ai/{key}", "options": {}} for key in (metric, "stderr")],
+            "metadata": {},
+        }
+        for name, metric in metrics.items()
+    ]
 
 
 def _sample(item: Item, document: RunDocument) -> dict[str, Any]:
@@ -154,6 +176,7 @@ def _sample(item: Item, document: RunDocument) -> dict[str, Any]:
         "messages": messages,
         "output": model_output(item, document.manifest.model.name),
         "scores": _scores(item),
+        "events": model_events(item.conversation, document.manifest.model.name),
         "metadata": {
             "case": rollout.key.case,
             "category": rollout.category,
@@ -179,14 +202,14 @@ def _scores(item: Item) -> dict[str, Any]:
     if value is None or item.finished is None:
         return {}
     answer = item.finished.output
-    return {
-        _SCORER: {
-            "value": value,
-            "answer": answer if isinstance(answer, str) else json.dumps(answer, default=str),
-            "explanation": "\n".join(item.finished.verdict.messages) or item.rollout.reason,
-            "metadata": {"reason": item.rollout.reason, "official": item.finished.verdict.official},
-        }
+    passing: dict[str, Any] = {
+        "value": value,
+        "answer": answer if isinstance(answer, str) else json.dumps(answer, default=str),
+        "explanation": "\n".join(item.finished.verdict.messages) or item.rollout.reason,
+        "metadata": {"reason": item.rollout.reason, "official": item.finished.verdict.official},
     }
+    others = {name: {"value": number} for name, number in item.rollout.scores.items() if name != _SCORER}
+    return {_SCORER: passing, **others}
 
 
 def _summary(sample: dict[str, Any]) -> dict[str, Any]:

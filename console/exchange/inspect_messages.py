@@ -2,11 +2,12 @@
 
 import json
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from typing import Any, cast
 
 from console.core.chat import Reply, ToolCall
 from console.exchange.document import Item
-from console.insight.conversation import Conversation
+from console.insight.conversation import Conversation, Exchange
 from console.insight.message import NormalizedMessage, normalized_message, normalized_reply
 
 _ROLES = {"developer": "system", "function": "tool"}
@@ -28,13 +29,60 @@ def transcript(conversation: Conversation | None) -> list[Message]:
     return [*(_message(normalized_message(message)) for message in last.messages), _assistant(last.asked.reply)]
 
 
+def model_events(conversation: Conversation | None, model: str) -> list[dict[str, Any]]:
+    """Return every call as a model event, those of a judge in the role that Inspect gives to graders."""
+    return [_event(exchange, model) for exchange in (conversation.exchanges if conversation else [])]
+
+
+def _event(exchange: Exchange, model: str) -> dict[str, Any]:
+    asked = exchange.asked
+    event: dict[str, Any] = {
+        "event": "model",
+        "timestamp": datetime.fromtimestamp(asked.at, UTC).isoformat(),
+        "working_start": 0.0,
+        "model": asked.reply.model or model,
+        "input": [_message(normalized_message(message)) for message in exchange.messages],
+        "tools": [_tool(tool) for tool in exchange.tools],
+        "tool_choice": "auto",
+        "config": {},
+        "output": _output(asked.reply, model),
+    }
+    return event if asked.role == "model" else event | {"role": "grader"}
+
+
+def _tool(tool: dict[str, Any]) -> dict[str, Any]:
+    """Return a tool as Inspect describes it; what its schema holds besides stays with us."""
+    function: Any = tool.get("function")
+    described = cast("dict[str, Any]", function) if isinstance(function, dict) else tool
+    parameters: Any = described.get("parameters")
+    schema = cast("dict[str, Any]", parameters) if isinstance(parameters, dict) else {}
+    properties: Any = schema.get("properties")
+    named = cast("dict[str, Any]", properties) if isinstance(properties, dict) else {}
+    shown = {
+        name: {"description": str(cast("dict[str, Any]", about).get("description") or "")}
+        for name, about in named.items()
+        if isinstance(about, dict)
+    }
+    required: Any = schema.get("required")
+    return {
+        "name": str(described.get("name") or ""),
+        "description": str(described.get("description") or ""),
+        "parameters": {
+            "type": "object",
+            "properties": shown,
+            "required": [str(name) for name in cast("list[Any]", required)] if isinstance(required, list) else [],
+        },
+    }
+
+
 def model_output(item: Item, model: str) -> dict[str, Any]:
     """Return the last answer of the model."""
     exchanges = item.conversation.exchanges if item.conversation else []
     replies = [exchange.asked.reply for exchange in exchanges if exchange.asked.role == "model"]
-    if not replies:
-        return {"model": model, "choices": [], "completion": ""}
-    reply = replies[-1]
+    return _output(replies[-1], model) if replies else {"model": model, "choices": [], "completion": ""}
+
+
+def _output(reply: Reply, model: str) -> dict[str, Any]:
     out: dict[str, Any] = {
         "model": reply.model or model,
         "choices": [{"message": _assistant(reply), "stop_reason": _STOPS.get(reply.finish, "unknown")}],

@@ -191,8 +191,9 @@ def test_the_inspect_log_is_whole(run):
     assert {"run_id", "eval_id", "created", "task", "task_id", "task_version", "dataset", "model", "config"} <= set(
         header["eval"]
     )
-    (score,) = header["results"]["scores"]
-    assert (score["scored_samples"], score["unscored_samples"]) == (3, 4)
+    score, *others = header["results"]["scores"]
+    assert (score["name"], score["scored_samples"], score["unscored_samples"]) == ("eval_console", 3, 4)
+    assert [scorer["name"] for scorer in header["eval"]["scorers"]] == [score["name"], *(it["name"] for it in others)]
     assert score["metrics"]["accuracy"]["value"] == pytest.approx(1 / 3)
     names = [name for name in archive.namelist() if name.startswith("samples/")]
     assert len(set(names)) == 7
