@@ -104,6 +104,12 @@ def test_ten_times_the_same_answers_are_no_more_cases():
 
 def test_where_all_clusters_agree_they_are_what_was_counted():
     assert rate_interval(sample_of_counts(Counts({4: {4: 20}}))).method == WILSON_OVER_CLUSTERS
+    for passed, failed in itertools.product((0, 4, 5, 20), repeat=2):
+        nearly = rate_interval(sample_of_counts(Counts({4: {4: 20, 3: failed, 0: 20, 1: passed}})))
+        assert nearly.method == CLUSTERED_WILSON
+        for counts in ({4: {4: 50, 3: failed}}, {4: {0: 50, 1: failed}}):
+            one_sided = rate_interval(sample_of_counts(Counts(counts)))
+            assert one_sided.method == (WILSON_OVER_CLUSTERS if failed < 5 else CLUSTERED_WILSON)
     third = rate_interval(sample_of_counts(Counts({3: {1: 40}})))  # thirds that do not sum up to a float exactly
     assert (third.low, third.high) == pytest.approx(wilson(40 / 3, 40))
 
@@ -191,8 +197,11 @@ SETTINGS = {
     "200 cases of 4": (_repeated(200, 4), (0.02, 0.5, 0.98)),
     "400 cases of 4": (_repeated(400, 4), (0.02, 0.98)),
     "200 cases of 10": (_repeated(200, 10), (0.5,)),
-    "40 clusters of 10": (_clustered(40, 10, 2), (0.1, 0.5, 0.9)),
+    "15 clusters of 10, much alike": (_clustered(15, 10, 0.6), (0.05, 0.5)),
+    "40 clusters of 10, much alike": (_clustered(40, 10, 0.6), (0.02, 0.05, 0.5, 0.98)),
+    "40 clusters of 10": (_clustered(40, 10, 2), (0.02, 0.1, 0.5, 0.9, 0.98)),
     "40 clusters of 10, less alike": (_clustered(40, 10, 10), (0.02, 0.5, 0.98)),
+    "100 clusters of 10, much alike": (_clustered(100, 10, 0.6), (0.02, 0.98)),
 }
 
 

@@ -20,6 +20,8 @@ CLUSTERED_T = "clustered t"
 BOOTSTRAP = "bootstrap"
 REPEATS_T = "t over repeats"
 WEIGHTED = "weighted"
+_FEW_EXCEPTIONS = 5
+"""Clusters with a success, or with a failure: with fewer, how much their cases are alike cannot be told from them."""
 _NO_SPREAD = 1e-9
 """Standard errors of rates below this are rounding."""
 _CLUSTERED = (CLUSTERED_WILSON, WILSON_OVER_CLUSTERS, CLUSTERED_T)
@@ -65,8 +67,8 @@ def rate_interval(sample: Sample) -> Interval | None:
     """Return a rate with its interval; None when nothing was graded.
 
     Each case played once and by itself: Wilson on the cases. Else Wilson's formula with the number of independent
-    cases that would give the clustered standard error, and Student's t of G - 1 degrees; when all clusters agree there
-    is no spread to measure, and the clusters themselves are what was counted.
+    cases that would give the clustered standard error, and Student's t of G - 1 degrees. When nearly all clusters
+    agree there is no spread to measure, and the clusters themselves are what was counted.
     """
     if not sample.cases:
         return None
@@ -75,7 +77,7 @@ def rate_interval(sample: Sample) -> Interval | None:
         low, high = wilson(math.fsum(cluster.total * cluster.times for cluster in sample.clusters), sample.cases)
         return _interval(sample, rate, low, high, WILSON)
     error = sample.standard_error
-    if count < 2 or error < _NO_SPREAD or rate in (0.0, 1.0):
+    if count < 2 or error < _NO_SPREAD or sample.exceptions < _FEW_EXCEPTIONS:
         low, high = wilson(rate * count, count)
         return _interval(sample, rate, low, high, WILSON_OVER_CLUSTERS)
     effective = rate * (1 - rate) / (error * error)
@@ -121,16 +123,19 @@ def ratio_interval(parts: Sequence[Part]) -> Interval | None:
         return None
     ratio, cases = math.fsum(part.above for part in parts) / below, len({part.case for part in parts})
     residuals: dict[str, float] = {}
+    with_success, with_failure = set[str](), set[str]()
     by_case = len({part.cluster or part.case for part in parts}) < 2
     for part in parts:
         name = part.case if by_case else part.cluster or part.case
         residuals[name] = residuals.get(name, 0.0) + part.above - ratio * part.below
-    count = len(residuals)
+        with_success |= {name} if part.above > 0 else set()
+        with_failure |= {name} if part.above < part.below else set()
+    count, exceptions = len(residuals), min(len(with_success), len(with_failure))
     if count < 2:
         return Interval(ratio, None, None, cases, len(parts), count)
     error = Sample(tuple(Cluster(1, value) for value in residuals.values()), count).standard_error * count / below
     basis = (cases, len(parts), count)
-    if error < _NO_SPREAD or ratio in (0.0, 1.0):
+    if error < _NO_SPREAD or exceptions < _FEW_EXCEPTIONS:
         return Interval(ratio, *wilson(ratio * count, count), *basis, WILSON_OVER_CLUSTERS)
     effective = ratio * (1 - ratio) / (error * error)
     return Interval(ratio, *wilson(ratio * effective, effective, t_quantile(count - 1)), *basis, CLUSTERED_WILSON)

@@ -60,6 +60,12 @@ class Sample(msgspec.Struct, frozen=True):
         return sum(cluster.times for cluster in self.clusters)
 
     @property
+    def exceptions(self) -> int:
+        """Of rates: how many clusters hold a success, or how many hold a failure, whichever are fewer."""
+        with_success = sum(cluster.times for cluster in self.clusters if cluster.total > 0)
+        return min(with_success, sum(cluster.times for cluster in self.clusters if cluster.total < cluster.cases))
+
+    @property
     def mean(self) -> float:
         """Mean of the case means; cases weigh the same however often they were played."""
         return math.fsum(cluster.total * cluster.times for cluster in self.clusters) / self.cases
