@@ -70,6 +70,7 @@ def local_model(args: ServingArguments, name: str) -> ModelConfig:
         base_url=_address(),
         api_key_env="REMOTE_OPENAI_API_KEY" if variable("REMOTE_OPENAI_API_KEY") else None,
         bfcl_name=name,
+        tokenizer=_tokenizer(folder),
         limits=Limits(timeout_s=_LONGEST_S, first_token_s=_LONGEST_S),
     )
 
@@ -90,6 +91,28 @@ def _address() -> str:
     if remote is None and not (port.isdigit() and 0 < int(port) < 65536):
         raise UsageError(f"{port!r} is no port", where="LOCAL_SERVER_PORT")
     return remote or f"http://{host}:{port}/v1"
+
+
+def _tokenizer(weights: Path | None) -> Path | None:
+    """Return the folder whose tokenizer counts prompts, as officially; None leaves it to the server.
+
+    Raises:
+        UsageError: that folder holds no tokenizer that can be read.
+    """
+    from console.llm.token_counter import TokenCounter
+
+    remote = variable("REMOTE_OPENAI_TOKENIZER_PATH") if variable("REMOTE_OPENAI_BASE_URL") else None
+    if remote is not None:
+        folder, where = Path(remote), "REMOTE_OPENAI_TOKENIZER_PATH"
+    elif weights is not None and (weights / "tokenizer.json").is_file():
+        folder, where = weights, "--local-model-path"
+    else:
+        return None
+    try:
+        TokenCounter(folder)
+    except UsageError as error:
+        raise UsageError(error.message, where=where, hint=error.hint) from None
+    return folder
 
 
 def _check(args: ServingArguments) -> None:
@@ -152,7 +175,11 @@ def _served(server: AbstractContextManager[None], model: ModelConfig, say: Calla
             is_counted = asyncio.run(counts_tokens(model))
         except Fault as fault:
             raise UsageError(f"the server at {model.base_url} cannot be asked: {fault.message}") from None
-        if is_counted:
+        if model.tokenizer is not None:
+            say(
+                f"max_tokens: {LARGEST}, or what the prompt leaves of the context by the tokenizer in {model.tokenizer}"
+            )
+        elif is_counted:
             say(f"max_tokens: {LARGEST}, or what the prompt leaves of the context, as the server counts tokens")
         else:
             say(f"max_tokens: {LARGEST} for every prompt; this server does not count tokens (POST /tokenize)")

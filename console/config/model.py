@@ -111,6 +111,8 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
     """Where its table begins in models.toml; 0: built in."""
     other_urls: tuple[str, ...] = ()
     """Further addresses that serve the same; in the file they stand in a list with the first one."""
+    tokenizer: Path | None = None
+    """Folder of the tokenizer that counts its prompts in place of its server; named by the command, not in the file."""
     data: Path | None = None
     """Data folder besides the usual ones in which a `local` model finds its weights; named with --data, not here."""
 

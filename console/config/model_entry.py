@@ -9,7 +9,7 @@ from console.config.models import public_address
 from console.config.secrets import mask
 from console.config.toml_text import toml_key, toml_value
 
-_NOT_WRITTEN = ("name", "line", "data", "api_key", "headers", "other_urls")
+_NOT_WRITTEN = ("name", "line", "data", "tokenizer", "api_key", "headers", "other_urls")
 
 
 def entry_of(model: ModelConfig) -> str:

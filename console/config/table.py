@@ -11,7 +11,7 @@ from console.core.provider import PROVIDERS
 from console.core.suggestion import nearest
 
 _FIELDS = ModelConfig.__struct_fields__
-_KEYS = tuple(name for name in _FIELDS if name not in ("name", "line", "data", "other_urls"))
+_KEYS = tuple(name for name in _FIELDS if name not in ("name", "line", "data", "tokenizer", "other_urls"))
 _KEYS_WITHIN = {"price": Price.__struct_encode_fields__, "limits": Limits.__struct_encode_fields__}
 _ALIASES = {"model": "model_id", "url": "base_url", "key": "api_key_env", "timeout": "limits", "tools": "mode"}
 _ENDPOINT_KEYS = ("endpoint_id", "model", "url", "api_base_url", "key", "api_key_var", "type", "api_client_type")

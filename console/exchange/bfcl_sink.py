@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
+from msgspec.structs import replace
+
 from console.core.case import Key, Setting
 from console.core.fault import UsageError
 from console.core.record import AnyRecord, Asked, Finished, Performed, Started
@@ -14,7 +16,9 @@ from console.exchange.bfcl_log import States, conversation_log, input_log, resul
 from console.exchange.bfcl_reading import MARK, mark_of
 from console.exchange.bfcl_results import result_line, write_results
 from console.suites.bfcl.categories import category_of, is_prerequisite, is_single_turn
-from console.suites.bfcl.decoding import family_of
+from console.suites.bfcl.decoding import family_of, profile_of
+from console.suites.bfcl.handlers.completion import recorded_thought
+from console.suites.bfcl.templates.table import TEMPLATES
 
 
 def no_states(case_id: str, output: Any) -> States:
@@ -50,6 +54,9 @@ class ResultSink:
         self._root, self._model, self._replace = root, model, replace
         self._family, self._inputs, self._states = family_of(setting), include_input_log, states
         self._mark = mark_of(model, setting)
+        profile = profile_of(setting)
+        is_local = profile is not None and profile.wire == "completions"
+        self._template = TEMPLATES.get(profile.template) if profile is not None and is_local else None
         self._calls: dict[Key, list[Asked]] = {}
         self._performed: dict[Key, list[Performed]] = {}
         self._known: dict[Path, set[str]] = {}
@@ -64,7 +71,7 @@ class ResultSink:
             case Started():
                 self._calls[record.key], self._performed[record.key] = [], []
             case Asked():
-                self._calls.setdefault(record.key, []).append(record)
+                self._calls.setdefault(record.key, []).append(self._with_thought(record))
             case Performed():
                 self._performed.setdefault(record.key, []).append(record)
             case Finished():
@@ -108,6 +115,13 @@ class ResultSink:
         return conversation_log(
             calls, turns, results_of(performed), self._family, inputs=self._inputs, states=self._states(case, turns)
         )
+
+    def _with_thought(self, call: Asked) -> Asked:
+        """Return a call with the reasoning that its row's official handler would record."""
+        if self._template is None or call.role != "model":
+            return call
+        thought = recorded_thought(self._template, call.reply.content or "")
+        return replace(call, reply=replace(call.reply, reasoning=thought))
 
     def _ids_in(self, path: Path) -> set[str]:
         if path not in self._known:

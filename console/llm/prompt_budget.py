@@ -1,8 +1,8 @@
-"""How much a completion may write: what its prompt leaves of the model's context, by the server's count of tokens.
+"""How much a completion may write: what its prompt leaves of the model's context.
 
-Source: BFCL v4, `base_oss_handler.py`, which counts with the model's tokenizer. Here the server counts
-(`POST /tokenize` beside `/v1`, as vLLM and SGLang offer it), so that no tokenizer has to be loaded; where it does not,
-the largest number is asked for and the reply says so.
+Source: BFCL v4, `base_oss_handler.py`, which counts with the model's tokenizer. Here that is done where its folder is
+named; else the server counts (`POST /tokenize` beside `/v1`, as vLLM and SGLang offer it), so that no tokenizer has to
+be loaded; where it does not, the largest number is asked for and the reply says so.
 """
 
 import json
@@ -13,6 +13,7 @@ from console.config.secrets import resolve_key
 from console.llm.chat_form import CompletionForm
 from console.llm.deadlines import Deadlines
 from console.llm.request_body import as_accepted, encode
+from console.llm.token_counter import TokenCounter
 from console.llm.wire import ErrorResponse, Wire, read
 
 LARGEST = 4096
@@ -31,15 +32,20 @@ def tokens_left(count: int, context: int) -> int:
 
 
 class PromptBudget:
-    """Asks a server for the tokens of each prompt; one that does not count them is asked once."""
+    """Counts the tokens of each prompt, or has its server count them; one that does not is asked once."""
 
     def __init__(self, model: ModelConfig, wire: Wire) -> None:
-        """Take the model and the connection to its server; nothing is sent."""
+        """Take the model and the connection to its server; nothing is sent.
+
+        Raises:
+            UsageError: its tokenizer cannot be read.
+        """
         self._model, self._wire = model, wire
+        self._counter = TokenCounter(model.tokenizer) if model.tokenizer is not None else None
         self._is_offered = True
 
     async def limited(self, body: dict[str, Any]) -> tuple[dict[str, Any], bool]:
-        """Return a request's body with its `max_tokens`, and whether the server has counted its prompt.
+        """Return a request's body with its `max_tokens`, and whether its prompt has been counted.
 
         Raises:
             Fault: the server cannot be asked.
@@ -50,6 +56,11 @@ class PromptBudget:
         return body | as_accepted(self._model, {"max_tokens": most}), self._is_offered
 
     async def _count(self, body: dict[str, Any]) -> tuple[int, int] | None:
+        if self._counter is not None:
+            return await self._counter.count(body["prompt"]), self._counter.context
+        return await self._ask_for_count(body)
+
+    async def _ask_for_count(self, body: dict[str, Any]) -> tuple[int, int] | None:
         question = {"model": body["model"], "prompt": body["prompt"], "add_special_tokens": False}
         try:
             async with (

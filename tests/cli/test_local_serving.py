@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import tokenizers
 from server.protocol_server import ProtocolServer, Said
 
 from console.cli.exitcode import Exit
@@ -50,7 +51,8 @@ with ProtocolServer([holding], served=[sys.argv[2]], port=port) as server:
 @pytest.fixture
 def port(home: Path, monkeypatch: pytest.MonkeyPatch) -> int:
     """A free port, named to the command; no variable of ours says anything else."""
-    for name in ("LOCAL_SERVER_ENDPOINT", "REMOTE_OPENAI_BASE_URL", "REMOTE_OPENAI_API_KEY"):
+    remote = ("REMOTE_OPENAI_BASE_URL", "REMOTE_OPENAI_API_KEY", "REMOTE_OPENAI_TOKENIZER_PATH")
+    for name in ("LOCAL_SERVER_ENDPOINT", *remote):
         monkeypatch.delenv(name, raising=False)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -142,6 +144,96 @@ def test_a_remote_server_gets_its_key_and_the_path_of_the_weights(console, home,
         assert ended.code == Exit.OK, ended.err
         assert {request["model"] for request in server.requests} == {str(weights)}
         assert {head["authorization"] for head in server.heads} == {"Bearer remote-key-0123456789"}
+
+
+@pytest.fixture
+def tokenizer(home: Path) -> Path:
+    """A folder with a tokenizer of single characters and one special token."""
+    letters = {chr(number): number for number in range(32, 127)} | {"?": 200}
+    special = tokenizers.AddedToken("<|begin_of_text|>", special=True)
+    made = tokenizers.Tokenizer(tokenizers.models.WordLevel(letters, unk_token="?"))
+    made.pre_tokenizer = tokenizers.pre_tokenizers.Split(tokenizers.Regex(r"[\s\S]"), "isolated")
+    made.add_special_tokens([special])
+    made.post_processor = tokenizers.processors.TemplateProcessing(
+        single="<|begin_of_text|> $A", special_tokens=[("<|begin_of_text|>", made.token_to_id("<|begin_of_text|>"))]
+    )
+    made.enable_truncation(7)
+    folder = home / "tokenizer"
+    folder.mkdir()
+    made.save(str(folder / "tokenizer.json"))
+    (folder / "config.json").write_text('{"max_position_embeddings": 5000}')
+    (folder / "tokenizer_config.json").write_text('{"model_max_length": 17}')
+    return folder
+
+
+def test_the_tokenizer_of_a_remote_server_counts_here(console, home, port, monkeypatch, tokenizer):
+    monkeypatch.setenv("REMOTE_OPENAI_TOKENIZER_PATH", str(tokenizer))
+    with ProtocolServer([Said("No function fits.")], served=[MODEL]) as server:
+        server.context = 100_000
+        monkeypatch.setenv("REMOTE_OPENAI_BASE_URL", server.base_url)
+        ended = console(*COMMAND)
+        assert ended.code == Exit.OK, ended.err
+        assert server.counted == []
+        for request in server.requests:
+            tokens = len(request["prompt"]) - len("<|begin_of_text|>") + 1
+            assert request["max_tokens"] == (1000 if tokens + 2 > 5000 else min(4096, 5000 - tokens - 2))
+    assert f"context by the tokenizer in {tokenizer}" in ended.err
+
+
+def test_the_tokenizer_beside_the_weights_counts_too(console, home, port, tokenizer):
+    (tokenizer / "config.json").write_text("{}")
+    (tokenizer / "tokenizer_config.json").write_text('{"model_max_length": 1e30}')
+    with ProtocolServer([Said("No function fits.")], served=[str(tokenizer)], port=port) as server:
+        ended = console(*COMMAND, "--local-model-path", tokenizer)
+        assert ended.code == Exit.OK, ended.err
+        assert {request["max_tokens"] for request in server.requests} == {4096}
+    assert f"by the tokenizer in {tokenizer}" in ended.err
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        (None, "is no folder"),
+        ({}, "holds no tokenizer.json"),
+        ({"tokenizer.json": "{"}, "tokenizer.json cannot be read"),
+        ({"config.json": "{}"}, "does not say how long a context is"),
+        ({"config.json": "["}, "config.json cannot be read"),
+        ({"config.json": '{"max_position_embeddings": "many"}'}, "does not say how long a context is"),
+    ],
+)
+def test_a_folder_that_is_no_tokenizer_is_refused(console, home, port, monkeypatch, tokenizer, files, words):
+    folder = home / "named"
+    if files is not None:
+        folder.mkdir()
+        if "config.json" in files:
+            (folder / "tokenizer.json").write_text((tokenizer / "tokenizer.json").read_text())
+        for name, text in files.items():
+            (folder / name).write_text(text)
+    monkeypatch.setenv("REMOTE_OPENAI_TOKENIZER_PATH", str(folder))
+    monkeypatch.setenv("REMOTE_OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    ended = console(*COMMAND)
+    assert ended.code == Exit.USAGE
+    assert "REMOTE_OPENAI_TOKENIZER_PATH: " in ended.err
+    assert words in ended.err
+    assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize(
+    ("row", "result", "reasoning"),
+    [
+        ("Qwen/Qwen3-8B", "None fits.", "Which one?"),
+        ("deepseek-ai/DeepSeek-R1", "\n\nNone fits.", "\n\nNone fits."),  # officially the answer, by mistake
+        (MODEL, "<think>\nWhich one?\n</think>\n\nNone fits.", None),
+    ],
+)
+def test_thoughts_stand_in_result_lines_as_officially(console, home, port, row, result, reasoning):
+    said = Said("<think>\nWhich one?\n</think>\n\nNone fits.")
+    with ProtocolServer([said], served=[row], port=port):
+        ended = console(*("bfcl", "generate", "--model", row, "-s", "bfcl-starter"), "--test-category", "irrelevance")
+    assert ended.code == Exit.OK, ended.err
+    (file,) = (home / "result").rglob("*.json")
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert {(line["result"], line.get("reasoning_content")) for line in lines} == {(result, reasoning)}
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,23 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from console.core.chat import Message, Reply
-from console.suites.bfcl.handlers.handler import Answer, Turn
+from console.suites.bfcl.handlers.handler import Answer, Turn, UnreadableAnswer, answers_may_break
 from console.suites.bfcl.rendering import Doc
 from console.suites.bfcl.templates.release_texts import ReleaseTexts
 from console.suites.bfcl.templates.template import PromptInput, Template
+
+
+def recorded_thought(template: Template, completion: str) -> str:
+    """Return what the official handler of a local row records as the reasoning of a completion.
+
+    It stands between tags in the text that the server sent, and only some families cut it out.
+    """
+    try:
+        with answers_may_break():
+            return template.read(completion).reasoning
+    except UnreadableAnswer:
+        return ""
+
 
 PROMPT_ROLE = "prompt"
 """Role of a piece of a finished prompt; pieces are joined as they are, and nothing stands between them."""
