@@ -1,8 +1,8 @@
 """Counts the tokens of prompts with a model's own tokenizer, read from a folder of this machine.
 
 Source: BFCL v4, `base_oss_handler.py`, which loads tokenizer and configuration with `transformers`. Here
-`tokenizer.json` is read by the library that does the same counting below it, and the context's length from the files beside it. Nothing
-is fetched, and no code of a model's folder is run.
+`tokenizer.json` is read by the library that does the same counting below it, and the context's length from the files
+beside it. Nothing is fetched, and no code of a model's folder is run.
 """
 
 import asyncio
