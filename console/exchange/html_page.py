@@ -29,7 +29,8 @@ _STYLE = """
 body{font:15px/1.45 system-ui,sans-serif;max-width:64rem;margin:2rem auto;padding:0 1rem;color:#1d2530;background:#fff}
 h1{font-size:1.5rem}h2{font-size:1.15rem;margin-top:2rem}table{border-collapse:collapse;width:100%}
 th,td{text-align:left;vertical-align:top;padding:.2rem .7rem .2rem 0;border-bottom:1px solid #e3e7ec}
-td.n,th.n{text-align:right;font-variant-numeric:tabular-nums}pre,code{font:13px/1.4 ui-monospace,monospace}
+td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+pre,code{font:13px/1.4 ui-monospace,monospace}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#f5f7f9;padding:.6rem;margin:.4rem 0}
 td code{white-space:pre-wrap;overflow-wrap:anywhere}details{border-top:1px solid #e3e7ec;padding:.5rem 0}
 summary{cursor:pointer}.pass{color:#0b5cad}.fail{color:#b34700}.broken{color:#8a1c6b}.muted{color:#66707c}
@@ -112,7 +113,9 @@ def _metrics(document: RunDocument) -> Iterable[str]:
         return
     rows = [_metric("", metric) for metric in document.report.metrics]
     rows += [_metric(name, metric) for name, metrics in document.report.categories.items() for metric in metrics]
-    head = '<tr><th>metric</th><th class="n">value</th><th>95 %</th><th></th><th class="n">of</th><th></th></tr>'
+    head = (
+        '<tr><th>metric</th><th class="n">value</th><th class="n">95 %</th><th></th><th class="n">of</th><th></th></tr>'
+    )
     yield f"<h2>Metrics</h2><table>{head}{''.join(rows)}</table>"
 
 
@@ -126,7 +129,9 @@ def _repeats(document: RunDocument) -> Iterable[str]:
     repeats = document.report.repeats if document.report is not None else None
     if repeats is None:
         return
-    head = '<tr><th>metric</th><th class="n">value</th><th>95 %</th><th></th><th class="n">of</th><th></th></tr>'
+    head = (
+        '<tr><th>metric</th><th class="n">value</th><th class="n">95 %</th><th></th><th class="n">of</th><th></th></tr>'
+    )
     rows = "".join(_metric("", metric) for metric in repeats.metrics)
     yield f"<h2>Repeats</h2><table>{head}{rows}</table><p>{_safe(split_words(repeats))}</p>"
     if repeats.flaky:
@@ -145,8 +150,8 @@ def _metric(category: str, metric: Metric) -> str:
     span = "" if low is None or high is None else f"{_value(low, metric)} to {_value(high, metric)}"
     bar = _bar(metric.value, low, high) if metric.unit == "rate" and metric.value is not None else ""
     return (
-        f'<tr><td>{_safe(name)}</td><td class="n">{_value(metric.value, metric)}</td><td>{span}</td><td>{bar}</td>'
-        f'<td class="n">{basis_words(metric)}</td><td class="muted">{_safe(metric.note)}</td></tr>'
+        f'<tr><td>{_safe(name)}</td><td class="n">{_value(metric.value, metric)}</td><td class="n">{span}</td>'
+        f'<td>{bar}</td><td class="n">{basis_words(metric)}</td><td class="muted">{_safe(metric.note)}</td></tr>'
     )
 
 

@@ -35,7 +35,7 @@ def markdown_section(
     elif report is not None:
         rows = [_metric("", metric) for metric in report.metrics]
         rows += [_metric(name, metric) for name, metrics in report.categories.items() for metric in metrics]
-        parts.append(table(("metric", "value", "95 %", "of"), rows))
+        parts.append(_metrics_table("metric", rows))
     if report is not None and report.repeats is not None:
         parts += _repeats(report.repeats)
     if summary.reasons:
@@ -56,7 +56,7 @@ def markdown_section(
 
 
 def _repeats(repeats: Repeats) -> list[str]:
-    parts = [table(("repeats", "value", "95 %", "of"), [_metric("", metric) for metric in repeats.metrics])]
+    parts = [_metrics_table("repeats", [_metric("", metric) for metric in repeats.metrics])]
     if words := split_words(repeats):
         parts.append(words)
     if repeats.flaky:
@@ -65,10 +65,17 @@ def _repeats(repeats: Repeats) -> list[str]:
     return parts
 
 
-def _metric(category: str, metric: Metric) -> tuple[str, str, str, str]:
+def _metrics_table(title: str, rows: Sequence[tuple[str, ...]]) -> str:
+    """Return a table of metrics, with a column for notes where there is one."""
+    headings = (title, "value", "95 %", "of", "note")
+    width = len(headings) if any(row[-1] for row in rows) else len(headings) - 1
+    return table(headings[:width], [row[:width] for row in rows])
+
+
+def _metric(category: str, metric: Metric) -> tuple[str, ...]:
     name = f"{category}: {metric.name}" if category else metric.name
     bounds = [_value(bound, metric) for bound in (metric.low, metric.high) if bound is not None]
-    return name, _value(metric.value, metric), " to ".join(bounds), basis_words(metric)
+    return name, _value(metric.value, metric), " to ".join(bounds), basis_words(metric), metric.note
 
 
 def _value(value: float | None, metric: Metric) -> str:

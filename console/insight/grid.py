@@ -33,7 +33,7 @@ class Grid:
 
     sides: tuple[ComparisonSide, ...]
     rows: tuple[GridRow, ...]
-    """Rows that differ first, each part in the order of the first run."""
+    """Rows that differ first, each part in the order of the first run, rollouts of a case together."""
 
     @property
     def shared(self) -> list[GridRow]:
@@ -53,7 +53,8 @@ class Grid:
 def grid(sides: Sequence[ComparisonSide]) -> Grid:
     """Lay several runs side by side."""
     slots = dict.fromkeys(slot for side in sides for slot in side.graded_slots)
-    rows = [_row(slot, sides) for slot in slots]
+    order = {case: place for place, case in enumerate(dict.fromkeys(case for case, _ in slots))}
+    rows = [_row(slot, sides) for slot in sorted(slots, key=lambda slot: (order[slot[0]], slot[1]))]
     return Grid(tuple(sides), tuple(sorted(rows, key=lambda row: not row.differs)))
 
 

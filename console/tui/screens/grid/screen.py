@@ -9,6 +9,7 @@ from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Static
 
+from console.core.case import Key
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.insight import number_format
@@ -30,11 +31,13 @@ def run_line(grid: Grid, index: int) -> Content:
     """Return number, model, score and name of a run."""
     side = grid.sides[index]
     mark = "   simulated" if side.manifest.simulated else ""
+    rate, count = grid.rate(index), str(len(grid.shared))
+    basis = f"{rate.cases} cases, {count} rollouts" if rate is not None and rate.rollouts > rate.cases else count
     return Content.assemble(
         (f"{index + 1}  ", "bold $focus"),
         one_line(side.model, 24, "bold"),
-        f"  {number_format.score(grid.rate(index))}",
-        (f" of {len(grid.shared)} graded in all   ", MUTED),
+        f"  {number_format.score(rate)}",
+        (f" of {basis} graded in all   ", MUTED),
         one_line(side.name, 60, MUTED),
         (mark, "$undecided"),
     )
@@ -43,7 +46,7 @@ def run_line(grid: Grid, index: int) -> Content:
 def case_cells(row: GridRow) -> tuple[Content, ...]:
     """Return the cells of a case: its id, how it ended in each run, its category."""
     marks = (_outcome_mark(outcome) for outcome in row.outcomes)
-    return (one_line(row.slot[0], 120), *marks, one_line(row.category, 60, MUTED))
+    return (one_line(str(Key(*row.slot)), 120), *marks, one_line(row.category, 60, MUTED))
 
 
 def _outcome_mark(outcome: Outcome | None) -> Content:

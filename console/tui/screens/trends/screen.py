@@ -31,7 +31,7 @@ _TREND_COLUMNS = (
 )  # fmt: skip
 _RUN_COLUMNS = (
     Column("when", 12), Column("run", 20, 3), Column("value", 7, right=True), Column("95 %", 13),
-    Column("change", 8, right=True), Column("of", 11, right=True),
+    Column("change", 8, right=True), Column("of", 13, right=True),
 )  # fmt: skip
 
 
@@ -96,8 +96,16 @@ class TrendRunList(RowList):
             Content("—" if point.value is None else show(point.value)),
             Content.styled(span, MUTED),
             Content.styled(change, style),
-            Content.styled(f"{point.graded} of {point.planned}", MUTED),
+            Content.styled(_basis(point), MUTED),
         )
+
+
+def _basis(point: Point) -> str:
+    """Return what the value rests on: rollouts graded of those planned, or cases and how often each was played."""
+    times, odd = divmod(point.rollouts, point.cases) if point.cases else (1, 0)
+    if times > 1 and not odd and point.rollouts == point.planned:
+        return f"{number_format.count(point.cases)} cases ×{times}"
+    return f"{point.graded} of {point.planned}"
 
 
 class TrendsScreen(BaseScreen):
