@@ -61,10 +61,10 @@ def _results(clusters: int, of_each: int) -> list[Result]:
 
 
 def test_few_clusters_are_said_to_be_few() -> None:
-    few, many = rate_metric("accuracy", _results(6, 10)), rate_metric("accuracy", _results(20, 10))
+    few, many = rate_metric("accuracy", _results(10, 10)), rate_metric("accuracy", _results(20, 10))
     assert "few clusters: the interval is rough" in few.note
     assert many.note == ""
-    assert (few.cases, few.rollouts, few.clusters, few.method) == (60, 60, 6, "clustered wilson")
+    assert (few.cases, few.rollouts, few.clusters, few.method) == (100, 100, 10, "clustered wilson")
     assert few.high - few.low > many.high - many.low
     alone = rate_metric("accuracy", [Result(f"c{n}", "live", 0, Verdict(Outcome.PASSED)) for n in range(6)])
     assert (alone.note, alone.method) == ("", "wilson")
