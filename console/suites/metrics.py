@@ -50,7 +50,9 @@ def interval_metric(name: str, interval: Interval, *, unit: str = "rate", note: 
 
 
 def basis_words(metric: Metric) -> str:
-    """Say what a number rests on: how many rollouts, or how many cases where these were repeated; empty for nothing."""
-    if metric.cases and metric.rollouts > metric.cases:
-        return f"{metric.cases} cases, {metric.rollouts} rollouts"
-    return str(metric.count or "")
+    """Say what a number rests on: rollouts, or cases where these were repeated or share clusters; empty for nothing."""
+    is_repeated, is_clustered = metric.rollouts > metric.cases, 0 < metric.clusters < metric.cases
+    if not metric.cases or not (is_repeated or is_clustered):
+        return str(metric.count or "")
+    clusters = f" in {metric.clusters} clusters" if is_clustered else ""
+    return f"{metric.cases} cases{clusters}" + (f", {metric.rollouts} rollouts" if is_repeated else "")

@@ -10,7 +10,7 @@ from console.core.case import Setting
 from console.core.outcome import Outcome, Verdict
 from console.suites.bfcl.entry import Entry
 from console.suites.catalog import Catalog
-from console.suites.metrics import rate_metric
+from console.suites.metrics import basis_words, rate_metric
 from console.suites.suite import Result
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -65,6 +65,7 @@ def test_few_clusters_are_said_to_be_few() -> None:
     assert "few clusters: the interval is rough" in few.note
     assert many.note == ""
     assert (few.cases, few.rollouts, few.clusters, few.method) == (100, 100, 10, "clustered wilson")
+    assert (basis_words(few), basis_words(many)) == ("100 cases in 10 clusters", "200 cases in 20 clusters")
     assert few.high - few.low > many.high - many.low
     alone = rate_metric("accuracy", [Result(f"c{n}", "live", 0, Verdict(Outcome.PASSED)) for n in range(6)])
-    assert (alone.note, alone.method) == ("", "wilson")
+    assert (alone.note, alone.method, basis_words(alone)) == ("", "wilson", "6")
