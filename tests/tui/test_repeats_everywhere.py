@@ -104,7 +104,7 @@ def _export(run: Any, form: str, workspace: Any, capsys: Any) -> str:
 def test_every_export_holds_it(runs: Any, workspace: Any, capsys: Any) -> None:
     run, _ = runs
     html = _export(run, "html", workspace, capsys)
-    assert f"<td class="n">{PERCENT[0]} to {PERCENT[1]}</td>" in html
+    assert f'<td class="n">{PERCENT[0]} to {PERCENT[1]}</td>' in html
     assert "40 cases, 160 rollouts" in html
     assert "PPFF" in html
     markdown = _export(run, "markdown", workspace, capsys)
