@@ -178,6 +178,32 @@ def test_a_conversation_is_shown_as_it_was_with_tools_images_and_the_judge(log_o
     assert PNG[30:] not in folder.journal_path.read_text()
 
 
+def test_a_sample_that_is_stored_in_parts_is_put_together(tmp_path: Path):
+    whole = with_tools()
+    members = eval_members([whole])
+    del members["samples/tools_epoch_1.json"]
+    pool, events = whole["events_data"]["messages"], whole["events"]
+    pool[0]["content"][0]["text"] = "attachment://0"
+    parts = {
+        "sample": {name: whole[name] for name in ("id", "epoch", "input", "target", "output", "scores", "store")}
+        | {"message_refs": [[0, 3]]},
+        "messages/0": pool[:3],
+        "messages/3": pool[3:],
+        "events/0": events[:2],
+        "events/2": events[2:],
+        "events/stats": {},
+        "attachments/0": ["What is 1+1?"],
+        "metadata": {"subject": "sums"},
+    }
+    members |= {f"samples/tools_epoch_1/{name}.json": json.dumps(part).encode() for name, part in parts.items()}
+    folder, report = imported(write_zstd_eval(tmp_path / "log.eval", members))
+    shown = conversation(folder, "tools")
+    assert report.problems == []
+    assert [passage.text for passage in shown.passages[:2]] == ["What is 1+1?\n[image 2×3 png]", "I add."]
+    assert shown.case is not None
+    assert shown.case.data["metadata"] == {"subject": "sums"}
+
+
 def test_expected_stands_beside_actual(log_of: Any):
     document, why = read_document(imported(log_of([sample("a", "I", answer="5")]))[0], None)
     assert why == ""
@@ -223,6 +249,7 @@ def test_a_log_that_was_cut_off_gives_what_is_whole(tmp_path: Path):
     path.write_bytes(whole[: len(whole) // 2])
     _, report = imported(path)
     assert 5 < report.samples < 20
+    assert report.missing == 20 - report.samples
     assert "cut off" in report.problems[0].why
 
 

@@ -93,7 +93,7 @@ def test_a_sample_that_cannot_be_read_says_so_in_its_conversation(tmp_path: Path
     del members["samples/a_epoch_1.json"]
     members["samples/b_epoch_1.json"] = b"[]"
     folder = open_in_place(write_eval(tmp_path / "log.eval", members))
-    assert (PassageKind.NOTE, "is not in the log: only its summary is there") in passages(folder, "a")
+    assert any(kind is PassageKind.NOTE and "is not in the log" in text for kind, text in passages(folder, "a"))
     assert any(kind is PassageKind.NOTE for kind, _ in passages(folder, "b"))
     assert folder.summary().tally.failed == 1
 

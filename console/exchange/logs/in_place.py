@@ -6,7 +6,7 @@ itself is never written to.
 """
 
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from console.core.json_text import read_json
 from console.core.record import AnyRecord, Closed, Finished, Noted, Opened, Started
 from console.core.run import Manifest
 from console.core.source import IN_PLACE
-from console.exchange.logs.inspect_log import EvalLog, brief_sample, sample_of
+from console.exchange.logs.inspect_log import EvalLog, Summary, brief_sample, sample_of
 from console.exchange.logs.log import LogHead, LogSample, Problem, table
 from console.exchange.logs.records import SampleRecords, manifest_of, started_at
 from console.exchange.logs.verdict import decisive_name, named_numbers
@@ -28,8 +28,9 @@ from console.store.staged_run import StagedRun
 
 SUFFIX = ".eval"
 _LOGS = "logs"
-_LAYOUT = 1
+_LAYOUT = 2
 """Changes when what is kept of a log does."""
+_ONLY_ITS_SUMMARY = "is not in the log, or stored in parts: only its summary is shown. `import` shows it whole."
 _CANNOT_BE_READ = "sample"
 """Kind of the note that says why a sample cannot be read."""
 
@@ -67,32 +68,28 @@ def _list_samples(path: Path, file: _LogFile, root: Path, name: str) -> None:
     log = EvalLog(path)
     staged = StagedRun(root, f"{name}-listed")
     try:
-        samples = [(brief_sample(summary), summary.member) for summary in log.summaries()]
+        samples = [_brief_sample(log, summary) for summary in log.summaries()]
         head = msgspec.structs.replace(log.head, decisive=_decisive(log.head, samples))
         staged.append([Opened(at=started_at(head), pid=0)])
         records = SampleRecords(head)
-        for sample, member in samples:
-            staged.append(_brief_records(records, sample, log.member(member)))
+        for sample in samples:
+            staged.append(records.records(sample, sample.id))
         staged.append([Closed(at=started_at(head), reason=head.ended, message=head.message)])
         file = msgspec.structs.replace(file, decisive=head.decisive)
-        staged.publish(_manifest(head, name, path, file, [sample for sample, _ in samples], log.problems))
+        staged.publish(_manifest(head, name, path, file, samples, log.problems))
     except BaseException:
         staged.discard()
         raise
 
 
-def _decisive(head: LogHead, samples: Sequence[tuple[LogSample, str]]) -> str:
-    return head.decisive or next(filter(None, (decisive_name(sample, "") for sample, _ in samples)), "")
+def _brief_sample(log: EvalLog, summary: Summary) -> LogSample:
+    """Return what lists show of a sample, its case with the place of the sample."""
+    member = None if summary.is_in_parts else log.member(summary.member)
+    return brief_sample(summary, None if member is None else {IN_PLACE: member})
 
 
-def _brief_records(records: SampleRecords, sample: LogSample, member: Member | None) -> Iterator[AnyRecord]:
-    """Yield what lists show of a sample, its case with the place of the sample."""
-    for record in records.records(sample, sample.id):
-        if isinstance(record, Started) and member is not None:
-            data = {**record.case.data, IN_PLACE: msgspec.to_builtins(member)}
-            yield msgspec.structs.replace(record, case=msgspec.structs.replace(record.case, data=data))
-        else:
-            yield record
+def _decisive(head: LogHead, samples: Sequence[LogSample]) -> str:
+    return head.decisive or next(filter(None, (decisive_name(sample, "") for sample in samples)), "")
 
 
 def _manifest(
@@ -136,7 +133,11 @@ def whole_records(manifest: Manifest, records: list[AnyRecord]) -> list[AnyRecor
         content = read_member(_unchanged(file), member)
         sample = sample_of(table(read_json(content)))
     except KeyError:
-        return _with_note(records, started, "is not in the log: only its summary is there")
+        return _with_note(
+            records,
+            started,
+            _ONLY_ITS_SUMMARY,
+        )
     except ValueError as error:
         return _with_note(records, started, str(error))
     head = LogHead(tool="", task=started.case.category, model="", at=started.at, decisive=file.decisive)

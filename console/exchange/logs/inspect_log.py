@@ -41,17 +41,20 @@ from console.exchange.logs.log import (
     without,
 )
 from console.exchange.logs.numbers import amount, count, moment, score_number, seconds
-from console.exchange.logs.zip_members import BadMember, Member, ZipMembers
+from console.exchange.logs.zip_members import LARGEST_BYTES, BadMember, Member, ZipMembers
 
 TOOL = "inspect_ai"
 _VERSIONS = (1, 2)
 _ATTACHMENT = "attachment://"
 _LARGEST_RESOLVED = 64 << 20
 """Characters of attachments that are put into one sample."""
+_MOST_MESSAGES = 20_000
+"""Messages of one request that are read."""
 _SCORING = ("scorers", "scorer")
 _STATUS = {"success": "completed", "started": "stopped", "cancelled": "stopped", "error": "halted"}
 _FINISH = {"max_tokens": "length", "model_length": "length", "content_filter": "content_filter"}
 _SAMPLES, _SUMMARIES, _HEADER, _START = "samples/", "summaries.json", "header.json", "_journal/start.json"
+_SHELL = "/sample.json"
 _PART_OF_SUMMARIES = "_journal/summaries/"
 
 
@@ -71,6 +74,11 @@ class Summary(msgspec.Struct):
     total_time: Any = 0
     member: str = ""
     """The member of the file that holds it; empty: none does."""
+
+    @property
+    def is_in_parts(self) -> bool:
+        """Whether it is stored as several members, as large samples may be."""
+        return self.member.endswith(_SHELL)
 
     @property
     def rollout(self) -> int:
@@ -108,12 +116,12 @@ class EvalLog:
         names = {
             name: None
             for name in self._members.by_name
-            if name.startswith(_SAMPLES) and (name.endswith("/sample.json") or "/" not in name[len(_SAMPLES) :])
+            if name.startswith(_SAMPLES) and (name.endswith(_SHELL) or "/" not in name[len(_SAMPLES) :])
         }
         summaries = self._read_summaries()
         for summary in summaries:
             stem = f"{_SAMPLES}{text(summary.id)}_epoch_{text(summary.epoch)}"
-            summary.member = next((name for name in (f"{stem}.json", f"{stem}/sample.json") if name in names), "")
+            summary.member = next((name for name in (f"{stem}.json", f"{stem}{_SHELL}") if name in names), "")
             names.pop(summary.member, None)
         summaries += [_named(name) for name in names]
         order = {text(name): place for place, name in enumerate(self._sample_ids)}
@@ -146,7 +154,37 @@ class EvalLog:
         """
         if not summary.member:
             raise BadMember("is missing: only its summary is there")
-        return sample_of(table(read_json(self._members.read(summary.member))))
+        record = table(read_json(self._members.read(summary.member)))
+        if summary.is_in_parts:
+            record = self._joined(record, summary.member.removesuffix(_SHELL))
+        return sample_of(record)
+
+    def _joined(self, shell: Table, folder: str) -> Table:
+        """Return a sample that is stored in parts as if it was one member.
+
+        Raises:
+            ValueError: a part cannot be read, or they are too large together.
+        """
+        parts = {name: self._part(f"{folder}/{name}/") for name in ("messages", "events", "attachments")}
+        metadata, pool = f"{folder}/metadata.json", parts["messages"]
+        return {
+            **shell,
+            "metadata": read_json(self._members.read(metadata)) if metadata in self._members.by_name else None,
+            "messages": [
+                parts["messages"][place] for place in _places(shell.get("message_refs"), len(parts["messages"]))
+            ],
+            "events": parts["events"],
+            "events_data": {"messages": pool},
+            "attachments": {str(place): attached for place, attached in enumerate(parts["attachments"])},
+        }
+
+    def _part(self, folder: str) -> list[Any]:
+        """Return the items of the members of a folder that are called by the number of their first item, in order."""
+        names = [name for name in self._members.by_name if name.startswith(folder)]
+        numbered = {int(stem): name for name in names if (stem := name[len(folder) : -len(".json")]).isdecimal()}
+        if sum(self._members.by_name[name].size for name in numbered.values()) > LARGEST_BYTES:
+            raise BadMember("is too large to be read")
+        return [item for number in sorted(numbered) for item in listed(read_json(self._members.read(numbered[number])))]
 
     def samples(self, skip: int = 0) -> Iterator[LogSample]:
         """Yield every sample; of one that cannot be read, what its summary says."""
@@ -230,7 +268,7 @@ def _head(header: Table, path: Path) -> LogHead:
         at=moment(spec.get("created")),
         params=table(spec.get("model_generate_config")) or table(table(header.get("plan")).get("config")),
         repeats=max(1, count(config.get("epochs"))),
-        samples=count(results.get("total_samples")) if "total_samples" in results else None,
+        samples=_planned(results, dataset, config),
         ended=_STATUS.get(status, "completed"),
         message=error or ("" if status in ("success", "") else f"the log says: {status}"),
         decisive=_decisive(results),
@@ -245,6 +283,14 @@ def _head(header: Table, path: Path) -> LogHead:
             "results": without(results, "total_samples"),
         },
     )
+
+
+def _planned(results: Table, dataset: Table, config: Table) -> int | None:
+    """Return how many tries there should be; None when nothing says it."""
+    if "total_samples" in results:
+        return count(results.get("total_samples"))
+    samples = count(dataset.get("samples"))
+    return samples * max(1, count(config.get("epochs"))) if samples else None
 
 
 def _decisive(results: Table) -> str:
@@ -284,14 +330,14 @@ def _decode_summaries(data: bytes) -> list[Summary]:
 
 def _named(member: str) -> Summary:
     """Return id and epoch as the name of a member says them."""
-    name = member.removeprefix(_SAMPLES).removesuffix("/sample.json").removesuffix(".json")
+    name = member.removeprefix(_SAMPLES).removesuffix(_SHELL).removesuffix(".json")
     sample, _, epoch = name.rpartition("_epoch_")
     number = int(epoch) if epoch.isascii() and epoch.isdigit() and len(epoch) < 10 else 1
     return Summary(id=sample or name, epoch=number, member=member)
 
 
-def brief_sample(summary: Summary) -> LogSample:
-    """Return what the summary of a sample says of it."""
+def brief_sample(summary: Summary, data: Table | None = None) -> LogSample:
+    """Return what the summary of a sample says of it; `data` goes with its case."""
     usage = _usage(summary.model_usage)
     scores = {name: _score(table(score)) for name, score in table(summary.scores).items()}
     return LogSample(
@@ -299,6 +345,7 @@ def brief_sample(summary: Summary) -> LogSample:
         epoch=summary.rollout,
         title=first_question(summary.input),
         target=summary.target,
+        data=data or {},
         answer=next((score.answer for score in scores.values() if score.answer), None),
         scores=scores,
         error=text(summary.error),
@@ -314,7 +361,8 @@ def brief_sample(summary: Summary) -> LogSample:
 
 _PLACED = (
     "id", "epoch", "input", "target", "messages", "output", "scores", "metadata", "events", "model_usage",
-    "completed_at", "total_time", "attachments", "events_data", "error", "error_retries", "choices", "limit",
+    "completed_at", "total_time", "attachments", "message_refs", "events_data", "error",
+    "error_retries", "choices", "limit",
 )  # fmt: skip
 _PLACED_EVENTS = ("span_begin", "span_end", "sample_init")
 _PLACED_OF_MODEL = ("input", "input_refs", "output", "tools", "config")
@@ -439,13 +487,18 @@ def _model_call(event: Table, pool: list[Table], role: str) -> LogCall:
 
 def _asked(event: Table, pool: list[Table]) -> list[Table]:
     """Return the request of a model event: in the event, or as ranges of the pool of messages."""
-    messages = tables(event.get("input"))
-    for span in listed(event.get("input_refs")):
+    return tables(event.get("input")) + [pool[place] for place in _places(event.get("input_refs"), len(pool))]
+
+
+def _places(ranges: object, length: int) -> Iterator[int]:
+    """Yield the places that ranges name, `[first, end)` each, as far as there are so many; a few thousand at most."""
+    left = _MOST_MESSAGES
+    for span in listed(ranges):
         bounds = listed(span)
         if len(bounds) == 2:
-            first, end = (count(bound) for bound in bounds)
-            messages += pool[first:end]
-    return messages
+            places = range(count(bounds[0]), min(count(bounds[1]), length))[:left]
+            left -= len(places)
+            yield from places
 
 
 def _reply(output: Table, latency: float) -> Reply:

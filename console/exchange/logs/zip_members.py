@@ -31,7 +31,7 @@ class BadMember(ValueError):
     """A member that cannot be read; the text says why."""
 
 
-class Member(msgspec.Struct, frozen=True):
+class Member(msgspec.Struct, frozen=True, array_like=True):
     """One member of a zip file."""
 
     name: str
