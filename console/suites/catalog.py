@@ -34,6 +34,8 @@ _FORMATS = {
 }
 _RECORDED_SUITE = "console.suites.recorded.suite:RecordedSuite"
 
+_STARTER = "-starter"
+"""How the names of the suites end that come with the program."""
 PYTHON = "python"
 """Format of suites that are code of their own folder."""
 
@@ -256,7 +258,8 @@ def _folders(roots: Roots) -> Iterator[tuple[str, Path]]:
         for folder in folders:
             if folder.resolve() not in seen and not folder.name.startswith("."):
                 seen.add(folder.resolve())
-                yield origin, folder
+                is_own = origin == "bundled" and not folder.name.endswith(_STARTER)  # in a checkout they lie together
+                yield "user" if is_own else origin, folder
 
 
 def _text(table: dict[str, Any], key: str, place: Path) -> str:

@@ -7,10 +7,15 @@ from string import Template
 
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
+from console.suites.allowed import allow
+from console.suites.catalog import read_entry
+from console.suites.folder_code import FolderCode
+from console.suites.suite import SuiteEntry
 
 _TEMPLATES = Path(__file__).resolve().parent / "templates"
 _SUFFIX = ".template"
 """Ends the name of a template that is Python, so that nobody takes it for code of this program."""
+_ROWS = (".jsonl", ".csv", ".json", ".yaml", ".yml")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}", re.IGNORECASE)
 
 
@@ -19,24 +24,21 @@ def template_kinds() -> list[str]:
     return sorted(path.name for path in _TEMPLATES.iterdir() if (path / "suite.toml").is_file())
 
 
-def new_folder(root: Path, name: str) -> Path:
-    """Return the folder that a new suite would have.
+def template_meanings() -> dict[str, str]:
+    """Return what each kind is: the first sentence of its template's comment."""
+    texts = {kind: (_TEMPLATES / kind / "suite.toml").read_text(encoding="utf-8") for kind in template_kinds()}
+    return {kind: text.lstrip("# ").split("\n")[0].split(". ")[0].rstrip(".") for kind, text in texts.items()}
 
-    Raises:
-        UsageError: a name that no folder should have, or one that is there already.
-    """
+
+def name_problem(root: Path, name: str) -> str:
+    """Return why a new suite cannot have this name, or nothing."""
     if not _NAME.fullmatch(name):
-        raise UsageError(
-            f"{name!r} cannot be the name of a suite",
-            hint="Use letters, digits, - and _, beginning with a letter or digit.",
-        )
-    if (root / name).exists():
-        raise UsageError("is there already", where=str(root / name), hint="Choose another name; nothing was changed.")
-    return root / name
+        return "a name has letters, digits, - and _, and begins with a letter or digit"
+    return "there is a folder of that name; nothing is written over" if (root / name).exists() else ""
 
 
-def write_template(root: Path, name: str, kind: str) -> list[Path]:
-    """Write a new suite of a kind and return its files.
+def new_suite(root: Path, name: str, kind: str) -> list[Path]:
+    """Write a new suite of a kind, which may run as it stands, and return its files.
 
     Raises:
         UsageError: no such kind, a name that cannot be, a folder that is there, or a disk that refuses.
@@ -53,7 +55,19 @@ def write_template(root: Path, name: str, kind: str) -> list[Path]:
         if path.is_file()
     }
     texts["suite.toml"] = Template(texts["suite.toml"]).substitute(name=name)
-    return write_suite(root, name, texts)
+    files = write_suite(root, name, texts)
+    entry = read_entry(root / name)
+    if entry.module:
+        allow(FolderCode(entry))  # as it stands it is our own code; a change of it asks
+    return files
+
+
+def own_file(entry: SuiteEntry) -> Path:
+    """Return the file of a suite that its author edits: its code, else its rows, else its suite.toml."""
+    if entry.module:
+        return entry.folder / entry.module.partition(":")[0]
+    rows = sorted(path for path in entry.folder.glob("*.*") if path.suffix in _ROWS and path.is_file())
+    return rows[0] if len(rows) == 1 else entry.folder / "suite.toml"
 
 
 def write_suite(root: Path, name: str, texts: Mapping[str, str | bytes]) -> list[Path]:
@@ -62,7 +76,9 @@ def write_suite(root: Path, name: str, texts: Mapping[str, str | bytes]) -> list
     Raises:
         UsageError: a name that cannot be, a folder that is there, or a disk that refuses.
     """
-    folder = new_folder(root, name)
+    folder = root / name
+    if problem := name_problem(root, name):
+        raise UsageError(f"{name!r} cannot be the name of a new suite: {problem}", where=str(root))
     try:
         folder.mkdir(parents=True)
         for relative, text in texts.items():

@@ -35,15 +35,15 @@ def test_nothing_is_written_over(console: Any, home: Path) -> None:
     suite.write_text("mine")
     again = console("new", "mine", "--kind", "bfcl")
     assert again.code == Exit.USAGE
-    assert "is there already" in again.err
+    assert "there is a folder of that name; nothing is written over" in again.err
     assert suite.read_text() == "mine"
 
 
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("../mine",), "cannot be the name of a suite"),
-        (("",), "cannot be the name of a suite"),
+        (("../mine",), "cannot be the name of a new suite"),
+        (("",), "cannot be the name of a new suite"),
         (("mine", "--kind", "pyhton"), "Did you mean python?"),
         (("mine", "--kind", "bfcl", "--from", "x.csv"), "a table makes a suite of the kind dialogue, not bfcl"),
         (("mine", "--from", "x.csv"), "x.csv: cannot be read"),

@@ -12,11 +12,8 @@ from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.config.paths import find_own_data
 from console.core.fault import UsageError
-from console.suites.allowed import allow
-from console.suites.catalog import read_entry
 from console.suites.dialogue.proposal import write_from_table
-from console.suites.folder_code import FolderCode
-from console.suites.new_folder import template_kinds, write_template
+from console.suites.new_folder import new_suite, template_kinds
 
 _USUAL = "dialogue"
 
@@ -49,14 +46,11 @@ def run(args: NewArguments) -> int:
     root = find_own_data(args.data)
     sentences: list[str] = []
     if args.source is None:
-        files = write_template(root, args.name, args.kind or _USUAL)
+        files = new_suite(root, args.name, args.kind or _USUAL)
     elif args.kind in (None, "dialogue"):
         files, sentences = write_from_table(root, args.name, args.source)
     else:
         raise UsageError(f"a table makes a suite of the kind dialogue, not {args.kind}", where="--from")
-    entry = read_entry(root / args.name)
-    if entry.module:
-        allow(FolderCode(entry))  # as it stands it is our own code; a change of it asks
     if args.json:
         args.output.data({"suite": args.name, "folder": str(root / args.name), "files": [str(path) for path in files],
                           "notes": sentences})  # fmt: skip

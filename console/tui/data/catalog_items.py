@@ -71,6 +71,8 @@ class SuiteLine(msgspec.Struct, frozen=True):
     entry: "SuiteEntry"
     categories: tuple["Category", ...] = ()
     mistake: str = ""
+    may_run: bool = True
+    """False: its folder has code that nobody allowed to run as it is now."""
 
     @property
     def name(self) -> str:
@@ -270,10 +272,20 @@ def with_warnings(suites: Suites) -> Suites:
 
 
 def _suite_line(catalog: "Catalog", entry: "SuiteEntry") -> SuiteLine:
+    from console.suites.allowed import NotAllowed
+    from console.suites.loading import LoadError, run_limited
     from console.suites.modes import categories_with_modes
 
+    def categories() -> "tuple[Category, ...]":
+        return tuple(categories_with_modes(catalog.open(entry.name)))
+
     try:
-        return SuiteLine(entry, tuple(categories_with_modes(catalog.open(entry.name))))
+        # Code of a folder may hang where it counts its cases, too.
+        return SuiteLine(entry, run_limited(categories) if entry.module else categories())
+    except NotAllowed as error:
+        return SuiteLine(entry, mistake=str(error), may_run=False)
+    except LoadError as error:
+        return SuiteLine(entry, mistake=f"its cases cannot be counted: {error.message}")
     except UsageError as error:
         return SuiteLine(entry, mistake=str(error))
     except ImportError as error:

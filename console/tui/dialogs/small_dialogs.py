@@ -1,6 +1,6 @@
 """Small dialogs over a screen: a question, a line of text, a row of a list, the second key of a menu."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 import msgspec
@@ -15,7 +15,8 @@ from textual.widgets import Input, Static
 from console.tui.actions import Action
 from console.tui.keymap import KeyMap, name_of_key
 from console.tui.render import lines
-from console.tui.sanitize import marks_in
+from console.tui.render.symbols import SYMBOLS
+from console.tui.sanitize import marks_in, one_line
 from console.tui.widgets.row_list import Column, Face, RowList
 
 
@@ -101,6 +102,61 @@ class CommentScreen(ModalScreen[str | None]):
     def action_step_back(self) -> None:
         """Leave the comment as it was."""
         self.dismiss(None)
+
+
+class NameNote(msgspec.Struct, frozen=True):
+    """What is said of a name while it is typed. Words of ours, or shown as plain text."""
+
+    words: str
+    warns: bool = False
+    refuses: bool = False
+    """Whether enter does not take it."""
+
+
+class NameScreen(ModalScreen[str]):
+    """Asks for a name; answers with an empty text when the reader stepped back."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "step_back", show=False)]
+    DEFAULT_CSS = """
+    NameScreen { align: left bottom; background: transparent; }
+    NameScreen > .ask { height: 2; width: 1fr; padding: 0 1; background: $panel; border-top: solid $focus; }
+    NameScreen > Input { width: 1fr; height: 1; border: none; padding: 0 1; background: $panel; }
+    NameScreen > .note { height: 1; width: 1fr; padding: 0 1; background: $panel; }
+    """
+
+    def __init__(self, title: str, proposal: str, placeholder: str, note_of: Callable[[str], NameNote]) -> None:
+        """Ask for a name, starting from a proposal; `note_of` says what there is to say of what is typed."""
+        super().__init__()
+        self._title, self._proposal, self._placeholder, self._note_of = title, proposal, placeholder, note_of
+
+    def compose(self) -> ComposeResult:
+        yield Static(Content.assemble((self._title, "bold"), ("   enter saves, esc does not", "$muted")), classes="ask")
+        yield Input(self._proposal, compact=True, placeholder=self._placeholder, select_on_focus=False)
+        yield Static(classes="note")
+
+    def on_mount(self) -> None:
+        self._show_note(self._proposal)
+
+    @on(Input.Changed)
+    def _typed(self, event: Input.Changed) -> None:
+        event.stop()
+        self._show_note(event.value)
+
+    def _show_note(self, text: str) -> None:
+        note = self._note_of(text) if text.strip() else NameNote("")
+        mark = f"{SYMBOLS.failed} " if note.refuses else f"{SYMBOLS.broken} " if note.warns else ""
+        style = "$fail" if mark else "$muted"
+        self.query_one(".note", Static).update(Content.assemble((mark, style), one_line(note.words, 200, style)))
+
+    @on(Input.Submitted)
+    def _done(self, event: Input.Submitted) -> None:
+        event.stop()
+        name = event.value.strip()
+        if name and not self._note_of(name).refuses:
+            self.dismiss(name)
+
+    def action_step_back(self) -> None:
+        self.dismiss("")
 
 
 class Chooser(ModalScreen[str | None]):

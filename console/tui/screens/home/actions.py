@@ -3,11 +3,9 @@
 Deleting moves a run to `.trash` of the runs folder, after asking by its name.
 """
 
-import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from textual.app import SuspendNotSupported
 from textual.content import Content
 
 from console.core.fault import UsageError
@@ -304,21 +302,18 @@ class ModelsEditor:
 
     def action_models_edit(self) -> None:
         """Open models.toml in the reader's editor, made from an example if there is none, then read it again."""
-        import shlex  # both here, as Home is the first frame and this is rare
-        import subprocess
+        from console.tui.editor import edit_file  # here, as Home is the first frame and this is rare
 
         services = self._services
         models = services.workspace.models
         path = (models.path if models else None) or services.paths.models or Path("models.toml")
-        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
         try:
             if not path.exists():
                 path.write_text(EXAMPLE, encoding="utf-8")
-            with services.suspend():
-                subprocess.run([*shlex.split(editor), str(path)], check=False)  # noqa: S603  the reader's own editor
-        except (OSError, ValueError, SuspendNotSupported) as error:
-            refusal = UsageError(f"{path.name} cannot be edited with {editor!r}: {error}", hint="Set EDITOR.")
-            _refuse(services, refusal)
+        except OSError as error:
+            _refuse(services, UsageError(f"{path} cannot be written: {error.strerror}"))
+            return
+        edit_file(services, path)
         services.workspace.read_models()
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import ClassVar
 
 from textual import on
@@ -10,7 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from console.config.paths import presets_files
 from console.config.preset import Preset, Presets, load_presets, suite_words
@@ -20,7 +21,7 @@ from console.engine.matrix import plans_of
 from console.insight import number_format
 from console.store.runs import RunFolder
 from console.tui.data.sample_run import SampleRun, follow_sample_runs, start_sample_runs
-from console.tui.dialogs.small_dialogs import Answer, Question
+from console.tui.dialogs.small_dialogs import Answer, NameNote, NameScreen, Question
 from console.tui.render.catalog_details import display_path
 from console.tui.render.symbols import SYMBOLS
 from console.tui.sanitize import literal, one_line
@@ -197,7 +198,9 @@ class PresetActions:
     async def _ask_and_save(self) -> None:
         presets = load_presets(presets_files())
         proposal = self._controller.form.texts.get("name", "")
-        if name := await self._services.ask(NameScreen(proposal, list(presets.presets))):
+        if name := await self._services.ask(
+            NameScreen("Save as preset", proposal, "nightly", partial(_preset_note, taken=list(presets.presets)))
+        ):
             self._save(name, presets)
 
     def _save(self, name: str, presets: Presets) -> None:
@@ -236,61 +239,12 @@ _PRESET_COLUMNS = (
 )
 
 
-class NameScreen(ModalScreen[str]):
-    """Asks for the name of a preset; answers with an empty text when the reader stepped back."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "step_back", show=False)]
-    DEFAULT_CSS = """
-    NameScreen { align: left bottom; background: transparent; }
-    NameScreen > .ask { height: 2; width: 1fr; padding: 0 1; background: $panel; border-top: solid $focus; }
-    NameScreen > Input { width: 1fr; height: 1; border: none; padding: 0 1; background: $panel; }
-    NameScreen > .note { height: 1; width: 1fr; padding: 0 1; background: $panel; }
-    """
-
-    def __init__(self, proposal: str, taken: Sequence[str]) -> None:
-        """A name that is `taken` already is replaced."""
-        super().__init__()
-        self._proposal = proposal
-        self._taken = taken
-
-    def compose(self) -> ComposeResult:
-        ask = Content.assemble(("Save as preset", "bold"), ("   enter saves, esc does not", "$muted"))
-        yield Static(ask, classes="ask")
-        yield Input(self._proposal, compact=True, placeholder="nightly", select_on_focus=False)
-        yield Static(classes="note")
-
-    def on_mount(self) -> None:
-        self._show_note(self._proposal)
-
-    @on(Input.Changed)
-    def _typed(self, event: Input.Changed) -> None:
-        event.stop()
-        self._show_note(event.value)
-
-    def _show_note(self, text: str) -> None:
-        note = self.query_one(".note", Static)
-        if mistake := self._mistake_in(text):
-            note.update(Content.styled(f"{SYMBOLS.failed} {mistake}", "$fail"))
-        elif text.strip() in self._taken:
-            note.update(Content.styled(f"{SYMBOLS.broken} there is one of that name; enter replaces it", "$fail"))
-        else:
-            note.update(Content.styled("a word for it; `eval-console run --preset NAME` plays it", "$muted"))
-
-    @staticmethod
-    def _mistake_in(text: str) -> str:
-        if len(text) > 60 or not text.isprintable():
-            return "at most 60 printable characters"
-        return ""
-
-    @on(Input.Submitted)
-    def _done(self, event: Input.Submitted) -> None:
-        event.stop()
-        name = event.value.strip()
-        if name and not self._mistake_in(name):
-            self.dismiss(name)
-
-    def action_step_back(self) -> None:
-        self.dismiss("")
+def _preset_note(text: str, taken: Sequence[str]) -> NameNote:
+    if len(text) > 60 or not text.isprintable():
+        return NameNote("at most 60 printable characters", refuses=True)
+    if text.strip() in taken:
+        return NameNote("there is one of that name; enter replaces it", warns=True)
+    return NameNote("a word for it; `eval-console run --preset NAME` plays it")
 
 
 class PresetChooser(ModalScreen[str]):

@@ -126,6 +126,11 @@ class LaunchController:
             self.form.toggle_suite(suite)
         return ""
 
+    def asks_to_run(self, suite: str) -> bool:
+        """Whether a suite has code that nobody allowed to run yet."""
+        line = self.suites.find(suite)
+        return line is not None and not line.may_run
+
     def fill_in(self, preset: Preset) -> tuple[list[str], list[str]]:
         """Fill the form in from a preset.
 

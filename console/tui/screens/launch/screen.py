@@ -10,6 +10,7 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 
 from console.tui.actions import Action
+from console.tui.dialogs.allow_code import ask_to_allow
 from console.tui.keymap import bindings_for
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.base import WIDE, BaseScreen
@@ -144,7 +145,10 @@ class LaunchScreen(BaseScreen):
             else:
                 self.take_change()
         elif focused is self._suites:
-            if reason := self.controller.toggle_suite(*self._suites.under_cursor):
+            catalog, name = self.controller.suites.catalog, self._suites.under_cursor[0]
+            if catalog is not None and self.controller.asks_to_run(name):
+                self.run_worker(ask_to_allow(self.services, catalog, name), exclusive=True, group="ask")
+            elif reason := self.controller.toggle_suite(*self._suites.under_cursor):
                 self.services.notify(literal(reason, 600), severity="warning")
             else:
                 self.take_change()

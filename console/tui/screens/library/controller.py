@@ -49,6 +49,8 @@ class LibraryController:
         """The category whose cases are listed in place of the entries."""
         self.checksums: dict[str, Checksum] = {}
         self.pings: dict[str, Ping] = {}
+        self.awaited_suite = ""
+        """A suite that was made just now, for the cursor to go to when it is listed."""
         self.pinging: set[str] = set()
         """Models whose servers are being asked."""
 
@@ -120,6 +122,18 @@ class LibraryController:
         line = self.suite(entry.name) if entry.kind == "suite" else None
         return line is not None and not line.mistake and len(line.categories) > 1
 
+    def asks_to_run(self, entry: Entry) -> bool:
+        """Whether an entry is a suite whose code nobody allowed to run yet."""
+        line = self.suite(entry.name) if entry.kind == "suite" else None
+        return line is not None and not line.may_run
+
+    def take_awaited(self) -> Entry | None:
+        """Return the entry of a suite that was made just now, once it is listed."""
+        if not self.awaited_suite or self.suite(self.awaited_suite) is None:
+            return None
+        entry, self.awaited_suite = Entry("suite", self.awaited_suite), ""
+        return entry
+
     # What keys mean --------------------------------------------------------------------------------------------------
 
     def run_offer(self, entry: Entry) -> tuple[str, str]:
@@ -148,7 +162,13 @@ class LibraryController:
         """Return what enter and L mean at an entry."""
         if not any(self.run_offer(entry)):
             return {"run.new": "new run"}
+        if self.asks_to_run(entry):
+            return {"open": "allow", "run.new": ""}
         return {"open": "open" if self.opened is None else "", "run.new": "run this"}
+
+    def _is_not_own(self, entry: Entry) -> bool:
+        line = self.suite((self.opened or entry).name) if (self.opened or entry).kind in ("suite", "category") else None
+        return line is not None and line.entry.origin != "user"
 
     def why_not(self, action: str, entry: Entry, *, has_case: bool, case_words: str) -> str:
         """Return why an action cannot act, or nothing.
@@ -160,6 +180,8 @@ class LibraryController:
             case_words: the words that the listed cases have.
         """
         kind = entry.kind if self.opened is None else "case"
+        if action == "entry.edit" and self._is_not_own(entry):
+            return "this suite is not your own: copy its folder into ./data to change it"
         if action == "model.ping" and kind != "model":
             return "only models have a server"
         if action == "fold" and kind not in ("suite", "category"):

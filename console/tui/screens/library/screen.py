@@ -1,6 +1,7 @@
 """Library: what is in the box? Suites, their categories and cases, read only; models with the state of their keys."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import ClassVar
 
 from textual import on
@@ -10,7 +11,7 @@ from textual.containers import Container, Vertical
 from console.core.case import Case
 from console.tui.actions import Action
 from console.tui.data.catalog_items import Suites
-from console.tui.data.entry_checks import Checksum, read_checksum
+from console.tui.data.entry_checks import Checksum, files_stamp, read_checksum
 from console.tui.keymap import bindings_for
 from console.tui.render import catalog_details
 from console.tui.screens.base import BaseScreen
@@ -18,11 +19,15 @@ from console.tui.screens.home.actions import ModelsEditor
 from console.tui.screens.library.actions import EntryActions
 from console.tui.screens.library.controller import Entry, LibraryController
 from console.tui.screens.library.lists import CaseList, EntryList, read_cases
+from console.tui.screens.library.suite_actions import SuiteActions
 from console.tui.services import Services
 from console.tui.widgets.block import Block
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import Rule
 from console.tui.widgets.transcript import Transcript
+
+_LOOK_S = 2.0
+"""How often files of the reader's own suites are looked at while Library is in sight."""
 
 
 class LibraryScreen(BaseScreen):
@@ -54,6 +59,8 @@ class LibraryScreen(BaseScreen):
         self._details = Transcript(id="details", classes="pane")
         self._details.border_title = "About"
         self._are_checksums_read = False
+        self.files_seen: int | None = None
+        """Of the files of the reader's own suites, when they were looked at last."""
         self._entry_actions = EntryActions(
             services,
             self.controller,
@@ -62,10 +69,17 @@ class LibraryScreen(BaseScreen):
             ping_changed=lambda: self._show_details(keep_place=True),
         )
         self._models_editor = ModelsEditor(services)
+        self._suite_actions = SuiteActions(
+            services,
+            self.controller,
+            self._entry_under_cursor,
+            edit_models=self._models_editor.action_models_edit,
+            run_dialog=partial(self.run_worker, exclusive=True, group="ask"),
+        )
 
     @property
     def responders(self) -> Sequence[object]:
-        return self._entry_actions, self._models_editor
+        return self._entry_actions, self._suite_actions
 
     def compose_body(self) -> ComposeResult:
         with Container(classes="columns"):
@@ -77,10 +91,34 @@ class LibraryScreen(BaseScreen):
 
     def on_mount(self) -> None:
         self._show_all()
+        self._look_at_files()
+        self.set_interval(_LOOK_S, self._look_at_files)
+
+    def _look_at_files(self) -> None:
+        """Read suites again whose files somebody saved meanwhile, in another window too."""
+        suites, workspace = self.services.workspace.suites, self.services.workspace
+        if not self.is_current or suites is None:
+            return
+
+        def look() -> None:
+            workspace.hand_over(self._take_stamp, suites, files_stamp(suites.lines))
+
+        workspace.in_thread(look)
+
+    def _take_stamp(self, suites: Suites, stamp: int) -> None:
+        if suites is not self.services.workspace.suites:
+            return
+        if self.files_seen not in (None, stamp):
+            self.services.workspace.read_all()
+        self.files_seen = stamp
 
     def show_workspace(self, part: str) -> None:
         if part == "runs":
             self._show_details(keep_place=True)
+        elif part == "suites":
+            self._are_checksums_read, self.files_seen = False, None
+            self._show_all()
+            self._look_at_files()
         else:
             self._show_all()
 
@@ -119,6 +157,8 @@ class LibraryScreen(BaseScreen):
             changed=controller.changed_suites,
             unfolded=controller.unfolded,
         )
+        if (made := controller.take_awaited()) is not None:
+            self._entry_list.move_to(made.key)
         self._show_details(keep_place=True)
         if workspace.suites is not None and not self._are_checksums_read:
             self._are_checksums_read = True
@@ -175,7 +215,9 @@ class LibraryScreen(BaseScreen):
     @on(RowList.RowChosen, "#entries")
     def _entry_chosen(self) -> None:
         entry = self._entry_list.entry
-        if (category := self.controller.category_of(entry)) is not None:
+        if self.controller.asks_to_run(entry):
+            self._suite_actions.ask_to_allow(entry.name)
+        elif (category := self.controller.category_of(entry)) is not None:
             self._open_cases(category)
         elif self.controller.has_many_categories(entry):
             self.action_fold()
