@@ -350,7 +350,7 @@ _LIBRARY = (
     Action("fold", ("x",), "Library: fold", "fold or unfold", "library", "LIBRARY"),
     Action("model.ping", ("p",), "Model: ping", "ask its server", "library", "LIBRARY", "ping", 55),
     Action("entry.edit", ("e",), "Library: edit", "edit its file", "library", "LIBRARY", "edit", 40),
-    Action("suite.new", ("n",), "Suite: new", "a new suite of your own", "library", "LIBRARY", "new suite", 45),
+    Action("suite.new", ("n",), "Suite: new", "make one of your own", "library", "LIBRARY", "new suite", 45),
     Action("reload", ("ctrl+r",), "Library: look again", "read all again", "library", "LIBRARY"),
     Action("copy", ("y",), "Copy: menu", "copy …", "library", "COPY", "copy", 30, opens_menu=True, palette=False),
     _copy("i", "id", "name of this", "library"),
