@@ -99,7 +99,10 @@ def _with_reader(rollout: Rollout, annotation: Annotation) -> tuple[bool, bool]:
 
 
 def _judgements(rollouts: Iterable[Rollout]) -> list[tuple[bool | None, bool | None]]:
-    """Return what both judges said of each thing that both were asked about: above its threshold, or nothing clear."""
+    """Return what both judges said of each thing that both were asked about: above its threshold, or nothing clear.
+
+    Things of which neither said anything clear are no judgements, and so no agreement.
+    """
     pairs: list[tuple[bool | None, bool | None]] = []
     for rollout in rollouts:
         for name, track in rollout.tracks.items():
@@ -108,7 +111,7 @@ def _judgements(rollouts: Iterable[Rollout]) -> list[tuple[bool | None, bool | N
                 firsts = [_above(value, track.threshold) for value in track.values]
                 seconds = [_above(value, track.threshold) for value in other.values]
                 pairs += zip(firsts, seconds, strict=False)
-    return pairs
+    return [pair for pair in pairs if pair != (None, None)]
 
 
 def _above(value: float | None, threshold: float | None) -> bool | None:

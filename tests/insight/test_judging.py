@@ -8,7 +8,7 @@ from console.core.outcome import Outcome
 from console.core.run import Manifest, ModelFacts
 from console.insight.judging import judging_lines, judging_object, judging_of
 from console.insight.rollout import Rollout, Track
-from console.suites.stage import SECOND_PREFIX
+from console.suites.stage import SECOND_JUDGE, SECOND_PREFIX
 
 ROLES = {"judge": ModelFacts("strict"), "second_judge": ModelFacts("mild")}
 
@@ -60,3 +60,11 @@ def test_readers_say_whether_it_is_too_strict():
     values = judging_object(judging)
     assert values["readers"]["agreed"] == 0
     assert values["undecided"]["cases"] == 3
+
+
+def test_what_neither_judged_is_no_agreement():
+    nothing = [loop("f", Outcome.UNDECIDED, (None, None), (None, None))]
+    roles = manifest({"judge": ModelFacts("a"), SECOND_JUDGE: ModelFacts("b")})
+    assert judging_of(roles, nothing, {}).agreement is None
+    both = judging_of(roles, [*ROLLOUTS, *nothing], {}).agreement
+    assert both == judging_of(roles, ROLLOUTS, {}).agreement
