@@ -16,6 +16,7 @@ LAYOUTS = {
     "verifiers": "AidanBench results for the verifiers tools",
     "bfcl": "official BFCL result files",
     "cavebench": "result files of cave-bench",
+    "every-eval-ever": "records of Every Eval Ever 0.3",
 }
 
 
@@ -50,7 +51,9 @@ def run(args: ExportArguments) -> int:
     folder = find_run(find_runs_root(args.runs), args.which)
     out = None if args.out == Path("-") else args.out
     if args.form in LAYOUTS:
-        return _report_written(args, folder, _export_layout(args.form, folder, out or Path(_DEFAULTS[args.form])))
+        return _report_written(
+            args, folder, _export_layout(args.form, folder, out or Path(_DEFAULTS[args.form]), args.data)
+        )
     form = export_format(args.form)
     if out is None and not form.is_text:
         out = Path(f"{folder.name}{form.extension}")
@@ -67,11 +70,11 @@ def run(args: ExportArguments) -> int:
     return _report_written(args, folder, [out])
 
 
-_DEFAULTS = {"verifiers": "outputs", "bfcl": "result", "cavebench": "results"}
+_DEFAULTS = {"verifiers": "outputs", "bfcl": "result", "cavebench": "results", "every-eval-ever": "records"}
 """Folders these tools look in."""
 
 
-def _export_layout(layout: str, folder: RunFolder, root: Path) -> list[Path]:
+def _export_layout(layout: str, folder: RunFolder, root: Path, data: Path | None) -> list[Path]:
     if layout == "verifiers":
         from console.exchange.verifiers import export_run as as_verifiers
 
@@ -80,6 +83,10 @@ def _export_layout(layout: str, folder: RunFolder, root: Path) -> list[Path]:
         from console.exchange.cavebench_results import export_run as as_cavebench
 
         return as_cavebench(folder, root)
+    if layout == "every-eval-ever":
+        from console.exchange.every_eval_ever import export_run as as_records
+
+        return as_records(folder, root, data)
     return _as_bfcl(folder, root)
 
 

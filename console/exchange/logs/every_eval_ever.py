@@ -103,6 +103,7 @@ def _open(path: Path) -> list[Log]:
         at=moment(aggregate.get("evaluation_timestamp")) or moment(aggregate.get("retrieved_timestamp")),
         params=table(table(first_table(results).get("generation_config")).get("generation_args")),
         reported=reported,
+        simulated=text(table(table(aggregate.get("model_info")).get("additional_details")).get("simulated")) == "true",
         rest=aggregate,
     )
     return [InstancesLog(path, head, names)]
