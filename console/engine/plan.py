@@ -22,6 +22,7 @@ from console.engine.roles import fill_roles, pick_model
 from console.engine.sharding import part_of
 from console.engine.where import HERE, Where
 from console.store.runs import RunFolder, new_run_id
+from console.suites import recorded
 from console.suites.catalog import Catalog
 from console.suites.headline import HasHeadline
 from console.suites.modes import find_mode
@@ -133,6 +134,9 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
         UsageError: a model or suite is gone, or the data is no longer what the run was started with.
     """
     manifest = run.manifest()
+    if manifest.format == recorded.FORMAT:
+        hint = "It can be reviewed and compared, not played."
+        raise UsageError("was recorded by another tool", where=run.name, hint=hint)
     plan = Plan(
         model=manifest.model.name,
         suite=manifest.suite,

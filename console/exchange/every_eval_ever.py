@@ -67,9 +67,7 @@ def _place(document: RunDocument) -> str:
     digest = hashlib.sha256(manifest.id.encode("utf-8", "surrogatepass")).digest()
     name = str(UUID(bytes=digest[:16], version=4))
     folders = (manifest.suite, manifest.model.provider, _model(document))
-    return "/".join(
-        ("data", *(slug(name, 80) or "unknown" for name in folders), str(UUID(bytes=digest[:16], version=4)))
-    )
+    return "/".join(("data", *(slug(folder, 80) or "unknown" for folder in folders), name))
 
 
 def _evaluation_id(document: RunDocument) -> str:

@@ -20,6 +20,7 @@ from support.inspect_logs import (
 from console.core.case import Key
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
+from console.engine.plan import reopen
 from console.exchange.import_formats import ImportSettings, find_items
 from console.exchange.logs import json_stream, zip_members
 from console.exchange.logs.importing import ImportReport
@@ -67,6 +68,14 @@ def test_a_log_becomes_a_run_that_says_where_it_is_from(log_of: Any):
     assert (summary.tally.passed, summary.tally.failed, summary.state) == (1, 2, "completed")
     assert summary.scores == {"match": pytest.approx(1 / 3)}
     assert (report.samples, report.missing, report.outcomes) == (3, 0, {"passed": 1, "failed": 2})
+
+
+def test_what_was_recorded_elsewhere_is_not_played(tmp_path: Path):
+    path = write_json_log(tmp_path / "log.json", [sample("a")], header([sample("a")], status="cancelled"))
+    folder, _ = imported(path)
+    assert folder.summary().state == "stopped"
+    with pytest.raises(UsageError, match="was recorded by another tool"):
+        reopen(folder, None, None)
 
 
 def test_totals_of_the_log_stand_beside_ours(log_of: Any):

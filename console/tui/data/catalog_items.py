@@ -18,6 +18,7 @@ from console.store.run_list import read_summaries
 from console.store.run_queue import RunQueue
 from console.store.run_scan import Dated, ListedFolder, read_listed
 from console.store.runs import RunFolder
+from console.suites import recorded
 
 if TYPE_CHECKING:
     from console.config.models import ModelBook
@@ -136,7 +137,8 @@ class RunLine(msgspec.Struct, frozen=True):
     @property
     def can_resume(self) -> bool:
         """Whether it ended before everything was played."""
-        return self.summary is not None and self.state in UNFINISHED
+        summary = self.summary
+        return summary is not None and self.state in UNFINISHED and summary.format != recorded.FORMAT
 
     @property
     def tally(self) -> Tally:
