@@ -82,7 +82,8 @@ def prepare(plan: Plan) -> PreparedRun:
     book.models |= {config.name: config for config in plan.further_models}
     roots = find_data_roots(plan.data_path)
     model = pick_model(book, plan.model)
-    suite = Catalog(roots).open(plan.suite)
+    catalog = Catalog(roots)
+    suite = catalog.open(plan.suite)
     options = check_options(suite.options, plan.options)
     models = fill_roles(book, model, suite, options, plan.roles)
     if isinstance(suite, SettlesOptions):
@@ -123,7 +124,8 @@ def prepare(plan: Plan) -> PreparedRun:
         shard=plan.shard,
     )
     of_weights = [warning] if (warning := weights_warning(weights)) else []
-    warnings = [*book.warnings, *of_weights, *(suite.notices(setting) if isinstance(suite, GivesWarnings) else ())]
+    of_suite = [*catalog.hidden_by(plan.suite), *(suite.notices(setting) if isinstance(suite, GivesWarnings) else ())]
+    warnings = [*book.warnings, *of_weights, *of_suite]
     return PreparedRun(manifest, suite, cases, models, find_runs_root(plan.runs_path), roots, warnings)
 
 

@@ -86,6 +86,7 @@ class Catalog:
         self._entries: dict[str, SuiteEntry] | None = None
         self._damaged: dict[str, UsageError] = {}
         self._warnings: list[str] = []
+        self._hidden: dict[str, list[str]] = {}
         self._broken: list[str] | None = None
 
     @property
@@ -121,6 +122,11 @@ class Catalog:
             raise self._damaged.get(name) or self._unknown(name)
         return entry
 
+    def hidden_by(self, name: str) -> list[str]:
+        """Return a sentence for each folder that is passed over for the suite of this name."""
+        self._scan()
+        return self._hidden.get(name, [])
+
     def open_format(self, name: str) -> Suite | None:
         """Open a format without any data, for what it can do without; None when there is no such format."""
         entry = SuiteEntry(name, name, Path(), name)
@@ -148,7 +154,9 @@ class Catalog:
             entry = msgspec.structs.replace(entry, data=self._roots.user[0])
         first = self._entries.setdefault(entry.name, entry)
         if first.folder.resolve() != folder.resolve():
-            self._warnings.append(f"{folder}: hidden by {first.folder}, which has the same name")
+            sentence = f"{folder}: hidden by {first.folder}, which has the same name"
+            self._hidden.setdefault(entry.name, []).append(sentence)
+            self._warnings.append(sentence)
 
     def _unknown(self, name: str) -> UsageError:
         entries = self._scan()
@@ -280,9 +288,15 @@ def _open(entry: SuiteEntry) -> Suite:
     if entry.format in _FORMATS:
         return _load(_FORMATS[entry.format], entry)
     offered = points()
-    for point in offered:
-        if point.name == entry.format:
-            return guard(open_plugin(point, entry))
+    named = {point.value: point for point in offered if point.name == entry.format}
+    if len(named) > 1:
+        raise UsageError(
+            f"two packages offer the format {entry.format!r}: {' and '.join(sorted(named))}",
+            where=str(entry.folder / "suite.toml"),
+            hint="Remove one of them.",
+        )
+    for point in named.values():
+        return guard(open_plugin(point, entry))
     names = [*_FORMATS, *(point.name for point in offered)]
     close = nearest(entry.format, names)
     hint = f"Did you mean {close}?" if close else f"Known formats: {', '.join(names)}."

@@ -68,6 +68,7 @@ def test_of_two_equal_names_the_users_counts_and_it_is_said(places: Places):
     catalog = Catalog(places)
     assert [entry.folder for entry in catalog.entries()] == [mine]
     assert any("hidden by" in line for line in catalog.warnings)
+    assert catalog.hidden_by("bfcl") == [line for line in catalog.warnings if "hidden by" in line]
 
 
 @pytest.mark.parametrize(
@@ -168,6 +169,18 @@ def test_an_entry_point_opens_its_format(places: Places, monkeypatch: pytest.Mon
     _install(monkeypatch, "theirs", "console.suites.bfcl.suite:BfclSuite")
     _dataset(places.user[0], "plugged", 'format = "theirs"\n')
     assert Catalog(places).open("plugged").entry.name == "plugged"
+
+
+def test_two_packages_with_one_format_are_named(places: Places, monkeypatch: pytest.MonkeyPatch):
+    points = importlib.metadata.EntryPoints(
+        importlib.metadata.EntryPoint("theirs", value, GROUP) for value in ("one.suite:Suite", "two.suite:Suite")
+    )
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda **wanted: points.select(**wanted))
+    _dataset(places.user[0], "plugged", 'format = "theirs"\n')
+    with pytest.raises(
+        UsageError, match=r"two packages offer the format 'theirs': one\.suite:Suite and two\.suite:Suite"
+    ):
+        Catalog(places).open("plugged")
 
 
 def test_demo_runs_are_read_and_play_simulated_models_only(places: Places):

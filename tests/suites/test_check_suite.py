@@ -1,6 +1,8 @@
 """The test kit: our own suites keep what it asks for, and one that does not is told what it does not keep."""
 
+import importlib.util
 import random
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -19,12 +21,20 @@ from console.suites.suite import Suite
 from console.testing import SuiteProblems, check_suite
 
 
+CONFINED = pytest.mark.skipif(
+    sys.platform != "linux" or importlib.util.find_spec("cave_agent") is None,
+    reason="its code runs only where it can be confined, and with cave-agent",
+)
+
+
 @pytest.mark.parametrize(
     ("name", "how"),
     [
         ("aidan-starter", {"cases": 2}),
         ("bfcl-starter", {"categories": ["simple_python", "multi_turn_base", "irrelevance"]}),
         ("bfcl-starter", {"categories": ["multi_turn_base"], "cases": 2}),
+        ("dialogue-starter", {"cases": 29}),
+        pytest.param("cave-starter", {"categories": ["kitchen"], "cases": 1}, marks=CONFINED),
     ],
 )
 def test_our_own_suites_keep_it(name: str, how: dict[str, Any]) -> None:
