@@ -20,7 +20,6 @@ from console.suites.stage import Stage
 from console.suites.suite import Suite
 from console.testing import SuiteProblems, check_suite
 
-
 CONFINED = pytest.mark.skipif(
     sys.platform != "linux" or importlib.util.find_spec("cave_agent") is None,
     reason="its code runs only where it can be confined, and with cave-agent",
