@@ -7,10 +7,11 @@ SIGHUP       the run goes on without the terminal                               
 """
 
 import asyncio
+import contextlib
 import os
 import signal
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,6 +23,8 @@ from console.engine.player import LocalPlayer, PlayerFactory
 from console.engine.process import spawn_engine
 from console.engine.queue import RetryScope
 from console.engine.runner import wake
+from console.llm.keeper_socket import LocalKeepers
+from console.llm.limiter import LIMITERS
 from console.store.run_queue import Queued, RunQueue
 from console.store.runs import RunFolder, create_run
 
@@ -143,5 +146,18 @@ async def _play(engine: Engine) -> Ending:
     loop.add_signal_handler(signal.SIGINT, interrupted)
     loop.add_signal_handler(signal.SIGTERM, terminated)
     loop.add_signal_handler(signal.SIGHUP, hung_up)
-    closed = await engine.run()
+    async with limits_shared():
+        closed = await engine.run()
     return Ending(closed, seen[-1] if seen else None)
+
+
+@contextlib.asynccontextmanager
+async def limits_shared() -> AsyncGenerator[None]:
+    """Share the limits that models.toml sets with all engines of this machine, meanwhile."""
+    keepers = LocalKeepers()
+    LIMITERS.share_with_others = lambda endpoint, share: keepers.connect(endpoint, share) and None
+    try:
+        yield
+    finally:
+        LIMITERS.share_with_others = None
+        await keepers.aclose()

@@ -17,6 +17,7 @@ providers that allow so many requests a second or at once, or fail at random or 
 import asyncio
 import time
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 from random import random
@@ -26,6 +27,8 @@ from console.config.model import ModelConfig
 from console.core.fault import Fault, FaultKind
 from console.core.live import EndpointState
 from console.llm.endpoint import Watch
+from console.llm.keeper_socket import endpoint_digest
+from console.llm.limit_share import LimitShare
 
 FAULTS_OF_DOUBT = 3
 CALLS_IN_DOUBT = 3
@@ -61,7 +64,13 @@ class Limiter:
     """Adaptive concurrency limit and rate limit of one endpoint. Not thread-safe: it belongs to one event loop."""
 
     def __init__(
-        self, name: str, *, ceiling: int | None = None, rpm: int | None = None, backoff_s: float = 1.0
+        self,
+        name: str,
+        *,
+        ceiling: int | None = None,
+        rpm: int | None = None,
+        backoff_s: float = 1.0,
+        share: LimitShare | None = None,
     ) -> None:
         """Set the limits.
 
@@ -70,7 +79,12 @@ class Limiter:
             ceiling: requests at once that a person allowed; None leaves it to experience.
             rpm: requests started per minute; they are spread evenly.
             backoff_s: first pause after a rate limit without a time, and between probes of a provider that is down.
+            share: what has a say where other processes ask the same endpoint; requests per minute are left to it.
         """
+        self._share = share
+        if share is not None:
+            rpm = None
+            share.attach(self._grant_waiting, self._pause_with_others)
         self.name = name
         self._ceiling = float(ceiling or _CEILING)
         self._limit = min(self._ceiling, float(_START)) if ceiling is None else self._ceiling
@@ -171,6 +185,7 @@ class Limiter:
         (self._waiters.appendleft if is_retry else self._waiters.append)(waiter)
         self._report_wait(waiter)
         self._grant_waiting()
+        self._tell_share()
         try:
             slot = await waiter.granted
         except asyncio.CancelledError:
@@ -184,6 +199,7 @@ class Limiter:
         self._in_flight -= 1
         self._passed_since_cut += 1
         self._grant_waiting()
+        self._tell_share()
 
     def succeeded(self, slot: Slot) -> None:
         """Learn from a good answer, before its slot is released."""
@@ -221,6 +237,8 @@ class Limiter:
         if retry_after_s is None or retry_after_s <= 0:
             retry_after_s = self._backoff(self._episodes - 1, _LONGEST_BACKOFF_S) * (0.5 + random() / 2)  # noqa: S311
         self._pause(retry_after_s, "rate limited")
+        if self._share is not None:
+            self._share.pause(retry_after_s, "rate limited")
 
     def faulted(self, retry_after_s: float | None = None) -> None:
         """Learn from any other retryable fault that is not known to be the request's own: many mean an outage.
@@ -241,13 +259,21 @@ class Limiter:
     def hold(self, seconds: float) -> None:
         """Send nothing for as long as the provider asks: longer than one request may wait by itself."""
         self._pause(seconds, "the provider asks to wait")
+        if self._share is not None:
+            self._share.pause(seconds, "the provider asks to wait")
+
+    def _pause_with_others(self, seconds: float, why: str) -> None:
+        """Wait as a process does that asks the same endpoint."""
+        self._pause(seconds, why)
 
     def share(self, *, ceiling: int | None, rpm: int | None) -> None:
         """Let another model of the same endpoint in: the widest ceiling and the strictest rpm hold."""
         if ceiling is not None and ceiling > self._ceiling:
             self._limit += ceiling - self._ceiling
             self._ceiling = float(ceiling)
-        if rpm is not None:
+        if self._share is not None:
+            self._share.widen(ceiling, rpm)
+        elif rpm is not None:
             self._gap_s = max(self._gap_s, 60.0 / rpm)
 
     def retry_now(self) -> None:
@@ -269,10 +295,19 @@ class Limiter:
         return min(longest, self._backoff_s * 2.0 ** min(max(step, 0), 20))
 
     def _capacity(self) -> int:
+        limit = self._own_capacity()
+        return limit if self._share is None else min(limit, self._share.room(self._in_flight))
+
+    def _own_capacity(self) -> int:
         if self._down_since is not None:
             return 1
         limit = max(1, int(self._limit))
         return min(CALLS_IN_DOUBT, limit) if self.is_in_doubt else limit
+
+    def _tell_share(self) -> None:
+        if self._share is not None:
+            waiting = min(len(self._waiters), max(0, self._own_capacity() - self._in_flight))
+            self._share.note(self._in_flight, waiting, self._answer_s)
 
     def _ready_at(self) -> float:
         return max(self._not_before, self._next_start)
@@ -283,6 +318,9 @@ class Limiter:
     def _grant(self) -> Slot:
         now = time.monotonic()
         self._in_flight += 1
+        if self._share is not None:
+            self._share.started()
+            self._tell_share()
         if gap_s := max(self._gap_s, self._pace_s):
             self._next_start = max(now, self._next_start) + gap_s
         return Slot(now)
@@ -307,6 +345,7 @@ class Limiter:
         """Forget a cancelled call; leave that it was given in the same moment goes back."""
         if waiter in self._waiters:
             self._waiters.remove(waiter)
+            self._tell_share()
         elif waiter.granted.done() and not waiter.granted.cancelled() and waiter.granted.exception() is None:
             self.release(waiter.granted.result())
 
@@ -345,24 +384,49 @@ class Limiter:
         )
 
 
+ShareFactory = Callable[[str, LimitShare], None]
+"""Connects a part of an endpoint's limits, by the endpoint's digest, to who keeps them."""
+
+
 class LimiterRegistry:
     """Limiters by (address, key): everybody who asks the same endpoint gets the same one; unused ones are dropped."""
 
     def __init__(self) -> None:
         self._limiters: WeakValueDictionary[tuple[str, int], Limiter] = WeakValueDictionary()
+        self.share_with_others: ShareFactory | None = None
+        """Gives the limiter of an endpoint its part of what all processes may do; None: this process is alone."""
 
     def limiter(
-        self, name: str, address: str, key: str, *, ceiling: int | None, rpm: int | None, backoff_s: float
+        self,
+        name: str,
+        address: str,
+        key: str,
+        *,
+        ceiling: int | None,
+        rpm: int | None,
+        backoff_s: float,
+        longest_s: float = 600.0,
     ) -> Limiter:
         """Return the limiter of an address and key; the strictest `rpm` and the widest `ceiling` asked for hold."""
         endpoint_key = (address, hash(key))
         limiter = self._limiters.get(endpoint_key)
         if limiter is None:
-            limiter = Limiter(name, ceiling=ceiling, rpm=rpm, backoff_s=backoff_s)
+            share = self._share(address, key, ceiling, rpm, longest_s)
+            limiter = Limiter(name, ceiling=ceiling, rpm=rpm, backoff_s=backoff_s, share=share)
             self._limiters[endpoint_key] = limiter
         else:
             limiter.share(ceiling=ceiling, rpm=rpm)
         return limiter
+
+    def _share(
+        self, address: str, key: str, ceiling: int | None, rpm: int | None, longest_s: float
+    ) -> LimitShare | None:
+        """Return a part of the limits that somebody has set; what experience teaches each process learns by itself."""
+        if self.share_with_others is None or (ceiling is None and rpm is None):
+            return None
+        share = LimitShare(ceiling, rpm, longest_s)
+        self.share_with_others(endpoint_digest(address, key), share)
+        return share
 
 
 LIMITERS = LimiterRegistry()
@@ -373,4 +437,12 @@ def limiter_of(model: ModelConfig, address: str, key: str | None) -> Limiter:
     """Return the limiter that all models of this address and key share."""
     limits = model.limits
     ceiling = limits.concurrency
-    return LIMITERS.limiter(model.name, address, key or "", ceiling=ceiling, rpm=limits.rpm, backoff_s=limits.backoff_s)
+    return LIMITERS.limiter(
+        model.name,
+        address,
+        key or "",
+        ceiling=ceiling,
+        rpm=limits.rpm,
+        backoff_s=limits.backoff_s,
+        longest_s=limits.timeout_s,
+    )

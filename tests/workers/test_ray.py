@@ -1,14 +1,16 @@
 """Runs on a real Ray cluster: two nodes on this machine, workers and nodes and engines that die, all of it resumed."""
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from server.openai_server import OpenAIServer, Scripted, say_ok
-from support.ray_runs import Playing, RayNodes, calls, check_once, home_of, records, results, until, workers
+from support.ray_runs import LIMITS, Playing, RayNodes, calls, check_once, home_of, records, results, until, workers
 
-from console.core.record import Lost, Opened
+from console.core.record import Asked, Lost, Opened
+from console.engine.budget import cost_of
 
 pytest.importorskip("ray")
 pytestmark = [pytest.mark.ray, pytest.mark.timeout(300)]
@@ -24,6 +26,8 @@ SUITE = (
     "6",
 )
 PLANNED = 26
+SOON_S = 0.5
+"""Within so long a refusal has reached everybody, on a machine that does other things too."""
 
 
 @pytest.fixture(scope="module")
@@ -101,3 +105,54 @@ def test_a_run_of_this_process_is_resumed_on_ray(nodes: RayNodes, server: OpenAI
     check_once(folder, PLANNED)
     assert server.counts["chat"] <= calls(folder) + 6
     assert [record.epoch for record in records(folder) if isinstance(record, Opened)] == [1, 2]
+
+
+def test_workers_and_engines_of_this_machine_share_one_endpoints_limits(
+    nodes: RayNodes, server: OpenAIServer, tmp_path: Path
+) -> None:
+    arrived: list[float] = []
+    refused: list[float] = []
+
+    def answer(request: dict[str, object]) -> Scripted:
+        arrived.append(time.monotonic())
+        if len(arrived) == 60:
+            refused.append(time.monotonic())
+            return Scripted(fault="r429")
+        scripted = say_ok(request)
+        scripted.latency_s = 0.2
+        return scripted
+
+    server.answer = answer
+    gap = 0.05
+    with home_of(tmp_path, server.base_url, f"{LIMITS}, concurrency = 4, rpm = {60 / gap:.0f}") as home:
+        runs = [Playing(home, *SUITE, "--quiet", "--on", "ray", "--workers", "4", ray=nodes.address)]
+        folders = [runs[0].folder]
+        for _ in range(2):
+            runs.append(Playing(home, *SUITE, "--quiet"))
+            folders.append(runs[-1].folder)
+        for run in runs:
+            assert run.wait()[0] in (0, 3), run.said
+    for folder in folders:
+        check_once(folder, PLANNED)
+    assert server.most_in_flight <= 4
+    assert server.most_in_flight > 1
+    window = 40
+    spans = [later - earlier for earlier, later in zip(arrived, arrived[window:], strict=False)]
+    assert min(spans) >= window * gap * 0.8, "requests a minute are those of all together"
+    pause = refused[0], refused[0] + 1.0
+    late = [moment - pause[0] for moment in arrived if pause[0] + SOON_S < moment < pause[1]]
+    assert late == [], "one refusal holds all of them"
+
+
+def test_a_cap_on_cost_is_not_overshot_by_workers(nodes: RayNodes, server: OpenAIServer, tmp_path: Path) -> None:
+    server.answer = slow(0.05)
+    cap = 0.05
+    with home_of(tmp_path, server.base_url) as home:
+        run = Playing(
+            home, *SUITE, "--quiet", "--max-cost", str(cap), "--on", "ray", "--workers", "4", ray=nodes.address
+        )
+        folder = run.folder
+        assert run.wait()[0] == 4, run.said
+    facts = folder.manifest().model
+    spent = sum(cost_of(record.reply, facts) or 0.0 for record in records(folder) if isinstance(record, Asked))
+    assert 0 < spent <= cap

@@ -13,6 +13,7 @@ from console.core.fault import Fault, FaultKind
 from console.core.live import Began, EndpointState
 from console.core.record import AnyRecord, Finished
 from console.core.run import Manifest
+from console.llm.keeper import FromKeeper, ToKeeper
 from console.store.line import as_json
 
 PIECE_BYTES = 64 << 10
@@ -93,7 +94,27 @@ class RetryNow(Message, frozen=True):
     """End every wait that a provider has asked for."""
 
 
-ToWorker = Play | Cancel | Answer | Hold | Watched | RetryNow
+class KeeperFound(Message, frozen=True):
+    """There is a keeper of an endpoint's limits, a new one perhaps."""
+
+    endpoint: str
+
+
+class KeeperSaid(Message, frozen=True):
+    """The keeper of an endpoint's limits says something."""
+
+    endpoint: str
+    message: FromKeeper
+
+
+class KeeperGone(Message, frozen=True):
+    """There is no keeper: so many workers have an even part of the limits."""
+
+    endpoint: str
+    processes: int
+
+
+ToWorker = Play | Cancel | Answer | Hold | Watched | RetryNow | KeeperFound | KeeperSaid | KeeperGone
 
 
 # From a worker to the engine.
@@ -192,6 +213,19 @@ class Endpoints(Message, frozen=True):
     in_doubt: bool = False
 
 
+class KeeperWanted(Message, frozen=True):
+    """A worker asks an endpoint whose limits are kept where the engine is."""
+
+    endpoint: str
+
+
+class ToldKeeper(Message, frozen=True):
+    """A worker has something to say to the keeper of an endpoint's limits."""
+
+    endpoint: str
+    message: ToKeeper
+
+
 ToEngine = (
     Recorded
     | Proven
@@ -205,6 +239,8 @@ ToEngine = (
     | Ended
     | Failed
     | Endpoints
+    | KeeperWanted
+    | ToldKeeper
 )
 
 
@@ -217,7 +253,7 @@ class Setup(msgspec.Struct, frozen=True):
     epoch: int
     manifest: Manifest
     models: dict[str, ModelConfig]
-    """By role, with this worker's share of their limits."""
+    """By role."""
     data: str
     """Folder that was named with --data; empty: the usual ones of the worker's machine."""
     host: str

@@ -5,14 +5,12 @@ calls that were in flight there are paid twice. What still comes of a handing ou
 """
 
 import asyncio
-import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 import msgspec
 
-from console.config.model import Limits, ModelConfig
 from console.core.fault import Fault, FaultKind, UsageError
 from console.core.live import EndpointState, WorkerState
 from console.core.outcome import Verdict
@@ -36,6 +34,8 @@ from console.engine.workers.messages import (
     write_setup,
 )
 from console.engine.workers.preflight import check_models, compare, digest_of
+from console.llm.keeper import FromKeeper, Leave, ToKeeper
+from console.llm.keeper_socket import LocalKeepers
 
 MOST_LOSSES = 3
 """A conversation that was lost with so many workers is not handed to another one."""
@@ -109,6 +109,7 @@ class RemoteWorker:
         self.conversations: dict[int, RemoteConversation] = {}
         self.endpoints: list[EndpointState] = []
         self.is_in_doubt = False
+        self.relays: dict[str, KeeperRelay] = {}
         self.calls = 0
         self.since = time.time()
         self.lost_by = ""
@@ -128,6 +129,11 @@ class RemoteWorker:
         while len(self._writer) and not self.lost_by:
             self.link.deliver(self._writer.take())
 
+    def close_relays(self) -> None:
+        """Let the keepers know that what this worker has in flight is nobody's any more."""
+        for relay in self.relays.values():
+            relay.close()
+
     @property
     def state(self) -> WorkerState:
         """What watchers are shown."""
@@ -139,6 +145,39 @@ class RemoteWorker:
             since=self.since,
             why=self.lost_by,
         )
+
+
+class KeeperRelay:
+    """A worker's way to the keeper of an endpoint (`keeper_socket.Peer`), whose socket is on the engine's machine."""
+
+    def __init__(self, worker: RemoteWorker, endpoint: str, size: int) -> None:
+        self._worker, self._endpoint, self._size = worker, endpoint, size
+        self._send: Callable[[ToKeeper], None] | None = None
+        self.way: asyncio.Task[None] | None = None
+
+    def connected(self, send: Callable[[ToKeeper], None]) -> None:
+        self._send = send
+        self._worker.send(messages.KeeperFound(self._endpoint))
+
+    def received(self, message: FromKeeper) -> None:
+        self._worker.send(messages.KeeperSaid(self._endpoint, message))
+
+    def alone(self) -> None:
+        self._send = None
+        self._worker.send(messages.KeeperGone(self._endpoint, self._size))
+
+    def tell(self, message: ToKeeper) -> None:
+        """Pass on what the worker says."""
+        if self._send is not None:
+            self._send(message)
+
+    def leave(self) -> None:
+        self.tell(Leave())
+
+    def close(self) -> None:
+        """Break the connection off."""
+        if self.way is not None:
+            self.way.cancel()
 
 
 class RemotePlayer:
@@ -156,6 +195,7 @@ class RemotePlayer:
         self._failed_spawns = 0
         self._tasks: set[asyncio.Task[None]] = set()
         self._ready = asyncio.Event()
+        self._keepers = LocalKeepers()
         self._why_held = ""
         self._is_watched = self._is_closed = False
 
@@ -233,7 +273,7 @@ class RemotePlayer:
             Setup(
                 epoch=self._epoch,
                 manifest=self.manifest,
-                models=_share(self._prepared.models, place, self._fleet.size),
+                models=dict(self._prepared.models),
                 data=str(user[0]) if user else "",
                 host=self._ours.host,
                 is_capped=self.is_capped,
@@ -270,9 +310,20 @@ class RemotePlayer:
             self._lose(worker, f"it said what is not understood: {error}")
 
     def _receive(self, worker: RemoteWorker, message: messages.ToEngine) -> None:
-        if isinstance(message, messages.Endpoints):
-            worker.endpoints, worker.is_in_doubt = message.states, message.in_doubt
-            return
+        match message:
+            case messages.Endpoints(states=states, in_doubt=in_doubt):
+                worker.endpoints, worker.is_in_doubt = states, in_doubt
+                return
+            case messages.KeeperWanted(endpoint=endpoint):
+                worker.relays[endpoint] = relay = KeeperRelay(worker, endpoint, self._fleet.size)
+                relay.way = self._keepers.connect(endpoint, relay)
+                return
+            case messages.ToldKeeper(endpoint=endpoint, message=told):
+                if endpoint in worker.relays:
+                    worker.relays[endpoint].tell(told)
+                return
+            case _:
+                pass
         conversation = worker.conversations.get(message.job)
         if conversation is not None:
             conversation.receive(message)
@@ -283,6 +334,7 @@ class RemotePlayer:
             return
         worker.lost_by = why or "it is gone"
         worker.link.kill()
+        worker.close_relays()
         self._workers.remove(worker)
         self._lost.append(worker.state)
         if not self._workers:
@@ -367,7 +419,10 @@ class RemotePlayer:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         for worker in self._workers:
+            if worker.conversations:  # what it has in flight may still be answered
+                worker.close_relays()
             worker.link.kill()
+        await self._keepers.aclose()
         self._workers.clear()
 
 
@@ -540,23 +595,6 @@ class RemoteConversation:
             calls=len(calls),
             model=next((call.reply.model for call in reversed(calls) if call.role == "model"), ""),
         )
-
-
-def _share(models: Mapping[str, ModelConfig], place: int, size: int) -> dict[str, ModelConfig]:
-    """Return models with one worker's share of their limits: all shares together are never more than the whole."""
-    return {
-        role: msgspec.structs.replace(model, limits=_share_of(model.limits, place, size))
-        for role, model in models.items()
-    }
-
-
-def _share_of(limits: Limits, place: int, size: int) -> Limits:
-    ceiling, rpm = limits.concurrency, limits.rpm
-    return msgspec.structs.replace(
-        limits,
-        concurrency=None if ceiling is None else max(1, ceiling // size + (place < ceiling % size)),
-        rpm=None if rpm is None else max(1, math.floor(rpm / size)),
-    )
 
 
 def _sum(states: Sequence[EndpointState]) -> EndpointState:

@@ -43,6 +43,8 @@ from console.engine.workers.messages import (
 )
 from console.engine.workers.preflight import digest_of
 from console.llm.endpoint import Endpoint
+from console.llm.limit_share import LimitShare
+from console.llm.limiter import LIMITERS
 from console.suites.catalog import Catalog
 from console.suites.selection import select_cases
 from console.suites.suite import HasNeeds, Suite
@@ -116,6 +118,8 @@ class WorkerSession:
         self.is_watched = False
         self.is_capped = setup.is_capped
         self.proven: set[str] = set()
+        self._shares: dict[str, LimitShare] = {}
+        LIMITERS.share_with_others = self._share
         self.polled_at = time.monotonic()
         return msgspec.structs.replace(
             facts,
@@ -163,6 +167,24 @@ class WorkerSession:
         if soon:
             self._hurry.set()
 
+    def _share(self, endpoint: str, share: LimitShare) -> None:
+        """Have the limits of an endpoint shared with everybody who asks it: its keeper is where the engine is."""
+        self._shares[endpoint] = share
+        self.send(messages.KeeperWanted(endpoint), soon=True)
+
+    def _tell_share(self, message: messages.KeeperFound | messages.KeeperSaid | messages.KeeperGone) -> None:
+        endpoint = message.endpoint
+        share = self._shares.get(endpoint)
+        match message:
+            case _ if share is None:
+                pass
+            case messages.KeeperFound():
+                share.connected(lambda said: self.send(messages.ToldKeeper(endpoint, said), soon=True))
+            case messages.KeeperSaid(message=said):
+                share.received(said)
+            case messages.KeeperGone(processes=processes):
+                share.alone(processes)
+
     def note_activity(self, activity: messages.Activity) -> None:
         """Send what a conversation is doing; of several states within a batch the last one counts."""
         self._activities[activity.job] = activity
@@ -185,6 +207,8 @@ class WorkerSession:
                 self.is_watched = on
             case messages.RetryNow():
                 self.endpoints.retry_now()
+            case messages.KeeperFound() | messages.KeeperSaid() | messages.KeeperGone():
+                self._tell_share(message)
 
     async def _play(self, play: messages.Play) -> None:
         assert self._setup is not None

@@ -1,0 +1,211 @@
+"""Limits lent to several processes: never more than there is, even parts, and nothing lost with who dies."""
+
+from collections import defaultdict
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from console.llm.keeper import FromKeeper, Holds, Join, Keeper, Lease, Leave, Paused, Starts, Want
+
+
+class Processes:
+    """Processes in virtual time, each with calls that it would make, and a keeper."""
+
+    def __init__(self, ceiling: int | None, rpm: int | None = None) -> None:
+        self.now, self.ceiling, self.rpm = 0.0, ceiling, rpm
+        self.keeper = Keeper(self.hear, self.now)
+        self.lease: dict[int, int | None] = {}
+        self.in_flight: dict[int, int] = defaultdict(int)
+        self.wanted: dict[int, int] = defaultdict(int)
+        self.allowed: dict[int, int] = defaultdict(int)
+        self.started: dict[int, int] = defaultdict(int)
+        self.starts: list[float] = []
+        self.paused: dict[int, list[Paused]] = defaultdict(list)
+        self.due: float | None = None
+        self.owes: dict[int, int] = {}
+
+    def hear(self, number: int, message: FromKeeper) -> None:
+        match message:
+            case Lease(requests=requests, serial=serial):
+                self.lease[number] = requests
+                self.owes[number] = serial
+            case Starts(total=total):
+                self.allowed[number] = total
+            case Paused():
+                self.paused[number].append(message)
+
+    def tell(self, number: int, message: Join | Want | Holds | Paused | Leave) -> None:
+        self.due = self.keeper.receive(number, message, self.now)
+
+    def join(self, number: int, in_flight: int = 0, others: int = 0) -> None:
+        self.lease[number] = 0
+        self.tell(number, Join(self.ceiling, self.rpm, 60.0, in_flight, others))
+
+    def want(self, number: int, requests: int) -> None:
+        self.wanted[number] = requests
+        self.report(number)
+        self.go_on(number)
+
+    def report(self, number: int) -> None:
+        waiting = max(0, self.wanted[number] - self.in_flight[number])
+        self.tell(number, Want(self.wanted[number], self.in_flight[number], self.started[number] + waiting, 0.1))
+
+    def go_on(self, number: int) -> None:
+        """Start what may be started, and say what was asked for."""
+        while self.in_flight[number] < self.wanted[number] and self.may_start(number):
+            self.in_flight[number] += 1
+            self.started[number] += 1
+            self.starts.append(self.now)
+        if number in self.owes and self.in_flight[number] <= (self.lease[number] or 0):
+            self.tell(number, Holds(self.owes.pop(number)))
+
+    def may_start(self, number: int) -> bool:
+        lease = self.lease[number]
+        has_start = self.rpm is None or self.allowed[number] > self.started[number]
+        return has_start and (lease is None or self.in_flight[number] < lease)
+
+    def finish(self, number: int) -> None:
+        if self.in_flight[number]:
+            self.in_flight[number] -= 1
+            self.go_on(number)
+            self.report(number)
+
+    def die(self, number: int) -> None:
+        self.due = self.keeper.lose(number, self.now)
+        self.lease.pop(number, None)
+        self.wanted.pop(number, None)
+        self.owes.pop(number, None)
+
+    def pass_time(self, seconds: float) -> None:
+        end = self.now + seconds
+        while self.due is not None and self.due <= end:
+            self.now = max(self.now, self.due)
+            self.due = self.keeper.tick(self.now)
+            for number in list(self.lease):
+                self.go_on(number)
+        self.now = end
+        self.due = self.keeper.tick(self.now)
+
+    def settle(self) -> None:
+        for _ in range(4):
+            for number in list(self.lease):
+                self.go_on(number)
+
+
+def test_one_alone_has_all_of_it_at_once() -> None:
+    world = Processes(8)
+    world.join(1)
+    world.want(1, 3)
+    assert world.lease[1] == 8
+
+
+def test_two_share_evenly_as_calls_end_and_never_have_more_together() -> None:
+    world = Processes(8)
+    world.join(1)
+    world.want(1, 20)
+    assert world.in_flight[1] == 8
+    world.join(2)
+    world.want(2, 20)
+    assert world.in_flight[2] == 0, "all of it is in use"
+    for _ in range(4):
+        world.finish(1)
+        world.settle()
+        assert sum(world.in_flight.values()) <= 8
+    assert (world.in_flight[1], world.in_flight[2]) == (4, 4)
+
+
+def test_calls_of_the_dead_count_until_they_could_have_ended() -> None:
+    world = Processes(8)
+    world.join(1)
+    world.join(2)
+    world.want(1, 20)
+    world.settle()
+    world.report(1)
+    world.want(2, 20)
+    dead = world.in_flight[1]
+    assert dead == 8
+    world.die(1)
+    world.settle()
+    assert world.in_flight[2] <= 8 - dead
+    world.pass_time(1.0)
+    world.settle()
+    assert world.in_flight[2] == 8
+
+
+def test_who_leaves_in_order_leaves_all_at_once() -> None:
+    world = Processes(8)
+    world.join(1)
+    world.join(2)
+    world.want(1, 20)
+    world.want(2, 20)
+    world.settle()
+    while world.in_flight[1]:
+        world.wanted[1] = 0
+        world.finish(1)
+    world.tell(1, Leave())
+    world.settle()
+    assert world.in_flight[2] == 8
+
+
+def test_a_pause_of_one_is_everybodys_also_of_who_comes_later() -> None:
+    world = Processes(None)
+    world.join(1)
+    world.join(2)
+    world.tell(1, Paused(5.0, "rate limited"))
+    assert [pause.seconds for pause in world.paused[2]] == [5.0]
+    assert world.paused[1] == []
+    world.now = 2.0
+    world.join(3)
+    assert [pause.seconds for pause in world.paused[3]] == [3.0]
+
+
+def test_starts_a_minute_are_those_of_all_together() -> None:
+    world = Processes(None, rpm=300)
+    for number in (1, 2, 3):
+        world.join(number)
+        world.want(number, 1000)
+    world.pass_time(60.0)
+    assert 290 <= len(world.starts) <= 301
+    each = [world.started[number] for number in (1, 2, 3)]
+    assert max(each) - min(each) <= 1
+    gaps = [later - earlier for earlier, later in zip(world.starts, world.starts[1:], strict=False)]
+    assert min(gaps[1:]) >= 0.2 - 1e-9
+
+
+def test_a_keeper_that_follows_another_waits_for_those_who_were_there() -> None:
+    world = Processes(8)
+    world.join(1, in_flight=0, others=2)
+    world.want(1, 20)
+    assert world.in_flight[1] <= 4
+    world.in_flight[2] = world.wanted[2] = 4
+    world.join(2, in_flight=4, others=2)
+    world.settle()
+    assert world.in_flight[1] <= 4
+    world.pass_time(2.0)
+    world.settle()
+    assert world.in_flight[1] <= 8 - 4
+
+
+@settings(max_examples=60)
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(1, 4), st.integers(0, 30)), max_size=60), st.integers(1, 12))
+def test_whatever_happens_no_more_is_in_flight_than_the_ceiling(steps, ceiling) -> None:
+    world = Processes(ceiling)
+    ghosts: list[tuple[float, int]] = []
+    for what, number, amount in steps:
+        if number not in world.lease and what != 5:
+            world.join(number, in_flight=0)
+            world.in_flight[number] = 0
+        match what:
+            case 0 | 1:
+                world.want(number, amount)
+            case 2 | 3:
+                world.finish(number)
+            case 4 if number in world.lease:
+                world.report(number)
+                ghosts.append((world.now + 0.5, world.in_flight.pop(number, 0)))
+                world.die(number)
+            case _:
+                world.pass_time(amount / 10)
+        world.settle()
+        left = sum(count for until, count in ghosts if until > world.now)
+        assert sum(world.in_flight.values()) + left <= ceiling

@@ -1,0 +1,150 @@
+"""Processes of one machine over the socket: each is a way of its own to the keeper, most of them in one event loop."""
+
+import asyncio
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from console.llm.endpoint import Unwatched
+from console.llm.keeper_socket import LocalKeepers, endpoint_digest, keepers_folder
+from console.llm.limit_share import LimitShare
+from console.llm.limiter import Limiter
+
+
+class Engine:
+    """A process's limiter of an endpoint, connected."""
+
+    def __init__(self, endpoint: str, ceiling: int | None, rpm: int | None = None) -> None:
+        self.keepers = LocalKeepers()
+        self.share = LimitShare(ceiling, rpm, 600.0)
+        self.limiter = Limiter("e", ceiling=ceiling, rpm=rpm, share=self.share)
+        self.way = self.keepers.connect(endpoint, self.share)
+
+    async def end(self) -> None:
+        await self.keepers.aclose()
+
+
+@pytest.fixture
+def endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    return endpoint_digest("http://127.0.0.1:1/v1", "a key")
+
+
+class Server:
+    """Counts who is inside at once."""
+
+    def __init__(self) -> None:
+        self.inside = self.most = self.served = 0
+        self.order: list[float] = []
+
+    async def serve(self, engine: Engine, seconds: float) -> None:
+        slot = await engine.limiter.acquire(Unwatched(), max_wait_s=60)
+        self.order.append(asyncio.get_running_loop().time())
+        self.inside += 1
+        self.most = max(self.most, self.inside)
+        await asyncio.sleep(seconds)
+        self.inside -= 1
+        self.served += 1
+        engine.limiter.succeeded(slot)
+        engine.limiter.release(slot)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not condition():  # noqa: ASYNC110  what is awaited has no event
+            await asyncio.sleep(0.005)
+
+
+async def test_three_processes_together_never_have_more_than_the_ceiling(endpoint: str) -> None:
+    engines = [Engine(endpoint, 8) for _ in range(3)]
+    server = Server()
+    await asyncio.gather(*(server.serve(engine, 0.02) for engine in engines for _ in range(60)))
+    assert server.most == 8
+    for engine in engines:
+        await engine.end()
+
+
+async def test_who_serves_the_others_may_end_and_nothing_exceeds_the_ceiling(endpoint: str) -> None:
+    first = Engine(endpoint, 6)
+    server = Server()
+    await server.serve(first, 0.0)
+    others = [Engine(endpoint, 6) for _ in range(2)]
+    await asyncio.gather(*(server.serve(engine, 0.0) for engine in others))
+    work = [asyncio.create_task(server.serve(engine, 0.05)) for engine in others for _ in range(60)]
+    await until(lambda: server.inside >= 4)
+    await first.end()
+    await asyncio.gather(*work)
+    assert server.most <= 6
+    for engine in others:
+        await engine.end()
+
+
+async def test_a_pause_reaches_the_others_at_once(endpoint: str) -> None:
+    engines = [Engine(endpoint, 8) for _ in range(2)]
+    server = Server()
+    await asyncio.gather(*(server.serve(engine, 0.0) for engine in engines))
+    slot = await engines[0].limiter.acquire(Unwatched(), max_wait_s=60)
+    engines[0].limiter.throttled(slot, 30.0)
+    await until(lambda: engines[1].limiter.pause_s > 0)
+    assert engines[1].limiter.pause_s == pytest.approx(30.0, abs=2)
+    for engine in engines:
+        await engine.end()
+
+
+async def test_requests_a_minute_are_those_of_all_together(endpoint: str) -> None:
+    engines = [Engine(endpoint, None, rpm=1200) for _ in range(3)]
+    server = Server()
+    await asyncio.gather(*(server.serve(engine, 0.0) for engine in engines for _ in range(10)))
+    took = server.order[-1] - server.order[0]
+    assert took >= 29 * 0.05 * 0.95
+    for engine in engines:
+        await engine.end()
+
+
+async def test_without_a_place_for_sockets_nobody_waits_for_others(
+    endpoint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / f"eval-console-{os.getuid()}").mkdir(mode=0o755)
+    with pytest.raises(PermissionError):
+        keepers_folder()
+    engine, server = Engine(endpoint, 4), Server()
+    await asyncio.gather(*(server.serve(engine, 0.01) for _ in range(12)))
+    assert server.most == 4
+    await engine.end()
+
+
+async def test_a_killed_process_is_followed_by_another(endpoint: str, tmp_path: Path) -> None:
+    program = (
+        "import asyncio\n"
+        "from console.llm.keeper_socket import LocalKeepers\n"
+        "from console.llm.limit_share import LimitShare\n"
+        "async def main():\n"
+        "    keepers = LocalKeepers()\n"
+        "    share = LimitShare(4, None, 600.0)\n"
+        f"    keepers.connect({endpoint!r}, share)\n"
+        "    share.attach(lambda: print('lease', flush=True), lambda *_: None)\n"
+        "    await asyncio.sleep(600)\n"
+        "asyncio.run(main())\n"
+    )
+    other = subprocess.Popen(  # noqa: ASYNC220  it is the test's own
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True
+    )
+    try:
+        assert other.stdout is not None
+        assert await asyncio.to_thread(other.stdout.readline) == "lease\n"
+        engine, server = Engine(endpoint, 4), Server()
+        await server.serve(engine, 0.0)
+        other.kill()
+        await asyncio.gather(*(server.serve(engine, 0.01) for _ in range(20)))
+        assert server.most <= 4
+        assert server.served == 21
+        await engine.end()
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            other.kill()
+        other.wait(10)
