@@ -199,6 +199,8 @@ class Summary(msgspec.Struct, omit_defaults=True):
     """When the journal was modified last, in nanoseconds since 1970; another time means that the checksum decides."""
     format: str = ""
     """Format of the suite, from the manifest."""
+    lost: Count = 0
+    """How often a worker was lost in a conversation; another went on with it."""
     checksum: int = 0
     """crc32 of this summary as JSON without this field; in summary.json only."""
 

@@ -8,7 +8,7 @@ import msgspec
 from console.core.case import Key
 from console.core.case_counts import CaseCounts
 from console.core.outcome import Outcome, Verdict
-from console.core.record import CLOCK, AnyRecord, Asked, Closed, Finished, Opened, Started, Steered, Tried
+from console.core.record import CLOCK, AnyRecord, Asked, Closed, Finished, Lost, Opened, Started, Steered, Tried
 from console.core.run import Manifest, Summary, Tally
 from console.core.statistics.intervals import Interval, mean_interval
 from console.core.statistics.sample import Observation, sample_of
@@ -78,6 +78,8 @@ class RunFold(msgspec.Struct):
     category_of: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     ungraded: set[str] = msgspec.field(default_factory=set[str])
     sessions: int = 0
+    lost: int = 0
+    """How often a worker was lost in a conversation."""
     closed: Closed | None = None
     first_at: float = 0.0
     last_at: float = 0.0
@@ -110,6 +112,8 @@ class RunFold(msgspec.Struct):
                 self.tally.calls += 1
             case Tried():
                 self.tally.retries += 1
+            case Lost():
+                self.lost += 1
             case Finished():
                 self._finish(record)
             case Closed():
@@ -235,6 +239,7 @@ class RunFold(msgspec.Struct):
             message=self.closed.message if self.closed else "",
             journal_bytes=journal_bytes,
             format=manifest.format,
+            lost=self.lost,
         )
 
 

@@ -100,10 +100,12 @@ class Engine:
             UsageError: the journal was written by a newer version, or nobody can play it as it is.
             Fault: the journal cannot be opened, or records could not be written in the end (kind `disk`).
         """
-        with RunLock(self.folder.lock_path):
+        with RunLock(self.folder.lock_path) as lock:
             recorded = self._read_journal()
             journal = JournalWriter(self.folder.journal_path)
-            self.journal = JournalBuffer(journal, self.fold, self._changed.set, self.say, partial(self.end, "halted"))
+            self.journal = JournalBuffer(
+                journal, self.fold, self._changed.set, self.say, partial(self.end, "halted"), lock.successor
+            )
             self.publisher = Publisher(self.folder.socket_path, self.status, self.handle_command, self._player.watch)
             try:
                 await self.publisher.open(self.say)

@@ -40,6 +40,7 @@ class JournalBuffer:
         on_change: Callable[[], None],
         say: Callable[[str], None],
         on_loss: Callable[[str], None] = lambda message: None,
+        successor: Callable[[], str] = str,
     ) -> None:
         """Wrap an open journal.
 
@@ -48,14 +49,16 @@ class JournalBuffer:
             fold: knows the records in it already.
             on_change: called when records were taken, and when more is durable or the disk refuses.
             say: told when the disk refuses, and when it takes records again.
-            on_loss: told why the run cannot go on, when the journal was deleted and nobody has ended the run.
+            on_loss: told why the run cannot go on, when the journal was deleted and nobody has ended the run, or when
+                another engine has taken it over.
+            successor: asked who that is.
         """
         self.journal = journal
         self.fold = fold
         self.blocked_by: Fault | None = None
         self.is_lost = False
         """Whether the journal was deleted, so that waiting is of no use."""
-        self._on_change, self._say, self._on_loss = on_change, say, on_loss
+        self._on_change, self._say, self._on_loss, self._successor = on_change, say, on_loss, successor
         self._backlog: deque[AnyRecord] = deque()
         self._ending: list[AnyRecord] = []
         """The record of the end, once it is written, and what came after it."""
@@ -118,6 +121,8 @@ class JournalBuffer:
     async def _write_again(self) -> None:
         while self.blocked_by is not None:
             await asyncio.sleep(RETRY_S)
+            if self.is_lost:
+                return
             held = self.held
             fault = await self._recover()
             if self.is_lost:
@@ -156,9 +161,14 @@ class JournalBuffer:
         return await asyncio.get_running_loop().run_in_executor(self._beside, action)
 
     async def _watch(self) -> None:
-        """Notice when the journal is deleted: what is written to it then is gone with this process."""
+        """Notice when the journal is deleted, or another engine writes it: nothing of this process counts any more."""
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
+            if successor := await self._run_beside(self._successor):
+                self.is_lost = True
+                self._block(Fault(FaultKind.DISK, f"{successor} has taken the run over, and its records alone count"))
+                self._on_loss(f"{successor} has taken the run over")
+                return
             if await self._run_beside(lambda: self.journal.is_deleted):
                 break
         self.is_lost = True

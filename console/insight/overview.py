@@ -19,6 +19,7 @@ from console.core.record import (
     Closed,
     Embedded,
     Finished,
+    Lost,
     Noted,
     Opened,
     Scored,
@@ -114,7 +115,7 @@ class Overview:
                 self._close(record)
             case Steered():
                 self.steered.append(record)
-            case Asked() | Scored() | Tried():
+            case Asked() | Scored() | Tried() | Lost():
                 self._progress(record)
             case Noted() if record.kind == SANDBOX:
                 self._confine(read_confinement(record.data))
@@ -200,7 +201,7 @@ class Overview:
         last = self.problems[-1] if self.problems else None
         return last is not None and last.key == key and last.wait_s is None
 
-    def _progress(self, record: Asked | Scored | Tried) -> None:
+    def _progress(self, record: Asked | Scored | Tried | Lost) -> None:
         rollout = self.rollout(record.key)
         if rollout is None or rollout.key != record.key:
             return
@@ -218,6 +219,8 @@ class Overview:
             case Tried():
                 rollout.tries += 1
                 self._report(_problem(record))
+            case Lost():
+                self._report(Problem(record.at, record.key, "worker lost", f"{record.worker}: {record.why}"))
 
     def _confine(self, level: Confinement) -> None:
         if self.confinement is None or len(level.missing) > len(self.confinement.missing):

@@ -35,6 +35,8 @@ def run_warnings(summary: Summary, manifest: Manifest) -> list[str]:
     ]
     others = {name: count for name, count in summary.served.items() if is_other(name, model.model_id)}
     warnings += [f"{_rollouts(count)} answered by {name}, asked was {model.model_id}" for name, count in others.items()]
+    if summary.lost:
+        warnings.append(f"{_times(summary.lost)} a worker was lost in a conversation, which went on with another")
     return warnings
 
 
@@ -45,6 +47,10 @@ def is_other(served: str, asked: str) -> bool:
     answered, requested = served.lower().rpartition("/")[2], asked.lower().rpartition("/")[2]
     rest = answered.removeprefix(requested)
     return bool(rest) and (rest == answered or not _EDITION.match(rest))
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
 
 
 def _rollouts(count: int) -> str:

@@ -50,13 +50,30 @@ class RunLock:
                 f"the run cannot be locked: {error.strerror or error}: {path}",
                 hint="Make the run's folder writable, or free some space; nothing that was finished is lost.",
             ) from error
-        if not _acquire(self._fd):
+        try:
+            is_ours = _acquire(self._fd)
+        except OSError as error:
+            os.close(self._fd)
+            raise Fault(
+                FaultKind.DISK,
+                f"the file system of {path.parent} has no locks: {error.strerror or error}",
+                hint="Keep runs on a disk of this machine: --runs PATH.",
+            ) from error
+        if not is_ours:
             os.close(self._fd)
             raise RunLocked(read_holder(path))
-        holder = Holder(pid=os.getpid(), host=socket.gethostname(), since=time.time())
-        with contextlib.suppress(OSError):  # who holds it is for readers only; a full disk does not open the lock
+        self._path = path
+        self._holder = Holder(pid=os.getpid(), host=socket.gethostname(), since=time.time())
+        with contextlib.suppress(OSError):  # a full disk does not open the lock
             os.ftruncate(self._fd, 0)
-            os.pwrite(self._fd, msgspec.json.encode(holder), 0)
+            os.pwrite(self._fd, msgspec.json.encode(self._holder), 0)
+
+    def successor(self) -> str:
+        """Say who has taken the run over: over a network a lock may hold only on the machine that took it."""
+        holder = read_holder(self._path)
+        if holder is None or holder == self._holder or holder.since < self._holder.since:
+            return ""
+        return f"process {holder.pid} on {holder.host}"
 
     def release(self) -> None:
         os.close(self._fd)
@@ -101,6 +118,8 @@ def is_held(path: Path) -> bool:
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
+    except OSError:  # without locks nobody can play it, either
+        return False
     finally:
         os.close(fd)
     return False

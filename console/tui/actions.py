@@ -207,6 +207,7 @@ _LIVE = (
     Action("wall", ("w",), "Live: wall", "more side by side", "live", "WATCH", "wall", 58),
     Action("pin", ("m",), "Live: pin", "keep this one shown", "live", "WATCH", "pin", 42),
     Action("problems", ("i",), "Live: problems", "waits and errors", "live", "WATCH", "problems", 55),
+    Action("workers", ("W",), "Live: workers", "who plays it", "live", "WATCH"),
     Action("find", ("/",), "Live: find", "find in the text", "live", "WATCH"),
     Action("fold", ("x",), "View: fold", "fold, or open a block", "live", "WATCH"),
     Action("run.review", ("v",), "Run: review", "failures so far", "live", "WATCH", "review", 60),

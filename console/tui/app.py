@@ -258,9 +258,9 @@ class ConsoleApp(App[int]):
 
     def action_messages(self) -> None:
         """Show everything that was announced."""
-        from console.tui.dialogs.help import MessageScreen
+        from console.tui.dialogs.help import TextScreen
 
-        self.push_screen(MessageScreen(self.services.messages))
+        self.push_screen(TextScreen("Messages", self.services.messages, "Nothing was announced yet."))
 
     def action_theme_next(self) -> None:
         place = NAMES.index(self.theme) + 1 if self.theme in NAMES else 0

@@ -117,7 +117,7 @@ def test_workers_and_engines_of_this_machine_share_one_endpoints_limits(
         arrived.append(time.monotonic())
         if len(arrived) == 60:
             refused.append(time.monotonic())
-            return Scripted(fault="r429")
+            return Scripted(fault="r429_after1")
         scripted = say_ok(request)
         scripted.latency_s = 0.2
         return scripted

@@ -196,30 +196,30 @@ def _marks() -> list[Content]:
     return [Content.assemble((f"{sign}  ", style), text) for sign, style, text in signs]
 
 
-class MessageScreen(ModalScreen[None]):
-    """Everything that was announced since the app opened."""
+class TextScreen(ModalScreen[None]):
+    """Texts to scroll through, such as everything that was announced since the app opened."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "dismiss(None)", show=False)]
     DEFAULT_CSS = """
-    MessageScreen { align: center middle; background: $background 40%; }
-    MessageScreen > Vertical { width: 78; max-width: 100%; height: 70%; border: heavy $focus; background: $panel;
+    TextScreen { align: center middle; background: $background 40%; }
+    TextScreen > Vertical { width: 78; max-width: 100%; height: 70%; border: heavy $focus; background: $panel;
                                border-title-color: $focus; border-title-style: bold; border-subtitle-color: $muted; }
-    MessageScreen Transcript { height: 1fr; background: $panel; padding: 0 1; }
+    TextScreen Transcript { height: 1fr; background: $panel; padding: 0 1; }
     """
 
-    def __init__(self, messages: Sequence[Content]) -> None:
-        """Show these messages, newest last."""
+    def __init__(self, title: str, texts: Sequence[Content], empty: str) -> None:
+        """Show these texts, or what is said when there is none."""
         super().__init__()
-        self._messages = messages
+        self._title, self._texts, self._empty = title, texts, empty
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
-            box.border_title = "Messages"
+            box.border_title = self._title
             box.border_subtitle = "j k scroll   esc closes"
-            yield Transcript(empty=Content("Nothing was announced yet."))
+            yield Transcript(empty=Content(self._empty))
 
     def on_show(self, event: events.Show) -> None:
-        """Show the messages once the width is known."""
-        blocks = [Block(str(n), body=text.split("\n"), indent=0, gap=False) for n, text in enumerate(self._messages)]
+        """Show the texts once the width is known."""
+        blocks = [Block(str(n), body=text.split("\n"), indent=0, gap=False) for n, text in enumerate(self._texts)]
         self.query_one(Transcript).show(blocks)
         self.query_one(Transcript).focus()

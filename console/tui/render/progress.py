@@ -1,11 +1,11 @@
 """The figures of a run: one line for every screen, more where there is room, and what was used so far, in words."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from textual.content import Content
 
-from console.core.live import EndpointState
+from console.core.live import EndpointState, WorkerState
 from console.core.run import Manifest, ModelFacts, Tally
 from console.core.weights import weights_warning
 from console.insight import number_format
@@ -226,6 +226,8 @@ def facts_lines(overview: Overview, manifest: Manifest, *, live: bool) -> list[C
         lines.append(_fact("time left", f"{left}, if the rest is like the last ones" if left else "not known yet"))
         # Roles that ask the same server with the same key share one limiter.
         lines += [_endpoint(endpoint) for endpoint in dict.fromkeys(overview.status.endpoints)]
+        if overview.status.workers:
+            lines.append(_workers(overview.status.workers))
     if overview.confinement is not None:
         lines.append(_fact("sandbox", overview.confinement.text))
     if warning := weights_warning(manifest.weights):
@@ -251,6 +253,32 @@ def _endpoint(state: EndpointState) -> Content:
         words += f"   paused until {time.strftime('%H:%M:%S', time.localtime(state.paused_until))}"
     line = _fact(state.name, words)
     return line.append("  ").append(one_line(state.why, 100, "$undecided")) if state.why else line
+
+
+def worker_lines(workers: Sequence[WorkerState], *, now: float) -> list[Content]:
+    """Return a line for each worker of a run: node and process, conversations, calls a second, or how it was lost."""
+    lines: list[Content] = []
+    for worker in workers:
+        name = one_line(worker.name or "new", 34, "bold").pad_right(max(36 - len(worker.name or "new"), 1))
+        match worker.state:
+            case "lost":
+                told = one_line(
+                    f"lost after {number_format.plural(worker.calls, 'call')}: {worker.why}", 200, "$broken"
+                )
+            case "starting":
+                told = Content.styled("is being started", MUTED)
+            case _:
+                pace = worker.calls / max(now - worker.since, 1.0)
+                at_once = number_format.plural(worker.conversations, "conversation")
+                told = Content(f"{at_once}   {number_format.number(round(pace, 2))} calls/s")
+        lines.append(name + told)
+    return lines
+
+
+def _workers(workers: Sequence[WorkerState]) -> Content:
+    playing, lost = (sum(worker.state == state for worker in workers) for state in ("playing", "lost"))
+    line = _fact("workers", f"{playing} playing   W lists them")
+    return line.append("  ").append(Content.styled(f"{lost} lost", "$broken")) if lost else line
 
 
 def _where(rollout: Rollout) -> str:

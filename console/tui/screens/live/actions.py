@@ -1,7 +1,7 @@
 """Live's action groups: the grid of conversations, the engine of the run, its replay, and the runs beside it."""
 
 import time
-from collections.abc import Callable, Collection, Coroutine, Mapping
+from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,7 +19,9 @@ from console.tui.data.catalog_items import RunLine
 from console.tui.data.engine_states import EngineStates
 from console.tui.data.replay_feed import Replay
 from console.tui.data.run_feed import RunFeed
+from console.tui.dialogs.help import TextScreen
 from console.tui.dialogs.small_dialogs import Answer, Question
+from console.tui.render.progress import worker_lines
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.live.controller import LiveController
 from console.tui.screens.live.conversation_grid import ConversationGrid, Shape, shapes_for
@@ -249,6 +251,17 @@ class RunControls:
             self._services.notify(NO_ENGINE)
         else:
             self._in_worker(self._ask_how_to_stop(feed))
+
+    def action_workers(self) -> None:
+        """List who plays the run, with what each is at."""
+        feed = self._feed()
+        status = feed.overview.status if feed is not None else None
+        lines = worker_lines(status.workers if status is not None else (), now=time.time())
+        empty = "The engine of this run plays it itself." if status is not None else NO_ENGINE.plain
+        self._in_worker(self._show_workers(lines, empty))
+
+    async def _show_workers(self, lines: Sequence[Content], empty: str) -> None:
+        await self._services.ask(TextScreen("Workers", lines, empty))
 
     def action_case_stop(self) -> None:
         rollout = self._rollout()

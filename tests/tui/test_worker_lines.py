@@ -1,0 +1,18 @@
+"""What Live shows of a run's workers."""
+
+from console.core.live import WorkerState
+from console.tui.render.progress import worker_lines
+
+
+def test_each_worker_has_a_line_that_says_what_it_is_at():
+    workers = [
+        WorkerState("node-a/11", "playing", conversations=3, calls=40, since=80.0),
+        WorkerState("", "starting"),
+        WorkerState("node-b/12", "lost", calls=7, why="the node died \x1b[31m"),
+    ]
+    playing, starting, lost = (line.plain for line in worker_lines(workers, now=100.0))
+    assert playing.startswith("node-a/11")
+    assert playing.endswith("3 conversations   2 calls/s")
+    assert starting.endswith("is being started")
+    assert "lost after 7 calls: the node died" in lost
+    assert "\x1b" not in lost
