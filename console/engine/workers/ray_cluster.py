@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import importlib
 import os
+import re
 from typing import Any
 
 from console.core.fault import UsageError
@@ -140,11 +141,19 @@ class RayLink:
         except exceptions.RayTaskError as error:
             raise WorkerGone(f"its program failed: {_last_line(error)}") from None
         except (exceptions.RayError, ConnectionError) as error:
-            raise WorkerGone(_last_line(error)) from None
+            raise WorkerGone(_how_it_ended(str(error)) or _last_line(error)) from None
 
     def kill(self) -> None:
         with contextlib.suppress(Exception):  # it may be gone already, and the cluster with it
             ray.kill(self._actor)
+
+
+def _how_it_ended(text: str) -> str:
+    """Return in few words what Ray says of a worker that is gone in many; empty for anything else."""
+    if "node" in text and ("died" in text or "dead" in text) and "Worker exit type" not in text:
+        return "its node is gone"
+    exit_type = re.search(r"Worker exit type: (\w+)", text)
+    return f"its process ended ({exit_type[1].lower().replace('_', ' ')})" if exit_type else ""
 
 
 def _last_line(error: BaseException) -> str:
