@@ -21,6 +21,8 @@ import msgspec
 from console.llm.keeper import FromKeeper, Keeper, ToKeeper
 
 _RETRY_S = 0.02
+_LONGEST = 70
+"""Bytes of the folder's path: sockets have paths of at most 107."""
 _encode = msgspec.json.Encoder().encode
 _to_keeper = msgspec.json.Decoder(ToKeeper).decode
 _from_keeper = msgspec.json.Decoder(FromKeeper).decode
@@ -58,9 +60,11 @@ def keepers_folder() -> Path:
     Raises:
         OSError: there is none that can be trusted.
     """
-    runtime = os.environ.get("XDG_RUNTIME_DIR", "")
-    parent = Path(runtime) if runtime and Path(runtime).is_dir() else Path(tempfile.gettempdir())
-    folder = parent / f"eval-console-{os.getuid()}"
+    parents = [os.environ.get("XDG_RUNTIME_DIR", ""), tempfile.gettempdir(), "/tmp"]  # noqa: S108  checked below
+    folders = [Path(parent) / f"eval-console-{os.getuid()}" for parent in parents if parent and Path(parent).is_dir()]
+    folder = next((folder for folder in folders if len(os.fsencode(folder)) <= _LONGEST), None)
+    if folder is None:
+        raise FileNotFoundError("no folder for sockets has a short enough path")
     with contextlib.suppress(FileExistsError):
         folder.mkdir(mode=0o700)
     status = folder.lstat()

@@ -5,7 +5,8 @@ import contextlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -30,8 +31,15 @@ class Engine:
 
 
 @pytest.fixture
-def endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+def runtime(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder for sockets, whose path is short."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
+        yield Path(folder)
+
+
+@pytest.fixture
+def endpoint(runtime: Path) -> str:
     return endpoint_digest("http://127.0.0.1:1/v1", "a key")
 
 
@@ -106,10 +114,8 @@ async def test_requests_a_minute_are_those_of_all_together(endpoint: str) -> Non
         await engine.end()
 
 
-async def test_without_a_place_for_sockets_nobody_waits_for_others(
-    endpoint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / f"eval-console-{os.getuid()}").mkdir(mode=0o755)
+async def test_without_a_place_for_sockets_nobody_waits_for_others(endpoint: str, runtime: Path) -> None:
+    (runtime / f"eval-console-{os.getuid()}").mkdir(mode=0o755)
     with pytest.raises(PermissionError):
         keepers_folder()
     engine, server = Engine(endpoint, 4), Server()
@@ -118,7 +124,14 @@ async def test_without_a_place_for_sockets_nobody_waits_for_others(
     await engine.end()
 
 
-async def test_a_killed_process_is_followed_by_another(endpoint: str, tmp_path: Path) -> None:
+def test_sockets_go_where_paths_are_short_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    long = tmp_path / ("x" * 90)
+    long.mkdir()
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(long))
+    assert not keepers_folder().is_relative_to(long)
+
+
+async def test_a_killed_process_is_followed_by_another(endpoint: str) -> None:
     program = (
         "import asyncio\n"
         "from console.llm.keeper_socket import LocalKeepers\n"
