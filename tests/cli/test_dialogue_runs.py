@@ -209,7 +209,10 @@ def test_a_role_without_a_model_is_refused_before_anything_is_asked(console, hom
 def test_versions_of_a_prompt_are_cases_of_one_run_and_compared_row_by_row(play, console, home: Path) -> None:
     (home / "short.txt").write_text("Be short: {question}\n")
     (home / "long.txt").write_text("{prompt} Say why.")
-    rows = [{"id": f"q{n}", "question": f"{n}?", "prompt": f"What is {n}?", "equals": "ok"} for n in range(3)]
+    rows: list[Any] = [
+        {"id": f"q{n}", "question": f"{n}?", "prompt": f"What is {n}?", "equals": "ok"} for n in range(3)
+    ]
+    rows.append({"id": "talk", "question": "?", "turns": ["One?", "Two?"], "equals": "ok"})
     prompts: list[str] = []
 
     def answer(request: dict[str, Any]) -> Scripted:
@@ -217,7 +220,7 @@ def test_versions_of_a_prompt_are_cases_of_one_run_and_compared_row_by_row(play,
         return Scripted("ok" if "short" in prompts[-1] or "0" in prompts[-1] else "no")
 
     ended = play(rows, answer, "--vary", f"prompt={home}/short.txt,{home}/long.txt", "--name", "v")
-    assert sorted(ended) == ["q0@long", "q0@short", "q1@long", "q1@short", "q2@long", "q2@short"]
+    assert sorted(ended) == ["q0@long", "q0@short", "q1@long", "q1@short", "q2@long", "q2@short", "talk"]
     assert sorted(prompts)[0] == "Be short: 0?"
     assert "What is 2? Say why." in prompts
     (home / "short.txt").unlink()

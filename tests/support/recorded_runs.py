@@ -27,7 +27,8 @@ class Recorder:
     ):
         model = more.pop("model", ModelFacts("gpt-x", price_in=1.0, price_out=2.0))
         suite = more.pop("suite", "recorded")
-        manifest = Manifest(id=name, at=AT, suite=suite, model=model, setting=Setting(), cases=cases, **more)
+        setting = more.pop("setting", Setting())
+        manifest = Manifest(id=name, at=AT, suite=suite, model=model, setting=setting, cases=cases, **more)
         self.folder: RunFolder = create_run(root, manifest)
         self.lock = RunLock(self.folder.lock_path) if live else None
         self.writer = JournalWriter(self.folder.journal_path)

@@ -1,14 +1,20 @@
 """Suites of rows written by a test."""
 
 import json
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
+
+from support.recorded_runs import Recorder
 
 from console.core.case import Case, Key, Setting
-from console.core.chat import Message, Reply, ScriptedAnswers, ToolCall, Utterance
+from console.core.chat import Message, Reply, ScriptedAnswers, ToolCall, Usage, Utterance
 from console.core.comparison import Comparison
 from console.core.outcome import Verdict
+from console.core.record import Asked, Finished, Noted, Scored
+from console.core.request import Thread
+from console.store.runs import RunFolder
 from console.suites.dialogue.suite import DialogueSuite
 from console.suites.suite import SuiteEntry
 
@@ -57,8 +63,7 @@ class ScriptedStage:
         utterance = answers.wrong[0] if is_model and not self.right and answers.wrong else answers.right
         if is_model and not self.right and utterance.calls:
             utterance = Utterance("I would rather not.")
-        calls = tuple(ToolCall(f"c{n}", name, json.dumps(data)) for n, (name, data) in enumerate(utterance.calls))
-        return Reply(utterance.content, calls)
+        return _reply(utterance)
 
     async def embed(self, texts: Sequence[str], *, role: str = "embedding") -> list[list[float]]:
         raise AssertionError("nothing is embedded")
@@ -73,3 +78,52 @@ class ScriptedStage:
 
     def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:
         self.notes.append((kind, data))
+
+
+def _reply(utterance: Utterance) -> Reply:
+    calls = tuple(ToolCall(f"c{n}", name, json.dumps(data)) for n, (name, data) in enumerate(utterance.calls))
+    return Reply(utterance.content, calls, usage=Usage(120, 14), latency_s=0.8, simulated=True)
+
+
+class RecordingStage(ScriptedStage):
+    """Writes what is asked, scored and noted as an engine would; each model answer is right or wrong as told."""
+
+    def __init__(self, recorder: Recorder, key: Key, right: bool) -> None:
+        super().__init__(right)
+        self.key, self._recorder, self._count = key, recorder, 0
+        self._threads: dict[str, Thread] = defaultdict(Thread)
+
+    async def ask(self, messages: Sequence[Message], **more: Any) -> Reply:
+        reply = await super().ask(messages, **more)
+        role = more.get("role", "model")
+        prefix, new, changed = self._threads[role].condense(cast(Any, list(messages)), more.get("tools", ()))
+        self._count += 1
+        where = {name: more.get(name, 0) for name in ("turn", "step")}
+        at = self._recorder.tick()
+        self._recorder.write(
+            Asked(at, self.key, self._count, "", reply, role, prefix=prefix, messages=new, tools=changed, **where)
+        )
+        return reply
+
+    def score(self, name: str, value: float | None, *, threshold: float | None = None, turn: int = 0) -> None:
+        self._recorder.write(Scored(self._recorder.tick(0.0), self.key, name, value, threshold, turn))
+
+    def note(self, kind: str, data: Any, *, turn: int = 0, step: int = 0) -> None:
+        self._recorder.write(Noted(self._recorder.tick(0.0), self.key, kind, data, turn, step))
+
+
+async def recorded_rows(
+    runs: Path, folder: Path, wrong: Collection[str], *, name: str, vary: dict[str, dict[str, str]] | None = None
+) -> RunFolder:
+    """Write the run of a suite's rows, with wrong answers in the cases that are named."""
+    suite = suite_in(folder)
+    setting = Setting("fc", {"vary": vary} if vary else {})
+    cases = list(suite.cases((), setting))
+    recorder = Recorder(runs, cases=len(cases), name=name, suite=folder.name, format="dialogue", setting=setting)
+    for case in cases:
+        key = recorder.start(case.id, case.category, case.title, **case.data)
+        output = await suite.play(case, RecordingStage(recorder, key, case.id not in wrong), setting)
+        verdict = suite.score(case, output, setting)
+        at = recorder.tick(0.1)
+        recorder.write(Finished(at, key, verdict, output, seconds=1.9, input_tokens=240, output_tokens=28, calls=2))
+    return recorder.close()

@@ -14,6 +14,7 @@ import pytest
 from support.compared_runs import CallSuite, answer_count_run, call_run
 from support.fake_engine import FakeEngine
 from support.recorded_runs import QUESTION, Recorder, WeatherSuite, call_reply, plain_run, replayable_run
+from support.row_suite import recorded_rows, suite_in
 from support.sample_workspace import TWO_MODELS
 from support.screen_text import assert_until, text_of, tile_cases
 from support.suite_runs import CodeSuite, LoopSuite, brick_run, code_run
@@ -422,6 +423,37 @@ async def review_others(stage: Stage) -> AsyncGenerator[str, None]:
             yield name
 
 
+STARTER = Path(__file__).resolve().parents[2] / "data" / "dialogue-starter"
+VERSIONS = {"prompt": {"plain": "{prompt}", "why": "{prompt} Say why."}}
+
+
+async def review_rows(stage: Stage) -> AsyncGenerator[str, None]:
+    """Rows: checks under each turn, a judge's words, a simulated user, and versions of a prompt."""
+    stage.monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: suite_in(STARTER))
+    root = stage.workspace.root / "runs"
+    wrong = ("berth-and-price", "remember", "explain-tide", "first-visit", "unknown-booking")
+    folder = await recorded_rows(root, STARTER, wrong, name="0119-rows")
+    varied = await recorded_rows(root, STARTER, ("knots@why", "fee@why", "fee@plain"), name="0119-vary", vary=VERSIONS)
+    async with stage.opened(stage.size, toasts=True) as opening:
+        await stage.begin(opening)
+        app, see = stage.app, stage.see
+        for case in ("berth-and-price", "explain-tide", "first-visit"):
+            app.navigator.open_review(folder, case)
+            await see(
+                lambda case=case: stage.has_read("review") and f" {case} " in text_of(app) and app.screen.is_current
+            )
+            yield f"review-rows-{case}"
+            await see("[Talk]", "i")
+            yield f"review-rows-{case}-talk"
+        app.navigator.open_review(varied, "knots@why")
+        await see(lambda: stage.has_read("review") and "knots@why" in text_of(app))
+        await see("row by row", "V")
+        yield "review-rows-versions"
+        app.navigator.open_live(folder)
+        await see(lambda: stage.has_read("live"))
+        yield "live-rows"
+
+
 # Compare, leaderboard, library, help --------------------------------------------------------------------------------
 
 
@@ -539,6 +571,6 @@ async def helped(stage: Stage) -> AsyncGenerator[str, None]:
 
 
 WALKS: tuple[Walk, ...] = (
-    first_day, usual_day, busy_day, new_run, only_failed, live_cases, live_ended, review_cases, review_others, compare,
-    library, helped,
+    first_day, usual_day, busy_day, new_run, only_failed, live_cases, live_ended, review_cases, review_others,
+    review_rows, compare, library, helped,
 )  # fmt: skip

@@ -10,8 +10,8 @@ from console.core.outcome import Outcome, Verdict
 from console.suites.dialogue.answer import read_output
 from console.suites.dialogue.evaluate import findings_by_turn
 from console.suites.dialogue.finding import Finding
-from console.suites.dialogue.reason_words import REASON_WORDS
 from console.suites.dialogue.script import Script
+from console.suites.reason_words import REASON_WORDS
 
 _SHOWN = 4000
 """Characters of an answer beside a check."""

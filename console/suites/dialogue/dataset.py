@@ -202,17 +202,14 @@ class CaseBuilder:
     def _cases(self, raw: RawRow, variants: Variants | None) -> list[Case]:
         own = self._own_fields(raw)
         columns = {**raw.fields, **{name: own[name] for name in _TEXTS if name in own}}
-        if variants is None:
+        base = self._with_defaults(own, columns) if variants else {}
+        if variants is None or not _can_vary(variants, base):
             return [self._case(raw, own, columns, "")]
-        base = self._with_defaults(own, columns)
         columns = {**columns, **{name: base[name] for name in _TEXTS if isinstance(base.get(name), str)}}
-        cases: list[Case] = []
-        for name, text in variants.texts.items():
-            varied = {**own, variants.field: fill(text, columns)}
-            if variants.field == "prompt":
-                varied = {key: value for key, value in varied.items() if key not in OPENINGS[1:]}
-            cases.append(self._case(raw, varied, columns, name))
-        return cases
+        return [
+            self._case(raw, {**own, variants.field: fill(text, columns)}, columns, name)
+            for name, text in variants.texts.items()
+        ]
 
     def _own_fields(self, raw: RawRow) -> dict[str, Any]:
         """Return what a row says itself, by the names of fields; other columns are variables."""
@@ -286,6 +283,11 @@ class CaseBuilder:
             raise BadForm("id", f"{shown(name)} is the id of {self._places[case_id]} already", "Give each row its own.")
         self._places[case_id] = raw.place
         return case_id
+
+
+def _can_vary(variants: Variants, row: Mapping[str, Any]) -> bool:
+    """Whether a row has the text that is varied: one that begins otherwise has no prompt."""
+    return variants.field != "prompt" or not any(name in row for name in OPENINGS[1:])
 
 
 def _merged(default: Any, value: Any) -> Any:

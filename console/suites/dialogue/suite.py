@@ -63,6 +63,15 @@ class DialogueSuite:
             settled["second_judge_model"] = roles["second_judge"]
         return settled
 
+    def notices(self, setting: Setting) -> list[str]:
+        """Say how many rows are played as they are while a text is varied."""
+        variants = read_options(setting.options).variants
+        if variants is None:
+            return []
+        plain = sum(not script_of(case).variant for case in self.dataset.cases(variants))
+        words = "row has" if plain == 1 else "rows have"
+        return [f"{plain} {words} no prompt that could be varied, and count for no version"] if plain else []
+
     def modes(self) -> Sequence[Mode]:
         """Tools are always native: a row's checks are of calls, not of how they are written."""
         return (Mode(NATIVE, "native tools", NATIVE),)

@@ -111,10 +111,14 @@ def check_block(turn: int, pairs: Sequence[Pair], width: int) -> Block:
 
 
 def _check_lines(pair: Pair, width: int) -> Iterator[Content]:
-    mark, style = _sign(pair.mark)
+    mark, style = _sign(pair)
     room = max(width - 6, 20)
-    yield Content.assemble((f"{mark} ", style), one_line(pair.expected or "not expected", room))
-    if pair.mark is Mark.SAME and pair.kind != "judge":
+    title = Content.assemble((f"{mark} ", style), one_line(pair.expected or "not expected", room))
+    if pair.kind == "judge":  # its words stand above
+        yield title.append("   ").append(one_line(pair.actual or "no grade", 20, "bold"))
+        return
+    yield title
+    if pair.mark is Mark.SAME:
         return
     wrong = [row for row in pair.rows if row.mark not in (Mark.SAME, Mark.OMITTED)]
     for row in wrong:
@@ -124,10 +128,12 @@ def _check_lines(pair: Pair, width: int) -> Iterator[Content]:
         yield Content("    ").append(one_line(pair.note or pair.actual, room, MUTED))
 
 
-def _sign(mark: Mark) -> tuple[str, str]:
-    if mark in (Mark.SAME, Mark.OMITTED):
+def _sign(pair: Pair) -> tuple[str, str]:
+    """Return mark and style of a check; one that says nothing of what was missing could not be decided."""
+    if pair.mark in (Mark.SAME, Mark.OMITTED):
         return SYMBOLS.passed, "$pass"
-    return (SYMBOLS.undecided, "$undecided") if mark is Mark.MISSING else (SYMBOLS.failed, "$fail")
+    is_open = pair.mark is Mark.MISSING and pair.kind in ("judge", "check")
+    return (SYMBOLS.undecided, "$undecided") if is_open else (SYMBOLS.failed, "$fail")
 
 
 # Difference ----------------------------------------------------------------------------------------------------------
