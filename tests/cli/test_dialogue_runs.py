@@ -247,6 +247,29 @@ def test_a_version_that_cannot_be_played_is_refused(console, home: Path, text: s
     assert (ended.code, problem in ended.err) == (2, True), ended.err
 
 
+def test_rows_are_selected_as_cases_of_any_suite_and_saved_outputs_checked(console, home: Path) -> None:
+    def played(*more: str) -> list[str]:
+        name = f"s{len(list((home / 'runs').glob('*')))}"
+        arguments = ("run", "-m", "sim/careful", "-s", "dialogue-starter", "--runs", home / "runs", "--yes", "--quiet")
+        assert console(*arguments, "--name", name, *more).code == 0
+        [folder] = (home / "runs").glob(f"*-{name}-*")
+        return [
+            item.key.case for item in JournalReader(folder / "journal.jsonl").read_new() if isinstance(item, Finished)
+        ]
+
+    assert sorted(played("--category", "choices")) == ["bow", "fog", "tide"]
+    assert sorted(played("--ids", "ship,knots")) == ["knots", "ship"]
+    assert len(played("-n", "4")) == 4
+    assert sorted(played("--sample", "5", "--seed", "7")) == sorted(played("--sample", "5", "--seed", "7"))
+    lines = home / "outputs.jsonl"
+    lines.write_text(
+        '{"id": "tide", "output": "B"}\n{"id": "tied", "output": "B"}\n{"id": "units", "output": ["9", "914.5"]}\n'
+    )
+    answers = console("check", "dialogue-starter", lines).lines
+    assert [answer.get("valid") for answer in answers] == [True, None, True]
+    assert "Did you mean tide?" in str(answers[1])
+
+
 class Visit:
     """A model, a judge and a user of long conversations, who can call for a kill."""
 

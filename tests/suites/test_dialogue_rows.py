@@ -118,7 +118,7 @@ def test_a_bad_row_is_told_with_file_line_and_field(tmp_path: Path, row: str, wh
     with pytest.raises(UsageError) as caught:
         suite_in(folder).categories()
     message = str(caught.value)
-    assert message.startswith(f"cases.jsonl:3: {where}: " if where else "cases.jsonl:3: "), message
+    assert message.startswith(f"{folder}/cases.jsonl:3: {where}: " if where else f"{folder}/cases.jsonl:3: "), message
     assert (problem or "") in message
 
 
@@ -200,6 +200,17 @@ def test_texts_come_through_a_table_as_they_are(
 STARTER = Path(__file__).resolve().parents[2] / "data" / "dialogue-starter"
 
 
+STARTER_SUITE = suite_in(STARTER)
+STARTER_CASES = list(STARTER_SUITE.cases((), SETTING))
+CALLS = st.lists(st.fixed_dictionaries({"name": st.text(max_size=8), "arguments": st.text(max_size=20)}), max_size=3)
+GRADES = st.lists(st.fixed_dictionaries({"name": st.text(max_size=6), "grade": st.floats()}), max_size=3)
+TURNS = st.fixed_dictionaries(
+    {"answer": st.text(max_size=60), "calls": CALLS, "judged": st.lists(st.fixed_dictionaries({"grades": GRADES}))}
+)
+OUTPUTS = VALUES | st.lists(st.text()) | st.fixed_dictionaries({"turns": st.lists(TURNS, max_size=4)})
+"""Outputs of any form, and of the form that a run records."""
+
+
 def test_the_starter_has_every_kind_of_check_and_its_right_answers_pass() -> None:
     suite = suite_in(STARTER)
     cases = list(suite.cases((), SETTING))
@@ -217,6 +228,15 @@ async def test_simulated_models_answer_the_starter_right_and_wrong(right: bool) 
         for case in suite.cases((), SETTING)
     ]
     assert {verdict.outcome for verdict in outcomes} == {Outcome.PASSED if right else Outcome.FAILED}
+
+
+@settings(max_examples=150)
+@given(st.integers(min_value=0, max_value=28), OUTPUTS)
+def test_any_output_is_judged_and_compared(number: int, output: Any) -> None:
+    case = STARTER_CASES[number]
+    verdict = STARTER_SUITE.score(case, output, SETTING)
+    assert verdict.outcome in (Outcome.PASSED, Outcome.FAILED, Outcome.UNDECIDED)
+    assert STARTER_SUITE.compare(case, output, verdict, SETTING).sentence
 
 
 @pytest.mark.parametrize("category", ["bookings", "letters", "visitors"])

@@ -9,12 +9,14 @@ from msgspec import Struct, field
 from console.core.fault import UsageError
 
 
-class PlayedCall(Struct, frozen=True):
+class PlayedCall(Struct, frozen=True, omit_defaults=True):
     """A tool call as the model wrote it."""
 
     name: str
     arguments: str
     """JSON text, if the model kept to it."""
+    result: str = ""
+    """What it got back; empty where the row answers no calls."""
 
 
 class Grade(Struct, frozen=True, omit_defaults=True):
@@ -94,10 +96,10 @@ def seen_at_end(output: Output) -> Seen:
     return Seen(last, [call for turn in output.turns for call in turn.calls], output.judged)
 
 
-def arguments_of(call: PlayedCall) -> dict[str, Any] | None:
+def read_arguments(text: str) -> dict[str, Any] | None:
     """Return the arguments of a call; None when they are no JSON object."""
     try:
-        value: Any = json.loads(call.arguments) if call.arguments.strip() else {}
+        value: Any = json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError):
         return None
     return cast(dict[str, Any], value) if isinstance(value, dict) else None

@@ -6,7 +6,7 @@ from typing import Any, cast
 from console.core.comparison import Mark, Pair
 from console.suites.bfcl.checker import Call, check_calls
 from console.suites.bfcl.pairing import Pairing, as_text
-from console.suites.dialogue.answer import PlayedCall, arguments_of
+from console.suites.dialogue.answer import PlayedCall, read_arguments
 from console.suites.dialogue.checks import texts
 from console.suites.dialogue.finding import Finding
 from console.suites.dialogue.row import Calls, NotCalled
@@ -20,7 +20,7 @@ def check_expected_calls(check: Calls, played: Sequence[PlayedCall], tools: Sequ
     """Compare the calls that were made with the expected ones, in any order."""
     truth = truth_of(check.calls)
     expected = ", ".join(next(iter(call)) for call in truth) or "no call"
-    arguments = [arguments_of(call) for call in played]
+    arguments = [read_arguments(call.arguments) for call in played]
     if None in arguments:
         unread = played[arguments.index(None)]
         message, actual = f"the arguments of {unread.name} are no JSON object", f"{unread.name}({unread.arguments})"

@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
-from console.suites.dialogue.answer import PlayedCall, arguments_of
+from console.suites.dialogue.answer import read_arguments
 from console.suites.dialogue.row import CannedResult
 
 
@@ -16,15 +16,21 @@ class ToolAnswer(NamedTuple):
     """Whether the row holds a result for it."""
 
 
-def answer_call(call: PlayedCall, results: Sequence[CannedResult]) -> ToolAnswer:
-    """Return what a call gets back: the first result that fits."""
-    arguments = arguments_of(call)
+def answer_call(name: str, written: str, results: Sequence[CannedResult]) -> ToolAnswer:
+    """Return what a call gets back: the first result that fits.
+
+    Args:
+        name: the called tool.
+        written: its arguments as the model wrote them.
+        results: those of the row.
+    """
+    arguments = read_arguments(written)
     if arguments is None:
         return ToolAnswer(_error("the arguments are not a JSON object"))
     for canned in results:
-        if canned.tool == call.name and _fits(canned.arguments, arguments):
+        if canned.tool == name and _fits(canned.arguments, arguments):
             return ToolAnswer(_error(canned.error) if canned.error else _text(canned.result))
-    return ToolAnswer(_error(f"no result is known for this call of {call.name}"), is_known=False)
+    return ToolAnswer(_error(f"no result is known for this call of {name}"), is_known=False)
 
 
 def _fits(needed: dict[str, Any], arguments: dict[str, Any]) -> bool:

@@ -139,7 +139,9 @@ def conversation_text(turns: Sequence[PlayedTurn]) -> str:
     lines: list[str] = []
     for number, turn in enumerate(turns):
         lines.append(f"User: {turn.user}")
-        lines += [f"Assistant calls {call.name}({call.arguments})" for call in turn.calls]
+        for call in turn.calls:
+            lines.append(f"Assistant calls {call.name}({call.arguments})")
+            lines += [f"It gets back: {call.result}"] if call.result else []
         if number < len(turns) - 1:
             lines.append(f"Assistant: {turn.answer}")
     return "\n".join(lines)

@@ -64,7 +64,9 @@ class Mistakes:
         if not self.count:
             return
         if self.count == 1:
-            raise UsageError(self.lines[0].strip())
+            folder = source.rpartition("/")[0]
+            is_full = not folder or self.lines[0].startswith(folder)
+            raise UsageError(self.lines[0] if is_full else f"{folder}/{self.lines[0]}")
         rest = f"\n  … and {self.count - SHOWN} more" if self.count > SHOWN else ""
         listed = "\n  ".join(self.lines)
         raise UsageError(f"{source} has {self.count} mistakes:\n  {listed}{rest}")

@@ -78,8 +78,7 @@ class Player:
         for step in range(self._max_steps):
             reply = await self._ask(number, step)
             self._messages.append(reply.message())
-            calls += [PlayedCall(call.name, call.arguments) for call in reply.tool_calls]
-            self._answer_calls(reply.tool_calls, number, step)
+            calls += self._answer_calls(reply.tool_calls, number, step)
             if not reply.tool_calls or not self._script.tool_results or step == self._max_steps - 1:
                 return PlayedTurn(reply.content or "", user, calls)
         raise AssertionError("a turn has at least one step")
@@ -93,13 +92,18 @@ class Player:
             scripted=lambda: scripted_answers_for(self._script, number, step),
         )
 
-    def _answer_calls(self, calls: Sequence[ToolCall], number: int, step: int) -> None:
+    def _answer_calls(self, calls: Sequence[ToolCall], number: int, step: int) -> list[PlayedCall]:
+        """Tell the model what its calls gave, and return them."""
+        has_results = bool(self._script.tool_results)
+        played: list[PlayedCall] = []
         for call in calls:
-            answer = answer_call(PlayedCall(call.name, call.arguments), self._script.tool_results)
+            answer = answer_call(call.name, call.arguments, self._script.tool_results)
+            played.append(PlayedCall(call.name, call.arguments, answer.text if has_results else ""))
             self._messages.append({"role": "tool", "tool_call_id": call.id, "content": answer.text})
-            if not answer.is_known and self._script.tool_results:
+            if not answer.is_known and has_results:
                 data = {"tool": call.name, "arguments": call.arguments, "result": answer.text}
                 self._stage.note(UNKNOWN_RESULT, data, turn=number, step=step)
+        return played
 
     async def _judged(self, expect: Sequence[dict[str, Any]], turns: Sequence[PlayedTurn]) -> list[Judgement]:
         """Ask the judge for each check that needs it, in order."""
