@@ -65,14 +65,14 @@ class FolderCode:
         return name.startswith(f"{self.folder}/")
 
     def _read(self) -> Mapping[str, bytes]:
-        paths = sorted(path for path in self.folder.rglob("*.py") if path.is_file())
-        if len(paths) > _MOST_FILES or sum(path.stat().st_size for path in paths) > _MOST_BYTES:
-            raise UsageError(
-                f"has more code than {_MOST_FILES} files or {_MOST_BYTES >> 20} MiB",
-                where=str(self.folder),
-                hint="Keep environments and other programs out of the folder of a suite.",
-            )
         try:
+            paths = sorted(path for path in self.folder.rglob("*.py") if path.is_file())
+            if len(paths) > _MOST_FILES or sum(path.stat().st_size for path in paths) > _MOST_BYTES:
+                raise UsageError(
+                    f"has more code than {_MOST_FILES} files or {_MOST_BYTES >> 20} MiB",
+                    where=str(self.folder),
+                    hint="Keep environments and other programs out of the folder of a suite.",
+                )
             return {path.relative_to(self.folder).as_posix(): path.read_bytes() for path in paths}
         except OSError as error:
             raise UsageError(f"cannot be read: {error.strerror}", where=str(error.filename)) from error

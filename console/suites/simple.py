@@ -10,9 +10,10 @@ from console.core.comparison import Comparison, Mark, Pair
 from console.core.outcome import Outcome, Verdict
 from console.core.statistics.intervals import mean_interval
 from console.suites.metrics import interval_metric, rate_metric, sample_of_results
+from console.suites.modes import NATIVE
 from console.suites.returned import checked_cases
 from console.suites.stage import Stage
-from console.suites.suite import Category, Estimate, Metric, Option, Report, Result, SuiteEntry
+from console.suites.suite import Category, Estimate, Metric, Mode, Option, Report, Result, SuiteEntry
 
 
 def verdict(
@@ -67,6 +68,10 @@ class SimpleSuite:
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
         """Return the roles that a run with these options needs besides `model`."""
         return self.needs_roles
+
+    def modes(self) -> Sequence[Mode]:
+        """Offer one: tools are sent as such. Override it if `play` describes tools in the prompt by `setting.mode`."""
+        return (Mode(NATIVE, "native tools", NATIVE),)
 
     def categories(self) -> Sequence[Category]:
         """Count the cases of each category, in the order in which they occur."""

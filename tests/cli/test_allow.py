@@ -185,6 +185,14 @@ def test_a_run_is_not_resumed_by_other_code(play: Any, allow: Any, console: Any,
     assert "is not what the run was started with" in refused.err
 
 
+def test_tools_are_native_in_every_run_of_a_simple_suite(allow: Any, console: Any, home: Path) -> None:
+    write_folder_suite(home)
+    allow()
+    assert [mode["name"] for mode in console("suites", "cities", "--data", home, "--json").data["modes"]] == ["fc"]
+    refused = console("run", "-m", "sim/hasty", "-s", "cities", "--mode", "prompt", "--data", home)
+    assert refused.code == Exit.USAGE
+
+
 def test_data_alone_has_nothing_to_allow(console: Any) -> None:
     refused = console("allow", "bfcl-starter")
     assert refused.code == Exit.USAGE
