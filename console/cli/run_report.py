@@ -56,6 +56,9 @@ def show_report(output: Output, history: History, report: Report | None) -> None
     mark = "  (simulated)" if summary.simulated else ""
     output.text(f"{summary.id}{mark}", "strong")
     output.text(f"{summary.model} on {summary.suite}: {summary.state}, {_counts(summary)}")
+    if source := history.manifest.versions.get("imported"):
+        file = history.manifest.dataset.get("log", "")
+        output.text(f"imported from {source}" + (f", {file}" if file else ""))
     if summary.message:
         output.text(summary.message, "bad")
     for notice in run_warnings(summary, history.manifest):

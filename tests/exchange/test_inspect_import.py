@@ -28,6 +28,7 @@ from console.exchange.run_reader import RunReader, read_document
 from console.insight.conversation import Conversation
 from console.insight.passage import PassageKind
 from console.store.runs import RunFolder
+from console.tui.render.progress import title_words
 
 PNG = (
     "data:image/png;base64,"
@@ -65,6 +66,7 @@ def test_a_log_becomes_a_run_that_says_where_it_is_from(log_of: Any):
     manifest, summary = folder.manifest(), folder.summary()
     assert (manifest.suite, manifest.format, manifest.model.provider) == ("inspect_ai/sums", "recorded", "imported")
     assert manifest.versions == {"imported": "inspect_ai 0.3.285"}
+    assert "imported" in title_words(manifest, 80).plain
     assert (summary.tally.passed, summary.tally.failed, summary.state) == (1, 2, "completed")
     assert summary.scores == {"match": pytest.approx(1 / 3)}
     assert (report.samples, report.missing, report.outcomes) == (3, 0, {"passed": 1, "failed": 2})

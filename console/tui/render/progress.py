@@ -208,8 +208,10 @@ def notice_words(overview: Overview, *, live: bool) -> Content:
 
 
 def title_words(manifest: Manifest, width: int) -> Content:
-    """Return suite, model and name of a run."""
+    """Return suite, model and name of a run, and whether another tool has recorded it."""
     who = Content.assemble(one_line(manifest.suite, 30, "bold"), (" / ", MUTED), one_line(manifest.model.name, 30))
+    if manifest.model.provider == "imported":
+        who = Content.assemble(("imported  ", "$undecided"), who)
     return who if width < 100 else who.append("   ").append(one_line(manifest.id, 60, MUTED))
 
 
