@@ -21,6 +21,8 @@ from console.testing.rehearsal import Rehearsal, rehearse, usual_setting
 
 _PLAYED = 3
 _MOST_PRICES = 5
+_MOST_ESTIMATED = 400
+_USED = ("calls", "input_tokens", "output_tokens")
 
 
 def check_one(args: Arguments, name: str) -> int:
@@ -33,7 +35,7 @@ def check_one(args: Arguments, name: str) -> int:
     setting = usual_setting(suite)
     cases = select_cases(suite, Selection(), setting)
     played = [_play(suite, case, setting) for case in _spread_over(cases)]
-    prices = _prices(args, len(cases), [item for item in played if item.right is not None])
+    prices = _prices(args, suite, setting, cases, played)
     is_sound = not any(item.problems for item in played)
     if args.json:
         args.output.data(
@@ -113,16 +115,13 @@ def _spread_over(cases: Sequence[Case]) -> list[Case]:
     return [*first_of, *others][:_PLAYED]
 
 
-def _prices(args: Arguments, cases: int, played: Sequence[_Played]) -> dict[str, Any]:
-    stages = [item.right.stage for item in played if item.right is not None]
-    if not stages:
-        return {}
-    sums = {
-        "calls": sum(stage.calls for stage in stages),
-        "input_tokens": sum(stage.input_tokens for stage in stages),
-        "output_tokens": sum(stage.output_tokens for stage in stages),
-    }
-    run: dict[str, Any] = {name: round(value / len(stages) * cases) for name, value in sums.items()}
+def _prices(
+    args: Arguments, suite: Suite, setting: Setting, cases: Sequence[Case], played: Sequence[_Played]
+) -> dict[str, Any]:
+    """Return calls and tokens of a run of all cases, by the suite's estimate or else by the cases that were played."""
+    run: dict[str, Any] = _estimated(suite, setting, cases) or _measured(len(cases), played)
+    if not run:
+        return run
     models = load_models(find_models_file(args.models), args.data).models.values()
     run["cost_usd"] = {
         model.name: (run["input_tokens"] * model.price.input + run["output_tokens"] * (model.price.output or 0.0)) / 1e6
@@ -130,6 +129,23 @@ def _prices(args: Arguments, cases: int, played: Sequence[_Played]) -> dict[str,
         if model.price.input is not None and not model.simulated and model.provider != "local"
     }
     return run
+
+
+def _estimated(suite: Suite, setting: Setting, cases: Sequence[Case]) -> dict[str, int]:
+    sample = cases[:: max(len(cases) // _MOST_ESTIMATED, 1)]
+    whole = [estimate for case in sample if (estimate := suite.estimate(case, setting)) is not None]
+    if not whole or len(whole) < len(sample):
+        return {}
+    parts = [*whole, *(part for estimate in whole for part in estimate.roles.values())]
+    scale = len(cases) / len(sample)
+    return {name: round(sum(getattr(part, name) for part in parts) * scale) for name in _USED}
+
+
+def _measured(cases: int, played: Sequence[_Played]) -> dict[str, int]:
+    stages = [item.right.stage for item in played if item.right is not None]
+    if not stages:
+        return {}
+    return {name: round(sum(getattr(stage, name) for stage in stages) / len(stages) * cases) for name in _USED}
 
 
 def _write(args: Arguments, name: str, cases: Sequence[Case], played: Sequence[_Played], run: dict[str, Any]) -> None:
@@ -148,7 +164,7 @@ def _write(args: Arguments, name: str, cases: Sequence[Case], played: Sequence[_
     if run:
         args.output.text(
             f"all {len(cases)} cases: about {run['calls']:,} calls, {run['input_tokens']:,} tokens in, "
-            f"{run['output_tokens']:,} out (as the simulated model answers; real ones write more)"
+            f"{run['output_tokens']:,} out, all roles together"
         )
         for model, price in sorted(run["cost_usd"].items(), key=lambda item: item[1])[:_MOST_PRICES]:
             args.output.text(f"  {model}  about ${price:.4f}")
