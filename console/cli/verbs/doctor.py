@@ -7,6 +7,7 @@ from console.cli import doctor_checks
 from console.cli.doctor_checks import BAD, Finding
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
+from console.cli.where_arguments import add_where_arguments, where_of
 
 _SIGNS = {"good": "✓", "doubt": "!", "bad": "✗"}
 
@@ -17,6 +18,8 @@ class DoctorArguments(Arguments):
     offline: bool
     deep: bool
     model_to_try: str
+    on: str | None
+    workers: int | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,6 +33,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         default="",
         help="ask one model with tools and without, and print the entry of models.toml that works",
     )
+    add_where_arguments(parser)
 
 
 def run(args: DoctorArguments) -> int:
@@ -50,12 +54,22 @@ def run(args: DoctorArguments) -> int:
         *doctor_checks.check_runs(args.runs),
         *(doctor_checks.check_journals(args.runs) if args.deep else []),
         *doctor_checks.check_sandbox(),
+        *_cluster(args),
     ]
     if args.json:
         args.output.data([dataclasses.asdict(finding) for finding in findings])
     else:
         _show(args, findings)
     return Exit.USAGE if any(finding.state == BAD for finding in findings) else Exit.OK
+
+
+def _cluster(args: DoctorArguments) -> list[Finding]:
+    where = where_of(args)
+    if not where.on:
+        return []
+    from console.cli.cluster_checks import check_cluster
+
+    return check_cluster(where, args.models)
 
 
 def _try(args: DoctorArguments) -> int:

@@ -25,6 +25,8 @@ except ImportError:
         "Ray is not installed", where="--on ray", hint="Install the extra: pip install 'eval-console[ray]'."
     ) from None
 
+SURVEY_S = 60.0
+"""A worker that `doctor` asks must answer within this."""
 OBJECT_STORE_BYTES = 80_000_000
 """Of a cluster that is started here: nothing of ours goes through it."""
 
@@ -42,6 +44,15 @@ class WorkerActor:
         facts = await asyncio.to_thread(self._session.prepare, setup)
         self._watchdog = asyncio.create_task(self._end_when_abandoned())
         return facts
+
+    async def survey(self, keys: list[str]) -> tuple[str, dict[str, str]]:
+        """Return the worker's name, its versions, its confinement, and which of these variables are set."""
+        from console.engine.plan import program_versions
+        from console.sandbox.probe import reached_level
+
+        facts = program_versions() | {f"key {name}": "set" for name in keys if os.environ.get(name)}
+        facts["sandbox"] = (await asyncio.to_thread(reached_level)).text
+        return self._session.name, facts
 
     async def deliver(self, epoch: int, number: int, data: bytes) -> None:
         """See `WorkerSession.deliver`."""
@@ -105,6 +116,17 @@ class RayCluster:
             ).remote()
         )
 
+    @property
+    def nodes(self) -> int:
+        """How many nodes are alive."""
+        return sum(bool(node.get("Alive")) for node in ray.nodes())
+
+    async def survey(self, keys: list[str]) -> list[tuple[str, dict[str, str]]]:
+        """Ask a worker of each node what it has; return names of workers with their facts, or their `trouble`."""
+        actors = [self._actor.options(num_cpus=0, scheduling_strategy="SPREAD").remote() for _ in range(self.nodes)]
+        surveyed = await asyncio.gather(*(RayLink(actor).survey(keys) for actor in actors))
+        return sorted(dict(surveyed).items())
+
     def close(self) -> None:
         ray.shutdown()
 
@@ -118,6 +140,17 @@ class RayLink:
 
     async def prepare(self, setup: bytes) -> bytes:
         return await self._ask(self._actor.prepare.remote(setup))
+
+    async def survey(self, keys: list[str]) -> tuple[str, dict[str, str]]:
+        """Return the worker's name and what it has."""
+        try:
+            async with asyncio.timeout(SURVEY_S):
+                name, facts = await self._ask(self._actor.survey.remote(keys))
+        except (WorkerGone, TimeoutError) as error:
+            return "a worker", {"trouble": str(error) or f"does not answer within {SURVEY_S:.0f} s"}
+        finally:
+            self.kill()
+        return name, facts
 
     def deliver(self, piece: Piece) -> None:
         sent = self._actor.deliver.remote(piece.epoch, piece.number, piece.data)

@@ -1,0 +1,58 @@
+"""What `doctor --on` finds of a cluster: whether it answers, and whether a worker of it has what this machine has."""
+
+import asyncio
+import os
+from pathlib import Path
+
+from console import __version__
+from console.cli.doctor_checks import BAD, DOUBT, GOOD, Finding
+from console.core.fault import UsageError
+from console.engine.plan import program_versions
+from console.engine.where import Where
+
+_AREA = "cluster"
+
+
+def check_cluster(where: Where, models: Path | None) -> list[Finding]:
+    """Connect, start a worker on each node that has room, and compare."""
+    from console.config.models import key_state, load_models
+    from console.config.paths import find_models_file
+    from console.config.secrets import key_variable
+
+    try:
+        from console.engine.workers.ray_cluster import RayCluster
+
+        cluster = RayCluster(where.on, where.workers)
+    except UsageError as error:
+        return [Finding(_AREA, where.on, BAD, error.message, error.hint)]
+    try:
+        book = load_models(find_models_file(models))
+        keys = sorted(
+            {
+                name
+                for model in book.models.values()
+                if key_state(model).ready and (name := key_variable(model)[0]) and name in os.environ
+            }
+        )
+        place = f"{cluster.size} CPUs, {cluster.nodes} node{'s' * (cluster.nodes != 1)}"
+        facts = asyncio.run(cluster.survey(keys))
+        return [Finding(_AREA, where.on, GOOD, place), *(_compare(name, found, keys) for name, found in facts)]
+    finally:
+        cluster.close()
+
+
+def _compare(name: str, found: dict[str, str], keys: list[str]) -> Finding:
+    if "trouble" in found:
+        return Finding(_AREA, name, BAD, found["trouble"], "Install eval-console there as here.")
+    ours = program_versions()
+    other = [f"{what} {found.get(what, 'none')}, not {version}" for what, version in ours.items()
+             if found.get(what) != version]  # fmt: skip
+    if other:
+        return Finding(
+            _AREA, name, BAD, f"has {', '.join(other)}", f"Install the same there: eval-console {__version__}."
+        )
+    absent = [key for key in keys if f"key {key}" not in found]
+    if absent:
+        hint = "Set them on that node before Ray is started there; keys never go through Ray."
+        return Finding(_AREA, name, DOUBT, f"has no {', '.join(absent)}", hint)
+    return Finding(_AREA, name, GOOD, f"eval-console {__version__}, {found.get('sandbox', '')}")
