@@ -1,0 +1,234 @@
+"""What is wrong with a place, a worker or what it says ends in one sentence that names it; no case pays for it."""
+
+import sys
+from functools import partial
+from pathlib import Path
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from console.config.model import ModelConfig, Secret
+from console.core.fault import UsageError
+from console.core.outcome import Outcome
+from console.core.record import Closed, Finished, Lost
+from console.core.run import Selection
+from console.engine.engine import Engine
+from console.engine.plan import Plan, prepare
+from console.engine.where import read_where
+from console.engine.workers import messages, remote_player
+from console.engine.workers.messages import LineReader, LineWriter, NotUnderstood, Piece, WorkerFacts
+from console.engine.workers.preflight import check_models, compare
+from console.engine.workers.remote_player import RemotePlayer, WorkerGone
+from console.engine.workers.session import WorkerSession
+from console.llm.limiter import LIMITERS
+from console.store.journal import JournalReader
+from console.store.runs import create_run
+
+OURS = WorkerFacts("engine", "here", {"eval-console": "1"}, {"name": "s"}, "cases", "closed")
+
+
+@pytest.mark.parametrize(
+    ("theirs", "said"),
+    [
+        ({"versions": {"eval-console": "2"}}, ["version of eval-console", "2, not 1", "Install eval-console 1"]),
+        ({"dataset": {"name": "t"}}, ["another data", "--data"]),
+        ({"cases": "others"}, ["another data", "copy those of this machine"]),
+        ({"sandbox": "open"}, ["another sandbox", "open, not closed"]),
+        ({"missing": "has no key for the model m: M_KEY is not set\n  Set it."}, ["M_KEY is not set", "Set it."]),
+    ],
+)
+def test_a_worker_that_differs_is_named_with_the_cure(theirs: dict[str, object], said: list[str]) -> None:
+    with pytest.raises(UsageError) as refused:
+        compare(OURS, msgspec.structs.replace(OURS, name="node-b/7", **theirs))
+    assert all(words in str(refused.value) for words in ["worker node-b/7", *said])
+
+
+def test_the_same_worker_passes_and_the_engines_own_machine_has_its_sandbox() -> None:
+    compare(OURS, msgspec.structs.replace(OURS, name="node-b/7"))
+    compare(OURS, msgspec.structs.replace(OURS, name="node-b/7", sandbox=""))
+
+
+def test_keys_that_would_travel_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("THE_KEY", "sk-0123456789abcdef")
+    check_models({"model": ModelConfig(name="m", model_id="m", api_key_env="THE_KEY")})
+    for model in (
+        ModelConfig(name="m", model_id="m", api_key=Secret("sk-0123456789abcdef")),
+        ModelConfig(name="m", model_id="m", api_key_env="THE_KEY", headers={"x-token": "abcdef0123456789"}),
+    ):
+        with pytest.raises(UsageError, match="would travel through the cluster") as refused:
+            check_models({"model": model})
+        assert "api_key_env" in str(refused.value)
+        assert "abcdef" not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("on", "workers", "said"),
+    [
+        ("slurm", None, "no place to run"),
+        ("ray://head", None, "HOST:PORT"),
+        (None, 3, "--workers"),
+        ("ray", 0, "from 1"),
+    ],
+)
+def test_places_that_are_none_are_refused(on: str | None, workers: int | None, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        read_where(on, workers)
+
+
+def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    monkeypatch.delitem(sys.modules, "console.engine.workers.ray_cluster", raising=False)
+    with pytest.raises(UsageError, match=r"eval-console\[ray\]"):
+        __import__("console.engine.workers.ray_cluster")
+    monkeypatch.delitem(sys.modules, "console.engine.workers.ray_cluster", raising=False)
+
+
+def test_another_version_of_the_cluster_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    ray = pytest.importorskip("ray")
+    from console.engine.workers.ray_cluster import RayCluster
+
+    def refuse(**options: object) -> None:
+        raise RuntimeError("Version mismatch: The cluster was started with:\n    Ray: 2.9.0\n    Python: 3.10.1")
+
+    monkeypatch.setattr(ray, "init", refuse)
+    with pytest.raises(UsageError, match=r"another version of Ray or Python.*Ray: 2\.9\.0 Python: 3\.10\.1"):
+        RayCluster("ray://127.0.0.1:10001", 2)
+
+
+class Link:
+    """A worker in this process."""
+
+    def __init__(self, number: int) -> None:
+        self.session, self.number = WorkerSession(), number
+
+    async def prepare(self, setup: bytes) -> bytes:
+        facts = msgspec.json.decode(self.session.prepare(setup), type=WorkerFacts)
+        return msgspec.json.encode(msgspec.structs.replace(facts, name=f"node/{self.number}"))
+
+    def deliver(self, piece: Piece) -> None:
+        self.session.deliver(piece)
+
+    async def poll(self) -> Piece:
+        return await self.session.poll()
+
+    def kill(self) -> None:
+        pass
+
+
+class BabblingLink(Link):
+    """Says what is no message once it has been given something to play."""
+
+    given = False
+
+    def deliver(self, piece: Piece) -> None:
+        self.given = True
+
+    async def poll(self) -> Piece:
+        piece = await self.session.poll()
+        return msgspec.structs.replace(piece, data=b'{"m":"shout"}\n') if self.given else piece
+
+
+class DyingLink(Link):
+    """Is gone as soon as it has something to play."""
+
+    def deliver(self, piece: Piece) -> None:
+        self.given = True
+
+    async def poll(self) -> Piece:
+        piece = await self.session.poll()
+        if getattr(self, "given", False):
+            raise WorkerGone("its process ended")
+        return piece
+
+
+class Workers:
+    """A fleet in this process: links of these kinds, one after another, the last kind for ever."""
+
+    def __init__(self, *kinds: type[Link], size: int = 1) -> None:
+        self.kinds, self.size, self.made = list(kinds), size, 0
+
+    def spawn(self) -> Link:
+        self.made += 1
+        kind = self.kinds.pop(0) if len(self.kinds) > 1 else self.kinds[0]
+        return kind(self.made)
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def play(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("EVAL_CONSOLE_SIM_PACE", "flat")
+    monkeypatch.setattr(remote_player, "RESPAWN_S", 0.01)
+    monkeypatch.setattr(LIMITERS, "share_with_others", None, raising=False)
+
+    async def played(fleet: Workers, limit: int = 3):
+        plan = Plan("sim/careful", "bfcl-starter", Selection(limit=limit), concurrency=2, runs_path=tmp_path / "runs")
+        ready = prepare(plan)
+        run = create_run(ready.runs_root, ready.manifest)
+        closed = await Engine(run, ready, player=partial(RemotePlayer, fleet=fleet)).run()
+        return closed, list(JournalReader(run.journal_path).iter_all())
+
+    return played
+
+
+async def test_a_run_played_by_workers_in_this_process_ends_as_any(play) -> None:
+    closed, records = await play(Workers(Link, size=2))
+    assert closed.reason == "completed"
+    ended = [record for record in records if isinstance(record, Finished)]
+    assert len(ended) == 3
+    assert all(record.verdict.outcome.is_graded for record in ended)
+
+
+@pytest.mark.parametrize("kind", [BabblingLink, DyingLink])
+async def test_a_case_that_three_workers_are_lost_with_is_broken_and_never_judged(play, kind: type[Link]) -> None:
+    closed, records = await play(Workers(kind, kind, kind, Link), limit=1)
+    ended = [record for record in records if isinstance(record, Finished)]
+    assert [(record.verdict.outcome, record.verdict.reason) for record in ended] == [(Outcome.BROKEN, "worker")]
+    assert len({record.worker for record in records if isinstance(record, Lost)}) == 3
+    assert closed.reason == "completed"
+
+
+async def test_a_worker_that_says_nonsense_costs_no_case(play) -> None:
+    closed, records = await play(Workers(BabblingLink, Link))
+    assert closed.reason == "completed"
+    assert all(record.verdict.outcome.is_graded for record in records if isinstance(record, Finished))
+    assert "not understood" in next(record.why for record in records if isinstance(record, Lost))
+
+
+async def test_without_any_worker_left_the_run_stops_resumable(play) -> None:
+    class Gone(Workers):
+        def spawn(self) -> Link:
+            if self.made:
+                raise UsageError("the cluster is gone")
+            return super().spawn()
+
+    closed, records = await play(Gone(DyingLink))
+    assert (closed.reason, "the cluster is gone" in closed.message) == ("halted", True)
+    assert isinstance(records[-1], Closed)
+    assert not any(isinstance(record, Finished) for record in records)
+
+
+@given(st.lists(st.text(max_size=40), max_size=30), st.randoms())
+def test_lines_come_out_as_they_went_in_whatever_the_order_of_pieces(texts: list[str], random) -> None:
+    writer, reader = LineWriter(3), LineReader(3)
+    sent = [messages.Failed(number, text * 50) for number, text in enumerate(texts)]
+    pieces: list[Piece] = []
+    for message in sent:
+        writer.add(message)
+        if random.random() < 0.5:
+            pieces.append(writer.take())
+    while len(writer):
+        pieces.append(writer.take())
+    random.shuffle(pieces)
+    lines = [line for piece in pieces for line in reader.feed(piece)]
+    assert [messages.to_engine(line) for line in lines] == [
+        messages.Failed(message.job, message.text.encode("utf-8", "replace").decode()) for message in sent
+    ]
+
+
+def test_what_an_older_session_says_is_refused() -> None:
+    with pytest.raises(NotUnderstood, match="session 1, this is 2"):
+        LineReader(2).feed(Piece(1, 0, b""))
