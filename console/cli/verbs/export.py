@@ -17,6 +17,7 @@ LAYOUTS = {
     "bfcl": "official BFCL result files",
     "cavebench": "result files of cave-bench",
     "every-eval-ever": "records of Every Eval Ever 0.3",
+    "verifiers-traces": "traces.jsonl of verifiers v1",
 }
 
 
@@ -70,7 +71,13 @@ def run(args: ExportArguments) -> int:
     return _report_written(args, folder, [out])
 
 
-_DEFAULTS = {"verifiers": "outputs", "bfcl": "result", "cavebench": "results", "every-eval-ever": "records"}
+_DEFAULTS = {
+    "verifiers": "outputs",
+    "verifiers-traces": "outputs",
+    "bfcl": "result",
+    "cavebench": "results",
+    "every-eval-ever": "records",
+}
 """Folders these tools look in."""
 
 
@@ -83,6 +90,10 @@ def _export_layout(layout: str, folder: RunFolder, root: Path, data: Path | None
         from console.exchange.cavebench_results import export_run as as_cavebench
 
         return as_cavebench(folder, root)
+    if layout == "verifiers-traces":
+        from console.exchange.verifiers_traces import export_run as as_traces
+
+        return [as_traces(folder, root, data)]
     if layout == "every-eval-ever":
         from console.exchange.every_eval_ever import export_run as as_records
 

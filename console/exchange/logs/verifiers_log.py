@@ -82,6 +82,7 @@ def _open_traces(path: Path) -> list[Log]:
         at=moment(table(trace.get("timing")).get("start")),
         params=table(config.get("sampling")),
         decisive=REWARD,
+        simulated=bool(table(table(trace.get("info")).get("eval_console")).get("simulated")),
         rest=without({"config": config}),
     )
     return [_TracesLog(path, head)]
