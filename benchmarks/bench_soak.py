@@ -20,6 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
@@ -133,9 +134,14 @@ def many_runs(folder: Path, count: int) -> list[str]:
             [*line, "runs", "--json"], env=env(), cwd=folder, capture_output=True, text=True, check=True
         )
         times.append(time.perf_counter() - began)
-    listed = len(json.loads(out.stdout))
+    listed = len(runs_of(json.loads(out.stdout)))
     print(f"{count} runs: listed in {times[0]:.2f} s without kept summaries, in {min(times[1:]):.2f} s with them")
     return [] if listed == count else [f"{listed} of {count} runs are listed"]
+
+
+def runs_of(listed: Any) -> list[Any]:
+    """Return what `runs --json` lists; before schema 2 it was the bare list."""
+    return listed["runs"] if isinstance(listed, dict) else listed
 
 
 def many_streams(folder: Path, count: int, minutes: float) -> list[str]:

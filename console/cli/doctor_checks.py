@@ -251,7 +251,7 @@ def check_sandbox() -> list[Finding]:
     name = f"{trial.mode} turn"
     if trial.trouble:
         return [confinement, Finding("sandbox", name, BAD, trial.trouble, trial.hint or _SANDBOX_HINT)]
-    text = f"played and graded in {trial.seconds:.1f} s"
+    text = f"run and graded in {trial.seconds:.1f} s"
     hint = "" if trial.mode == "cave" else "Cave mode needs the extra: pip install 'eval-console[cave]'."
     return [confinement, Finding("sandbox", name, GOOD, text, hint)]
 

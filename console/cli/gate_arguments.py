@@ -67,7 +67,7 @@ def show_gate(output: Output, gate: Gate) -> None:
 
 
 def with_gate(values: dict[str, Any], gate: Gate | None) -> dict[str, Any]:
-    """Return a JSON object with the gate's answer, if it was asked."""
+    """Return the fields of a comparison with the gate's answer, if it was asked."""
     if gate is None:
         return values
     said = {"verdict": gate.verdict.value, "sentence": gate.sentence, "metric": gate.metric, "margin": gate.margin}

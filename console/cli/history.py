@@ -11,7 +11,7 @@ from console.core.record import Started
 from console.core.run import Manifest, Summary
 from console.core.tally import Ended, RunFold
 from console.insight.overview import Overview
-from console.insight.rollout import PREPARED
+from console.insight.rollout import SETUP
 from console.insight.snapshot import freeze, layout, thaw
 from console.store.index import SAVED_FROM_BYTES, JournalIndex
 from console.store.journal import JournalReader
@@ -36,7 +36,7 @@ class Played:
         if self.finished is None:
             return "interrupted"
         outcome = self.finished.verdict.outcome
-        return PREPARED if outcome.is_graded and not self.case.graded else outcome.value
+        return SETUP if outcome.is_graded and not self.case.graded else outcome.value
 
     @property
     def reason(self) -> str:
@@ -70,7 +70,7 @@ class History:
 
     def not_passed(self) -> list[Played]:
         """Return what did not pass, in order; what was only prepared is not among them."""
-        return [rollout for rollout in self.played if rollout.outcome not in (Outcome.PASSED.value, PREPARED)]
+        return [rollout for rollout in self.played if rollout.outcome not in (Outcome.PASSED.value, SETUP)]
 
 
 def read_history(folder: RunFolder) -> History:

@@ -13,11 +13,15 @@ from types import FrameType
 
 from console import __version__
 from console.cli import open_files
+from console.cli.app import open_app_with
 from console.cli.exitcode import Exit
 from console.cli.output import Output, separate_prints, silence_stdout
 from console.cli.parser import Arguments, is_interactive, parse
 from console.cli.stack import ensure_stack
 from console.core.fault import Fault, UsageError
+
+COMPLETING = "_ARGCOMPLETE"
+"""Set by the shell where it asks for completions instead of running anything."""
 
 
 class Signalled(SystemExit):
@@ -29,7 +33,12 @@ _SIGNALS = {"SIGTERM": Exit.TERMINATED, "SIGHUP": Exit.HANGUP}
 
 def run(argv: Sequence[str]) -> int:
     """Parse, dispatch, and turn every ending into an exit code."""
+    output = Output(machine="--json" in argv)  # asked for even where the rest cannot be parsed
     try:
+        if COMPLETING in os.environ:
+            from console.cli.completion import complete
+
+            complete()
         _install_signal_handlers()
         open_files.claim()
         args = parse(argv)
@@ -37,11 +46,9 @@ def run(argv: Sequence[str]) -> int:
         with separate_prints():
             return _dispatch(args)
     except UsageError as error:
-        Output().warn(f"eval-console: {error}")
-        return Exit.USAGE
+        return output.error(error.message, Exit.USAGE, where=error.where, hint=error.hint)
     except Fault as fault:
-        Output().warn(f"eval-console: {fault.message}" + (f"\n  {fault.hint}" if fault.hint else ""))
-        return Exit.INCONCLUSIVE
+        return output.error(fault.message, Exit.INCONCLUSIVE, hint=fault.hint)
     except BrokenPipeError:
         silence_stdout()
         return Exit.OK
@@ -50,11 +57,11 @@ def run(argv: Sequence[str]) -> int:
     except SystemExit as leaving:
         return leaving.code if isinstance(leaving.code, int) else Exit.OK
     except ModuleNotFoundError as error:
-        return _report_missing(error)
+        return _report_missing(error, output)
     except OSError as error:
-        return _report_refusal(error)
+        return _report_refusal(error, output)
     except Exception as error:  # the last net: one sentence and a crash file instead of a traceback
-        return _report_crash(error)
+        return _report_crash(error, output)
 
 
 def _dispatch(args: Arguments) -> int:
@@ -68,16 +75,7 @@ def _dispatch(args: Arguments) -> int:
             hint="Headless: `eval-console run -m MODEL -s SUITE`, `runs`, `show latest`, `failures latest`; "
             "`eval-console --help` lists all verbs.",
         )
-    from console.tui.start import open_app
-
-    return open_app(
-        models=args.models,
-        data=args.data,
-        runs=args.runs,
-        theme=args.theme,
-        ascii=args.ascii,
-        mouse=not args.no_mouse,
-    )
+    return open_app_with(args)
 
 
 def _serve(args: Arguments) -> int:
@@ -99,37 +97,31 @@ def _install_signal_handlers() -> None:
         signal.signal(getattr(signal, name), leave)
 
 
-def _report_missing(error: ModuleNotFoundError) -> int:
+def _report_missing(error: ModuleNotFoundError, output: Output) -> int:
     if (error.name or "console").split(".")[0] == "console":
-        return _report_crash(error)
-    Output().warn(
-        f"eval-console: the package {error.name} is not installed\n"
-        "  In a checkout use `make run` (or .venv/bin/eval-console); elsewhere `pip install` the project again."
-    )
-    return Exit.USAGE
+        return _report_crash(error, output)
+    hint = "In a checkout use `make run` (or .venv/bin/eval-console); elsewhere `pip install` the project again."
+    return output.error(f"the package {error.name} is not installed", Exit.USAGE, hint=hint)
 
 
-def _report_refusal(error: OSError) -> int:
+def _report_refusal(error: OSError, output: Output) -> int:
     """Say which file or folder the system refused, where nothing nearer to it did; other errors are our own."""
     if error.filename is None or open_files.is_shortage(error):
-        return _report_crash(error)
+        return _report_crash(error, output)
     where = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes) else str(error.filename)
-    Output().warn(
-        f"eval-console: {where}: {error.strerror or error}\n  Make it readable and writable, or name another."
-    )
-    return Exit.USAGE
+    hint = "Make it readable and writable, or name another."
+    return output.error(error.strerror or str(error), Exit.USAGE, where=where, hint=hint)
 
 
-def _report_crash(error: Exception) -> int:
+def _report_crash(error: Exception, output: Output) -> int:
     if open_files.is_shortage(error):
-        Output().warn(f"eval-console: {open_files.shortage_text()}")
-        return Exit.USAGE
+        return output.error(open_files.shortage_text(), Exit.USAGE)
     try:
         details = f"; details without values are in {_write_crash(error)}"
     except Exception:  # a report that fails must not hide what it reports
         details = ""
-    Output().warn(f"eval-console: an error of this program, {type(error).__name__}{details}. Finished cases are kept.")
-    return Exit.INTERNAL
+    message = f"an error of this program, {type(error).__name__}{details}. Finished cases are kept."
+    return output.error(message, Exit.INTERNAL)
 
 
 def _write_crash(error: Exception) -> Path:

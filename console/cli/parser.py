@@ -16,12 +16,12 @@ from console.core.fault import UsageError
 from console.core.suggestion import nearest
 
 VERBS = {
-    "run": "play a suite with a model and judge it",
-    "queue": "list the queue of runs; cancel or move one, or go on with it",
-    "resume": "go on with a run that was interrupted or stopped",
+    "run": "run a suite with a model",
+    "queue": "list the queue of runs; cancel, move, or continue it",
+    "resume": "continue a run that was interrupted or stopped",
     "merge": "unite runs of one plan, such as its shards, to one run",
-    "retry": "ask again what ended broken (or, with --status, something else)",
-    "branch": "ask one case anew as a run of its own: another model, an edited prompt",
+    "retry": "retry what ended broken (or, with --status, what failed)",
+    "branch": "re-run one case as a run of its own: another model, an edited prompt",
     "watch": "follow a run",
     "review": "step through the failures of a run",
     "runs": "list runs",
@@ -31,17 +31,19 @@ VERBS = {
     "allow": "let the code of a suite's folder run",
     "show": "show a run, or one case of it",
     "failures": "group the failures of a run",
-    "compare": "lay two runs (or more) side by side: what was lost, what was gained, and whether that may be chance",
-    "trends": "follow each model on each suite over its runs",
+    "compare": "compare two runs or more: what was lost and gained, and whether it may be chance",
+    "trends": "show each model on each suite over its runs",
     "leaderboard": "rank all models on each suite, by its official formula",
-    "tag": "say whose fault a failure is, comment on it, or mark it as reviewed",
+    "tag": "tag a failure, comment on it, or mark it as reviewed",
     "dispute": "dispute the ground truth of a case, or list what is disputed",
     "export": "write a run as CSV, JSON, Markdown, JUnit, HTML, Inspect log, or in another benchmark's layout",
-    "import": "make runs of logs and results of other tools",
-    "pull": "get official benchmark data",
+    "import": "import logs and results of other tools as runs",
+    "pull": "download official benchmark data",
     "doctor": "check keys, endpoints, data and terminal",
+    "completion": "write what a shell needs to complete verbs, options, models, suites and runs",
+    "help": "show the help of a verb",
     "bfcl": "the official BFCL command: generate, evaluate, and its lists",
-    "check": "judge saved outputs, one JSON line in, one out",
+    "check": "grade saved outputs, one JSON line in, one out",
 }
 MODULES = {"import": "imports"}
 """Verbs whose module is called otherwise, because the word is Python's own."""
@@ -62,7 +64,7 @@ class Arguments(argparse.Namespace):
     quiet: bool
     no_color: bool
     yes: bool
-    theme: str
+    theme: str | None
     serve: bool
     port: int
     ascii: bool
@@ -72,11 +74,15 @@ class Arguments(argparse.Namespace):
     @property
     def output(self) -> Output:
         """Return the output that the options ask for."""
-        return Output(machine=self.json, quiet=self.quiet, color=not self.no_color)
+        return Output(machine=self.json, quiet=self.quiet, color=not self.no_color, ascii_only=self.ascii)
 
 
 class Parser(argparse.ArgumentParser):
     """An argparse parser that raises UsageError, naming the nearest known word."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        """Take options by their whole names only: what a shortened one means changes with every new option."""
+        super().__init__(*args, **options, allow_abbrev=False)
 
     def error(self, message: str) -> NoReturn:
         """Turn argparse's error into one of ours."""
@@ -97,14 +103,26 @@ class VerbParser(Parser):
             verb = importlib.import_module(f"console.cli.verbs.{self.module}")
             self.module = ""
             self.description = (verb.__doc__ or "").strip()
-            add_common(self, default=argparse.SUPPRESS)
             verb.arguments(self)
+            add_common(self, default=argparse.SUPPRESS)
             self.set_defaults(handler=verb.run)
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """Add the verb's own options, then parse."""
+        """Add the verb's own options, then parse; what is left over means nothing to anybody."""
         self.load()
-        return super().parse_known_args(args, namespace)
+        parsed, left = super().parse_known_args(args, namespace)
+        if left:
+            self.refuse(left[0].partition("=")[0])
+        return parsed, left
+
+    def refuse(self, word: str) -> NoReturn:
+        """Say that a word means nothing here, and which option is nearest."""
+        is_option = word.startswith("-")
+        close = nearest(word, self._option_string_actions) if is_option else None
+        hint = f"Did you mean {close}? " if close else ""
+        raise UsageError(
+            f"unknown {'option' if is_option else 'argument'} {word!r}", hint=f"{hint}See `{self.prog} --help`."
+        )
 
 
 def build() -> Parser:
@@ -118,11 +136,8 @@ def build() -> Parser:
     parser.add_argument("--version", action="version", version=f"eval-console {__version__}")
     add_common(parser, default=None)
     screen = parser.add_argument_group("options of the app")
-    screen.add_argument("--theme", default="", metavar="NAME", help="colours")
-    screen.add_argument("--ascii", action="store_true", help="no characters beyond ASCII in frames and marks")
     screen.add_argument("--serve", action="store_true", help="open it in a browser of this machine (extra: serve)")
     screen.add_argument("--port", type=int, default=8765, metavar="N", help="of 127.0.0.1, for --serve")
-    screen.add_argument("--no-mouse", action="store_true", help="leave the mouse to the terminal")
     verbs = parser.add_subparsers(dest="verb", metavar="VERB", title="verbs", parser_class=VerbParser)
     for name, meaning in VERBS.items():
         verbs.add_parser(name, help=meaning).module = MODULES.get(name, name)
@@ -142,6 +157,9 @@ def add_common(parser: argparse.ArgumentParser, *, default: Any) -> None:
     common.add_argument("--quiet", action="store_true", default=off, help="no progress on stderr")
     common.add_argument("--no-color", action="store_true", default=off, help="plain text")
     common.add_argument("--yes", action="store_true", default=off, help="do not ask")
+    common.add_argument("--ascii", action="store_true", default=off, help="no signs of ours beyond ASCII")
+    common.add_argument("--theme", metavar="NAME", default=default, help="colours of the app")
+    common.add_argument("--no-mouse", action="store_true", default=off, help="leave the mouse to the terminal")
 
 
 def parse(argv: Sequence[str]) -> Arguments:

@@ -1,5 +1,6 @@
 """Progress of a foreground run on stderr: one line that is rewritten on a terminal, now and then a line elsewhere."""
 
+import threading
 import time
 
 from console.cli.output import Output
@@ -8,22 +9,32 @@ from console.core.record import AnyRecord, Closed, Finished, Tried
 from console.core.run import Tally
 from console.core.tally import RunFold
 from console.insight.failing_requests import FailingRequests
+from console.insight.number_format import duration
 
 _HALTING = frozenset(kind.value for kind in HALTING)
 """Faults that are not waited out: whoever goes on after one has changed the request, which must not go unsaid."""
 _EVERY_S = {True: 0.2, False: 5.0}
+"""Seconds between two lines while records come: on a terminal, and in a log."""
+_BEAT_S = 1.5
+"""Seconds of silence after which a waiting run says that it waits."""
+_SOON_S, _RARER, _RAREST_S = 30.0, 1.5, 60.0
+"""After half a minute a log hears of a waiting run ever more rarely, else a long outage would fill it."""
 
 
 class Progress:
-    """Takes every record of a run and says how far it is."""
+    """Takes every record of a run and says how far it is; where none comes, that it still waits, from a thread."""
 
     def __init__(self, output: Output, planned: int) -> None:
         """Show progress of a run of `planned` rollouts in all."""
         self._fold = RunFold()
         self._failing = FailingRequests()
         self._output, self._planned = output, planned
-        self._last = 0.0
+        self._began = self._last = time.monotonic()
         self._shown = ""
+        self._lock = threading.Lock()
+        self._closed = threading.Event()
+        if not output.quiet:
+            threading.Thread(target=self._beat, name="heartbeat", daemon=True).start()
 
     def count_by(self, fold: RunFold) -> None:
         """Take the counts from here, which the engine keeps up to date."""
@@ -32,30 +43,44 @@ class Progress:
     def __call__(self, record: AnyRecord) -> None:
         """Show the progress line when it is time."""
         self._failing.apply(record)
-        now = time.monotonic()
         if isinstance(record, Tried) and (record.wait_s is None or record.kind in _HALTING):
             self.say(f"{record.key}: {record.kind}: {record.message}")
-        if isinstance(record, Finished | Closed | Tried) and now - self._last >= _EVERY_S[self._output.rewrites]:
-            self._last = now
+        due = time.monotonic() - self._last >= _EVERY_S[self._output.rewrites]
+        if isinstance(record, Finished | Closed | Tried) and due:
             self._show()
 
     def say(self, text: str) -> None:
         """Write a line above the progress line."""
-        if self._output.rewrites:
-            self._output.rewrite("")
-        self._output.say(text)
+        with self._lock:
+            if self._output.rewrites:
+                self._output.rewrite("")
+            self._output.say(text)
 
     def close(self) -> None:
         """End the progress line."""
+        self._closed.set()
         self._show(last=True)
 
-    def _show(self, *, last: bool = False) -> None:
-        text = progress_line(self._fold.tally, self._planned, self._failing.text)
-        if self._output.rewrites:
-            self._output.rewrite(text, last=last)
-        elif text != self._shown:
-            self._output.say(text)
-        self._shown = text
+    def _beat(self) -> None:
+        """Show the line again whenever nothing was shown for a while; in a log more and more rarely."""
+        silence = _BEAT_S
+        while not self._closed.wait(max(self._last + silence - time.monotonic(), 0.05)):
+            if time.monotonic() - self._last >= silence:
+                self._show(with_time=True)
+                if not self._output.rewrites and self._last - self._began > _SOON_S:
+                    silence = min(silence * _RARER, _RAREST_S)
+
+    def _show(self, *, last: bool = False, with_time: bool = False) -> None:
+        with self._lock:
+            if self._closed.is_set() and not last:
+                return
+            self._last = now = time.monotonic()
+            text = progress_line(self._fold.tally, self._planned, self._failing.text)
+            if self._output.rewrites:
+                self._output.rewrite(f"{text}  {duration(now - self._began)}", last=last)
+            elif text != self._shown or with_time:
+                self._output.say(f"{text}  {duration(now - self._began)}" if with_time else text)
+            self._shown = text
 
 
 def progress_line(tally: Tally, planned: int, failing: str = "") -> str:
@@ -64,7 +89,7 @@ def progress_line(tally: Tally, planned: int, failing: str = "") -> str:
     parts += [
         f"{name} {count}"
         for name, count in (
-            ("prepared", tally.prepared),
+            ("setup", tally.prepared),
             ("broken", tally.broken),
             ("undecided", tally.undecided),
             ("running", tally.running),

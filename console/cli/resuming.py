@@ -40,23 +40,22 @@ def go_on(
     Raises:
         UsageError: the run's models, suite or data are gone or changed.
     """
-    output, least, where = args.output, threshold(fail_under), where_of(args)
+    output, where = args.output, where_of(args)
     prepared = reopen(folder, args.models, args.data)
+    least = threshold(fail_under, [(prepared.suite, prepared.manifest.setting)])
     budget = budget_of(args, prepared.manifest.budget)
     prepared = dataclasses.replace(prepared, manifest=msgspec.structs.replace(prepared.manifest, budget=budget))
     recorded, reader = JournalEffects(), JournalReader(folder.journal_path)
     recorded.add_all(reader.iter_all())
     due = plan_jobs(prepared.cases, prepared.manifest.rollouts, recorded, retry, only)
     if not due and not folder.is_in_doubt:
-        output.warn(f"nothing is left to do in {folder.name}")
-        return Exit.LOCKED
-    output.say(f"{len(due)} of {prepared.manifest.cases} are to be played")
+        return output.error(f"nothing is left to do in {folder.name}", Exit.LOCKED)
+    output.say(f"{len(due)} of {prepared.manifest.cases} are to be run")
     try:
         with player_at(where) as player:
             ending = play(folder, prepared, output, retry=retry, only=only, player=player)
     except RunLocked as locked:
-        output.warn(f"{locked}; `eval-console watch {folder.name}` follows it")
-        return Exit.LOCKED
+        return output.error(f"{locked}; `eval-console watch {folder.name}` follows it", Exit.LOCKED)
     history = read_history(folder)
     report = summed_up(prepared.suite, history.results(), prepared.manifest.setting)
     show_report(output, history, report)

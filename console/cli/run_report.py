@@ -1,5 +1,7 @@
 """The report of a finished run, as text and as an exit code."""
 
+import math
+from collections.abc import Iterable
 from typing import Any
 
 import msgspec
@@ -7,12 +9,14 @@ import msgspec
 from console.cli.exitcode import Exit
 from console.cli.history import History
 from console.cli.output import Output
+from console.core.case import Setting
 from console.core.fault import UsageError
 from console.core.run import Summary
+from console.insight.number_format import metric_bounds, metric_value
 from console.insight.warnings import run_warnings
 from console.suites.metrics import basis_words
-from console.suites.suite import Metric, Repeats, Report
-from console.suites.summing import split_words
+from console.suites.suite import Metric, Repeats, Report, Suite
+from console.suites.summing import split_words, summed_up
 
 _SIGNALS = {1: Exit.HANGUP, 2: Exit.INTERRUPTED, 15: Exit.TERMINATED}
 
@@ -33,25 +37,41 @@ def exit_code(summary: Summary, report: Report | None, fail_under: float | None,
     return Exit.OK
 
 
-def threshold(text: str | None) -> float | None:
+def threshold(text: str | None, measures: Iterable[tuple[Suite, Setting]]) -> float | None:
     """Read --fail-under: `0.8` or `80%` for rates, a plain number for other scores.
 
+    Args:
+        text: as given; None: nothing was asked.
+        measures: suite and setting of each run that is measured by it.
+
     Raises:
-        UsageError: it is not a number.
+        UsageError: it is not a number, or none that these suites' scores could have.
     """
     if text is None:
         return None
     try:
-        return float(text[:-1]) / 100 if text.endswith("%") else float(text)
+        least = float(text[:-1]) / 100 if text.endswith("%") else float(text)
     except ValueError:
-        raise UsageError(f"{text!r} is not a number", where="--fail-under", hint="Write 0.8 or 80%.") from None
+        least = math.nan
+    if not math.isfinite(least):
+        raise UsageError(f"{text!r} is not a number", where="--fail-under", hint="Write 0.8 or 80%.")
+    for suite, setting in measures:
+        metrics = summed_up(suite, [], setting).metrics  # of no results: tells the unit
+        is_rate = bool(metrics) and metrics[0].unit == "rate"
+        if is_rate and not 0 <= least <= 1:
+            message = f"{text} is out of range: the score of {suite.entry.name} is a rate from 0 to 1"
+            raise UsageError(message, where="--fail-under", hint="Write 0.8 or 80%.")
+        if metrics and not is_rate and text.endswith("%"):
+            message = f"the score of {suite.entry.name} is no rate but its {metrics[0].name}"
+            raise UsageError(message, where="--fail-under", hint="Write a plain number.")
+    return least
 
 
 def show_report(output: Output, history: History, report: Report | None) -> None:
     """Write what a run came to."""
     summary = history.summary
     if output.machine:
-        output.data(as_json(history, report))
+        output.data("run", _fields(history, report))
         return
     mark = "  (simulated)" if summary.simulated else ""
     output.text(f"{summary.id}{mark}", "strong")
@@ -97,10 +117,8 @@ def _show_repeats(output: Output, repeats: Repeats) -> None:
         output.rows((f"flaky ({len(repeats.flaky)})", "rollouts", "passed"), shown)
 
 
-def as_json(history: History, report: Report | None) -> dict[str, Any]:
-    """Return a run as one versioned JSON object."""
+def _fields(history: History, report: Report | None) -> dict[str, Any]:
     return {
-        "schema": 1,
         "run": history.manifest.id,
         "folder": str(history.folder.path),
         "summary": msgspec.to_builtins(history.summary),
@@ -111,9 +129,9 @@ def as_json(history: History, report: Report | None) -> dict[str, Any]:
 def _counts(summary: Summary) -> str:
     tally = summary.tally
     counted = [("passed", tally.passed), ("failed", tally.failed), ("broken", tally.broken)]
-    counted += [("prepared", tally.prepared)]
+    counted += [("setup", tally.prepared)]
     counted += [("undecided", tally.undecided), ("not run", summary.planned - tally.finished)]
-    words = ", ".join(f"{count} {name}" for name, count in counted if count) or "nothing played"
+    words = ", ".join(f"{count} {name}" for name, count in counted if count) or "nothing was run"
     return f"{words}; {tally.input_tokens + tally.output_tokens:,} tokens{_cost(summary)}"
 
 
@@ -129,20 +147,10 @@ def _cost(summary: Summary) -> str:
 
 def _metric_row(metric: Metric, category: str = "") -> tuple[object, ...]:
     name = f"  {category}: {metric.name}" if category else metric.name
-    span = (
-        ""
-        if metric.low is None or metric.high is None
-        else f"{_format_value(metric.low, metric)}-{_format_value(metric.high, metric)}"
-    )
-    return (name, _format_value(metric.value, metric), span, basis_words(metric), metric.note)
+    value = metric_value(metric.value, metric.unit)
+    return (name, value, metric_bounds(metric), basis_words(metric), metric.note)
 
 
 def metric_words(metric: Metric) -> str:
     """Return a metric in words: `success rate 75.00%`."""
-    return f"{metric.name} {_format_value(metric.value, metric)}"
-
-
-def _format_value(value: float | None, metric: Metric) -> str:
-    if value is None:
-        return "N/A"
-    return f"{value:.2%}" if metric.unit == "rate" else f"{value:g}" if value == int(value) else f"{value:.4f}"
+    return f"{metric.name} {metric_value(metric.value, metric.unit)}"

@@ -39,13 +39,14 @@ def check_one(args: Arguments, name: str) -> int:
     is_sound = not any(item.problems for item in played)
     if args.json:
         args.output.data(
+            "suite_check",
             {
                 "suite": name,
                 "cases": len(cases),
                 "played": [item.row() for item in played],
                 "run": prices,
                 "ok": is_sound,
-            }
+            },
         )
     else:
         _write(args, name, cases, played, prices)

@@ -11,6 +11,7 @@ import msgspec
 from console.core.fault import UsageError
 
 _APP = "eval-console"
+_RUNS = "EVAL_CONSOLE_RUNS"
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -101,20 +102,28 @@ def find_own_data(explicit: Path | str | None = None) -> Path:
     return (named or Path("data")).expanduser().absolute()
 
 
-def find_runs_root(explicit: Path | str | None = None) -> Path:
-    """Return the folder of runs: --runs, EVAL_CONSOLE_RUNS, the checkout's, else ./runs. It may not exist yet.
+def find_runs_root(explicit: Path | str | None = None, *, may_be_new: bool = False) -> Path:
+    """Return the folder of runs: --runs, EVAL_CONSOLE_RUNS, the checkout's, else ./runs.
+
+    Args:
+        explicit: the folder that was named, if one was.
+        may_be_new: whether a named folder may be missing, because a run that is made there makes it.
 
     Raises:
-        UsageError: what was named is no folder.
+        UsageError: what was named is no folder, or is missing.
     """
-    named = Path(explicit) if explicit else _from_environment("EVAL_CONSOLE_RUNS")
-    if named is None:
-        root = checkout()
-        named = root / "runs" if root is not None and Path.cwd().is_relative_to(root) else Path("runs")
-    path = named.expanduser().absolute()
+    named, where = (Path(explicit), "--runs") if explicit else (_from_environment(_RUNS), _RUNS)
+    path = (_usual_runs() if named is None else named).expanduser().absolute()
     if path.exists() and not path.is_dir():
-        raise UsageError(f"{path} is not a folder", where="--runs", hint="Name a folder; it is made when needed.")
+        raise UsageError(f"{path} is not a folder", where=where, hint="Name a folder; it is made when needed.")
+    if named is not None and not may_be_new and not path.exists():
+        raise UsageError(f"{path} does not exist", where=where, hint="Check the path; `run` and `import` make it.")
     return path
+
+
+def _usual_runs() -> Path:
+    root = checkout()
+    return root / "runs" if root is not None and Path.cwd().is_relative_to(root) else Path("runs")
 
 
 def state_dir() -> Path:

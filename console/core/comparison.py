@@ -45,6 +45,12 @@ class Pair(msgspec.Struct, frozen=True, omit_defaults=True):
     kind: str = "call"
     """What is compared: `call`, `read` or `write` of a variable, `validator`, `state`, `result`."""
 
+    @property
+    def name_mark(self) -> Mark:
+        """The mark beside the names: equal names are not marked as differing where a row says what does."""
+        differs_below = any(row.mark not in (Mark.SAME, Mark.OMITTED) for row in self.rows)
+        return Mark.SAME if self.expected == self.actual and differs_below else self.mark
+
 
 class Comparison(msgspec.Struct, frozen=True, omit_defaults=True):
     """All of a case that is compared."""

@@ -128,7 +128,7 @@ class Engine:
                 self._outputs.add(record)
         damages = self.folder.damages(reader)
         for damage in damages[:SAID_DAMAGES]:
-            self.say(f"{damage}; what is missing is played again")
+            self.say(f"{damage}; what is missing is run again")
         if (more := len(damages) - SAID_DAMAGES) > 0:
             self.say(f"{more} more are listed by `eval-console doctor --deep`")
         return recorded

@@ -129,7 +129,7 @@ async def _play(engine: Engine) -> Ending:
         seen.append(signal.SIGINT)
         if len(seen) == 1:
             engine.end("stopped")
-            say(f"stopping: {engine.in_flight} in flight may finish; once more gives them up")
+            say(f"stopping: {engine.in_flight} in flight may finish; ctrl+c again aborts them")
         elif len(seen) == 2:
             engine.cancel()
             say("giving up what is in flight; it can be resumed")

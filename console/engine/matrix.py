@@ -26,12 +26,14 @@ def plans_of(preset: Preset, places: WorkspacePaths) -> list[Plan]:
         UsageError: something needed is missing, a file of ids cannot be read, or a run or id is not known. `where` of
             the error is the option of `run` that must be mended.
     """
-    former = find_run(find_runs_root(places.runs), preset.only_failed_of) if preset.only_failed_of else None
+    former = (
+        find_run(find_runs_root(places.runs, may_be_new=True), preset.only_failed_of) if preset.only_failed_of else None
+    )
     preset = _filled_from(preset, former) if former else preset
     if not preset.models:
-        raise UsageError("is needed", where="-m", hint="Name a model with -m NAME; `eval-console models` lists them.")
+        raise UsageError("-m MODEL is required", hint="`eval-console models` lists them.")
     if not preset.suites:
-        raise UsageError("is needed", where="-s", hint="Name a suite with -s NAME; `eval-console suites` lists them.")
+        raise UsageError("-s SUITE is required", hint="`eval-console suites` lists them.")
     if former and preset.ids:
         raise UsageError("exclude each other", where="--ids and --only-failed-of", hint="Give one of them.")
     ids = failed_ids(former) if former else read_ids(preset.ids)
@@ -100,7 +102,7 @@ def failed_ids(run: RunFolder) -> tuple[str, ...]:
         raise UsageError(
             f"the run {run.name} has no failed case",
             where="--only-failed-of",
-            hint=f"What broke or was not played is asked again by `eval-console resume {run.name}`.",
+            hint=f"What broke or was not run is run again by `eval-console resume {run.name}`.",
         )
     return tuple(dict.fromkeys(wrong))
 

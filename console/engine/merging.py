@@ -104,7 +104,7 @@ def _check_same_plan(sources: Sequence[_Source]) -> None:
         raise UsageError("a merge needs two runs or more, each named once")
     for source in sources:
         if source.folder.is_live:
-            raise UsageError("is being played", where=source.folder.name, hint="Merge it when it has ended.")
+            raise UsageError("is running", where=source.folder.name, hint="Merge it when it has ended.")
     first = sources[0]
     for source in sources[1:]:
         for place, here, there in _differences(_plan_of(first.manifest), _plan_of(source.manifest)):

@@ -126,7 +126,8 @@ def prepare(plan: Plan) -> PreparedRun:
     of_weights = [warning] if (warning := weights_warning(weights)) else []
     of_suite = [*catalog.hidden_by(plan.suite), *(suite.notices(setting) if isinstance(suite, GivesWarnings) else ())]
     warnings = [*book.warnings, *of_weights, *of_suite]
-    return PreparedRun(manifest, suite, cases, models, find_runs_root(plan.runs_path), roots, warnings)
+    runs_root = find_runs_root(plan.runs_path, may_be_new=True)
+    return PreparedRun(manifest, suite, cases, models, runs_root, roots, warnings)
 
 
 def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> PreparedRun:

@@ -44,7 +44,7 @@ def part_of(cases: Sequence[Case], shard: Shard) -> list[Case]:
             own.update(ids)
     if not own:
         raise UsageError(
-            f"part {shard} is empty: the selection has {len(groups)} cases or chains of cases that can be played apart",
+            f"part {shard} is empty: the selection has {len(groups)} cases or chains of cases that can be run apart",
             where="--shard",
             hint=f"Take at most {len(groups)} parts.",
         )

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from console.core.statistics.intervals import bounds
+from console.core.statistics.intervals import bounds as interval_fields
 from console.core.statistics.paired import Difference
 from console.exchange.csv_table import cell
 from console.exchange.document import outcome_word
@@ -14,7 +14,7 @@ from console.exchange.markdown import escaped, table
 from console.insight.comparison import PairCounts, PairOutcome, RolloutPair, RunComparison, Spent
 from console.insight.comparison_side import ComparisonSide
 from console.insight.gate import Gate, GateVerdict
-from console.insight.number_format import duration, money, number, rate
+from console.insight.number_format import bounds, duration, money, number, p_text, rate, signed
 from console.insight.reasons import sentence
 from console.insight.rollout import Rollout
 
@@ -25,10 +25,9 @@ HEADINGS = (
 )
 
 
-def comparison_object(comparison: RunComparison) -> dict[str, Any]:
-    """Return everything as JSON values; pairs in full."""
+def comparison_fields(comparison: RunComparison) -> dict[str, Any]:
+    """Return everything as the fields of a `comparison`; pairs in full."""
     return {
-        "schema": 1,
         "simulated": comparison.simulated,
         "a": _side(comparison.a),
         "b": _side(comparison.b),
@@ -66,7 +65,7 @@ def _side(side: ComparisonSide) -> dict[str, Any]:
 def _table(part: PairCounts) -> dict[str, Any]:
     counts = {"both": part.both, "lost": part.lost, "gained": part.gained, "neither": part.neither}
     rates = {
-        name: {"value": interval.value, **bounds(interval)}
+        name: {"value": interval.value, **interval_fields(interval)}
         for name, interval in (("a", part.rate_a), ("b", part.rate_b))
         if interval is not None
     }
@@ -207,11 +206,6 @@ def _cost(spent: Spent) -> str:
     return money(cost, at_least=bool(spent.cost_unknown))
 
 
-def signed(value: float, show: Any) -> str:
-    """Return a difference with its sign, its size shown by another function."""
-    return f"{'+' if value > 0 else '−' if value < 0 else '±'}{show(abs(value))}"
-
-
 def pairing_words(comparison: RunComparison) -> str:
     """Say what part of two runs of different suites could be paired, and how; empty for runs of one suite."""
     pairing, paired = comparison.pairing, len(comparison.pairs)
@@ -230,23 +224,9 @@ def verdict_words(comparison: RunComparison) -> str:
     if difference.p is None:
         return "the runs have no graded case in common"
     name = f"{comparison.headline} per case" if comparison.headline else "passed"
-    span = ""
-    if difference.low is not None and difference.high is not None:
-        span = f", 95 % {signed(difference.low, show)} … {signed(difference.high, show)}"
-    return f"B − A: {signed(difference.value, show)} {name}{span}, p = {p_words(difference.p)}, {difference.words}"
-
-
-def p_words(p: float) -> str:
-    """Return a p value with as many digits as matter."""
-    return (
-        "1"
-        if p >= 0.995
-        else f"{p:.2f}".lstrip("0")
-        if p >= 0.095
-        else f"{p:.3f}".lstrip("0")
-        if p >= 0.001
-        else "< .001"
-    )
+    span = bounds(difference.low, difference.high, lambda bound: signed(bound, show))
+    words = f"{signed(difference.value, show)} {name}{f', 95 % {span}' if span else ''}"
+    return f"B − A: {words}, {p_text(difference.p)}, {difference.words}"
 
 
 def change_words(pair: RolloutPair) -> tuple[str, str]:

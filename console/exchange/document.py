@@ -12,7 +12,7 @@ from console.core.record import Finished
 from console.core.run import Manifest, Summary
 from console.insight.conversation import Conversation
 from console.insight.judging import Judging
-from console.insight.rollout import PREPARED, Rollout, Slot
+from console.insight.rollout import SETUP, Rollout, Slot
 from console.suites.suite import Report
 
 ANNOTATION_FIELDS = ("tag", "comment", "dispute", "disputed_by")
@@ -46,7 +46,7 @@ class Item:
     @property
     def outcome(self) -> str:
         """The outcome in a word; `interrupted` when the attempt has no end."""
-        return PREPARED if self.is_preparation else outcome_word(self.rollout.outcome)
+        return SETUP if self.is_preparation else outcome_word(self.rollout.outcome)
 
     @property
     def is_preparation(self) -> bool:

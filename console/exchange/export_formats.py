@@ -27,6 +27,8 @@ class ExportFormat:
     write: Callable[[RunDocument], bytes]
     with_conversations: bool = False
     """Whether it holds whole conversations."""
+    with_failing: bool = False
+    """Whether it holds the conversations that did not pass, or that a reader marked."""
     is_text: bool = True
 
 
@@ -37,7 +39,11 @@ def _csv(document: RunDocument) -> bytes:
 
 
 def _markdown(document: RunDocument) -> bytes:
-    return markdown_section(document.summary, document.report, document.annotations(), document.judging).encode()
+    return markdown_section(document).encode()
+
+
+def _html(document: RunDocument) -> bytes:
+    return html_page(document).encode()
 
 
 def _junit(document: RunDocument) -> bytes:
@@ -54,7 +60,7 @@ EXPORT_FORMATS = {
         ),
         ExportFormat("markdown", ".md", "tables for a pull request", _markdown),
         ExportFormat("junit", ".xml", "test results for CI", _junit),
-        ExportFormat("html", ".html", "one page to send around", lambda document: html_page(document).encode()),
+        ExportFormat("html", ".html", "one page to send around", _html, with_failing=True),
         ExportFormat("eval", ".eval", "an Inspect log", eval_log, with_conversations=True, is_text=False),
     )
 }
@@ -77,21 +83,33 @@ def export_file(folder: RunFolder, form: ExportFormat, path: Path, data_path: Pa
     Raises:
         UsageError: the run cannot be read or the file not be written.
     """
-    document, why = read_document(folder, data_path, with_conversations=form.with_conversations)
+    document, why = read_document(
+        folder, data_path, with_conversations=form.with_conversations, with_failing=form.with_failing
+    )
     write_file(path, form.write(document))
     return why
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Replace a file, its folder made when needed.
+    """Replace a file.
 
     Raises:
-        UsageError: it cannot be written; says why.
+        UsageError: its folder is missing, or it cannot be written; says why.
     """
+    require_folder(path)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, data)
     except OSError as error:
         raise UsageError(
             f"cannot be written: {error.strerror}", where=str(path), hint="Choose another file with -o."
         ) from None
+
+
+def require_folder(path: Path) -> None:
+    """Refuse a place in a folder that does not exist: a mistyped path would scatter files.
+
+    Raises:
+        UsageError: the folder is missing.
+    """
+    if not path.absolute().parent.is_dir():
+        raise UsageError("has no folder to be in", where=str(path), hint="Make the folder, or name another place.")

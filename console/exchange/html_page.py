@@ -13,8 +13,11 @@ from console.core.comparison import Comparison, Mark, Pair, Row
 from console.core.outcome import Outcome
 from console.core.text import visible
 from console.exchange.document import ANNOTATION_FIELDS, Item, RunDocument
+from console.insight.conversation import Conversation
+from console.insight.failures import GroupBy, group
 from console.insight.judging import judging_lines
-from console.insight.number_format import duration, money, spent
+from console.insight.number_format import duration, metric_bounds, metric_value, money, spent
+from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import reason_words, sentence
 from console.suites.metrics import basis_words
 from console.suites.suite import Metric
@@ -22,6 +25,8 @@ from console.suites.summing import split_words
 
 MOST_FAILURES = 500
 """Failures that are written out; of more, only their number is said."""
+MOST_PASSAGES = 200
+"""Passages of one conversation that are written out."""
 LONGEST = 4000
 """Characters of one value that are written."""
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -33,14 +38,25 @@ td.n,th.n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 pre,code{font:13px/1.4 ui-monospace,monospace}
 pre{white-space:pre-wrap;overflow-wrap:anywhere;background:#f5f7f9;padding:.6rem;margin:.4rem 0}
 td code{white-space:pre-wrap;overflow-wrap:anywhere}details{border-top:1px solid #e3e7ec;padding:.5rem 0}
-summary{cursor:pointer}.pass{color:#0b5cad}.fail{color:#b34700}.broken{color:#8a1c6b}.muted{color:#66707c}
+summary{cursor:pointer}td.i{white-space:nowrap;font-variant-numeric:tabular-nums}
+.pass{color:#116b2e}.fail{color:#b3161d}.broken{color:#8a1c6b}.undecided{color:#7a5c00}
+.said{margin:.5rem 0 .5rem 1rem}.said b{font-size:.85rem}.muted{color:#66707c}
 .simulated{background:#fff3d6;border:1px solid #e0b84f;padding:.5rem .8rem}svg{vertical-align:middle}
-tr.off td{background:#fdf1ea}
+tr.off td{background:#fdeaea}
 @media(prefers-color-scheme:dark){body{background:#14181d;color:#dde3ea}pre{background:#1d232a}
-th,td,details{border-color:#2c343d}.pass{color:#7db7f0}.fail{color:#f0a36b}.broken{color:#e08cc4}
-.simulated{background:#3a3016;border-color:#7a6429}.muted{color:#97a2ae}tr.off td{background:#33241a}}
+th,td,details{border-color:#2c343d}.pass{color:#6fd18b}.fail{color:#ff8f8f}.broken{color:#e08cc4}
+.undecided{color:#e3c065}
+.simulated{background:#3a3016;border-color:#7a6429}.muted{color:#97a2ae}tr.off td{background:#3a1f20}}
 """
-_CLASSES = {Outcome.PASSED: "pass", Outcome.FAILED: "fail", Outcome.BROKEN: "broken"}
+_CLASSES = {
+    Outcome.PASSED: "pass",
+    Outcome.FAILED: "fail",
+    Outcome.BROKEN: "broken",
+    Outcome.UNDECIDED: "undecided",
+}
+_COLOURS = {"passed": "#2da44e", "failed": "#d1242f", "broken": "#a0368a", "undecided": "#b58900"}
+"""Colours of bars that count an outcome; legible on white and on black."""
+_PLAIN = "#6b7f99"
 
 
 def html_page(document: RunDocument) -> str:
@@ -99,7 +115,9 @@ def _counts_table(title: str, heading: str, rows: Sequence[tuple[str, int]]) -> 
     """Return a table of counts with bars; names are escaped already."""
     most = max((count for _, count in rows), default=1) or 1
     body = "".join(
-        f'<tr><td>{name}</td><td class="n">{count}</td><td>{_bar(count / most)}</td></tr>' for name, count in rows
+        f'<tr><td>{name}</td><td class="n">{count}</td>'
+        f"<td>{_bar(count / most, colour=_COLOURS.get(name, _PLAIN))}</td></tr>"
+        for name, count in rows
     )
     head = f'<tr><th>{heading}</th><th class="n">count</th><th></th></tr>'
     return f"<h2>{title}</h2><table>{head}{body}</table>"
@@ -147,29 +165,23 @@ def _repeats(document: RunDocument) -> Iterable[str]:
 def _metric(category: str, metric: Metric) -> str:
     name = f"{category}: {metric.name}" if category else metric.name
     low, high = metric.low, metric.high
-    span = "" if low is None or high is None else f"{_value(low, metric)} to {_value(high, metric)}"
     bar = _bar(metric.value, low, high) if metric.unit == "rate" and metric.value is not None else ""
     return (
-        f'<tr><td>{_safe(name)}</td><td class="n">{_value(metric.value, metric)}</td><td class="n">{span}</td>'
-        f'<td>{bar}</td><td class="n">{basis_words(metric)}</td><td class="muted">{_safe(metric.note)}</td></tr>'
+        f'<tr><td>{_safe(name)}</td><td class="n">{metric_value(metric.value, metric.unit)}</td>'
+        f'<td class="i">{metric_bounds(metric)}</td><td>{bar}</td>'
+        f'<td class="n">{basis_words(metric)}</td><td class="muted">{_safe(metric.note)}</td></tr>'
     )
 
 
-def _value(value: float | None, metric: Metric) -> str:
-    if value is None:
-        return "N/A"
-    return f"{value:.2%}" if metric.unit == "rate" else f"{value:g}"
-
-
-def _bar(share: float, low: float | None = None, high: float | None = None) -> str:
+def _bar(share: float, low: float | None = None, high: float | None = None, *, colour: str = _PLAIN) -> str:
     """Return a bar of 160 pixels, with a line over its interval."""
     width = 160 * max(0.0, min(1.0, share))
     span = ""
     if low is not None and high is not None:
-        span = f'<path d="M{160 * low:.1f} 6H{160 * high:.1f}" stroke="#b34700" stroke-width="2"/>'
+        span = f'<path d="M{160 * low:.1f} 6H{160 * high:.1f}" stroke="#e08a00" stroke-width="3"/>'
     return (
         '<svg width="160" height="12" role="img"><rect width="160" height="12" fill="#8884"/>'
-        f'<rect width="{width:.1f}" height="12" fill="#4a90d9"/>{span}</svg>'
+        f'<rect width="{width:.1f}" height="12" fill="{colour}"/>{span}</svg>'
     )
 
 
@@ -181,7 +193,14 @@ def _failures(items: Sequence[Item]) -> Iterable[str]:
     if not failures:
         return
     yield f"<h2>Failures and what readers marked ({len(failures)})</h2>"
-    yield from (_failure(item) for item in failures[:MOST_FAILURES])
+    by_slot = {item.rollout.slot: item for item in failures}
+    left = MOST_FAILURES
+    for part in group([item.rollout for item in failures], GroupBy.REASON):
+        shown = part.rollouts[:left]
+        left -= len(shown)
+        if shown:
+            yield f'<h3>{_safe(part.label)} <span class="muted">{part.count}</span></h3>'
+            yield from (_failure(by_slot[rollout.slot]) for rollout in shown)
     if len(failures) > MOST_FAILURES:
         yield f"<p>… and {len(failures) - MOST_FAILURES} more, which the other forms hold.</p>"
 
@@ -206,9 +225,28 @@ def _failure(item: Item) -> str:
         ),
         f"<pre>{_safe(chr(10).join(messages))}</pre>" if messages else "",
         _comparison(item.comparison) if item.comparison else "",
+        _conversation(item.conversation) if item.conversation else "",
         "</details>",
     ]
     return "".join(parts)
+
+
+def _conversation(conversation: Conversation) -> str:
+    """Return what was said, folded; what another passage shows already is left out."""
+    said = [passage for passage in conversation.passages if not passage.repeats]
+    body = "".join(_passage(passage) for passage in said[:MOST_PASSAGES])
+    more = f"<p>… and {len(said) - MOST_PASSAGES} more passages.</p>" if len(said) > MOST_PASSAGES else ""
+    return f"<details><summary>conversation ({len(said)} passages)</summary>{body}{more}</details>" if said else ""
+
+
+def _passage(passage: Passage) -> str:
+    who = passage.kind.value if passage.role == "model" else f"{passage.role}: {passage.kind.value}"
+    value = "" if passage.value is None else f" {passage.value:g}"
+    text = f"<pre>{_safe(passage.text)}</pre>" if passage.text.strip() else ""
+    head = f" <code>{_safe(passage.head)}</code>" if passage.head else ""
+    if passage.kind is PassageKind.SYSTEM:
+        return f'<details class="said"><summary class="muted">{_safe(who)}</summary>{text}</details>'
+    return f'<div class="said"><b class="muted">{_safe(who)}</b>{head}{value}{text}</div>'
 
 
 def _comparison(comparison: Comparison) -> str:
@@ -221,7 +259,7 @@ def _comparison(comparison: Comparison) -> str:
 
 
 def _pair(pair: Pair) -> str:
-    return _line(pair.mark, "", pair.expected, pair.actual, pair.note) + "".join(_row(row) for row in pair.rows)
+    return _line(pair.name_mark, "", pair.expected, pair.actual, pair.note) + "".join(_row(row) for row in pair.rows)
 
 
 def _row(row: Row) -> str:

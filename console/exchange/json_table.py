@@ -10,16 +10,13 @@ from typing import Any
 import msgspec
 
 from console.exchange.document import Item, RunDocument
+from console.exchange.json_object import json_object
 from console.insight.judging import judging_object
 
-SCHEMA = 1
-"""Version of the form; grows with every change that readers must know of."""
 
-
-def run_object(document: RunDocument) -> dict[str, Any]:
-    """Return the run as JSON values."""
+def run_fields(document: RunDocument) -> dict[str, Any]:
+    """Return the run as the fields of a `run_document`."""
     return {
-        "schema": SCHEMA,
         "run": document.manifest.id,
         "simulated": document.simulated,
         "manifest": msgspec.to_builtins(document.manifest),
@@ -32,7 +29,7 @@ def run_object(document: RunDocument) -> dict[str, Any]:
 
 def json_text(document: RunDocument) -> str:
     """Return a whole file."""
-    return json.dumps(run_object(document), indent=1, default=str) + "\n"
+    return json.dumps(json_object("run_document", run_fields(document)), indent=1, default=str) + "\n"
 
 
 def _rollout(item: Item) -> dict[str, Any]:

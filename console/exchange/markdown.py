@@ -1,29 +1,32 @@
 """A run as a Markdown section, for a pull request or a wiki. Foreign text cannot break out of its cell."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
-from console.core.run import Summary
 from console.core.text import visible_line
-from console.exchange.document import ANNOTATION_FIELDS, AnnotationFields
-from console.insight.judging import Judging, judging_lines
-from console.insight.number_format import duration, spent
-from console.insight.rollout import Slot
+from console.exchange.document import ANNOTATION_FIELDS, Item, RunDocument
+from console.insight.failures import GroupBy, group
+from console.insight.judging import judging_lines
+from console.insight.number_format import duration, metric_bounds, metric_value, plural, spent
+from console.insight.reasons import sentence
 from console.suites.metrics import basis_words
-from console.suites.suite import Metric, Repeats, Report
+from console.suites.suite import Metric, Repeats
 from console.suites.summing import split_words
 
+MARKS = {"failed": "❌", "broken": "⚠️", "undecided": "❔"}
+LONGEST = 200
+"""Characters of one message."""
 _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|~])")
 
 
-def markdown_section(
-    summary: Summary,
-    report: Report | None,
-    annotations: Mapping[Slot, AnnotationFields] | None = None,
-    judging: Judging | None = None,
-) -> str:
-    """Return heading, counts, metrics, reasons, and what readers tagged and wrote."""
-    tally = summary.tally
+MOST_FAILURES = 40
+"""Failing cases that are listed; of more, only their number is said: a comment on a pull request is not endless."""
+
+
+def markdown_section(document: RunDocument) -> str:
+    """Return heading, counts, metrics, reasons, the failing cases, and what readers tagged and wrote."""
+    summary, report, judging = document.summary, document.report, document.judging
+    annotations, tally = document.annotations(), summary.tally
     mark = " (simulated)" if summary.simulated else ""
     counts = f"{tally.passed} passed, {tally.failed} failed, {tally.broken} broken, {tally.undecided} undecided"
     parts = [
@@ -40,6 +43,7 @@ def markdown_section(
         parts += _repeats(report.repeats)
     if summary.reasons:
         parts.append(table(("reason", "count"), [(name, str(count)) for name, count in summary.reasons.items()]))
+    parts += _failures(document.items)
     if judging is not None and judging.is_worth_saying:
         parts.append("  \n".join(f"judge: {escaped(line)}" for line in judging_lines(judging)))
     if annotations:
@@ -53,6 +57,30 @@ def markdown_section(
         ]
         parts.append(table(("case", *ANNOTATION_FIELDS), rows))
     return "\n\n".join(parts) + "\n"
+
+
+def _failures(items: Sequence[Item]) -> list[str]:
+    """Return the failing cases, folded to one line until somebody opens them."""
+    by_slot = {item.rollout.slot: item for item in items if item.rollout.is_failure}
+    if not by_slot:
+        return []
+    groups = group([item.rollout for item in by_slot.values()], GroupBy.REASON)
+    rows = [_failure(by_slot[rollout.slot]) for part in groups for rollout in part.rollouts]
+    shown = table(("", "case", "why", "message"), rows[:MOST_FAILURES])
+    more = f"\n\n… and {len(rows) - MOST_FAILURES} more." if len(rows) > MOST_FAILURES else ""
+    return [f"<details><summary>{plural(len(rows), 'failing case')}</summary>\n\n{shown}{more}\n\n</details>"]
+
+
+def _failure(item: Item) -> tuple[str, ...]:
+    rollout = item.rollout
+    words = item.comparison.sentence if item.comparison else ""
+    message = f"would pass: {item.comparison.hint}" if item.comparison and item.comparison.hint else rollout.message
+    why = words or sentence(rollout.reason, rollout.subject, rollout.outcome)
+    return MARKS.get(item.outcome, "❔"), str(rollout.key), why, _short(message)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def _repeats(repeats: Repeats) -> list[str]:
@@ -74,14 +102,7 @@ def _metrics_table(title: str, rows: Sequence[tuple[str, ...]]) -> str:
 
 def _metric(category: str, metric: Metric) -> tuple[str, ...]:
     name = f"{category}: {metric.name}" if category else metric.name
-    bounds = [_value(bound, metric) for bound in (metric.low, metric.high) if bound is not None]
-    return name, _value(metric.value, metric), " to ".join(bounds), basis_words(metric), metric.note
-
-
-def _value(value: float | None, metric: Metric) -> str:
-    if value is None:
-        return "N/A"
-    return f"{value:.2%}" if metric.unit == "rate" else f"{value:g}"
+    return name, metric_value(metric.value, metric.unit), metric_bounds(metric), basis_words(metric), metric.note
 
 
 def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -86,7 +86,7 @@ def compared(suite: Suite | None, conversation: Conversation, manifest: Manifest
 
 
 def read_document(
-    folder: RunFolder, data_path: Path | None, *, with_conversations: bool = False
+    folder: RunFolder, data_path: Path | None, *, with_conversations: bool = False, with_failing: bool = False
 ) -> tuple[RunDocument, str]:
     """Read a run for a writer.
 
@@ -94,6 +94,7 @@ def read_document(
         folder: the run.
         data_path: folder of suites, if one was named.
         with_conversations: whether whole conversations are needed.
+        with_failing: whether those are needed that did not pass, or that a reader marked.
 
     Returns:
         The run, and why its suite cannot be opened (empty: it was); without it there are no report and comparisons.
@@ -114,7 +115,8 @@ def read_document(
             suite,
             rollout,
             annotation_fields(annotations.get(rollout.slot, NO_ANNOTATION)),
-            with_conversations=with_conversations,
+            with_conversations=with_conversations
+            or (with_failing and (rollout.is_failure or rollout.slot in annotations)),
         )
         for rollout in sorted(reader.side.rollouts.values(), key=lambda rollout: rollout.order)
     ]

@@ -17,7 +17,7 @@ from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.core.suggestion import nearest
 from console.insight.reasons import sentence
-from console.insight.rollout import PREPARED, Rollout
+from console.insight.rollout import SETUP, Rollout
 
 
 class _Subject(NamedTuple):
@@ -165,7 +165,7 @@ def _number_test(field: str, sign: str, value: str) -> Test:
 
 
 def _outcome_test(values: Sequence[str]) -> Test:
-    words = [*(outcome.value for outcome in Outcome), PREPARED, *_REMARKS]
+    words = [*(outcome.value for outcome in Outcome), SETUP, *_REMARKS]
     chosen = {_SPARE_WORDS.get(value, value) for value in values}
     for value in chosen - {*words, "running", "failure"}:
         close = nearest(value, words)
@@ -177,7 +177,7 @@ def _outcome_test(values: Sequence[str]) -> Test:
 
 def _outcome_name(rollout: Rollout) -> str:
     if rollout.is_prepared:
-        return PREPARED
+        return SETUP
     return rollout.outcome.value if rollout.outcome else "running"
 
 

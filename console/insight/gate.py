@@ -13,7 +13,7 @@ from console.core.run import Summary
 from console.core.statistics.paired import Difference
 from console.core.suggestion import nearest
 from console.insight.comparison import RunComparison
-from console.insight.number_format import number
+from console.insight.number_format import bounds, number, signed
 
 TOO_WIDE = 0.05
 """Without a margin, the loss (of a rate; of other scores, as a share of A's mean) that an interval must exclude."""
@@ -136,7 +136,7 @@ def _weigh(
     difference: Difference, name: str, margin: float | None, widest: float, *, is_rate: bool
 ) -> tuple[GateVerdict, str]:
     low, high, allowed = difference.low or 0.0, difference.high or 0.0, margin or 0.0
-    shown = f"{_signed(difference.value, is_rate)} {name}, 95 % {_signed(low, is_rate)} to {_signed(high, is_rate)}"
+    shown = f"{_signed(difference.value, is_rate)} {name}, 95 % {_bounds(low, high, is_rate)}"
     basis = f"{shown}, over {difference.cases} cases"
     limit = f"the margin of {_size(allowed, is_rate)}" if margin else "zero"
     if high < -allowed:
@@ -156,4 +156,10 @@ def _size(value: float, is_rate: bool) -> str:
 
 
 def _signed(value: float, is_rate: bool) -> str:
-    return f"{'−' if value < 0 else '+' if value > 0 else ''}{_size(abs(value), is_rate)}"
+    return signed(value, lambda size: _size(size, is_rate))
+
+
+def _bounds(low: float, high: float, is_rate: bool) -> str:
+    if not is_rate:
+        return bounds(low, high, lambda bound: signed(bound, number))
+    return bounds(low * 100, high * 100, lambda bound: signed(bound, lambda size: f"{size:.1f}".removesuffix(".0")))

@@ -13,7 +13,7 @@ from console.core.run import Manifest
 from console.core.statistics.agreement import JudgeAgreement, cohens_kappa
 from console.core.statistics.intervals import Interval, bounds, rate_interval
 from console.core.statistics.sample import Observation, sample_of
-from console.insight.number_format import plural, rate
+from console.insight.number_format import plural, rate, score, with_interval
 from console.insight.rollout import Rollout, Slot
 from console.suites.stage import SECOND_JUDGE, SECOND_PREFIX
 
@@ -124,7 +124,7 @@ def judging_lines(judging: Judging) -> list[str]:
     if judging.undecided is not None:
         lines.append(
             f"{plural(judging.undecided_count, 'rollout')} left undecided by {judging.judge}: "
-            f"{rate(judging.undecided.value)}{_span(judging.undecided.low, judging.undecided.high)}"
+            f"{score(judging.undecided)}"
         )
     if judging.agreement is not None:
         lines.append(f"{judging.judge} and {judging.second}: {_agreement(judging.agreement, 'judgements')}")
@@ -138,11 +138,7 @@ def _agreement(agreement: JudgeAgreement, word: str) -> str:
     same = f"agree in {rate(agreement.agreed)} of {agreement.pairs} {word}"
     if agreement.kappa is None:
         return f"{same}; κ says nothing, as both always say the same"
-    return f"{same}, κ {rate(agreement.kappa)}{_span(agreement.low, agreement.high)}"
-
-
-def _span(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f" [{rate(low)} {rate(high)}]"
+    return f"{same}, κ {with_interval(agreement.kappa, agreement.low, agreement.high)}"
 
 
 def judging_object(judging: Judging | None) -> dict[str, Any] | None:

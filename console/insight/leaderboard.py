@@ -61,6 +61,27 @@ class Leaderboard:
     rows: tuple[LeaderboardRow, ...]
     rules: LeaderboardRules
 
+    def rank(self, place: int) -> int | None:
+        """Return the rank of a row, from 1; None: its number is missing or incomplete, so that it ranks nowhere."""
+        return place + 1 if _rank(self.rows[place].headline(self))[0] == 0 else None
+
+    @property
+    def legend(self) -> str:
+        """What the marks mean, where any are shown; empty: none are."""
+        notes = [cell.note for row in self.rows for cell in row.cells.values() if cell.value is not None]
+        if not any(map(is_marked, notes)):
+            return ""
+        return (
+            "* incomplete: fewer cases than the suite has; such rows are not ranked"
+            if any(note.startswith(INCOMPLETE) for note in notes)
+            else "* see the note of the row"
+        )
+
+
+def is_marked(note: str) -> bool:
+    """Whether a number with this note is shown with a mark."""
+    return bool(note) and note != NOT_PLAYED
+
 
 def leaderboards(
     runs: Iterable[ListedRun], cases: CasesBySuite, rules: Mapping[str, LeaderboardRules] | None = None

@@ -1,21 +1,64 @@
 """Numbers as a reader sees them: rounded, with the interval that belongs to them, and never more than is known."""
 
+from collections.abc import Callable
+
 from console.core.run import Summary, Tally
 from console.core.statistics.intervals import Interval
 from console.core.statistics.sample import sample_of_counts
 from console.suites.headline import headline_of
+from console.suites.suite import Metric
 
+_FINE = 0.04
+"""Width of an interval below which its bounds are written with three decimals."""
 _BARS = "▁▂▃▄▅▆▇█"
 _EIGHTHS = "▏▎▍▌▋▊▉"
 
 
+Show = Callable[[float], str]
+"""What writes one number."""
+
+
 def score(interval: Interval | None) -> str:
-    """Return a rate with half of its 95 % interval, such as `.821 ±.069`; `—` when nothing is graded."""
-    if interval is None:
-        return "—"
-    if interval.low is None or interval.high is None:
-        return rate(interval.value)
-    return f"{rate(interval.value)} ±{rate((interval.high - interval.low) / 2)}"
+    """Return a rate with its 95 % interval, such as `.821 [.74 .88]`; `—` when nothing is graded."""
+    return "—" if interval is None else with_interval(interval.value, interval.low, interval.high)
+
+
+def with_interval(value: float, low: float | None, high: float | None, show: Show | None = None) -> str:
+    """Return a number with its interval: `±` only where both halves are the same in the digits that are shown.
+
+    Args:
+        value: the estimate.
+        low: lower bound; None: nothing can be said of the spread.
+        high: upper bound.
+        show: what writes the number; None: it is a rate.
+    """
+    text = (show or rate)(value)
+    return text if low is None or high is None else f"{text} {half_or_bounds(value, low, high, show)}"
+
+
+def half_or_bounds(value: float, low: float, high: float, show: Show | None = None) -> str:
+    """Return an interval to stand after its value: `±.07`, or `[.74 .88]` where it reaches further to one side."""
+    write = show or _rate_bound(low, high)
+    half = write(high - value)
+    return f"±{half}" if half == write(value - low) else bounds(low, high, show)
+
+
+def bounds(low: float | None, high: float | None, show: Show | None = None) -> str:
+    """Return an interval by itself, such as `[.74 .88]`; empty without one."""
+    if low is None or high is None:
+        return ""
+    write = show or _rate_bound(low, high)
+    return f"[{write(low)} {write(high)}]"
+
+
+def _rate_bound(low: float, high: float) -> Show:
+    """Return what writes bounds of a rate: two decimals where a third would say nothing, and 0 and 1 as such."""
+    decimals = 3 if high - low < _FINE else 2
+
+    def write(value: float) -> str:
+        return str(int(value)) if value in (0.0, 1.0) else _without_zero(f"{value:.{decimals}f}")
+
+    return write
 
 
 def headline(*summaries: Summary) -> str:
@@ -41,8 +84,47 @@ def scored_by(summary: Summary) -> str:
 
 def rate(value: float) -> str:
     """Return a rate with three decimals and no leading zero."""
-    text = f"{value:.3f}"
-    return text[1:] if text.startswith("0") else text.replace("-0.", "-.")
+    return _without_zero(f"{value:.3f}")
+
+
+def _without_zero(text: str) -> str:
+    return text[1:] if text.startswith("0.") else text.replace("-0.", "-.")
+
+
+def metric_value(value: float | None, unit: str) -> str:
+    """Return a number of a report: `82.05%` for a rate, else as many digits as say something; `N/A` for none."""
+    if value is None:
+        return "N/A"
+    return f"{value:.2%}" if unit == "rate" else f"{value:g}" if value == int(value) else f"{value:.4f}"
+
+
+def metric_bounds(metric: Metric) -> str:
+    """Return the interval of a number of a report, such as `[74.1% 88.0%]`; empty without one."""
+    is_rate = metric.unit == "rate"
+    return bounds(metric.low, metric.high, (lambda bound: f"{bound:.1%}") if is_rate else number)
+
+
+def signed(value: float, show: Show) -> str:
+    """Return a difference with its sign, its size written by another function; what is shown as zero has no sign."""
+    size = show(abs(value))
+    if not any(digit in size for digit in "123456789"):
+        return size
+    return f"{'+' if value > 0 else '−'}{size}"
+
+
+def p_text(p: float) -> str:
+    """Return a p value in words: `p = .032`, `p < .001`."""
+    text = p_digits(p)
+    return f"p {text[0]} {text[1:]}" if text.startswith("<") else f"p = {text}"
+
+
+def p_digits(p: float) -> str:
+    """Return a p value with as many digits as matter, for a column: `.032`, `<.001`, `1`."""
+    if p >= 0.995:
+        return "1"
+    if p < 0.001:
+        return "<.001"
+    return _without_zero(f"{p:.2f}" if p >= 0.095 else f"{p:.3f}")
 
 
 def number(value: float) -> str:
@@ -65,6 +147,12 @@ def money(cost_usd: float | None, *, at_least: bool = False) -> str:
     if cost_usd < 0.01:
         return f"{sign}${cost_usd:.4f}".removesuffix("0")
     return f"{sign}${cost_usd:.3f}" if cost_usd < 0.1 else f"{sign}${cost_usd:,.2f}".replace(",", " ")
+
+
+def spent_amount(tally: Tally) -> str:
+    """Return what a run cost, for a column: a lower bound when some rollouts' cost is unknown, `—` when all are."""
+    known = tally.cost_usd if tally.cost_usd or not tally.cost_unknown else None
+    return money(known, at_least=tally.cost_unknown > 0)
 
 
 def spent(tally: Tally) -> str:

@@ -10,7 +10,7 @@ SAYS_LIMIT = 160
 """Characters kept of what is being said."""
 MESSAGE_LIMIT = 400
 """Characters kept of a verdict's first message."""
-PREPARED = "prepared"
+SETUP = "setup"
 """What is said of a rollout that ended well and is not graded, such as BFCL's memory conversations."""
 
 Slot = tuple[str, int]
@@ -119,7 +119,7 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
     def ending(self) -> str:
         """How it ended, in a word; empty while it is being played."""
         if self.is_prepared:
-            return PREPARED
+            return SETUP
         return self.outcome.value.replace("_", " ") if self.outcome else ""
 
     @property

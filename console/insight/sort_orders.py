@@ -20,5 +20,5 @@ class SortOrder:
     """Whether the cursor goes to the first row when the reader chooses it."""
 
 
-RUN_ORDER = SortOrder("all, in the order of the run", lambda rollout: rollout.order)
+RUN_ORDER = SortOrder("all, run order", lambda rollout: rollout.order)
 WORST_FIRST = SortOrder("worst first", lambda rollout: (_SEVERITY[rollout.outcome], rollout.order))

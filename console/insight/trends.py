@@ -1,7 +1,7 @@
-"""Runs of one model and suite over time: rate or score with its interval, and the change since the run before. Pure.
+"""Runs of one model and selection over time: rate or score with its interval, and the change since the last. Pure.
 
-Two runs are only called comparable when they planned the same number of rollouts of the same categories with the same
-data and mode; the change is left out otherwise, because other cases make another number.
+One line holds only runs that planned the same number of rollouts of the same categories and selection with the same
+data and mode, because other cases make another number.
 """
 
 from collections import defaultdict
@@ -37,7 +37,7 @@ class Point:
     cost_usd: float
     cost_unknown: int
     change: float | None
-    """Since the run before, when the two are comparable."""
+    """Since the run before; None for the first."""
     cases: int = 0
     """What the interval rests on; 0 and empty without one."""
     rollouts: int = 0
@@ -47,10 +47,12 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """All runs of one model on one suite."""
+    """All runs of one model on one selection of a suite."""
 
     model: str
     suite: str
+    selection: str
+    """Which cases, in words."""
     simulated: bool
     score: str
     """Name of the mean that is followed; empty: the share passed."""
@@ -59,28 +61,49 @@ class Trend:
 
 
 def trends(runs: Iterable[ListedRun]) -> list[Trend]:
-    """Return a trend for every model and suite, those with most runs first; re-asked cases and shards are left out."""
-    groups: dict[tuple[str, str], list[ListedRun]] = defaultdict(list)
+    """Return a trend for every model, suite and selection, those with most runs first.
+
+    Runs of other cases are another line, as their numbers cannot follow each other. Re-asked cases and shards are out.
+    """
+    groups: dict[tuple[object, ...], list[ListedRun]] = defaultdict(list)
     for run in runs:
         if run.manifest.is_whole:
-            groups[run.summary.model, run.summary.suite].append(run)
-    made = [_trend(model, suite, group) for (model, suite), group in groups.items()]
-    return sorted(made, key=lambda trend: (-len(trend.points), trend.suite, trend.model))
+            groups[run.summary.model, run.summary.suite, *_selected(run)].append(run)
+    made = [_trend(group) for group in groups.values()]
+    return sorted(made, key=lambda trend: (-len(trend.points), trend.suite, trend.model, trend.selection))
 
 
-def _trend(model: str, suite: str, runs: list[ListedRun]) -> Trend:
+def _trend(runs: list[ListedRun]) -> Trend:
     ordered = sorted(runs, key=lambda run: run.summary.at)
+    last = ordered[-1]
     headlines = (headline_of(run.summary.scores, run.manifest.headline) for run in ordered)
     name = next(filter(None, headlines), "")
     points: list[Point] = []
-    before: ListedRun | None = None
     for run in ordered:
-        points.append(_point(run, name, before, points[-1] if points else None))
-        before = run
-    return Trend(model, suite, any(run.summary.simulated for run in ordered), name, tuple(points))
+        points.append(_point(run, name, points[-1] if points else None))
+    return Trend(
+        model=last.summary.model,
+        suite=last.summary.suite,
+        selection=selection_words(last),
+        simulated=any(run.summary.simulated for run in ordered),
+        score=name,
+        points=tuple(points),
+    )
 
 
-def _point(run: ListedRun, name: str, before: ListedRun | None, last: Point | None) -> Point:
+def selection_words(run: ListedRun) -> str:
+    """Return what a run selected of its suite, in a few words: `live_simple, 6 cases × 2, fc`."""
+    selection, setting = run.manifest.selection, run.manifest.setting
+    repeats = max(run.manifest.rollouts, 1)
+    cases = run.summary.planned // repeats
+    kind = "chosen " if selection.ids else "drawn " if selection.seed is not None else ""
+    first = f"first {cases}" if selection.limit is not None and not kind else f"{cases} {kind}".rstrip()
+    count = f"{first} case{'' if cases == 1 else 's'}{f' × {repeats}' if repeats > 1 else ''}"
+    categories = ", ".join(selection.categories[:2]) + (", …" if len(selection.categories) > 2 else "")
+    return ", ".join(filter(None, (categories, count, setting.mode if setting.mode != "prompt" else "")))
+
+
+def _point(run: ListedRun, name: str, last: Point | None) -> Point:
     summary, tally = run.summary, run.summary.tally
     if name:
         interval = summary.score_interval
@@ -89,13 +112,7 @@ def _point(run: ListedRun, name: str, before: ListedRun | None, last: Point | No
         interval = tally.rate
         value = None if interval is None else interval.value
     change: float | None = None
-    if (
-        value is not None
-        and last is not None
-        and last.value is not None
-        and before is not None
-        and _are_comparable(run, before)
-    ):
+    if value is not None and last is not None and last.value is not None:
         change = value - last.value
     return Point(
         run=summary.id,
@@ -116,12 +133,8 @@ def _point(run: ListedRun, name: str, before: ListedRun | None, last: Point | No
     )
 
 
-def _are_comparable(run: ListedRun, before: ListedRun) -> bool:
-    return _planned(run) == _planned(before)
-
-
-def _planned(run: ListedRun) -> tuple[object, ...]:
-    """Return everything in which two comparable runs agree."""
+def _selected(run: ListedRun) -> tuple[object, ...]:
+    """Return everything in which the runs of one line agree."""
     manifest = run.manifest
-    return (run.summary.planned, frozenset(run.summary.categories), manifest.dataset, manifest.selection,
-            manifest.setting.mode)  # fmt: skip
+    return (run.summary.planned, manifest.rollouts, frozenset(run.summary.categories),
+            tuple(sorted(manifest.dataset.items())), manifest.selection, manifest.setting.mode)  # fmt: skip

@@ -162,7 +162,7 @@ class Catalog:
         entries = self._scan()
         official = {suite.name: suite for suite in OFFICIAL_SUITES}
         if name in official:
-            return UsageError(f"{official[name].what} is not here yet", hint=f"Run `eval-console pull {name}` first.")
+            return UsageError(f"{name} is not installed", hint=f"Run `eval-console pull {name}` first.")
         if "/" in name:
             return UsageError(f"{name} was recorded by another tool", hint="Its runs can be reviewed, not played.")
         close = nearest(name, [*entries, *official])

@@ -190,7 +190,12 @@ class ScoreMeans:
     def cells(self, played: Played) -> dict[str, Cell]:
         """Return the means, the ranking one first."""
         graded = sum(tally.graded for tally in played.tallies.values())
-        note = without_grade(played.tallies.values())
+        cases, counted = (
+            sum(played.cases.values()),
+            sample_of_counts(*(tally.counts for tally in played.tallies.values())),
+        )
+        gap = f"{INCOMPLETE}: {counted.cases} of {cases}" if counted.cases < cases else ""
+        note = "; ".join(filter(None, (gap, without_grade(played.tallies.values()))))
         names = [self.score, *(name for name in played.scores if name != self.score)]
         return {
             name: Cell(played.scores[name], count=graded, unit="mean", note=note if name == self.score else "")

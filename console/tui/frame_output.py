@@ -1,7 +1,7 @@
 """What of each frame goes to the terminal: what differs, in ASCII where there is no more, and nothing while it lags."""
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from rich.console import Console
@@ -11,6 +11,7 @@ from textual.color import Color
 from textual.filter import LineFilter
 from textual.strip import Strip
 
+from console.core.ascii_text import to_ascii
 from console.tui.textual_patches import ChopsUpdate, CompositorUpdate, LayoutUpdate, filter_frames, writes_waiting
 
 MOST_WAITING = 6
@@ -157,43 +158,6 @@ def _changed(y: int, x: int, before: Strip, now: Strip) -> Piece | None:
         tail += 1
     middle = new[first : len(new) - tail]
     return (y, x, Strip(middle)) if middle else None
-
-
-_PAIRS = ((" ±", "+-"), (" ≥", ">="), (" …", ".."))
-"""Signs that take the blank before them, so that a line stays as wide as it was."""
-_GROUPS: Mapping[str, str] = {
-    "-": "─━╌╍┄┅╴╶−–—▔",
-    "|": "│┃╎╏┆┇╵╷‖▏▎▍▌▋▊▉▐▕",
-    "+": "┌┐└┘├┤┬┴┼╭╮╯╰┏┓┗┛┣┫┳┻╋±",
-    "=": "═▄▅",
-    "#": "█▆▇■▓▀",
-    "_": "▁▂",
-    ":": "▃▒",
-    ".": "·░•",
-    "*": "●★",
-    "o": "○◦",
-    ">": "▶▸→≥›⇢",
-    "<": "←≤‹",
-    "v": "▾▼↓⇣",
-    "^": "▴▲↑",
-    "x": "×≠",
-    "P": "✓",
-    "F": "✗",
-    "~": "…≈",
-    '"': "“”„",
-    "'": "‘’",
-    " ": "\u00a0\u2009\u202f\u2007",
-}
-_TABLE = {ord(sign): plain for plain, signs in _GROUPS.items() for sign in signs}
-
-
-def to_ascii(text: str) -> str:
-    """Return a text with our signs in ASCII, as wide as before."""
-    if text.isascii():
-        return text
-    for pretty, plain in _PAIRS:
-        text = text.replace(pretty, plain)
-    return text.translate(_TABLE)
 
 
 class AsciiFilter(LineFilter):

@@ -39,6 +39,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for kind in ("STATE", "DATA", "CONFIG", "CACHE"):
         monkeypatch.setenv(f"XDG_{kind}_HOME", str(tmp_path / kind.lower()))
     monkeypatch.setenv("EVAL_CONSOLE_SIM_PACE", "flat")
+    monkeypatch.setenv("COLUMNS", "300")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

@@ -51,7 +51,7 @@ def test_two_folders_with_the_same_code_are_two_suites_and_each_is_allowed_by_it
     assert console("allow", "cities", "--data", home).code == Exit.OK
     assert console("suites", "towns", "--data", home).code == Exit.USAGE
     assert console("allow", "towns", "--data", home).code == Exit.OK
-    listed = console("suites", "--data", home, "--json").data
+    listed = console("suites", "--data", home, "--json").data["suites"]
     assert {item["name"]: item["cases"] for item in listed if item["format"] == "python"} == {"cities": 4, "towns": 4}
 
 

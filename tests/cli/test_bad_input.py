@@ -129,7 +129,7 @@ def test_refused_connection_breaks_no_case(console, home):
     assert str(port) in ended.err + ended.out
     doctor = console("doctor", "--json")
     assert doctor.code == Exit.USAGE
-    assert any(one["area"] == "endpoints" and one["state"] == "bad" for one in doctor.data)
+    assert any(one["area"] == "endpoints" and one["state"] == "bad" for one in doctor.data["findings"])
 
 
 def test_data_not_pulled(console, monkeypatch):
@@ -155,7 +155,7 @@ def test_damaged_journal_is_reported_and_the_rest_is_read(console, finished, hom
     shown = console("show", finished)
     assert shown.code == Exit.OK
     assert "1 damaged journal line" in shown.out
-    assert console("runs", "--json").data[0]["damaged"] == 1
+    assert console("runs", "--json").data["runs"][0]["damaged"] == 1
 
 
 def test_a_folder_that_is_no_run(console, home):

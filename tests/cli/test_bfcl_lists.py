@@ -24,7 +24,7 @@ def results(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_models_are_the_names_of_the_registry_in_its_order(console):
     lines = console("bfcl", "models").out.splitlines()
     assert lines == list(profiles())
-    rows = console("bfcl", "models", "--json").lines
+    rows = console("bfcl", "models", "--json").data["models"]
     assert [row["name"] for row in rows] == lines
     assert rows[1]["family"] == "prompt"
 
@@ -35,7 +35,7 @@ def test_categories_stand_below_their_collection(console):
     heads = [line[0] for line in lines[1:] if len(line) == 2]
     assert heads == ["all", "all_scoring", "multi_turn", "single_turn", "live", "non_live", "non_python", "python",
                      "memory", "web_search", "agentic"]  # fmt: skip
-    assert json.loads(console("bfcl", "test-categories", "--json").out)["memory"][0] == "memory_kv"
+    assert json.loads(console("bfcl", "test-categories", "--json").out)["collections"]["memory"][0] == "memory_kv"
 
 
 def test_results_are_listed_by_registry_name_and_unknown_ones_are_said_to_be(console, results):

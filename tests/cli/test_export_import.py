@@ -22,6 +22,12 @@ def bfcl(console) -> str:
 
 @pytest.mark.parametrize("form", EXPORT_FORMATS)
 def test_every_form_is_written_to_a_file_that_is_named(console, home, bfcl, form):
+    refused = console("export", bfcl, "--format", form, "-o", "out/file")
+    assert (refused.code, refused.err.splitlines()[0]) == (
+        Exit.USAGE,
+        "eval-console: out/file: has no folder to be in",
+    )
+    (home / "out").mkdir()
     ended = console("export", bfcl, "--format", form, "-o", "out/file")
     assert ended.code == Exit.OK, ended.err
     assert ended.out == "out/file  (simulated)\n"

@@ -68,6 +68,8 @@ def values(place: HostileWorkspace, played: str, outputs: Path) -> dict[str, lis
         "DIR": [str(place.root)],
         "FILE": [rows],
         "FOLDER": [str(place.runs_root / run), str(place.runs_root / played), str(place.runs_root)],
+        "K/N": ["1/2"],
+        "FIELD=A,B": [f"prompt={rows},{rows}"],
         "K=V": [f"{ATTACK}=1", f"questions_path={rows}"],
         "M": ["1pt"],
         "MODEL": [MODEL, DEAD_MODEL],
@@ -89,6 +91,7 @@ def values(place: HostileWorkspace, played: str, outputs: Path) -> dict[str, lis
         "TERMS": [f"reason:{ATTACK}", ATTACK, "is:disputed"],
         "TEXT": [attack("text")],
         "USD": ["9"],
+        "VERB": ["run", ATTACK],
         "X": ["0.5"],
         "X,Y": ["simple_python"],
         # and by the option's own name, where its word for the value says less
@@ -103,6 +106,7 @@ def values(place: HostileWorkspace, played: str, outputs: Path) -> dict[str, lis
         "preset": [PRESET, attack("mistake")],
         "save_preset": [attack("saved")],
         "suite": [SUITE],
+        "user": ["sim/user"],
     }
 
 
@@ -132,7 +136,7 @@ def lines_of(
             yield [*bases[0], flag, ATTACK]
 
 
-COMMON = {"help", "models", "data", "runs", "json", "quiet", "no_color", "yes"}
+COMMON = {"help", "models", "data", "runs", "json", "quiet", "no_color", "yes", "ascii", "theme", "no_mouse"}
 
 
 def _bases(given: list[argparse.Action], by_name: dict[str, list[str]], place: HostileWorkspace) -> list[list[str]]:

@@ -290,7 +290,7 @@ def test_signals_in_mid_answer_stop_the_server_too(home, port, programs, number)
         assert select.select([holding], [], [], 60)[0]
         process.send_signal(number)
         if number is signal.SIGINT:
-            assert any("once more gives them up" in line for line in process.stderr)
+            assert any("ctrl+c again aborts them" in line for line in process.stderr)
             process.send_signal(number)
         _, error = process.communicate(timeout=60)
     finally:

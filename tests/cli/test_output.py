@@ -30,11 +30,11 @@ def test_rows_stay_on_their_line(capsys):
 
 
 def test_json_is_ascii_and_reads_back(capsys):
-    Output(machine=True).data({"text": HOSTILE, "word": "grün"})
+    Output(machine=True).data("prompt", {"text": HOSTILE + "grün"})
     out = capsys.readouterr().out
     assert out.isascii()
     assert not set("\x1b\x07\r\x7f") & set(out)
-    assert json.loads(out) == {"text": HOSTILE, "word": "grün"}
+    assert json.loads(out) == {"schema": 2, "kind": "prompt", "text": HOSTILE + "grün"}
 
 
 def test_what_was_answered_before_a_failure_is_written(capsys):
@@ -43,7 +43,7 @@ def test_what_was_answered_before_a_failure_is_written(capsys):
         raise ValueError("no more")
 
     with pytest.raises(ValueError, match="no more"):
-        Output().many_data(values())
+        Output().lines(values())
     assert capsys.readouterr().out == "1\n"
 
 

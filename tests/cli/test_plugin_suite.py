@@ -113,7 +113,7 @@ def test_a_fault_while_playing_breaks_rollouts_and_not_the_run(
     ended = play("-s", "mine/easy", "-n", 2)
     assert ended.code == Exit.INCONCLUSIVE
     assert ended.data["summary"]["tally"]["broken"] == 2
-    (failure,) = console("failures", "latest", "--json").data
+    (failure,) = console("failures", "latest", "--json").data["groups"]
     assert (failure["label"], failure["count"]) == ("fault in the suite's code", 2)
     shown = console("show", "latest#easy-0").out
     assert "sums_suite.py:" in shown

@@ -71,8 +71,13 @@ def test_data_of_a_checkout(monkeypatch):
 def test_runs_go_where_one_works(home, monkeypatch):
     assert paths.find_runs_root(None) == home / "work" / "runs"
     monkeypatch.setenv("EVAL_CONSOLE_RUNS", str(home / "elsewhere"))
+    for explicit, words in ((None, "EVAL_CONSOLE_RUNS: "), ("named", "--runs: ")):
+        with pytest.raises(UsageError, match=f"^{words}.* does not exist"):
+            paths.find_runs_root(explicit)
+    assert paths.find_runs_root(None, may_be_new=True) == home / "elsewhere"
+    (home / "elsewhere").mkdir()
     assert paths.find_runs_root(None) == home / "elsewhere"
-    assert paths.find_runs_root("named") == home / "work" / "named"
+    assert paths.find_runs_root("named", may_be_new=True) == home / "work" / "named"
     Path("file").touch()
     with pytest.raises(UsageError):
         paths.find_runs_root("file")

@@ -63,8 +63,8 @@ def test_options_and_roles_go_to_the_suites_that_have_a_use_for_them(where):
 @pytest.mark.parametrize(
     ("change", "flag", "words"),
     [
-        ({"models": ()}, "-m", "is needed"),
-        ({"suites": {}}, "-s", "is needed"),
+        ({"models": ()}, "", "-m MODEL is required"),
+        ({"suites": {}}, "", "-s SUITE is required"),
         ({"options": {"cave/x": 1}}, "--option", "not chosen"),
         ({"options": {"no_such": 1}}, "--option", "no chosen suite has an option"),
         ({"roles": {"critic": "x"}}, "--critic", "no chosen suite has a use"),

@@ -9,7 +9,7 @@ from support.recorded_runs import Recorder
 
 from console.core.chat import Reply
 from console.core.outcome import Outcome
-from console.exchange.comparison_table import comparison_markdown, comparison_object, pairing_words
+from console.exchange.comparison_table import comparison_fields, comparison_markdown, pairing_words
 from console.exchange.import_formats import ImportSettings, find_items
 from console.exchange.run_reader import RunReader
 from console.insight.comparison import PairOutcome, RunComparison, compare
@@ -55,7 +55,7 @@ def test_the_same_questions_are_paired_whatever_their_ids_and_system_prompts(tmp
     words = "different suites; paired 3 of 4 in A (75%), 3 of 3 in B (100%): 2 by what is asked, 1 by case id"
     assert pairing_words(comparison) == words
     assert words.split(";")[0] in comparison_markdown(comparison)
-    assert comparison_object(comparison)["paired"] == {"by_case_id": 1, "by_prompt": 2}
+    assert comparison_fields(comparison)["paired"] == {"by_case_id": 1, "by_prompt": 2}
 
 
 def test_repeats_of_a_question_are_paired_in_order(tmp_path: Path):

@@ -222,11 +222,14 @@ def test_the_same_run_gives_the_same_log(run):
 
 def test_files_are_replaced_and_bad_places_are_said(run, tmp_path):
     path = tmp_path / "deep" / "run.csv"
+    with pytest.raises(UsageError, match="no folder"):
+        export_file(run, export_format("csv"), path, None)
+    path.parent.mkdir()
     assert "gone" in export_file(run, export_format("csv"), path, None)
     export_file(run, export_format("json"), path, None)
     assert path.read_bytes().startswith(b"{")
     (tmp_path / "file").write_text("x")
-    with pytest.raises(UsageError, match="cannot be written"):
+    with pytest.raises(UsageError, match="no folder"):
         export_file(run, export_format("csv"), tmp_path / "file" / "run.csv", None)
     with pytest.raises(UsageError, match="no form"):
         export_format("docx")

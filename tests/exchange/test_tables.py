@@ -4,10 +4,11 @@ import csv
 import io
 import xml.etree.ElementTree as ElementTree
 
-from console.core.case import Key
+from console.core.case import Key, Setting
 from console.core.outcome import Outcome
-from console.core.run import Summary, Tally
+from console.core.run import Manifest, ModelFacts, Summary, Tally
 from console.exchange.csv_table import HEADINGS, csv_table
+from console.exchange.document import Item, RunDocument
 from console.exchange.junit import junit_xml
 from console.exchange.markdown import markdown_section
 from console.insight.rollout import Rollout
@@ -62,11 +63,18 @@ def test_junit_reads_back_with_the_right_kinds():
 
 def test_markdown_keeps_foreign_text_in_its_cell():
     metric = Metric("accuracy", 0.5, 0.1, 0.9, 2)
-    text = markdown_section(SUMMARY, Report((metric,), {"live": (metric,)}))
+    manifest = Manifest("run-1", 0.0, "bfcl", ModelFacts("m", "m"), Setting())
+    items = [Item(rollout) for rollout in ROLLOUTS]
+    text = markdown_section(RunDocument(manifest, SUMMARY, Report((metric,), {"live": (metric,)}), items))
     lines = text.splitlines()
-    assert "| accuracy | 50.00% | 10.00% to 90.00% | 2 |" in lines
-    assert "| live: accuracy | 50.00% | 10.00% to 90.00% | 2 |" in lines
+    assert "| accuracy | 50.00% | \\[10.0% 90.0%\\] | 2 |" in lines
+    assert "| live: accuracy | 50.00% | \\[10.0% 90.0%\\] | 2 |" in lines
     assert "(simulated)" in lines[0]
     assert "\\<script\\>" in text
     assert "\x1b" not in text
     assert all(line.replace("\\|", "").count("|") in (0, 3, 5) for line in lines)
+    assert "<details><summary>3 failing cases</summary>" in lines
+    failed = next(line for line in lines if line.startswith("| ❌ |"))
+    assert "case 1 | wrong" in failed
+    assert any(line.startswith("| ⚠️ | case 2") for line in lines)
+    assert not any("case 0" in line for line in lines)

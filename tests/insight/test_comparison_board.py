@@ -68,7 +68,7 @@ def test_what_only_journals_hold_is_filled_in_and_says_when_it_is_incomplete():
 def test_missing_categories_count_as_nothing_and_are_said():
     (board,) = leaderboards([known("r", {"multiple": (5, 0, 0), "live_simple": (10, 0, 0)})], ENTRIES)
     cells = board.rows[0].cells
-    assert cells["overall"].note == "incomplete: 1 of 21 categories are whole"
+    assert cells["overall"].note == "incomplete: 1 of 21 categories complete"
     assert cells["overall"].value == pytest.approx((10 * 0.25 + 10 * 0.25) / 100)
     assert cells["multiple"].note == "incomplete: 5 of 10"
     assert cells["live_simple"].note == ""
@@ -149,11 +149,13 @@ def test_trends_go_by_time_and_compare_only_like_with_like():
         known("again", {"multiple": (0, 5, 0)}, at=5, parent="late"),
         known("else", {"multiple": (1, 1, 0)}, at=5, model="other"),
     ]
-    first, second = trends(runs)
-    assert [point.run for point in first.points] == ["early", "part", "late", "latest"]
-    assert [point.change for point in first.points] == [None, None, None, pytest.approx(-0.1)]
+    first, part, other = trends(runs)
+    assert [point.run for point in first.points] == ["early", "late", "latest"]
+    assert [point.change for point in first.points] == [None, pytest.approx(0.4), pytest.approx(-0.1)]
     assert first.points[0].low < 0.5 < first.points[0].high
-    assert (second.model, len(second.points)) == ("other", 1)
+    assert (first.selection, part.selection) == ("10 cases", "1 case")
+    assert [point.run for point in part.points] == ["part"], "one case of ten is no point of the other line"
+    assert (other.model, len(other.points)) == ("other", 1)
 
 
 class TwoHalves(PassRates):

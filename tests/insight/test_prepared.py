@@ -1,4 +1,4 @@
-"""What is only played for others to build on is `prepared`: never passed, never in a rate, in one word everywhere."""
+"""What is only played for others to build on is `setup`: never passed, never in a rate, in one word everywhere."""
 
 import json
 from pathlib import Path
@@ -29,15 +29,15 @@ def ended(*, graded: bool) -> Rollout:
 
 def test_it_is_prepared_and_not_passed() -> None:
     prepared, passed = ended(graded=False), ended(graded=True)
-    assert (prepared.ending, passed.ending) == ("prepared", "passed")
+    assert (prepared.ending, passed.ending) == ("setup", "passed")
     assert [read_filter("is:passed").keeps(one) for one in (prepared, passed)] == [False, True]
-    assert [read_filter("is:prepared").keeps(one) for one in (prepared, passed)] == [True, False]
+    assert [read_filter("is:setup").keeps(one) for one in (prepared, passed)] == [True, False]
     assert [state_mark(one).plain for one in (prepared, passed)] == [SYMBOLS.prepared, SYMBOLS.passed]
 
 
 def test_counts_name_it_apart_where_there_is_any() -> None:
-    assert "prepared" not in outcome_counts(Tally(passed=3)).plain
-    assert outcome_counts(Tally(passed=3, prepared=2)).plain.endswith(f"{SYMBOLS.prepared} 2 prepared")
+    assert "setup" not in outcome_counts(Tally(passed=3)).plain
+    assert outcome_counts(Tally(passed=3, prepared=2)).plain.endswith(f"{SYMBOLS.prepared} 2 setup (not graded)")
 
 
 def test_the_command_line_says_so(console: Any, home: Path) -> None:
@@ -52,8 +52,8 @@ def test_the_command_line_says_so(console: Any, home: Path) -> None:
     assert tally["passed"] + tally.get("failed", 0) == 8
     rows = map(json.loads, told("review", "--all", "--json").splitlines())
     outcomes = {row["case"]: row["outcome"] for row in rows}
-    assert {outcome for case, outcome in outcomes.items() if "prereq" in case} == {"prepared"}
+    assert {outcome for case, outcome in outcomes.items() if "prereq" in case} == {"setup"}
     lines = [line.split() for line in told("watch", "--text").splitlines()]
-    assert {word for word, case, *_ in lines if "prereq" in case} == {"prepared"}
-    assert told("export", "--format", "csv").count(",prepared,") == 4
+    assert {word for word, case, *_ in lines if "prereq" in case} == {"setup"}
+    assert told("export", "--format", "csv").count(",setup,") == 4
     assert "prereq" not in told("export", "--format", "junit"), "nothing there to be tested"

@@ -170,7 +170,7 @@ def test_folders_that_are_no_runs_disturb_nobody(console, run: Path, home: Path)
     (runs / "deep" / "run.json").symlink_to("run.json")
     listed = console("runs", "--json")
     assert listed.code == 0
-    assert [one["id"] for one in listed.data] == [run.name]
+    assert [one["id"] for one in listed.data["runs"]] == [run.name]
     assert console("show", "latest").code == 0
 
 
@@ -215,7 +215,7 @@ def test_damage_is_noticed_while_the_summary_is_there(console, run: Path, damage
     journal = run / "journal.jsonl"
     before, times = journal.read_bytes(), journal.stat()
     assert console("show", run.name).code == 0
-    assert console("doctor", "--offline", "--deep", "--json").data[-2]["state"] == "good"
+    assert console("doctor", "--offline", "--deep", "--json").data["findings"][-2]["state"] == "good"
     journal.write_bytes(damage(before))
     assert len(damage(before)) == len(before) or damage is last_line_gone
     if keeps_time:
@@ -223,7 +223,9 @@ def test_damage_is_noticed_while_the_summary_is_there(console, run: Path, damage
     for _ in range(2):
         deep = console("doctor", "--offline", "--deep", "--json")
         assert deep.code == 2
-        text = " ".join(one["text"] for one in deep.data if one["area"] == "journals" and one["state"] == "bad")
+        text = " ".join(
+            one["text"] for one in deep.data["findings"] if one["area"] == "journals" and one["state"] == "bad"
+        )
         assert run.name in text
         listed = console("runs")
         shown = console("show", run.name).out

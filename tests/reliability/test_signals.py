@@ -91,7 +91,7 @@ def test_a_foreground_run(
         assert isinstance(closed, Closed)
         assert closed.reason == reason
     assert PROMPT <= len(results(run)) <= min(PROMPT + 2, in_flight_finished)
-    assert console("runs", "--json").data[0]["state"] == (reason or "interrupted")
+    assert console("runs", "--json").data["runs"][0]["state"] == (reason or "interrupted")
     resume_equals_undisturbed(console, run, library, flags)
 
 
@@ -137,10 +137,10 @@ def test_a_detached_run(console, home: Path, library: Library, flags: list[str],
     os.kill(holder.pid, number)
     if state == "running":
         until(lambda: (run / "journal.jsonl").read_bytes().count(b'"t":"finished"') > PROMPT)
-        assert console("runs", "--json").data[0]["state"] in ("running", "completed")
+        assert console("runs", "--json").data["runs"][0]["state"] in ("running", "completed")
         library.late_s = 0.0
     until(lambda: not is_held(run / "lock"))
-    assert console("runs", "--json").data[0]["state"] == ("completed" if state == "running" else state)
+    assert console("runs", "--json").data["runs"][0]["state"] == ("completed" if state == "running" else state)
     resume_equals_undisturbed(console, run, library, flags)
 
 

@@ -79,7 +79,7 @@ def test_a_headless_run_says_that_the_disk_confirms_nothing_and_never_ends_well(
                 assert line, "it ended without a word"
             assert "the run waits" in line
             process.send_signal(signal.SIGINT)
-            while "once more gives them up" not in (line := process.stderr.readline()):
+            while "ctrl+c again aborts them" not in (line := process.stderr.readline()):
                 assert line, "it ended although nothing is durable"
             process.send_signal(signal.SIGINT)
             _, err = process.communicate(timeout=60)
@@ -90,7 +90,7 @@ def test_a_headless_run_says_that_the_disk_confirms_nothing_and_never_ends_well(
         assert "resume` writes it again" in err
         run = only_run(home / "runs")
         assert not [record for record in records(run) if isinstance(record, Closed)]
-        assert console("runs", "--json").data[0]["state"] == "interrupted"
+        assert console("runs", "--json").data["runs"][0]["state"] == "interrupted"
         asked = server.counts["chat"]
         before = results(run)
         resumed = console("resume", "--data", data, "--quiet")

@@ -296,7 +296,7 @@ async def live_cases(stage: Stage) -> AsyncGenerator[str, None]:
             held = EndpointState("api.example", 2, 4, 7, NOON + 30, "rate limited until 09:00:30", 3)
             waits = [Activity(key, "waiting", NOON - 6, "rate limited until 09:00:30") for key in keys]
             engine.status = Status("running", 9, waits, [held])
-            await see(lambda: "s  rate limit" in text_of(app) and "7 wait: rate" in text_of(app))
+            await see(lambda: "s  rate lim" in text_of(app) and "7 wait: rate" in text_of(app))
             yield "live-held"
             engine.status = Status("paused", 9)
             await see(lambda: "‖ paused" in text_of(app) and "p go on" in text_of(app) and "s  paused" in text_of(app))
@@ -375,7 +375,7 @@ async def review_cases(stage: Stage) -> AsyncGenerator[str, None]:
             yield f"review-{name}"
             await see("EXPECTED", letter)
         for name, key, words in (("filters", "f", "only failed"), ("groups", "o", "by error type"),
-                                 ("tags", "t", "model at fault"), ("branch", "A", "ask another model"),
+                                 ("tags", "t", "model at fault"), ("branch", "A", "another model"),
                                  ("exports", "E", "JUnit"), ("copies", "y", "raw JSON")):  # fmt: skip
             await see(words, key)
             yield f"review-{name}"

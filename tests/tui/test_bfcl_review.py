@@ -91,16 +91,16 @@ def test_a_model_shows_every_category_and_what_its_first_number_lacks() -> None:
     cells = dict.fromkeys(BFCL_LEADERBOARD.columns, Cell(None, note="N/A"))
     cells |= {
         "overall": Cell(
-            0.1, 0.05, 0.15, 10, note="incomplete: 1 of 21 categories are whole; 2 failed inferences judged as answers"
+            0.1, 0.05, 0.15, 10, note="incomplete: 1 of 21 categories complete; 2 failed inferences judged as answers"
         )
     }
     cells |= {"memory_kv": Cell(0.5, 0.4, 0.6, 10, note="2 failed inferences judged as answers")}
     row = LeaderboardRow("m", "prompt", False, 1.0, ("r",), cells, 0.0, 0)
     board = Leaderboard("bfcl", BFCL_LEADERBOARD.columns, (row,), BFCL_LEADERBOARD)
     shown = "\n".join(line.plain for line in about(board, row, 156, 12))
-    assert "* overall: incomplete: 1 of 21 categories are whole; missing ones count as 0" in shown
+    assert "* overall: incomplete: 1 of 21 categories complete; missing ones count as 0" in shown
     assert "* 2 failed inferences judged as answers: memory kv" in shown
-    assert "kv .500* ±.100" in shown
+    assert "kv .500* ±.10" in shown
     assert "vector N/A" in shown
 
 

@@ -344,7 +344,7 @@ async def test_every_official_column_can_be_reached_sideways(
         shown = frame(app)
         assert "-36 of 36" in shown
         assert "latency 95 % s" in shown
-        assert ".067* ±.025" in shown, "name and ranking number stay"
+        assert ".067* [" in shown, "name and ranking number stay"
         await pilot.press(*"hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh")
         assert "1-" in frame(app)
         assert "non live" in frame(app)

@@ -98,7 +98,7 @@ def test_last_failures_are_those_that_review_shows() -> None:
         ("queue.earlier", run_line("a"), "this run does not wait in the queue"),
         ("run.failed", run_line("a", failed=1), ""),
         ("run.failed", run_line("a"), "this run has no failed case"),
-        ("run.delete", run_line("a", "running"), "it is being played; ctrl+x in Live stops it"),
+        ("run.delete", run_line("a", "running"), "it is running; ctrl+x in Live stops it"),
         ("run.delete", run_line("a"), ""),
         ("run.delete", None, "there is no run"),
         ("run.resume", run_line("a", "stopped"), ""),
@@ -119,7 +119,7 @@ def test_a_queue_goes_on_only_where_nobody_plays_it() -> None:
 def test_the_key_line_names_what_acts_on_the_run() -> None:
     controller = home()
     assert controller.key_words(None) == {"queue.earlier": "", "run.failed": "", "run.delete": ""}
-    assert controller.key_words(run_line("a", "queued", place=1)) == {"run.failed": "", "run.delete": "take out"}
+    assert controller.key_words(run_line("a", "queued", place=1)) == {"run.failed": "", "run.delete": "dequeue"}
     assert controller.key_words(run_line("a", failed=1)) == {"queue.earlier": "", "run.delete": "delete"}
 
 

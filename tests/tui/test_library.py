@@ -78,5 +78,5 @@ async def test_what_is_missing_says_which_command_brings_it(opened: Any, workspa
     async with opened((80, 24)) as (app, pilot):
         await open_library(app, pilot)
         await pilot.press("j")
-        await assert_until(pilot, lambda: "not here yet" in text_of(app))
+        await assert_until(pilot, lambda: "not installed" in text_of(app))
         assert "eval-console pull bfcl" in text_of(app)

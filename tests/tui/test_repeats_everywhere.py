@@ -14,7 +14,7 @@ from support.screen_text import settle
 from console.__main__ import main
 from console.core.statistics.intervals import rate_interval
 from console.core.statistics.sample import Observation, sample_of
-from console.insight.number_format import rate
+from console.insight.number_format import bounds, score
 from console.tui.screens.review.screen import ReviewScreen
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,9 +34,9 @@ INTERVAL = rate_interval(
 assert INTERVAL is not None
 assert INTERVAL.low is not None
 assert INTERVAL.high is not None
-SCORE = f"{rate(INTERVAL.value)} ±{rate((INTERVAL.high - INTERVAL.low) / 2)}"
-LOW, HIGH = rate(INTERVAL.low), rate(INTERVAL.high)
-PERCENT = (f"{INTERVAL.low:.2%}", f"{INTERVAL.high:.2%}")
+SCORE = score(INTERVAL)
+BOUNDS = bounds(INTERVAL.low, INTERVAL.high)
+PERCENT = f"{INTERVAL.low:.1%} {INTERVAL.high:.1%}"
 BASIS = {"cases": CASES, "rollouts": 4 * CASES, "clusters": CASES, "method": "clustered wilson"}
 
 
@@ -70,13 +70,13 @@ async def test_every_screen_shows_it(opened: Any, runs: Any, frame: Any) -> None
         assert "pass@4 .825  pass^4 .325" in frame(app), "Review"  # 7 of 40 never pass, 13 always
         app.navigator.open_compare(run, other)
         await settle(app, pilot)
-        assert f"A {LOW}–{HIGH}" in frame(app), "Compare"
+        assert f"A {BOUNDS}" in frame(app), "Compare"
         await pilot.press("B")
         await settle(app, pilot)
         assert SCORE in frame(app), "Leaderboard"
         await pilot.press("H")
         await settle(app, pilot)
-        assert f"{LOW}–{HIGH}" in frame(app), "Trends"
+        assert f"{BOUNDS}" in frame(app), "Trends"
 
 
 async def test_a_case_is_one_row_with_a_bar_of_its_rollouts(opened: Any, runs: Any, frame: Any) -> None:
@@ -104,11 +104,11 @@ def _export(run: Any, form: str, workspace: Any, capsys: Any) -> str:
 def test_every_export_holds_it(runs: Any, workspace: Any, capsys: Any) -> None:
     run, _ = runs
     html = _export(run, "html", workspace, capsys)
-    assert f'<td class="n">{PERCENT[0]} to {PERCENT[1]}</td>' in html
+    assert f">[{PERCENT}]</td>" in html
     assert "40 cases, 160 rollouts" in html
     assert "PPFF" in html
     markdown = _export(run, "markdown", workspace, capsys)
-    assert f"| accuracy | {INTERVAL.value:.2%} | {PERCENT[0]} to {PERCENT[1]} | 40 cases, 160 rollouts |" in markdown
+    assert f"| accuracy | {INTERVAL.value:.2%} | \\[{PERCENT}\\] | 40 cases, 160 rollouts |" in markdown
     assert "| pass^4 |" in markdown.replace("\\^", "^")
     report = json.loads(_export(run, "json", workspace, capsys))["report"]
     accuracy = report["metrics"][0]

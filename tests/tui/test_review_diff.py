@@ -28,7 +28,7 @@ def drawn(pairs: list[Pair], width: int = 80, **style) -> list[str]:
 def test_side_by_side():
     assert heading(80, Style())[0].plain.split() == ["EXPECTED", "│", "ACTUAL"]
     assert drawn([PAIR]) == [
-        " ≠ get_current_weather                   │ get_current_weather",
+        " = get_current_weather                   │ get_current_weather",
         " =   location  'Chicago, IL' | 'Chicago' │   location  'Chicago, IL'",
         "▌≠   unit      'fahrenheit'              │   unit      'imperial'",
         "               not allowed",

@@ -8,7 +8,7 @@ from support.recorded_runs import WeatherSuite, plain_run
 from support.screen_text import assert_until, text_of, wait_until_unchanged
 from support.screen_tour import tour_screens
 
-from console.tui.frame_output import to_ascii
+from console.core.ascii_text import to_ascii
 from console.tui.render.symbols import SYMBOLS, Symbols
 from console.tui.screens.review import case_loader
 

@@ -43,14 +43,16 @@ def run(args: AllowArguments) -> int:
     code = FolderCode(entry)
     if args.revoke:
         was_allowed = revoke(code)
-        args.output.text(f"{entry.name}: {'may run no more' if was_allowed else 'was not allowed'}")
+        if args.json:
+            args.output.data("allowed_suite", {"suite": entry.name, "is_allowed": False})
+        else:
+            args.output.text(f"{entry.name}: {'may run no more' if was_allowed else 'was not allowed'}")
         return Exit.OK
     trial = try_code(entry)
     allow(code)
     if args.json:
-        args.output.data(
-            {"suite": entry.name, "digest": code.digest, "files": list(code.sources), "cases": trial.cases}
-        )
+        files = {"digest": code.digest, "files": list(code.sources), "cases": trial.cases}
+        args.output.data("allowed_suite", {"suite": entry.name, "is_allowed": True, **files})
         return Exit.OK
     if trial.printed:
         args.output.say(f"it printed: {trial.printed}")

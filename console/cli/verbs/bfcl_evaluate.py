@@ -187,7 +187,7 @@ def _write_summary(
             output.warn(text)
         overall = {model: standing.overall.value for model, standing in standings.items()}
     if output.machine:
-        output.data({"schema": 1, "scores": [_as_json(score) for score in scores], "overall": overall})
+        output.data("bfcl_evaluation", {"scores": [_as_json(score) for score in scores], "overall": overall})
         return
     for model, value in overall.items():
         output.text(f"{model}: overall {value:.2%} (categories without results count as 0)", "strong")

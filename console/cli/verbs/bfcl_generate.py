@@ -79,7 +79,7 @@ def run(args: GenerateArguments) -> int:
     """
     names = split(args.model)
     if not names:
-        raise UsageError("is needed", where="--model", hint="Name one or more models of models.toml.")
+        raise UsageError("--model NAME is required", hint="Name one or more models of models.toml.")
     result_root = results_folder(args)
     try:
         prepared = [(name, _prepare(args, name, result_root)) for name in names]
@@ -212,7 +212,7 @@ def _generate(args: GenerateArguments, model: str, generation: _Generation, resu
         "files": list(map(str, paths)),
     }
     if output.machine:
-        output.data({"schema": 1} | facts)
+        output.data("bfcl_generation", facts)
     else:
         output.text(f"{model}: {sink.written} results in {result_root / folder_name(model)} (run {folder.name})")
     return exit_code(summary, None, None, ending.signal)

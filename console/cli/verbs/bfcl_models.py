@@ -20,7 +20,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: Arguments) -> int:
     """List them."""
     if args.output.machine:
-        args.output.many_data(msgspec.to_builtins(row) for row in profiles().values())
+        args.output.data("bfcl_models", {"models": [msgspec.to_builtins(row) for row in profiles().values()]})
     else:
         for name in profiles():
             args.output.text(name)

@@ -33,7 +33,7 @@ def run(args: ResultsArguments) -> int:
         changed = datetime.fromtimestamp((root / folder).stat().st_ctime).astimezone()
         rows.append((profile.name if profile else folder, f"{changed:%Y-%m-%d %H:%M:%S}"))
     if args.output.machine:
-        args.output.data([{"model": name, "created": time} for name, time in rows])
+        args.output.data("bfcl_results", {"models": [{"model": name, "created": time} for name, time in rows]})
     else:
         args.output.rows(("Model name", "Creation time"), rows)
     return Exit.OK

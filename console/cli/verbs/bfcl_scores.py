@@ -55,7 +55,8 @@ def run(args: ScoresArguments) -> int:
             raise UsageError(f"has {len(row)} columns, not {_WIDTH}", where=f"{path}:{number}")
     shown = [[row[column] for column in _COLUMNS] for row in rows[1:]]
     if args.output.machine:
-        args.output.many_data(dict(zip(_COLUMNS.values(), row, strict=True)) for row in shown)
+        rows = [dict(zip(_COLUMNS.values(), row, strict=True)) for row in shown]
+        args.output.data("bfcl_scores", {"rows": rows})
     else:
         args.output.rows(list(_COLUMNS.values()), shown, right=frozenset((0, *range(2, len(_COLUMNS)))))
     return Exit.OK

@@ -16,7 +16,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: Arguments) -> int:
     """List them, the collection's name beside its first category."""
     if args.output.machine:
-        args.output.data(COLLECTIONS)
+        args.output.data("bfcl_categories", {"collections": COLLECTIONS})
         return Exit.OK
     rows = chain.from_iterable(
         ((collection if number == 0 else "", name) for number, name in enumerate(names))

@@ -20,7 +20,7 @@ def run(args: Arguments) -> int:
     entries = [entry for entry in Catalog(find_data_roots(args.data)).entries() if entry.format == "bfcl"]
     data = {entry.name: entry.source.get("version", "unknown") for entry in entries}
     if args.output.machine:
-        args.output.data({"bfcl": OFFICIAL.version, "eval_console": __version__, "data": data})
+        args.output.data("bfcl_version", {"bfcl": OFFICIAL.version, "eval_console": __version__, "data": data})
         return Exit.OK
     args.output.text(f"bfcl version: {OFFICIAL.version}")
     args.output.text(f"eval-console {__version__} holds to its rules")

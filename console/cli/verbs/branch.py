@@ -48,7 +48,11 @@ def run(args: BranchArguments) -> int:
     reader, rollout = find_rollout(args, args.which, args.rollout)
     conversation = reader.conversation(rollout)
     if args.show_prompt:
-        args.output.file(as_text(opening_of(conversation)))
+        text = as_text(opening_of(conversation))
+        if args.json:
+            args.output.data("prompt", {"text": text})
+        else:
+            args.output.file(text)
         return Exit.OK
     edit = None
     if args.prompt is not None:

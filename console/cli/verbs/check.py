@@ -1,5 +1,7 @@
 """Judge saved outputs offline: one JSON line in, one JSON line out, in order. No network, no key.
 
+The answers have the form of the lines; with --json each is the `answer` of an object of the kind `checked_line`.
+
 Reads a file, a .gz file, or stdin (`-`). Fields that carry an expectation are ignored. A line that cannot be judged is
 answered with its number and an `error`; the others go on, and the exit code is 2 at the end.
 """
@@ -46,7 +48,10 @@ def run(args: CheckArguments) -> int:
     """
     ahead = 1 if args.file == "-" else _AHEAD  # who writes to a pipe may wait for each answer
     answers = check(args.suite, _lines(args.file), find_data_roots(args.data), ahead=ahead)
-    args.output.many_data(answers)
+    if args.json:
+        args.output.many_data("checked_line", ({"answer": answer} for answer in answers))
+    else:
+        args.output.lines(answers)
     if answers.errors:
         args.output.warn(f"{answers.errors} of the lines could not be judged")
         return Exit.USAGE

@@ -26,8 +26,8 @@ from console.exchange.comparison_junit import comparison_junit
 from console.exchange.comparison_table import (
     change_words,
     comparison_csv,
+    comparison_fields,
     comparison_markdown,
-    comparison_object,
     pairing_words,
     summary_rows,
     verdict_words,
@@ -78,6 +78,8 @@ def run(args: CompareArguments) -> int:
         UsageError: no such run, fewer than two, the same one twice, or no case in common.
     """
     margin_of(args)
+    if args.json and args.form != "text":
+        raise UsageError("says the form already", where="--json", hint="Leave it or --format out.")
     sides, summaries = _sides(args)
     if len(sides) > 2:
         if args.form != "text":
@@ -101,7 +103,7 @@ def run(args: CompareArguments) -> int:
         else:
             write_file(args.out, text.encode())
     elif args.json:
-        args.output.data(with_gate(comparison_object(comparison), gate))
+        args.output.data("comparison", with_gate(comparison_fields(comparison), gate))
     else:
         _show(args.output, comparison)
         if gate is not None:
@@ -189,7 +191,7 @@ def _show_grid(output: Output, runs_grid: Grid) -> None:
             }
             for row in runs_grid.rows
         ]
-        output.data({"schema": 1, "runs": [side.name for side in runs_grid.sides], "rows": rows})
+        output.data("grid", {"runs": [side.name for side in runs_grid.sides], "rows": rows})
         return
     for number, side in enumerate(runs_grid.sides, 1):
         mark = "  (simulated)" if side.manifest.simulated else ""

@@ -63,7 +63,7 @@ def _list(args: DisputeArguments) -> int:
             {"case": case, "rollout": number + 1} | dict(annotation_fields(annotation))
             for (case, number), annotation in disputed
         ]
-        args.output.data({"schema": 1, "run": folder.name, "disputed": rows})
+        args.output.data("disputes", {"run": folder.name, "disputed": rows})
     elif disputed:
         rows = [
             (case, annotation_fields(annotation)["disputed_by"], annotation.dispute)

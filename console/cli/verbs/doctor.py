@@ -57,7 +57,7 @@ def run(args: DoctorArguments) -> int:
         *_cluster(args),
     ]
     if args.json:
-        args.output.data([dataclasses.asdict(finding) for finding in findings])
+        args.output.data("findings", {"findings": [dataclasses.asdict(finding) for finding in findings]})
     else:
         _show(args, findings)
     return Exit.USAGE if any(finding.state == BAD for finding in findings) else Exit.OK
@@ -75,7 +75,7 @@ def _cluster(args: DoctorArguments) -> list[Finding]:
 def _try(args: DoctorArguments) -> int:
     findings, entry = doctor_checks.try_model(args.models, args.model_to_try)
     if args.json:
-        args.output.data({"findings": [dataclasses.asdict(finding) for finding in findings], "entry": entry})
+        args.output.data("trial", {"findings": [dataclasses.asdict(finding) for finding in findings], "entry": entry})
     else:
         _show(args, findings)
         args.output.text(entry)

@@ -7,7 +7,7 @@ from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
-from console.exchange.export_formats import EXPORT_FORMATS, export_format, write_file
+from console.exchange.export_formats import EXPORT_FORMATS, export_format, require_folder, write_file
 from console.exchange.run_reader import read_document
 from console.store.run_list import find_run
 from console.store.runs import RunFolder
@@ -25,7 +25,7 @@ class ExportArguments(Arguments):
     """Options of `export`."""
 
     which: str
-    form: str
+    form: str | None
     out: Path | None
 
 
@@ -33,7 +33,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, unique part, or latest")
     forms = "; ".join(f"{name}: {meaning}" for name, meaning in (*_meanings(), *LAYOUTS.items()))
-    parser.add_argument("--format", dest="form", choices=(*EXPORT_FORMATS, *LAYOUTS), default="csv", help=forms)
+    forms += " (default: csv; with --json: json)"
+    parser.add_argument("--format", dest="form", choices=(*EXPORT_FORMATS, *LAYOUTS), help=forms)
     parser.add_argument(
         "-o", "--out", type=Path, metavar="PATH", help="file or folder to write; `-` or nothing: text goes to stdout"
     )
@@ -50,25 +51,28 @@ def run(args: ExportArguments) -> int:
         UsageError: no such run, a run of another benchmark than the layout's, or a place that cannot be written.
     """
     folder = find_run(find_runs_root(args.runs), args.which)
+    name = args.form or ("json" if args.json else "csv")
     out = None if args.out == Path("-") else args.out
-    if args.form in LAYOUTS:
-        return _report_written(
-            args, folder, _export_layout(args.form, folder, out or Path(_DEFAULTS[args.form]), args.data)
-        )
-    form = export_format(args.form)
+    if out is not None:
+        require_folder(out)
+    if name in LAYOUTS:
+        paths = _export_layout(name, folder, out or Path(_DEFAULTS[name]), args.data)
+        return _report_written(args, folder, name, paths)
+    form = export_format(name)
     if out is None and not form.is_text:
         out = Path(f"{folder.name}{form.extension}")
-    document, why = read_document(folder, args.data, with_conversations=form.with_conversations)
+    document, why = read_document(
+        folder, args.data, with_conversations=form.with_conversations, with_failing=form.with_failing
+    )
     if why:
         args.output.warn(f"{why}\n  Exported without report and comparisons.")
     data = form.write(document)
     if out is None:
-        args.output.file(data.decode("utf-8"))
-        return Exit.OK
+        return _write_text(args, folder, name, data.decode("utf-8"))
     if out.is_dir():
         out /= f"{folder.name}{form.extension}"
     write_file(out, data)
-    return _report_written(args, folder, [out])
+    return _report_written(args, folder, name, [out])
 
 
 _DEFAULTS = {
@@ -118,12 +122,24 @@ def _as_bfcl(folder: RunFolder, root: Path) -> list[Path]:
     return sink.close()
 
 
-def _report_written(args: ExportArguments, folder: RunFolder, paths: list[Path]) -> int:
-    simulated = folder.manifest().simulated
-    if args.json:
-        files = [str(path) for path in paths]
-        args.output.data({"schema": 1, "run": folder.name, "simulated": simulated, "files": files})
+def _write_text(args: ExportArguments, folder: RunFolder, form: str, text: str) -> int:
+    if args.json and form != "json":
+        args.output.data("export", _fields(folder, form, []) | {"text": text})
     else:
-        for path in paths:
-            args.output.text(f"{path}{'  (simulated)' if simulated else ''}")
+        args.output.file(text)
     return Exit.OK
+
+
+def _report_written(args: ExportArguments, folder: RunFolder, form: str, paths: list[Path]) -> int:
+    if args.json:
+        args.output.data("export", _fields(folder, form, paths))
+        return Exit.OK
+    mark = "  (simulated)" if folder.manifest().simulated else ""
+    for path in paths:
+        args.output.text(f"{path}{mark}")
+    return Exit.OK
+
+
+def _fields(folder: RunFolder, form: str, paths: list[Path]) -> dict[str, object]:
+    simulated = folder.manifest().simulated
+    return {"run": folder.name, "simulated": simulated, "format": form, "files": list(map(str, paths))}

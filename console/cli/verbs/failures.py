@@ -48,7 +48,7 @@ def run(args: FailuresArguments) -> int:
     folder.manifest()
     groups = _groups(folder, GroupBy(args.by), read_filter(args.filter))
     if args.json:
-        args.output.data([_as_json(item) for item in groups])
+        args.output.data("failures", {"run": folder.name, "groups": [_as_json(item) for item in groups]})
     elif groups:
         for item in groups:
             _show(args.output, item, 0)

@@ -46,7 +46,7 @@ def run(args: ImportArguments) -> int:
     """
     items = [item for path in args.paths for item in find_items(path, args.form)]
     settings = ImportSettings(
-        find_runs_root(args.runs),
+        find_runs_root(args.runs, may_be_new=True),
         args.data,
         args.suite,
         args.read_as,
@@ -59,11 +59,11 @@ def run(args: ImportArguments) -> int:
         _import_item(args.output, item, settings, reports, failures)
     if args.json:
         args.output.data(
+            "imports",
             {
-                "schema": 1,
                 "imported": [report_object(report) for report in reports],
                 "failed": [{"file": str(path), "why": str(error)} for path, error in failures],
-            }
+            },
         )
     if failures and len(items) == 1:
         raise failures[0][1]

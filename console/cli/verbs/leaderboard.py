@@ -12,7 +12,7 @@ from console.core.fault import UsageError
 from console.core.suggestion import nearest
 from console.exchange.leaderboard_measures import completed
 from console.insight.leaderboard import Leaderboard, leaderboards
-from console.insight.number_format import number, rate
+from console.insight.number_format import half_or_bounds, number, rate
 from console.store.run_list import find_run
 from console.suites.leaderboard import Cell
 
@@ -50,7 +50,7 @@ def run(args: LeaderboardArguments) -> int:
     root = find_runs_root(args.runs)
     boards = [completed(board, lambda name: find_run(root, name)) for board in boards]
     if args.json:
-        args.output.data({"schema": 1, "boards": [_as_json(board) for board in boards]})
+        args.output.data("leaderboard", {"boards": [_as_json(board) for board in boards]})
         return Exit.OK
     for index, board in enumerate(boards):
         args.output.text(("\n" if index else "") + board.suite, "strong")
@@ -65,10 +65,16 @@ def _show(output: Output, board: Leaderboard, *, every: bool) -> None:
     chosen = board.columns if every or not sums else sums
     columns = [name for name in chosen if every or any(row.cells[name].value is not None for row in board.rows)]
     rows: list[tuple[object, ...]] = []
-    for rank, row in enumerate(board.rows, 1):
-        model = f"{row.model}{' (simulated)' if row.simulated else ''}"
-        rows.append((rank, model, row.mode, *(cell_text(row.cells[name]) for name in columns)))
-    output.rows(("", "model", "mode", *columns), rows, right=frozenset({0}))
+    for place, row in enumerate(board.rows):
+        origin = "simulated" if row.simulated else ""
+        rows.append(
+            (board.rank(place) or "–", row.model, origin, row.mode, *(cell_text(row.cells[name]) for name in columns))
+        )
+    output.rows(
+        ("", "model", "origin", "mode", *columns), rows, right=frozenset({0}), first=("", "model", "origin", *columns)
+    )
+    if board.legend:
+        output.text(board.legend, "doubt")
     for row in board.rows:
         for name in columns:
             if note := row.cells[name].note:
@@ -81,11 +87,11 @@ def cell_text(cell: Cell) -> str:
         return "N/A"
     if cell.unit == "plain":
         return f"{cell.value:.2f}{'*' if cell.note else ''}"
-    show = rate if cell.unit == "rate" else number
-    mark = "*" if cell.note else ""
+    show = None if cell.unit == "rate" else number
+    text = f"{(show or rate)(cell.value)}{'*' if cell.note else ''}"
     if cell.low is None or cell.high is None:
-        return f"{show(cell.value)}{mark}"
-    return f"{show(cell.value)}{mark} [{show(cell.low)}, {show(cell.high)}]"
+        return text
+    return f"{text} {half_or_bounds(cell.value, cell.low, cell.high, show)}"
 
 
 def _as_json(board: Leaderboard) -> dict[str, Any]:
@@ -94,7 +100,7 @@ def _as_json(board: Leaderboard) -> dict[str, Any]:
         "columns": list(board.columns),
         "rows": [
             {
-                "rank": rank,
+                "rank": board.rank(place),
                 "model": row.model,
                 "mode": row.mode,
                 "simulated": row.simulated,
@@ -115,6 +121,6 @@ def _as_json(board: Leaderboard) -> dict[str, Any]:
                     for name, cell in row.cells.items()
                 },
             }
-            for rank, row in enumerate(board.rows, 1)
+            for place, row in enumerate(board.rows)
         ],
     }

@@ -12,6 +12,7 @@ from console.cli.run_report import exit_code, show_report, threshold
 from console.config.paths import find_data_roots, find_runs_root
 from console.engine.merging import Merged, merge
 from console.store.run_list import find_run
+from console.suites.catalog import find_suite
 
 SHOWN = 5
 """Damages and missing rollouts that are named."""
@@ -38,8 +39,12 @@ def run(args: MergeArguments) -> int:
     Raises:
         UsageError: the runs are not of one plan, or cannot be read; nothing was made then.
     """
-    root, least = find_runs_root(args.runs), threshold(args.fail_under)
+    root = find_runs_root(args.runs, may_be_new=True)
     folders = [find_run(root, which) for which in args.which]
+    least = None
+    if args.fail_under is not None:
+        plan = folders[0].manifest()
+        least = threshold(args.fail_under, [(find_suite(plan, args.data), plan.setting)])
     merged = merge(folders, find_data_roots(args.data), root, args.name)
     _say(args, merged)
     history = read_history(merged.folder)

@@ -39,7 +39,7 @@ def run(args: ModelsArguments) -> int:
     for mistake in book.mistakes:
         output.warn(str(mistake))
     if args.json:
-        output.data([_as_json(model) for model in book.models.values()])
+        output.data("models", {"models": [_as_json(model) for model in book.models.values()]})
     else:
         output.rows(
             ("model", "id at the provider", "provider", "mode", "key"),
@@ -61,7 +61,7 @@ def _ping(book: ModelBook, name: str, output: Output) -> int:
     good, text, hint = _answer(model)
     seconds = round(time.monotonic() - begun, 3)
     if output.machine:
-        output.data({"name": name, "good": good, "text": text, "hint": hint, "seconds": seconds})
+        output.data("ping", {"name": name, "good": good, "text": text, "hint": hint, "seconds": seconds})
     else:
         output.text(f"{name}: {text} ({seconds:.2f} s)" + (f"\n  {hint}" if hint else ""))
     return Exit.OK if good else Exit.INCONCLUSIVE

@@ -52,8 +52,9 @@ def run(args: NewArguments) -> int:
     else:
         raise UsageError(f"a table makes a suite of the kind dialogue, not {args.kind}", where="--from")
     if args.json:
-        args.output.data({"suite": args.name, "folder": str(root / args.name), "files": [str(path) for path in files],
-                          "notes": sentences})  # fmt: skip
+        names = [str(path) for path in files]
+        fields = {"suite": args.name, "folder": str(root / args.name), "files": names, "notes": sentences}
+        args.output.data("new_suite", fields)
         return Exit.OK
     args.output.text(f"{args.name}: written")
     for path in files:

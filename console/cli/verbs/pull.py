@@ -54,7 +54,7 @@ def run(args: PullArguments) -> int:
     request = Pull(root, args.output.say, args.from_path, accepts_digest=args.accept_digest)
     folder = importlib.import_module(module).pull(request)
     if args.json:
-        args.output.data({"name": args.name, "folder": str(folder)})
+        args.output.data("pull", {"name": args.name, "folder": str(folder)})
     else:
         args.output.text(f"{args.name} is in {folder}")
     return Exit.OK

@@ -47,7 +47,7 @@ def run(args: QueueArguments) -> int:
     names = queue.names()[::-1] if everything else [find_run(root, name).name for name in args.which]
     for name in names:
         _change(args, queue, name)
-    return Exit.OK
+    return _list(args, queue) if args.json else Exit.OK
 
 
 def _change(args: QueueArguments, queue: RunQueue, name: str) -> None:
@@ -84,19 +84,21 @@ def _start(args: QueueArguments, queue: RunQueue) -> int:
 
     if wake(queue.root):
         args.output.say(f"the queue goes on with {queue.names()[0]}")
-        return Exit.OK
-    args.output.say("the queue is being played" if queue.entries() else "the queue is empty")
+    else:
+        args.output.say("the queue is running" if queue.entries() else "the queue is empty")
+    if args.json:
+        _list(args, queue)
     return Exit.OK if queue.entries() else Exit.LOCKED
 
 
 def _list(args: QueueArguments, queue: RunQueue) -> int:
     rows = [_row(queue, number, entry.run) for number, entry in enumerate(queue.entries(), 1)]
     if args.json:
-        args.output.data({"played": queue.is_playing, "queue": rows})
+        args.output.data("queue", {"is_playing": queue.is_playing, "queue": rows})
     elif rows:
         args.output.rows(tuple(rows[0]), [tuple(row.values()) for row in rows], right=frozenset({0, 5}))
         if not queue.is_playing and not queue.is_starting:
-            args.output.say("nobody plays it now; `eval-console queue go` does")
+            args.output.say("it stands still; `eval-console queue go` continues it")
     else:
         args.output.say("the queue is empty; `eval-console run … --queue` puts runs into it")
     return Exit.OK

@@ -7,6 +7,7 @@ at any time; `import` it to keep them.
 import argparse
 from pathlib import Path
 
+from console.cli.app import open_app_with
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments, is_interactive
 from console.config.paths import find_runs_root
@@ -39,9 +40,7 @@ def run(args: ReviewArguments) -> int:
     """
     folder = find_reviewed(args)
     if is_interactive() and not args.json and not args.text:
-        from console.tui.start import open_app
-
-        return open_app(models=args.models, data=args.data, runs=args.runs, run=str(folder.path))
+        return open_app_with(args, run=str(folder.path))
     return _as_text(args, folder)
 
 
@@ -68,6 +67,7 @@ def _as_text(args: ReviewArguments, folder: RunFolder) -> int:
         if args.json:
             verdict = played.finished.verdict if played.finished else None
             args.output.data(
+                "verdict",
                 {
                     "case": played.case.id,
                     "rollout": played.key.rollout,
@@ -76,7 +76,7 @@ def _as_text(args: ReviewArguments, folder: RunFolder) -> int:
                     "outcome": played.outcome,
                     "verdict": msgspec.to_builtins(verdict),
                     "comparison": msgspec.to_builtins(comparison),
-                }
+                },
             )
         else:
             show_case(args.output, played, history.manifest, comparison)

@@ -75,13 +75,14 @@ def run(args: RunArguments) -> int:
     from console.engine.players import player_at
     from console.engine.sharding import read_shard
 
-    preset, pass_rate = preset_of(args), threshold(args.fail_under)
+    preset = preset_of(args)
     baseline = _baseline(args, in_background=preset.queue or args.detach)
     shard = read_shard(args.shard) if args.shard is not None else None
     places = WorkspacePaths(args.models, args.data, args.runs)
     where = where_of(args)
     plans = [dataclasses.replace(plan, shard=shard, where=where) for plan in plans_of(preset, places)]
     prepared = [prepare(plan) for plan in plans]
+    pass_rate = threshold(args.fail_under, ((run.suite, run.manifest.setting) for run in prepared))
     if args.save_preset:
         return _save(args)
     _warn(args.output, prepared)
@@ -126,7 +127,10 @@ def _save(args: RunArguments) -> int:
     name, files = args.save_preset or "", presets_files()
     path = load_presets(files).files.get(name, files[-1])
     save_preset(path, name, preset_of(args))
-    args.output.say(f"saved in {path}")
+    if args.json:
+        args.output.data("preset", {"name": name, "file": str(path)})
+    else:
+        args.output.say(f"saved in {path}")
     return Exit.OK
 
 
@@ -152,21 +156,24 @@ def _show_forecast(output: Output, forecast: "Forecast") -> int:
             output.text(f"together: {_total_text(forecast)}")
         return Exit.OK
     output.many_data(
-        {
-            "model": run.model,
-            "suite": run.suite,
-            "cases": run.cases,
-            "rollouts": run.rollouts,
-            **_numbers(run),
-            **({"basis": run.basis} if run.basis else {}),
-            **_detectable_numbers(run),
-            **(
-                {"protocols": {name: _numbers(other) for name, other in run.protocols.items()}} if run.protocols else {}
-            ),
-        }
-        for run in forecast.runs
+        "forecast",
+        (_forecast_fields(run) for run in forecast.runs),
     )
     return Exit.OK
+
+
+def _forecast_fields(run: "RunForecast") -> dict[str, Any]:
+    protocols = {name: _numbers(other) for name, other in run.protocols.items()}
+    return {
+        "model": run.model,
+        "suite": run.suite,
+        "cases": run.cases,
+        "rollouts": run.rollouts,
+        **_numbers(run),
+        **({"basis": run.basis} if run.basis else {}),
+        **_detectable_numbers(run),
+        **({"protocols": protocols} if protocols else {}),
+    }
 
 
 def _detectable_lines(run: "RunForecast") -> list[str]:
@@ -245,9 +252,10 @@ def _confirm(args: RunArguments, forecast: "Forecast") -> None:
 
 def _print_names(args: RunArguments, folders: "Sequence[RunFolder]") -> int:
     for folder in folders:
-        args.output.data({"run": folder.name, "folder": str(folder.path)}) if args.json else args.output.text(
-            folder.name
-        )
+        if args.json:
+            args.output.data("started_run", {"run": folder.name, "folder": str(folder.path)})
+        else:
+            args.output.text(folder.name)
     return Exit.OK
 
 
@@ -294,14 +302,14 @@ def _play(
 
 def _compare(args: RunArguments, baseline: "RunFolder", folder: "RunFolder") -> "Gate | None":
     """Say how the run stands beside the baseline; the gate's answer is None when it was not asked."""
-    from console.exchange.comparison_table import comparison_object, verdict_words
+    from console.exchange.comparison_table import comparison_fields, verdict_words
     from console.exchange.run_reader import RunReader
     from console.insight.comparison import compare
 
     comparison = compare(RunReader(baseline).side, RunReader(folder).side)
     gate = gate_of(args, comparison, baseline.summary(), folder.summary())
     if args.json:
-        args.output.data(with_gate(comparison_object(comparison), gate))
+        args.output.data("comparison", with_gate(comparison_fields(comparison), gate))
         return gate
     args.output.text()
     args.output.text(f"against {baseline.name}: {verdict_words(comparison)}")

@@ -9,6 +9,7 @@ from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.run import Summary
+from console.insight.number_format import headline, spent_amount
 from console.store.run_list import count_runs, read_summaries
 
 SHOWN = 1000
@@ -42,9 +43,9 @@ def run(args: RunsArguments) -> int:
         for damage in listed.summary.damages():
             output.warn(f"{listed.folder.name}: {damage}")
     if args.json:
-        output.data([msgspec.to_builtins(summary) for summary in summaries])
+        output.data("runs", {"runs": [msgspec.to_builtins(summary) for summary in summaries]})
     elif summaries:
-        output.rows(_HEADINGS, [_row(summary) for summary in summaries], right=frozenset({4, 5, 6, 7}))
+        output.rows(_HEADINGS, [_row(summary) for summary in summaries], right=_NUMBERS, first=_IMPORTANT)
         if limit == SHOWN and (older := count_runs(root) - SHOWN) > 0:
             output.say(f"{older} older ones are not listed; --all lists them, -n N the newest N")
     elif not count_runs(root):
@@ -52,11 +53,14 @@ def run(args: RunsArguments) -> int:
     return Exit.OK
 
 
-_HEADINGS = ("run", "when", "model", "state", "passed", "failed", "broken", "of")
+_HEADINGS = ("run", "suite", "model", "score", "cost", "state", "when", "of", "broken", "passed", "failed")
+_IMPORTANT = ("run", "score", "cost", "model", "suite", "state", "when", "of", "broken")
+_NUMBERS = frozenset({4, 7, 8, 9, 10})
 
 
 def _row(summary: Summary) -> tuple[object, ...]:
     when = datetime.fromtimestamp(summary.at, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
     tally = summary.tally
-    model = f"{summary.model} (simulated)" if summary.simulated else summary.model
-    return (summary.id, when, model, summary.state, tally.passed, tally.failed, tally.broken, summary.planned)
+    score, cost = headline(summary), "simulated" if summary.simulated and not tally.cost_usd else spent_amount(tally)
+    return (summary.id, summary.suite, summary.model, score, cost, summary.state, when, summary.planned, tally.broken,
+            tally.passed, tally.failed)  # fmt: skip

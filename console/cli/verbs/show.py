@@ -78,7 +78,7 @@ def _show_case(args: Arguments, history: History, case: str) -> int:
     report = None if output.machine else _report(args, history)
     for played in matching:
         if output.machine:
-            output.data(_as_json(args, history, played))
+            output.data("case", _as_json(args, history, played))
             continue
         show_case(output, played, history.manifest, compare(args, history, played))
         notes = annotation_fields(
@@ -124,7 +124,6 @@ def compare(args: Arguments, history: History, played: Played) -> Comparison | N
 
 def _as_json(args: Arguments, history: History, played: Played) -> dict[str, object]:
     return {
-        "schema": 1,
         "run": history.manifest.id,
         "simulated": history.manifest.simulated,
         "key": msgspec.to_builtins(played.key),

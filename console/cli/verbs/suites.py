@@ -60,7 +60,7 @@ def _list(catalog: Catalog, args: SuitesArguments) -> int:
         args.output.warn(warning)
     suites = [_with_count(catalog, entry, args.output) for entry in catalog.entries()]
     if args.json:
-        args.output.data(suites)
+        args.output.data("suites", {"suites": suites})
     else:
         rows = [(item["name"], item["cases"], item["origin"], item["title"]) for item in suites]
         args.output.rows(("suite", "cases", "origin", "title"), rows, right=frozenset({1}))
@@ -74,7 +74,10 @@ def _schema(catalog: Catalog, name: str, output: Output) -> int:
             f"the format {name!r} has no schema of its rows" if suite else f"there is no format {name!r}",
             where="suites schema",
         )
-    output.text(json.dumps(suite.row_schema(), indent=2))
+    if output.machine:
+        output.data("row_schema", {"format": name, "row_schema": suite.row_schema()})
+    else:
+        output.text(json.dumps(suite.row_schema(), indent=2))
     return Exit.OK
 
 
@@ -101,6 +104,7 @@ def _show(catalog: Catalog, name: str, output: Output) -> int:
     categories, modes = categories_with_modes(suite), modes_of(suite)
     if output.machine:
         output.data(
+            "suite",
             {
                 "name": name,
                 "title": suite.entry.title,
@@ -113,7 +117,7 @@ def _show(catalog: Catalog, name: str, output: Output) -> int:
                     {"name": item.name, "kind": item.kind, "default": item.default, "meaning": item.meaning}
                     for item in suite.options
                 ],
-            }
+            },
         )
         return Exit.OK
     output.text(suite.entry.title, "strong")

@@ -76,8 +76,8 @@ def show_annotation(args: Arguments, reader: RunReader, rollout: Rollout) -> Non
     annotation = reader.annotations().get(rollout.slot, NO_ANNOTATION)
     standing = dict(annotation_fields(annotation)) | ({"reviewed": "yes"} if annotation.reviewed else {})
     if args.json:
-        head = {"schema": 1, "run": reader.folder.name, "case": rollout.key.case, "rollout": rollout.key.rollout + 1}
-        args.output.data(head | standing)
+        head = {"run": reader.folder.name, "case": rollout.key.case, "rollout": rollout.key.rollout + 1}
+        args.output.data("annotation", head | standing)
         return
     for kind, text in standing.items():
         args.output.text(f"{rollout.key}  {kind.replace('_', ' ')}: {text}")

@@ -1,4 +1,7 @@
-"""Follow each model on each suite over its runs; the change is shown between runs of the same cases only."""
+"""Show each model on each suite over its runs; only runs of the same selection form one line.
+
+With -m or -s, the last two runs of each line are compared case by case.
+"""
 
 import argparse
 import dataclasses
@@ -8,10 +11,14 @@ from console.cli.exitcode import Exit
 from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.cli.run_lookup import listed_runs
+from console.config.paths import find_runs_root
 from console.core.fault import UsageError
-from console.exchange.comparison_table import signed
-from console.insight.number_format import money, number, rate, sparkline
+from console.exchange.comparison_table import verdict_words
+from console.exchange.run_reader import RunReader
+from console.insight.comparison import compare
+from console.insight.number_format import bounds, money, number, rate, signed, sparkline
 from console.insight.trends import Point, Trend, trends
+from console.store.run_list import find_run
 
 
 class TrendsArguments(Arguments):
@@ -39,12 +46,14 @@ def run(args: TrendsArguments) -> int:
         names = sorted({f"{trend.model} on {trend.suite}" for trend in all_trends})
         raise UsageError("no run is of this model and suite", hint=f"There are runs of: {', '.join(names[:8])}.")
     if args.json:
-        args.output.data({"schema": 1, "trends": [dataclasses.asdict(trend) for trend in chosen]})
+        args.output.data("trends", {"trends": [dataclasses.asdict(trend) for trend in chosen]})
         return Exit.OK
     for index, trend in enumerate(chosen):
         if index:
             args.output.text()
         _show(args.output, trend)
+        if (args.model or args.suite) and len(trend.points) > 1:
+            args.output.text(f"last step: {_last_step(args, trend)}")
     if not chosen:
         args.output.say("nothing has been run yet; start with `eval-console run`")
     return Exit.OK
@@ -54,18 +63,27 @@ def _show(output: Output, trend: Trend) -> None:
     mark = "  (simulated)" if trend.simulated else ""
     values = [point.value for point in trend.points]
     bars = sparkline(values, 40, None if trend.score else 1.0) if len(values) > 1 else ""
-    output.text(f"{trend.model} on {trend.suite}{mark}  {bars}".rstrip(), "strong")
+    output.text(f"{trend.model} on {trend.suite}, {trend.selection}{mark}  {bars}".rstrip(), "strong")
     measure = trend.score or "passed"
     rows = [_row(point, trend) for point in trend.points]
     output.rows(
-        ("run", "when", "state", measure, "95 %", "change", "graded", "of", "cost"), rows, right=frozenset({6, 7, 8})
+        ("run", "when", "state", measure, "95 %", "change", "graded", "of", "cost"),
+        rows,
+        right=frozenset({6, 7, 8}),
+        first=("run", measure, "95 %", "change", "when", "of", "cost"),
     )
+
+
+def _last_step(args: TrendsArguments, trend: Trend) -> str:
+    root = find_runs_root(args.runs)
+    before, last = (RunReader(find_run(root, point.run)).side for point in trend.points[-2:])
+    return verdict_words(compare(before, last))
 
 
 def _row(point: Point, trend: Trend) -> tuple[object, ...]:
     show = number if trend.score else rate
     when = datetime.fromtimestamp(point.at, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
-    span = "" if point.low is None or point.high is None else f"{show(point.low)} to {show(point.high)}"
+    span = bounds(point.low, point.high, number if trend.score else None)
     change = "" if point.change is None else signed(point.change, show)
     cost = money(
         point.cost_usd if point.cost_usd or not point.cost_unknown else None, at_least=bool(point.cost_unknown)

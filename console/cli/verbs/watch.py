@@ -5,6 +5,7 @@ import time
 
 import msgspec
 
+from console.cli.app import open_app_with
 from console.cli.exitcode import Exit
 from console.cli.output import Output
 from console.cli.parser import Arguments, is_interactive
@@ -13,7 +14,7 @@ from console.config.paths import find_runs_root
 from console.core.record import AnyRecord, Finished
 from console.core.tally import RunFold, without_output
 from console.insight.reasons import sentence
-from console.insight.rollout import PREPARED
+from console.insight.rollout import SETUP
 from console.store.journal import JournalReader
 from console.store.run_list import find_run
 from console.store.runs import RunFolder
@@ -44,9 +45,7 @@ def run(args: WatchArguments) -> int:
     """
     folder = find_run(find_runs_root(args.runs), args.which)
     if is_interactive() and not args.json and not args.text:
-        from console.tui.start import open_app
-
-        return open_app(models=args.models, data=args.data, runs=args.runs, run=str(folder.path))
+        return open_app_with(args, run=str(folder.path))
     return _follow(folder, args.output)
 
 
@@ -68,9 +67,9 @@ def _follow(folder: RunFolder, output: Output) -> int:
 
 def _print_record(output: Output, record: AnyRecord, fold: RunFold) -> None:
     if output.machine:
-        output.data(msgspec.to_builtins(record))
+        output.data("record", {"record": msgspec.to_builtins(record)})
     elif isinstance(record, Finished):
         verdict = record.verdict
         why = f"  {sentence(verdict.reason, verdict.subject, verdict.outcome)}" if verdict.reason else ""
         is_prepared = record.key.case in fold.ungraded and verdict.outcome.is_graded
-        output.text(f"{PREPARED if is_prepared else verdict.outcome.value:<10} {record.key}{why}")
+        output.text(f"{SETUP if is_prepared else verdict.outcome.value:<10} {record.key}{why}")

@@ -115,7 +115,7 @@ def gaps(sum_name: str, whole: Collection[str]) -> str:
     """
     parts = PARTS[sum_name]
     whole_parts = sum(part in whole for part in parts)
-    return "" if whole_parts == len(parts) else f"{INCOMPLETE}: {whole_parts} of {len(parts)} categories are whole"
+    return "" if whole_parts == len(parts) else f"{INCOMPLETE}: {whole_parts} of {len(parts)} categories complete"
 
 
 def interval(sum_name: str, of: Callable[[str], Accuracy], parts: Mapping[str, Interval]) -> Interval:

@@ -147,7 +147,7 @@ def _missing(key: Any, values: Any, *, required: bool = False) -> Row:
 
 
 def _extra(key: Any, value: Any, properties: dict[str, Doc]) -> Row:
-    note = "no value is right here" if key in properties else "not in the function's parameters"
+    note = "no value allowed" if key in properties else "not in the function's parameters"
     return Row(Mark.EXTRA, str(key), (), literal(value), note)
 
 

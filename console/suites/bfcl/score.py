@@ -35,7 +35,7 @@ def score_output(entry: Entry, output: Any, setting: Setting) -> Verdict:
     A memory prerequisite is not judged: whatever was said in it, it has been held.
     """
     if names.is_prerequisite(entry.id):
-        return Verdict(Outcome.PASSED, messages=("held for the questions that build on it, and not graded",))
+        return Verdict(Outcome.PASSED, messages=("setup for other questions, not graded",))
     return verdict_of(entry, output, judge(entry, output, setting), setting)
 
 

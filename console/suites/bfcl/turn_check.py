@@ -82,9 +82,7 @@ def _judge_turn(
                 "differences": _differences(name, model.instances[name], instance, differing),
             }
     if missing := _missing(expected_results, seen):
-        message = (
-            "an expected result never came" if len(missing) == 1 else f"{len(missing)} expected results never came"
-        )
+        message = "expected result missing" if len(missing) == 1 else f"{len(missing)} expected results missing"
         return {"error_type": RESPONSE, "message": message, "missing": [text[:_LONGEST] for text in missing]}
     return None
 

@@ -302,7 +302,7 @@ def runs_root(paths: WorkspacePaths) -> Path:
     """
     from console.config.paths import find_runs_root
 
-    return find_runs_root(paths.runs)
+    return find_runs_root(paths.runs, may_be_new=True)
 
 
 def read_runs(root: Path, batch: int = 40) -> Iterator[list[RunLine]]:

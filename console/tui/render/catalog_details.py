@@ -66,7 +66,7 @@ def suite_blocks(line: SuiteLine, checksum: Checksum | None) -> list[Block]:
 
 
 def _category(name: str, cases: int, modes: str, scored: bool) -> Content:
-    note = one_line(f"  {modes}" if scored else f"  {modes}  played, not in the total", 80, _MUTED)
+    note = one_line(f"  {modes}" if scored else f"  {modes}  run, not in the total", 80, _MUTED)
     return Content.assemble(
         lines.fit(one_line(name, 60), 26), lines.fit_text(number_format.count(cases), 7, right=True), note
     )
@@ -87,7 +87,7 @@ def _checksum(checksum: Checksum | None) -> list[Content]:
         return [short, Content.styled(f"{SYMBOLS.changed} changed since it was pulled", "bold $fail")]
     if checksum.expected:
         return [short, Content.styled(f"{SYMBOLS.passed} as pulled", "$pass")]
-    return [short, Content.styled("nothing to hold it against", _MUTED)]
+    return [short, Content.styled("no pinned checksum", _MUTED)]
 
 
 def category_blocks(line: SuiteLine, category: str) -> list[Block]:
@@ -100,17 +100,17 @@ def category_blocks(line: SuiteLine, category: str) -> list[Block]:
         fact("cases", number_format.count(part.cases)),
         fact("modes", one_line(" ".join(part.modes), 100)),
         fact("group", one_line(part.group or "none", 100)),
-        fact("score", "in the total" if part.scored else "played, not in the total"),
+        fact("score", "in the total" if part.scored else "run, not in the total"),
     ]
     return [Block("category", title, body=body), _hint("enter shows its cases; L runs it")]
 
 
 def pull_blocks(suite: "OfficialSuite") -> list[Block]:
     """Say what a pull would bring, and how."""
-    about = [fact("what", suite.title), fact("state", "not here yet")]
+    about = [fact("what", suite.title), fact("state", "not installed")]
     return [
         Block("pull", Content.styled(suite.name, "bold"), body=about),
-        _next(f"eval-console pull {suite.name}", "brings it below the data folder; ctrl+r then looks again"),
+        _next(f"eval-console pull {suite.name}", "installs it into the data folder; ctrl+r then refreshes"),
     ]
 
 
@@ -207,7 +207,7 @@ def case_blocks(case: Case, suite: str) -> list[Block]:
     title = one_line(case.id, 200, "bold")
     about = [fact("suite", one_line(suite, 80), " / ", one_line(case.category, 80))]
     about += [fact("after", one_line(", ".join(case.depends_on), 300))] if case.depends_on else []
-    about += [] if case.graded else [fact("graded", "no: it is played for what others build on")]
+    about += [] if case.graded else [fact("graded", "no: setup for other cases")]
     blocks = [Block("case", title, body=about)]
     for name, heading in _PARTS:
         if case.data.get(name):

@@ -6,11 +6,20 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from console.core.statistics.paired import MCNEMAR, NEWCOMBE
-from console.exchange.comparison_table import p_words, signed, summary_rows
+from console.exchange.comparison_table import summary_rows
 from console.insight import number_format
 from console.insight.by_case import CasePair, by_case
-from console.insight.comparison import Agreement, PairCounts, PairOutcome, RunComparison, bootstrapped, error_types
+from console.insight.comparison import (
+    Agreement,
+    PairCounts,
+    PairOutcome,
+    RolloutPair,
+    RunComparison,
+    bootstrapped,
+    error_types,
+)
 from console.insight.comparison_side import ComparisonSide
+from console.insight.number_format import signed
 from console.insight.reasons import sentence
 from console.tui.render import lines
 from console.tui.render.symbols import SYMBOLS
@@ -87,30 +96,44 @@ def _run(comparison: RunComparison, name: str, side: ComparisonSide) -> Content:
 
 
 def score_of(comparison: RunComparison, name: str) -> str:
-    """Return the score of A or B over the compared cases, with half of its interval where it is a rate."""
+    """Return the score of A or B over the compared cases, with its interval where it is a rate."""
+    if (pair := single_pair(comparison)) is not None and not comparison.headline:
+        outcome = (pair.a if name == "A" else pair.b).outcome
+        return outcome.value if outcome else "not finished"
     if comparison.headline:
         means = next((score for score in comparison.scores if score.name == comparison.headline), None)
         return "—" if means is None else number_format.number(means.a if name == "A" else means.b)
     return number_format.score(comparison.counts.rate_a if name == "A" else comparison.counts.rate_b)
 
 
+def single_pair(comparison: RunComparison) -> RolloutPair | None:
+    """Return the only pair of a comparison of one case, such as of a branch: it has no rates; None of several."""
+    return comparison.pairs[0] if len(comparison.pairs) == 1 else None
+
+
 def difference(comparison: RunComparison) -> Content:
-    """Return B minus A with interval, p and what may be concluded."""
+    """Return B minus A with interval, p and what may be concluded; of a single case only how it ended."""
+    if single_pair(comparison) is not None:
+        a, b = score_of(comparison, "A"), score_of(comparison, "B")
+        words = f"A {a}, B {b}" if a != b else f"both {a}"
+        return Content.assemble((words, "bold"), ("   one case: it shows what changed, not how often", MUTED))
     change, show = comparison.counts.difference, number_format.number if comparison.headline else number_format.rate
     if change.p is None:
         return Content.styled("no case is graded in both runs", "$broken")
     span = ""
     if change.low is not None and change.high is not None:
-        span = f"   95% {signed(change.low, show)} … {signed(change.high, show)}"
+        span = f"   95% {number_format.bounds(change.low, change.high, lambda bound: signed(bound, show))}"
     style = MUTED if change.p >= 0.05 else "$pass" if change.value > 0 else "$fail"
     return Content.assemble(
         ("B − A  ", MUTED), (signed(change.value, show), f"bold {style}"), (span, MUTED),
-        (f"   p = {p_words(change.p)}".replace("= <", "<"), MUTED), (f"  {change.words}", style),
+        (f"   {number_format.p_text(change.p)}", MUTED), (f"  {change.words}", style),
     )  # fmt: skip
 
 
 def outcome_square_lines(comparison: RunComparison) -> list[Content]:
     """Return the table of both, lost, gained and neither in three lines; of scores, how many went up and down."""
+    if single_pair(comparison) is not None:
+        return []
     part = comparison.counts
     left = f", {part.left_out} left out" if part.left_out else ""
     if comparison.headline:
@@ -152,15 +175,17 @@ def _both_fail(comparison: RunComparison) -> tuple[int, int]:
 
 def number_lines(comparison: RunComparison, width: int, most: int) -> list[Content]:
     """Return the wide table of numbers on both sides, and reasons whose counts changed most."""
-    square = outcome_square_lines(comparison)
-    rows: list[tuple[str, ...]] = [*summary_rows(comparison)]
+    square, is_single = outcome_square_lines(comparison), single_pair(comparison) is not None
+    rows: list[tuple[str, ...]] = [row for row in summary_rows(comparison) if not is_single or row[0] != "passed"]
     names = {row[0] for row in rows}
     changed = [(name, str(a), str(b), f"{b - a:+}".replace("-", "−")) for name, a, b in comparison.reasons if a != b]
     rows[1:1] = [row for row in changed if row[0] not in names][: max(most - len(rows), 0)]
     room = min(max(width - 90, 44), 64)
     made = [_row(("", "A", "B", "B − A"), room, f"bold {MUTED}"), *(_row(row, room, "") for row in rows)]
     made[1] = (
-        made[1].append("   ").append(_interval(comparison)) if len(made) > 1 and not comparison.headline else made[1]
+        made[1].append("   ").append(_interval(comparison))
+        if len(made) > 1 and not comparison.headline and not is_single
+        else made[1]
     )
     for place, line in enumerate(square):
         if place + 2 < len(made):
@@ -176,7 +201,7 @@ def _row(cells: tuple[str, ...], room: int, style: str) -> Content:
 
 def _interval(comparison: RunComparison) -> Content:
     words = [
-        f"{name} {number_format.rate(interval.low)}–{number_format.rate(interval.high)}"
+        f"{name} {number_format.bounds(interval.low, interval.high)}"
         for name, interval in (("A", comparison.counts.rate_a), ("B", comparison.counts.rate_b))
         if interval is not None and interval.low is not None and interval.high is not None
     ]
@@ -281,12 +306,10 @@ def _test_lines(comparison: RunComparison) -> list[Content]:
     if change.p is None:
         return [Content.styled("no case is graded in both runs", "$broken")]
     name, how = _TESTS.get(change.test, change.test), _METHODS.get(change.method, change.method)
-    made = [
-        Content.assemble((f"{name:<16}", MUTED), f"p = {p_words(change.p)}".replace("= <", "<"), f"   {change.words}")
-    ]
+    made = [Content.assemble((f"{name:<16}", MUTED), number_format.p_text(change.p), f"   {change.words}")]
     for label, low, high in ((how, change.low, change.high), ("bootstrap", resampled.low, resampled.high)):
         if low is not None and high is not None and (label, low) != ("bootstrap", change.low):
-            span = f"{signed(low, show)} … {signed(high, show)}"
+            span = number_format.bounds(low, high, lambda bound: signed(bound, show))
             made.append(Content.assemble((f"{label + ' 95%':<16}", MUTED), span))
     return made
 
@@ -299,7 +322,7 @@ def _category_lines(rows: list[tuple[str, PairCounts]], headline: str, width: in
     show = number_format.number if headline else number_format.rate
     for name, part in rows:
         change = part.difference
-        p = "" if change.p is None else p_words(change.p if change.adjusted is None else change.adjusted)
+        p = "" if change.p is None else number_format.p_digits(change.p if change.adjusted is None else change.adjusted)
         made.append(
             _cells(name or "no category", room, str(part.compared), str(part.lost), str(part.gained),
                    signed(change.value, show), p)

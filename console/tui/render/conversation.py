@@ -9,7 +9,7 @@ from console.insight import number_format
 from console.insight.conversation import SIMULATED_USER, Conversation
 from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import hint, reason_words
-from console.insight.rollout import PREPARED, Rollout
+from console.insight.rollout import SETUP, Rollout
 from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS, bar
 from console.tui.sanitize import one_line
 from console.tui.suite_views.registry import find_note_block
@@ -175,9 +175,9 @@ def _aside(passage: Passage) -> Content:
 
 
 def outcome_word(outcome: Outcome, *, graded: bool = True) -> Content:
-    """Return mark and word of an outcome; `prepared` for one that is not graded."""
+    """Return mark and word of an outcome; `setup` for one that is not graded."""
     if outcome.is_graded and not graded:
-        return Content.styled(f"{SYMBOLS.prepared} {PREPARED}", MUTED)
+        return Content.styled(f"{SYMBOLS.prepared} {SETUP} (not graded)", MUTED)
     return Content.styled(f"{SYMBOLS.of(outcome)} {outcome.value.replace('_', ' ')}", OUTCOME_STYLES[outcome])
 
 

@@ -25,7 +25,7 @@ LONG_STRIP = 10
 """Turns from which on they stand closer together."""
 VALUE_LIMIT = 4000
 ALONE_LINES = 3
-"""Lines of a value that only one side has, before it is cut; wrapped, it is whole."""
+"""Lines of a value before it is cut; wrapped, it is whole."""
 _STYLES = {
     Mark.SAME: MUTED,
     Mark.DIFFERS: "$fail",
@@ -127,13 +127,13 @@ class _Sides:
     def pair(self, pair: Pair) -> Iterator[Content]:
         expected, actual = (one_line(text or "—", VALUE_LIMIT, "bold") for text in (pair.expected, pair.actual))
         if pair.expected == pair.actual and expected.cell_length > self.left:
-            yield sign(pair.mark, False).append(lines.fit(expected, self.width - 3))
+            yield sign(pair.name_mark, False).append(lines.fit(expected, self.width - 3))
         elif pair.mark in _LONE and max(expected.cell_length - self.left, actual.cell_length - self.right) > 0:
             lone = expected if pair.expected else actual
             for place, part in enumerate(_some(lone, self.width - 3, self.style.wrap, hang=4)):
-                yield (Content("   ") if place else sign(pair.mark, False)).append(part)
+                yield (Content("   ") if place else sign(pair.name_mark, False)).append(part)
         else:
-            yield from self._line(pair.mark, expected, actual)
+            yield from self._line(pair.name_mark, expected, actual)
         if pair.note:
             yield from _notes(pair.note, 4, self.width)
         names = _name_width(pair.rows)
@@ -180,7 +180,8 @@ class _Sides:
     def _line(
         self, mark: Mark | None, left: Content, right: Content, *, decisive: bool = False, hang: int = 0
     ) -> Iterator[Content]:
-        lefts, rights = _cut(left, self.left, hang, self.style.wrap), _cut(right, self.right, hang, self.style.wrap)
+        lefts = _some(left, self.left, self.style.wrap, hang=hang)
+        rights = _some(right, self.right, self.style.wrap, hang=hang)
         for place in range(max(len(lefts), len(rights))):
             expected = lefts[place] if place < len(lefts) else Content("")
             actual = rights[place] if place < len(rights) else Content("")
@@ -199,7 +200,7 @@ class _Stacked:
     def pair(self, pair: Pair) -> Iterator[Content]:
         name = pair.expected if pair.expected == pair.actual else ""
         if name:
-            yield sign(pair.mark, False).append(one_line(name, self.width - 3, "bold"))
+            yield sign(pair.name_mark, False).append(one_line(name, self.width - 3, "bold"))
         else:
             for word, text in (("expected", pair.expected), ("actual", pair.actual)):
                 shown = one_line(text or "—", VALUE_LIMIT, "bold")
@@ -314,7 +315,8 @@ def _values(row: Row, left: int, right: int, style: Style) -> tuple[Content, Con
     """Return both values of a row; where they differ late, the beginning is left out so that the place is in sight."""
     nearest = _nearest(row)
     start = _first_difference(nearest, row.actual) if row.mark in (Mark.DIFFERS, Mark.WRONG_TYPE) else 0
-    skip = start - 10 if not style.wrap and start > min(left, right) * 2 // 3 else 0
+    in_sight = max(min(left, right), 8) * (ALONE_LINES - 1)
+    skip = start - 10 if not style.wrap and start > in_sight else 0
     expected = _joined(row, nearest, skip)
     if row.actual is None:
         return expected, Content.styled("—", MUTED)
@@ -353,7 +355,7 @@ def _first_difference(left: str, right: str | None) -> int:
 
 
 def _some(content: Content, width: int, whole: bool, *, hang: int = 0) -> list[Content]:
-    """Return the first lines of what only one side has, or all of them."""
+    """Return the first lines of a value, or all of them."""
     parts = _cut(content, width, hang, True)
     if whole or len(parts) <= ALONE_LINES:
         return parts

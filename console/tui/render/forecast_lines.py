@@ -196,7 +196,7 @@ def _sample_run(sample_run: SampleRun, width: int) -> Content:
         shown = [Content.styled(f"{mark} {count}", style) for mark, count, style in counts if count]
         money = number_format.money(tally.cost_usd, at_least=tally.cost_unknown > 0)
         cost = "" if sample_run.simulated else f"  {money}"
-        outcome = Content(" ").join(shown or [Content.styled("nothing was played", "$muted")])
+        outcome = Content(" ").join(shown or [Content.styled("nothing was run", "$muted")])
         result = Content.assemble(outcome, (f"  {number_format.duration(sample_run.seconds)}{cost}", "$muted"))
     name = lines.fit(who, max(min(width // 2, 36), 12))
     return Content.assemble(name, "  ", result)

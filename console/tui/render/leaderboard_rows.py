@@ -15,7 +15,8 @@ from console.tui.render import lines, row_cells
 from console.tui.sanitize import one_line, plain_line
 
 MUTED = "$muted"
-_CELL = 12
+_LEAST = 8
+"""Least width of a column."""
 _WIDE = 116
 """From this width on, names have more room."""
 
@@ -30,7 +31,7 @@ def columns_of(board: Leaderboard) -> list[str]:
 
 def shown_columns(board: Leaderboard, left: int, width: int) -> list[str]:
     """Return the columns that fit from the one at `left` on."""
-    room = width - _name_width(width) - _CELL - 3
+    room = width - _name_width(width) - _width(board, board.columns[0]) - 3
     fitting: list[str] = []
     for name in columns_of(board)[left:]:
         room -= _width(board, name) + 1
@@ -52,7 +53,7 @@ def heading(board: Leaderboard, left: int, width: int) -> Content:
     names, count = shown_columns(board, left, width), len(columns_of(board))
     place = f"{left + 1}-{left + len(names)} of {count}" if len(names) < count else ""
     label = lines.spread(one_line(f"  {board.suite}", room + 1, "bold"), Content.styled(place, MUTED), room + 1)
-    cells = [lines.fit_text(_heading(board, board.columns[0]), _CELL + 4, right=True)]
+    cells = [lines.fit_text(_heading(board, board.columns[0]), _width(board, board.columns[0]) + 4, right=True)]
     cells += [lines.fit_text(_heading(board, name), _width(board, name), right=True) for name in names]
     return lines.fit(label.append_text(" ".join(cells), MUTED), width + 2)
 
@@ -64,8 +65,8 @@ def line(board: Leaderboard, place: int, left: int, width: int, *, marked: bool)
     if row.simulated and row.mode != "prompt":
         mark = f"{row.mode} simulated"
     name = one_line(row.model, max(room - 5 - len(mark), 8)).append_text(f" {mark}" if mark else "", MUTED)
-    rank = Content.styled("  A" if marked else f"{place + 1:>3}", "bold $live" if marked else MUTED)
-    cells = [lines.fit(_cell(row.headline(board)), _CELL + 1, right=True)]
+    rank = Content.styled("  A" if marked else f"{board.rank(place) or '–':>3}", "bold $live" if marked else MUTED)
+    cells = [lines.fit(_cell(row.headline(board)), _width(board, board.columns[0]) + 1, right=True)]
     cells += [
         lines.fit(_cell(row.cells[column]), _width(board, column), right=True)
         for column in shown_columns(board, left, width)
@@ -78,7 +79,8 @@ def _name_width(width: int) -> int:
 
 
 def _width(board: Leaderboard, column: str) -> int:
-    return max(_CELL, len(_heading(board, column)))
+    """Return the width of a column: of its heading or its longest cell, as no number is ever cut."""
+    return max(len(_heading(board, column)), *(_cell(row.cells[column]).cell_length for row in board.rows), _LEAST)
 
 
 def _heading(board: Leaderboard, column: str) -> str:
@@ -86,14 +88,17 @@ def _heading(board: Leaderboard, column: str) -> str:
 
 
 def _cell(cell: Cell) -> Content:
-    """Return a value with half of its interval; what rests on too little is marked by `*`."""
+    """Return a value with its interval; what rests on too little is marked by `*`."""
     if cell.value is None:
         return Content.styled("N/A", MUTED)
     if cell.unit == "plain":
         return Content.assemble((f"{cell.value:.2f}", "bold"), ("*" if cell.note else "", "$undecided"))
     show = number_format.rate if cell.unit == "rate" else number_format.number
-    half = "" if cell.low is None or cell.high is None else f" ±{show((cell.high - cell.low) / 2)}"
-    return Content.assemble((show(cell.value), "bold"), ("*" if cell.note else "", "$undecided"), (half, MUTED))
+    span = ""
+    if cell.low is not None and cell.high is not None:
+        write = None if cell.unit == "rate" else number_format.number
+        span = f" {number_format.half_or_bounds(cell.value, cell.low, cell.high, write)}"
+    return Content.assemble((show(cell.value), "bold"), ("*" if cell.note else "", "$undecided"), (span, MUTED))
 
 
 def about(board: Leaderboard, row: LeaderboardRow, width: int, height: int) -> list[Content]:
@@ -112,8 +117,8 @@ def about(board: Leaderboard, row: LeaderboardRow, width: int, height: int) -> l
     cells = [row.cells[name] for name in board.columns if row.cells[name].value is not None]
     missing = [name for name in board.columns if row.cells[name].value is None]
     if len(cells) > 1 and cells[0].low is not None and cells[0].high is not None:
-        show = number_format.rate if cells[0].unit == "rate" else number_format.number
-        span = f"95 % of {board.columns[0]}: {show(cells[0].low)} to {show(cells[0].high)}"
+        show = None if cells[0].unit == "rate" else number_format.number
+        span = f"95 % of {board.columns[0]}: {number_format.bounds(cells[0].low, cells[0].high, show)}"
         about_lines.append(one_line(span, style=MUTED))
     about_lines += remarks[: max(height - len(about_lines) - bool(missing), 1)]
     if missing:

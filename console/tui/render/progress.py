@@ -94,7 +94,7 @@ def outcome_counts(tally: Tally) -> Content:
     )
     cells = [Content.styled(f"{mark} {count}", style if count else MUTED) for mark, count, style in parts]
     if tally.prepared:
-        cells.append(Content.styled(f"{SYMBOLS.prepared} {tally.prepared} prepared", MUTED))
+        cells.append(Content.styled(f"{SYMBOLS.prepared} {tally.prepared} setup (not graded)", MUTED))
     return Content("  ").join(cells)
 
 
@@ -221,7 +221,7 @@ def facts_lines(overview: Overview, manifest: Manifest, *, live: bool) -> list[C
     lines = [
         _fact("tokens", f"{token_words(overview)}   {number_format.count(tally.calls)} calls"),
         _fact("cost", cost_words(overview, manifest)),
-        _fact("tries repeated", number_format.count(tally.retries)),
+        _fact("retries", number_format.count(tally.retries)),
     ]
     if live and overview.status is not None:
         left = number_format.about(overview.pace.seconds_left(rollouts_left(overview, manifest)))

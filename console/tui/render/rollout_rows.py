@@ -141,11 +141,12 @@ def has_costs(lines: Sequence[RunLine]) -> bool:
 def run_columns(lines: Sequence[RunLine]) -> tuple[Column, ...]:
     """Return the columns for these runs: none is wider than they need, and money only where some is spent."""
     done = max((len(_done(line.summary)) for line in lines if line.summary), default=4)
+    score = max((len(number_format.headline(line.summary)) for line in lines if line.summary), default=9)
     return (
         Column("", 1),
         Column("run", 14, 4),
         Column("done", max(done, 4), right=True),
-        Column("score", 11),
+        Column("score", max(score, 9)),
         Column("outcomes", 20, from_width=110),
         Column("tok/s", 5, right=True, from_width=74),
         *[Column("cost", 7, right=True)] * has_costs(lines),
@@ -229,7 +230,7 @@ def state_and_waits(line: RunLine, status: Status | None) -> Content:
     limit = sum(endpoint.limit for endpoint in status.endpoints)
     if status.state != "running":
         return state_word(status.state)
-    return Content.styled(f"{in_flight} of {limit} calls" if limit else "running", MUTED)
+    return Content.styled(f"{in_flight}/{limit} requests" if limit else "running", MUTED)
 
 
 def names_apart(lines: Sequence[RunLine]) -> tuple[str, list[Content]]:

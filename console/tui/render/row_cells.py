@@ -23,7 +23,7 @@ RUNS_NARROW = (
     Column("suite", 16, 2),
     Column("model", 13, 1, from_width=50),
     Column("result", 20),
-    Column("score", 11, from_width=82),
+    Column("score", 16, from_width=88),
     Column("cost", 9, right=True, from_width=60),
 )
 RUNS_WIDE = (
@@ -35,7 +35,7 @@ RUNS_WIDE = (
     Column("fail", 5, right=True),
     Column("err", 4, right=True),
     Column("left", 5, right=True),
-    Column("score", 11),
+    Column("score", 16),
     Column("cost", 9, right=True),
 )
 

@@ -20,6 +20,8 @@ from console.tui.sanitize import one_line
 
 MUTED = "$muted"
 _GAP = 2
+_LEAST_SHARE = 10
+"""Cells that a column has at least."""
 _QUIET = (Mark.SAME, Mark.OMITTED)
 _PLAIN = {Mark.DIFFERS: "x", Mark.MISSING: "-", Mark.OMITTED: "."}
 
@@ -53,10 +55,24 @@ def _widths(case: CaseInBoth, width: int) -> _Widths:
     longest = max([0, *(one_line(text, 60).cell_length + 2 for text in names)])
     longest = max([longest, *(one_line(text, 60).cell_length for text in case.pair.a.scores)])
     name = min(max(10, longest), 22 if width >= 90 else 16)
-    room = max(width - name - 3 * _GAP, 30)
-    expected = room // 3
-    a = (room - expected) // 2
-    return _Widths(name, expected, a, room - expected - a)
+    return _Widths(name, *_shares(case, max(width - name - 3 * _GAP, 30)))
+
+
+def _shares(case: CaseInBoth, room: int) -> tuple[int, int, int]:
+    """Return the cells of expected, A and B: a third each, but what a short column leaves goes to a longer one."""
+    texts: list[list[str]] = [[], [], []]
+    for place, side in enumerate((case.a, case.b), 1):
+        for pair in _pairs(side.comparison):
+            texts[0] += [pair.expected, *(" | ".join(row.expected) for row in pair.rows)]
+            texts[place] += [pair.actual, *(row.actual or "" for row in pair.rows)]
+    if not any(texts[0]):
+        return room // 3, (room - room // 3) // 2, room - room // 3 - (room - room // 3) // 2
+    needs = [max((one_line(text, room).cell_length for text in column), default=0) + 3 for column in texts]
+    shares = [max(min(need, room // 3), _LEAST_SHARE) for need in needs]
+    for place in sorted(range(3), key=lambda place: needs[place]):
+        shares[place] += max(min(needs[place] - shares[place], room - sum(shares)), 0)
+    shares[2] += max(room - sum(shares), 0)
+    return shares[0], shares[1], shares[2]
 
 
 def _line(widths: _Widths, name: str | Content, expected: Content, a: Content, b: Content) -> Content:
@@ -105,8 +121,8 @@ def _call_lines(name: str, a: Pair | None, b: Pair | None, widths: _Widths) -> I
         widths,
         Content.styled(name, "bold"),
         one_line(expected or SYMBOLS.not_run, VALUE_LIMIT, "bold"),
-        _side(a.mark if a else None, a.actual if a else None, expected),
-        _side(b.mark if b else None, b.actual if b else None, expected),
+        _side(a.name_mark if a else None, a.actual if a else None, expected),
+        _side(b.name_mark if b else None, b.actual if b else None, expected),
     )
     rows_a, rows_b = ({row.name: row for row in pair.rows} if pair else {} for pair in (a, b))
     for row in dict.fromkeys([*rows_a, *rows_b]):

@@ -162,10 +162,8 @@ def _metric_line(metric: Metric) -> Content:
     label = lines.fit(one_line(metric.name.replace("_", " "), NAME_WIDTH, MUTED), NAME_WIDTH)
     value = "—" if metric.value is None else number_format.number(metric.value)
     line = label.append("  ").append_text(value.rjust(7), "bold")
-    if metric.low is not None and metric.high is not None:
-        line = line.append_text(
-            f"   95% {number_format.number(metric.low)} … {number_format.number(metric.high)}", MUTED
-        )
+    if span := number_format.bounds(metric.low, metric.high, number_format.number):
+        line = line.append_text(f"   95% {span}", MUTED)
     return line.append_text(f"   {number_format.plural(metric.count, 'loop')}" if metric.count else "", MUTED)
 
 
@@ -184,14 +182,8 @@ def _question_lines(rollouts: Sequence[Rollout], cases: Mapping[str, tuple[Metri
 def _value(loops: Sequence[Rollout], metrics: tuple[Metric, ...] | None) -> tuple[float | None, str]:
     """Return a question's number and its interval in words."""
     if metrics and metrics[0].value is not None:
-        metric = metrics[0]
-        has_interval = metric.low is not None and metric.high is not None
-        span = (
-            f" {number_format.number(metric.low or 0)} … {number_format.number(metric.high or 0)}"
-            if has_interval
-            else ""
-        )
-        return metric.value, span
+        span = number_format.bounds(metrics[0].low, metrics[0].high, number_format.number)
+        return metrics[0].value, f" {span}" if span else ""
     graded = [accepted(loop) for loop in loops if loop.outcome is not None and loop.outcome.is_graded]
     return (sum(graded) / len(graded) if graded else None), ""
 

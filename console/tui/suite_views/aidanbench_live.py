@@ -6,7 +6,7 @@ until they are unfolded.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from textual.content import Content
 
@@ -147,8 +147,7 @@ def _kind(outcome: Outcome) -> Outcome:
 
 def length_lines(rollouts: Sequence[Rollout]) -> list[Content]:
     """Return the distribution of accepted answers over graded loops: `1-5 ███  6-10 █████`, on one line."""
-    graded = (rollout for rollout in rollouts if rollout.outcome is not None and rollout.outcome.is_graded)
-    counts = [accepted(rollout) for rollout in graded]
+    counts = _lengths(rollouts)
     if not counts:
         return [Content.styled("nothing graded yet", MUTED)]
     ordered = sorted(counts)
@@ -166,6 +165,10 @@ def length_lines(rollouts: Sequence[Rollout]) -> list[Content]:
             Content.assemble((f"{label} ", MUTED), (bar(share, 6) or SYMBOLS.not_run, "$live"), f" {bins[place]}")
         )
     return [Content(words), Content("   ").join(shown)]
+
+
+def _lengths(rollouts: Iterable[Rollout]) -> list[int]:
+    return [accepted(rollout) for rollout in rollouts if rollout.outcome is not None and rollout.outcome.is_graded]
 
 
 def accepted(rollout: Rollout) -> int:
@@ -519,12 +522,11 @@ class LoopLiveView:
         return stacked([name, where, one_line(rollout.why or rollout.state, 60, MUTED), outlook_words(rollout)])
 
     def average(self, overview: Overview) -> Content:
-        """Return how many answers a loop has on average."""
-        tracks = [rollout.tracks.get(NOVELTY) for rollout in overview.rollouts.values()]
-        lengths = [len(track.values) for track in tracks if track is not None]
+        """Return how many answers were accepted in a loop on average: of graded loops, as in `length_lines`."""
+        lengths = _lengths(overview.rollouts.values())
         if not lengths:
             return Content.empty()
-        return Content.styled(f"mean {number_format.number(sum(lengths) / len(lengths))} turns", "bold")
+        return Content.styled(f"mean {number_format.number(sum(lengths) / len(lengths))} answers", "bold")
 
     def trend(self, rollout: Rollout | None, *, live: bool) -> Content:
         """Return one line for every score, with about how long the loop can go on."""

@@ -118,7 +118,7 @@ class Block:
         if not self.folded:
             return self.title
         count = len(self.logical)
-        return self.title.append_text(f"  {count} line{'s' * (count != 1)} folded", "$muted")
+        return self.title.append_text(f"  {count} line{'s' * (count != 1)} (x)", "$muted")
 
     def _drop_last_cut(self) -> int:
         """Forget the last wrapped line, which an append may change; return its number."""

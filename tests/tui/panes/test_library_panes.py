@@ -31,9 +31,10 @@ async def test_cases_are_expected_read_and_narrowed(workspace: SampleWorkspace) 
 
 def made_trend(model: str, *rates: float) -> Trend:
     points = (
-        Point(f"run-{n}", 1.0 + n, "completed", rate, None, None, 8, 8, 0.1, 0, None) for n, rate in enumerate(rates)
+        Point(f"{model}-{n}", 1.0 + n, "completed", rate, None, None, 8, 8, 0.1, 0, None)
+        for n, rate in enumerate(rates)
     )
-    return Trend(model, "small-talk", False, "", tuple(points))
+    return Trend(model, "small-talk", "8 cases", False, "", tuple(points))
 
 
 async def test_the_runs_of_a_trend_are_listed_newest_first() -> None:
@@ -51,7 +52,7 @@ async def test_the_runs_of_a_trend_are_listed_newest_first() -> None:
     async with mounted(runs, (120, 8)) as (app, pilot):
         runs.show_trend(trend)
         await pilot.pause()
-        assert runs.keys == ["run-1", "run-0"]
+        assert runs.keys == ["gpt-x-1", "gpt-x-0"]
         assert "8 of 8" in text_of(app)
         runs.show_trend(None)
         assert runs.keys == []

@@ -7,7 +7,8 @@ from collections.abc import Callable, Coroutine, Sequence
 from textual.content import Content
 
 from console.core.fault import UsageError
-from console.exchange.comparison_table import change_words, comparison_csv, comparison_markdown, comparison_object
+from console.exchange.comparison_table import change_words, comparison_csv, comparison_fields, comparison_markdown
+from console.exchange.json_object import json_object
 from console.store.runs import RunFolder
 from console.tui.data.catalog_items import RunLine
 from console.tui.dialogs.small_dialogs import Answer, Chooser, Question
@@ -74,7 +75,7 @@ class ComparisonCopies:
 
     def action_export_json(self) -> None:
         if (comparison := self._controller.comparison) is not None:
-            text = json.dumps(comparison_object(comparison), indent=1)
+            text = json.dumps(json_object("comparison", comparison_fields(comparison)), indent=1)
             self._services.export_text(text, self._controller.export_path(".json"))
 
     def action_copy_id(self) -> None:

@@ -1,5 +1,7 @@
 """The panes of Compare: the numbers, the list of pairs, and the case with expected, A and B side by side."""
 
+import difflib
+import json
 from collections.abc import Mapping, Sequence
 
 from textual.app import ComposeResult
@@ -7,10 +9,13 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
+from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.exchange.comparison_table import change_words
 from console.insight.case_in_both import CaseInBoth, CaseInRun
 from console.insight.comparison import RolloutPair, RunComparison
+from console.insight.conversation import Conversation
+from console.insight.prompt_edit import opening_of
 from console.insight.rollout import Rollout
 from console.tui.render import comparison as summary
 from console.tui.render.conversation import passage_block
@@ -147,13 +152,54 @@ class CasePane(Vertical):
 
 def comparison_blocks(case: CaseInBoth, why_no_suite: str, width: int) -> list[Block]:
     """Return expected, A and B side by side, and why something of it is not known."""
-    blocks = [Block("side-by-side", body=tuple(side_by_side_lines(case, width)), indent=0)]
+    blocks = prompt_blocks(case)
+    blocks.append(Block("side-by-side", body=tuple(side_by_side_lines(case, width)), indent=0))
     for letter, fault in (("A", case.a.fault), ("B", case.b.fault)):
         if fault:
             blocks.append(Block(f"fault-{letter}", one_line(f"{letter}: {fault}", 400, "$undecided")))
     if why_no_suite:
         blocks.append(Block("why", one_line(why_no_suite, 400, "$undecided")))
     return blocks
+
+
+MOST_PROMPT_LINES = 12
+"""Changed lines of a prompt that are shown before the answers."""
+
+
+def prompt_blocks(case: CaseInBoth) -> list[Block]:
+    """Return what B was told otherwise than A, line by line; nothing where both were told the same."""
+    try:
+        before, after = (_prompt_lines(side.conversation) for side in (case.a, case.b))
+    except UsageError:  # one of them was never asked
+        return []
+    changed = [
+        line for line in difflib.unified_diff(before, after, n=0, lineterm="") if line[:2] not in ("--", "++", "@@")
+    ]
+    if not changed:
+        return []
+    styles = {"-": "$expected", "+": "$actual"}
+    shown = [
+        one_line(f"{'−' if line[0] == '-' else '+'} {line[1:]}", 2000, styles[line[0]])
+        for line in changed[:MOST_PROMPT_LINES]
+    ]
+    if len(changed) > MOST_PROMPT_LINES:
+        shown.append(Content.styled(f"… and {len(changed) - MOST_PROMPT_LINES} more lines", MUTED))
+    title = Content.assemble(("the prompt differs", "bold $undecided"), ("   − A   + B", MUTED))
+    return [Block("prompt", title, body=tuple(shown))]
+
+
+def _prompt_lines(conversation: Conversation) -> list[str]:
+    """Return the messages of the first request, each line of text one.
+
+    Raises:
+        UsageError: the model was never asked.
+    """
+    prompt_lines: list[str] = []
+    for message in opening_of(conversation):
+        content = message.get("content")
+        text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+        prompt_lines += [f"{message.get('role', '')}: {line}" for line in text.split("\n")]
+    return prompt_lines
 
 
 def conversation_blocks(side: CaseInRun) -> list[Block]:

@@ -72,7 +72,7 @@ class QueueActions:
         except UsageError as error:
             _refuse(self._services, error)
             return
-        self._services.notify(Content("The queue goes on." if woken else "The queue is empty, or is being played."))
+        self._services.notify(Content("The queue continues." if woken else "The queue is empty, or running."))
         self._services.workspace.look()
 
     def action_run_delete(self) -> None:

@@ -133,12 +133,12 @@ class HomeController:
             case "queue.earlier" | "queue.later":
                 return "" if line is not None and line.is_queued else "this run does not wait in the queue"
             case "queue.go":
-                return "" if self.next_steps.is_stranded else "the queue is empty, or is being played"
+                return "" if self.next_steps.is_stranded else "the queue is empty, or running"
             case "run.failed":
                 return "" if line is not None and line.tally.failed else "this run has no failed case"
             case "run.delete":
                 is_live = line is not None and line.is_live
-                return "it is being played; ctrl+x in Live stops it" if is_live else "" if line else "there is no run"
+                return "it is running; ctrl+x in Live stops it" if is_live else "" if line else "there is no run"
             case "run.resume":
                 return "" if to_resume is not None and to_resume.can_resume else "this run has nothing to resume"
             case "run.review" | "mark" | "export" | "copy.id" | "copy.command" | "copy.link":
@@ -156,7 +156,7 @@ class HomeController:
         return {
             **({} if is_queued else {"queue.earlier": ""}),
             **({} if has_failed else {"run.failed": ""}),
-            "run.delete": "take out" if is_queued else "delete" if line is not None else "",
+            "run.delete": "dequeue" if is_queued else "delete" if line is not None else "",
         }
 
 

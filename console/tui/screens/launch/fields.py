@@ -137,7 +137,7 @@ def failed_run(lines: Sequence[RunLine], suites: Sequence[str]) -> Read:
         if summary is None or not summary.tally.failed:
             raise ValueError("that run has no failed case")
         if any(suite != summary.suite for suite in suites):
-            raise ValueError(f"it played {summary.suite}: choose that suite only")
+            raise ValueError(f"it ran {summary.suite}: choose that suite only")
         return matching[0].name
 
     return read
@@ -215,11 +215,11 @@ _CASES = Field("cases", "cases", "all", "how many of each suite, or all", "--sam
 _SEED = Field("seed", "seed", "0", "which cases are drawn; first: no draw, the first ones", "--seed",
               whole(0, none=("first",)), digits=True)  # fmt: skip
 _REPEATS_TO_START = (
-    Field("repeats", "repeats", "1", "times each case is played", "--rollouts", whole(), digits=True),
+    Field("repeats", "repeats", "1", "times each case is run", "--rollouts", whole(), digits=True),
     Field("at_once", "at once", "", "conversations in flight; empty: as models.toml says", "--concurrency",
           whole(none=("auto",)), digits=True),
     Field("stop_when", "stop when", "5.00", "US dollars a run may spend, or never", "--max-cost", money, digits=True),
-    Field("start", "start", NOW, "now: side by side; queued: one after another", "--queue", str, (NOW, QUEUED)),
+    Field("start", "start", NOW, "now (parallel) / queued", "--queue", str, (NOW, QUEUED)),
 )  # fmt: skip
 _NAME = Field("name", "name", "", "empty: time, model and suite", "--name", run_name)
 _LIMITS = (

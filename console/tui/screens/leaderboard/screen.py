@@ -19,6 +19,7 @@ from console.store.runs import RunFolder
 from console.tui.data.catalog_items import RunLine, Suites
 from console.tui.keymap import bindings_for
 from console.tui.render import leaderboard_rows
+from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen
 from console.tui.screens.leaderboard.controller import LeaderboardController, read_boards
 from console.tui.services import Services
@@ -85,6 +86,7 @@ class LeaderboardScreen(BaseScreen):
     LeaderboardScreen {
         #boards { height: 1fr; } #board { height: 1fr; }
         #row { height: 6; padding: 0 1; }
+        #legend { height: 1; padding: 0 3; color: $muted; &.-empty { display: none; } }
         &.-empty Rule, &.-empty #row { display: none; }
         &.-wide #row { height: 9; border: round $line; border-title-color: $muted; }
     }
@@ -96,12 +98,14 @@ class LeaderboardScreen(BaseScreen):
         self.controller = LeaderboardController()
         self.rows = LeaderboardList(self.controller)
         self.details = ModelDetails()
+        self.legend = Static(id="legend")
 
     # Layout and reading ----------------------------------------------------------------------------------------------
 
     def compose_body(self) -> ComposeResult:
         with Container(id="boards"):
             yield self.rows
+        yield self.legend
         yield Rule()
         yield self.details
 
@@ -140,6 +144,9 @@ class LeaderboardScreen(BaseScreen):
         self.top_line.tell(title=Content(self.controller.title), status=Content.styled("finished runs", "$muted"))
         self.set_class(not self.controller.rows, "-empty")
         self.rows.show_boards()
+        legend = next((board.legend for board in self.controller.boards if board.legend), "")
+        self.legend.update(one_line(legend))
+        self.legend.set_class(not legend, "-empty")
         self._show_details()
 
     @on(RowList.RowHighlighted, "#board")

@@ -78,7 +78,7 @@ class EntryList(RowList):
                 line = self._models.find(entry.name)
                 return row_cells.model_cells(line)[:3] if line else Content.empty()
             case "pull":
-                words = Content.styled("not here yet", "$muted")
+                words = Content.styled("not installed", "$muted")
                 return Content.styled(SYMBOLS.not_ready, "$muted"), Content.styled(entry.name, "$muted"), words
             case _:
                 note = one_line(entry.name.split("\n", 1)[0], 400)

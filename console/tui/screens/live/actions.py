@@ -475,7 +475,7 @@ class LiveRuns:
     def open(self, line: RunLine) -> None:
         """Watch a run, unless it is the watched one or nothing of it can be watched yet."""
         if line.state == "queued":
-            self._services.notify(Content("This run waits in the queue; it can be watched once it is played."))
+            self._services.notify(Content("This run waits in the queue; it can be watched once it runs."))
         elif line.folder.path != self._watched:
             self._services.navigator.switch_live(line.folder)
 

@@ -95,7 +95,7 @@ def _empty_words(run: WatchedRun) -> Content:
         return Content(f"reading {cases}, {number_format.count(read)} so far")
     if not run.is_live and is_starting(run.overview, run.manifest):
         return Content("The engine is starting …")
-    return Content("Nothing has begun yet." if run.is_live else "Nothing was played in this run.")
+    return Content("Nothing has begun yet." if run.is_live else "Nothing was run.")
 
 
 SHOWN_FAILURES = 200

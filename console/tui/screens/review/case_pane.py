@@ -18,7 +18,7 @@ from console.core.outcome import Outcome
 from console.core.run import ModelFacts
 from console.insight import number_format
 from console.insight.reasons import sentence
-from console.insight.rollout import PREPARED, Rollout
+from console.insight.rollout import SETUP, Rollout
 from console.insight.warnings import rollout_warnings
 from console.tui.render import diff, lines
 from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
@@ -65,7 +65,7 @@ def reason_line(rollout: Rollout, comparison: Comparison | None, width: int) -> 
     if rollout.outcome is None:
         return Content.styled(" not finished", MUTED)
     if rollout.is_prepared:
-        prepared = Content.styled(f" {SYMBOLS.prepared} {PREPARED}   ", f"bold {MUTED}")
+        prepared = Content.styled(f" {SYMBOLS.prepared} {SETUP} (not graded)   ", f"bold {MUTED}")
         return lines.fit(prepared.append(one_line(rollout.message, 400, MUTED)), width)
     style = OUTCOME_STYLES[rollout.outcome]
     words = comparison.sentence if comparison and comparison.sentence else ""

@@ -351,9 +351,7 @@ def _repeats_blocks(report: Report | str) -> list[Block]:
         Content.assemble(
             one_line(metric.name, 8, MUTED).pad_right(max(8 - len(metric.name), 0)),
             f"{number_format.rate(metric.value or 0.0)}",
-            (f"   {number_format.rate(metric.low)}–{number_format.rate(metric.high)}", MUTED)
-            if metric.low is not None and metric.high is not None
-            else "",
+            (f"   {number_format.bounds(metric.low, metric.high)}", MUTED),
         )
         for metric in report.repeats.metrics
     ]

@@ -1,4 +1,4 @@
-"""Trends: each model on each suite over its runs; the change is shown between runs of the same cases only."""
+"""Trends: each model on each selection of a suite over its runs, plotted, with the paired test of the last step."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -9,14 +9,21 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
 from textual.content import Content
+from textual.widgets import Static
 
-from console.exchange.comparison_table import signed
+from console.core.fault import UsageError
+from console.exchange.comparison_table import verdict_words
+from console.exchange.run_reader import RunReader
 from console.insight import number_format
+from console.insight.comparison import compare
+from console.insight.number_format import signed
 from console.insight.trends import Point, Trend, trends
 from console.store.runs import RunFolder
 from console.tui.data.catalog_items import RunLine
 from console.tui.data.listed_runs import listed_runs
 from console.tui.keymap import bindings_for
+from console.tui.render import lines
+from console.tui.render.trend_plot import plot_lines
 from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen
 from console.tui.services import Services
@@ -26,17 +33,17 @@ from console.tui.widgets.titles import Rule
 MUTED = "$muted"
 EMPTY = Content("No run has finished yet. L starts one; Try the demo at Home needs no key.")
 _TREND_COLUMNS = (
-    Column("model", 14, 2), Column("suite", 12, 2), Column("runs", 5, right=True), Column("last", 7, right=True),
-    Column("over time", 20, 2),
+    Column("model", 14, 2), Column("suite", 12, 2), Column("cases", 14, 2), Column("runs", 4, right=True),
+    Column("last", 7, right=True), Column("over time", 12, 2),
 )  # fmt: skip
 _RUN_COLUMNS = (
-    Column("when", 12), Column("run", 20, 3), Column("value", 7, right=True), Column("95 %", 13),
+    Column("when", 12), Column("run", 20, 3), Column("value", 7, right=True), Column("95 %", 14),
     Column("change", 8, right=True), Column("of", 13, right=True),
 )  # fmt: skip
 
 
 class TrendList(RowList):
-    """One row for each model and suite."""
+    """One row for each model and selection of a suite."""
 
     def __init__(self) -> None:
         """Say that the runs are being read."""
@@ -45,7 +52,7 @@ class TrendList(RowList):
 
     def show_trends(self, trends: Sequence[Trend]) -> None:
         """List these, or say that there are none."""
-        self._trends = {f"{trend.suite}\x1f{trend.model}": trend for trend in trends}
+        self._trends = {trend.points[-1].run: trend for trend in trends}
         self.show(list(self._trends), draw=self._cells, empty=EMPTY)
 
     @property
@@ -63,6 +70,7 @@ class TrendList(RowList):
         return (
             one_line(trend.model, 60, "bold"),
             one_line(trend.suite, 40),
+            one_line(trend.selection, 60, MUTED),
             Content(str(len(values))),
             Content("—" if last is None else show(last)),
             over_time,
@@ -87,7 +95,7 @@ class TrendRunList(RowList):
         point = self._points[key]
         show = number_format.number if self._is_score else number_format.rate
         when = datetime.fromtimestamp(point.at, UTC).astimezone().strftime("%d %b %H:%M")
-        span = "" if point.low is None or point.high is None else f"{show(point.low)}–{show(point.high)}"
+        span = number_format.bounds(point.low, point.high, show if self._is_score else None)
         change = "" if point.change is None else signed(point.change, show)
         style = "$pass" if (point.change or 0) > 0 else "$fail" if (point.change or 0) < 0 else MUTED
         return (
@@ -108,8 +116,34 @@ def _basis(point: Point) -> str:
     return f"{point.graded} of {point.planned}"
 
 
+class TrendPlot(Static):
+    """The trend under the cursor as a plot, above the paired test of its last step."""
+
+    def __init__(self) -> None:
+        super().__init__(id="plot")
+        self._trend: Trend | None = None
+        self._words = Content.empty()
+
+    def show_trend(self, trend: Trend | None, words: str = "") -> None:
+        """Show a trend; `words` say what its last step proves, once that is known."""
+        self._trend, self._words = trend, one_line(words, 400, MUTED)
+        self.set_class(trend is None or len(trend.points) < 2, "-empty")
+        self._draw()
+
+    def on_resize(self) -> None:
+        self._draw()
+
+    def _draw(self) -> None:
+        trend, size = self._trend, self.content_size
+        if trend is None or not size.width:
+            return
+        show = number_format.number if trend.score else number_format.rate
+        plot = plot_lines(trend.points, size.width, size.height - 1, show, is_rate=not trend.score)
+        self.update(Content("\n").join([*plot, lines.fit(self._words, size.width)]))
+
+
 class TrendsScreen(BaseScreen):
-    """All trends, and the runs of the one under the cursor."""
+    """All trends, and the plot and runs of the one under the cursor."""
 
     where: ClassVar[str] = "trends"
     heading: ClassVar[str] = "Trends"
@@ -117,20 +151,24 @@ class TrendsScreen(BaseScreen):
     BINDINGS: ClassVar[list[BindingType]] = bindings_for("trends")
     shown_parts: ClassVar[frozenset[str]] = frozenset({"runs"})
     DEFAULT_CSS = """
-    TrendsScreen { #both { height: 1fr; } #trends { height: 2fr; } #points { height: 3fr; }
-                   &.-empty Rule, &.-empty #points { display: none; } }
+    TrendsScreen { #both { height: 1fr; } #trends { height: 3fr; } #points { height: 3fr; }
+                   #plot { height: 8; padding: 0 1; &.-empty { display: none; } }
+                   &.-wide #plot { height: 14; }
+                   &.-empty Rule, &.-empty #points, &.-empty #plot { display: none; } }
     """
 
     def __init__(self, services: Services) -> None:
         """Follow the runs of the workspace; nothing is read before the screen is mounted."""
         super().__init__(services)
         self.trends = TrendList()
+        self.plot = TrendPlot()
         self.runs = TrendRunList()
 
     def compose_body(self) -> ComposeResult:
         with Container(id="both"):
             yield self.trends
             yield Rule()
+            yield self.plot
             yield self.runs
 
     def on_mount(self) -> None:
@@ -157,7 +195,25 @@ class TrendsScreen(BaseScreen):
 
     @on(RowList.RowHighlighted, "#trends")
     def _show_runs(self) -> None:
-        self.runs.show_trend(self.trends.current)
+        trend = self.trends.current
+        self.runs.show_trend(trend)
+        self.plot.show_trend(trend)
+        if trend is not None and len(trend.points) > 1:
+            self._test_last_step(trend)
+
+    @work(thread=True, exclusive=True, group="step")
+    def _test_last_step(self, trend: Trend) -> None:
+        """Compare the last two runs case by case, and say what came of it."""
+        before, last = (self._folder(point.run) for point in trend.points[-2:])
+        if before is None or last is None:
+            return
+        try:
+            words = verdict_words(compare(RunReader(before).side, RunReader(last).side))
+        except (UsageError, OSError) as error:
+            words = str(error)
+        if self.is_running and self.trends.current is trend:
+            words = f"last step  {words.replace('B − A: ', '')}"
+            self.services.from_thread(self.plot.show_trend, trend, words)
 
     @on(RowList.RowChosen, "#trends")
     def _to_runs(self) -> None:

@@ -1,0 +1,192 @@
+"""What a shell completes: verbs and options of the parsers, and values that are there, such as models and runs.
+
+A value is completed by the word that its help shows for it (RUN, NAME …) and by its option, so that a new verb is
+completed without a line here. Whatever is wrong with a file only means that its values are not offered.
+"""
+
+import argparse
+import contextlib
+import os
+import shlex
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
+from typing import Any, cast
+
+from console.cli.parser import HIDDEN, Arguments, Parser, VerbParser, build
+from console.core.fault import UsageError
+
+Values = Callable[[Arguments, str], Iterable[str]]
+"""From what stands on the line already, and the beginning of a word, to whole words."""
+MOST_RUNS = 200
+"""Runs that are offered, the newest first."""
+MOST_BYTES = 20_000_000
+"""Size of a journal up to which the cases of a run are offered: a reader waits for them."""
+
+
+def complete() -> None:
+    """Answer the shell and leave the process."""
+    import argcomplete
+
+    _keep_hash_signs()
+    parser = build()
+    prepare(parser, os.environ.get("COMP_LINE", ""))
+    argcomplete.autocomplete(parser, exclude=list(HIDDEN), always_complete_options=False)
+
+
+def _keep_hash_signs() -> None:
+    """Let argcomplete read RUN#CASE as one word: its splitter takes `#` for the beginning of a comment."""
+    from argcomplete.packages import _shlex
+
+    class Splitter(_shlex.shlex):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)  # pyright: ignore[reportUnknownMemberType]
+            self.commenters = ""
+
+    _shlex.shlex = Splitter
+
+
+def prepare(parser: Parser, line: str) -> None:
+    """Load the verbs that a line names, as they load themselves only when they parse, and attach what completes them.
+
+    Args:
+        parser: of the whole command line.
+        line: as typed so far; quotes may be open.
+    """
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        words = line.split()
+    parsers: list[argparse.ArgumentParser] = [parser]
+    for word in words:
+        chosen = _verbs(parsers[-1]).get(word)
+        if isinstance(chosen, VerbParser):
+            chosen.load()
+            parsers.append(chosen)
+    for each in parsers:
+        for action in each._actions:
+            values = BY_OPTION.get(action.dest) or BY_WORD.get(str(action.metavar))
+            if values is not None and not action.choices:
+                action.completer = _completer(values)  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def _verbs(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    actions = parser._actions
+    choices = next((action.choices for action in actions if action.nargs == argparse.PARSER), None)
+    return dict(cast("Mapping[str, argparse.ArgumentParser]", choices or {}))
+
+
+def _completer(values: Values) -> Callable[..., list[str]]:
+    def offer(*, prefix: str, parsed_args: argparse.Namespace, **_: object) -> list[str]:
+        filled = Arguments(**{"models": None, "data": None, "runs": None} | vars(parsed_args))
+        with contextlib.suppress(UsageError, OSError, ValueError):
+            return [value for value in values(filled, prefix) if value.startswith(prefix)]
+        return []
+
+    return offer
+
+
+def model_names(args: Arguments, prefix: str) -> Iterable[str]:
+    """Return the models of models.toml and the simulated ones."""
+    from console.config.models import load_models
+    from console.config.paths import find_models_file
+
+    return load_models(find_models_file(args.models), args.data).models
+
+
+def suite_names(args: Arguments, prefix: str) -> Iterable[str]:
+    """Return all suites; once one is named with a slash, its categories and groups of categories."""
+    from console.config.paths import find_data_roots
+    from console.suites.catalog import Catalog
+
+    catalog = Catalog(find_data_roots(args.data))
+    name, slash, _ = prefix.partition("/")
+    if not slash:
+        return [entry.name for entry in catalog.entries()]
+    return [f"{name}/{category}" for category in _categories(args, [name])]
+
+
+def suite_words(args: Arguments, prefix: str) -> Iterable[str]:
+    """Return what may follow `suites`."""
+    return [*suite_names(args, prefix), "check", "schema"]
+
+
+def category_names(args: Arguments, prefix: str) -> Iterable[str]:
+    """Return the categories of the suites on the line, after what is listed already."""
+    chosen = cast("str | list[str] | None", getattr(args, "suite", None)) or []
+    suites = [chosen] if isinstance(chosen, str) else chosen
+    before, comma, _ = prefix.rpartition(",")
+    return [f"{before}{comma}{name}" for name in _categories(args, [suite.partition("/")[0] for suite in suites])]
+
+
+def _categories(args: Arguments, suites: Iterable[str]) -> Iterable[str]:
+    from console.config.paths import find_data_roots
+    from console.suites.catalog import Catalog
+
+    catalog = Catalog(find_data_roots(args.data))
+    names = [item for suite in suites for item in catalog.open(suite).categories()]
+    return dict.fromkeys([*(item.group for item in names if item.group), *(item.name for item in names)])
+
+
+def run_names(args: Arguments, prefix: str) -> Iterable[str]:
+    """Return the newest runs."""
+    from console.config.paths import find_runs_root
+    from console.store.run_list import list_runs
+
+    root = find_runs_root(args.runs)
+    return ["latest", *(run.name for run in islice(list_runs(root), MOST_RUNS))]
+
+
+def case_names(args: Arguments, prefix: str) -> Iterable[str]:
+    """Return the newest runs; after a `#` the cases of that run, those that did not pass first."""
+    name, mark, _ = prefix.partition("#")
+    if not mark:
+        return run_names(args, prefix)
+    from console.cli.history import read_overview
+    from console.config.paths import find_runs_root
+    from console.store.run_list import find_run
+
+    folder = find_run(find_runs_root(args.runs), name or "latest")
+    if folder.journal_path.stat().st_size > MOST_BYTES:
+        return []
+    rollouts = sorted(read_overview(folder).rollouts.values(), key=lambda rollout: not rollout.is_failure)
+    return dict.fromkeys(f"{name}#{rollout.key.case}" for rollout in rollouts)
+
+
+def preset_names(args: Arguments, prefix: str) -> Iterable[str]:
+    """Return the presets."""
+    from console.config.paths import presets_files
+    from console.config.preset import load_presets
+
+    return load_presets(presets_files()).presets
+
+
+def theme_names(args: Arguments, prefix: str) -> Iterable[str]:
+    """Return the colours of the app."""
+    from console.tui.themes import NAMES
+
+    return NAMES
+
+
+def verb_names(args: Arguments, prefix: str) -> Iterable[str]:
+    """Return the verbs."""
+    from console.cli.parser import VERBS
+
+    return VERBS
+
+
+BY_OPTION: dict[str, Values] = {
+    "model": model_names,
+    "judge": model_names,
+    "user": model_names,
+    "embedding": model_names,
+    "ping": model_names,
+    "model_to_try": model_names,
+    "suite": suite_names,
+    "category": category_names,
+    "test_category": category_names,
+    "preset": preset_names,
+    "theme": theme_names,
+    "verb_words": verb_names,
+    "words": suite_words,
+}
+BY_WORD: dict[str, Values] = {"RUN": run_names, "RUN#CASE": case_names, "RUN[#CASE]": case_names, "MODEL": model_names}

@@ -1,0 +1,49 @@
+"""A run that waits says so: on stderr, in a log and on a terminal, within two seconds."""
+
+import threading
+import time
+
+from console.cli.output import Output
+from console.cli.progress import Progress
+
+
+class Listener(Output):
+    """Notes what is said, and when."""
+
+    def __init__(self, *, terminal: bool) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+        self.heard = threading.Event()
+        self._terminal = terminal
+
+    @property
+    def rewrites(self) -> bool:
+        return self._terminal
+
+    def say(self, text: str) -> None:
+        self._note(text)
+
+    def rewrite(self, text: str, *, last: bool = False) -> None:
+        self._note(text)
+
+    def _note(self, text: str) -> None:
+        self.lines.append(text)
+        self.heard.set()
+
+
+def test_silence_is_broken_within_two_seconds():
+    for terminal in (False, True):
+        listener = Listener(terminal=terminal)
+        began = time.monotonic()
+        progress = Progress(listener, 7)
+        assert listener.heard.wait(2.0), f"terminal: {terminal}"
+        assert time.monotonic() - began < 2.0
+        progress.close()
+        assert listener.lines[0].startswith("0/7")
+
+
+def test_nothing_beats_when_quiet():
+    before = threading.active_count()
+    quiet = Progress(Output(quiet=True), 7)
+    assert threading.active_count() <= before
+    quiet.close()

@@ -1,0 +1,107 @@
+"""All JSON has one shape: schema, kind, and the fields that docs/json.md lists for the kind."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import pytest
+
+from console.cli.exitcode import Exit
+from console.exchange.json_object import KINDS, SCHEMA, json_object
+
+ROOT = Path(__file__).resolve().parents[2]
+RUN = ("run", "-m", "sim/hasty", "-s", "bfcl-starter/multiple", "-n", "2", "--quiet")
+
+
+def checked(objects: list[dict[str, object]], kind: str) -> None:
+    """Hold objects against their kind."""
+    assert objects, kind
+    optional = {name for name, meaning in KINDS[kind].fields.items() if meaning.startswith("optional")}
+    for value in objects:
+        assert (value["schema"], value["kind"]) == (SCHEMA, kind)
+        missing = KINDS[kind].fields.keys() - optional - value.keys()
+        assert not missing, kind
+        assert value.keys() <= {"schema", "kind", *KINDS[kind].fields}, kind
+    assert len(objects) == 1 or KINDS[kind].is_stream, kind
+
+
+def test_every_verb_writes_the_kinds_of_the_page(console, home):
+    runs = [console(*RUN, "--name", name, "--json").data["run"] for name in ("a", "b", "c")]
+    case = console("review", runs[0], "--all", "--json").lines[0]["case"]
+    (home / "in.jsonl").write_text('{"case": "x", "kind": "answer", "text": "<answer>yes</answer>"}\n')
+    lines = {
+        "run": ["show", *runs[:1]],
+        "forecast": [*RUN, "-m", "sim/careful", "--dry-run"],
+        "preset": [*RUN, "--save-preset", "mine"],
+        "case": ["show", f"{runs[0]}#{case}"],
+        "verdict": ["review", runs[0], "--all"],
+        "record": ["watch", runs[0]],
+        "checked_line": ["check", "aidanbench", "in.jsonl"],
+        "runs": ["runs"],
+        "queue": ["queue"],
+        "models": ["models"],
+        "ping": ["models", "--ping", "sim/hasty"],
+        "suites": ["suites"],
+        "suite": ["suites", "bfcl-starter"],
+        "failures": ["failures", runs[0]],
+        "comparison": ["compare", *runs[:2], "--fail-if-worse"],
+        "grid": ["compare", *runs],
+        "trends": ["trends"],
+        "leaderboard": ["leaderboard"],
+        "annotation": ["tag", f"{runs[0]}#{case}", "model", "--comment", "seen"],
+        "disputes": ["dispute", runs[0]],
+        "export": ["export", runs[0], "--format", "csv"],
+        "run_document": ["export", runs[0]],
+        "prompt": ["branch", f"{runs[0]}#{case}", "--show-prompt"],
+        "findings": ["doctor", "--offline"],
+        "bfcl_models": ["bfcl", "models"],
+        "bfcl_categories": ["bfcl", "test-categories"],
+        "bfcl_results": ["bfcl", "results", "--result-dir", str(home)],
+        "bfcl_version": ["bfcl", "version"],
+        "error": ["show", "nobody"],
+    }
+    for kind, line in lines.items():
+        ended = console(*line, "--json")
+        checked([json.loads(ended.out)] if kind == "run_document" else ended.lines, kind)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ("shwo",),
+        ("runs", "--jsn"),
+        ("run", "-m", "sim/carefull", "-s", "bfcl-starter"),
+        ("runs", "--runs", "nowhere"),
+        ("compare", "a"),
+        ("export", "nobody", "-o", "x/y"),
+    ],
+)
+def test_errors_are_json_too_and_said_on_stderr(console, line):
+    for words in (("--json", *line), (*line, "--json")):
+        ended = console(*words)
+        (value,) = ended.lines
+        checked([value], "error")
+        assert value["exit_code"] == ended.code == Exit.USAGE
+        assert value["message"] in ended.err
+        assert value["hint"] in ended.err
+
+
+def test_nothing_left_to_do_is_json_too(console, finished):
+    ended = console("resume", finished, "--json")
+    assert (ended.code, ended.data["kind"], ended.data["exit_code"]) == (Exit.LOCKED, "error", 5)
+
+
+def test_a_field_that_is_not_listed_cannot_be_written():
+    with pytest.raises(LookupError, match="more"):
+        json_object("pull", {"name": "x", "more": 1})
+    with pytest.raises(LookupError):
+        json_object("nothing", {})
+
+
+def test_the_page_is_made_of_the_kinds():
+    spec = importlib.util.spec_from_file_location("make_json_page", ROOT / "docs" / "make_json_page.py")
+    assert spec is not None
+    assert spec.loader is not None
+    maker = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(maker)
+    assert maker.PAGE.read_text(encoding="utf-8") == maker.page(), "run: python docs/make_json_page.py"

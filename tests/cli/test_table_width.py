@@ -1,0 +1,57 @@
+"""Tables fit the terminal: long texts are cut first, then the least important columns go and are named."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from console.cli.output import Output, fit_columns
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 120])
+def test_no_line_is_wider_than_the_terminal(console, finished, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    for verb in (["runs"], ["models"], ["suites"], ["suites", "bfcl-starter"], ["trends"], ["leaderboard"]):
+        table = console(*verb).out.splitlines()
+        assert max(map(len, table)) <= max(columns, 50), verb
+
+
+def test_runs_keep_name_score_and_cost_longest(console, finished, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    ended = console("runs")
+    assert ended.out.split("\n")[0].split()[:5] == ["run", "suite", "model", "score", "cost"]
+    assert "no room for: " in ended.err
+    assert "simulated" in ended.out
+    monkeypatch.setenv("COLUMNS", "44")
+    assert console("runs").out.split("\n")[0].split() == ["run", "score", "cost"]
+    monkeypatch.setenv("COLUMNS", "300")
+    wide = console("runs")
+    assert finished in wide.out
+    assert "no room" not in wide.err
+
+
+def test_eighty_columns_when_nothing_says_how_many(console, finished, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
+    assert max(map(len, console("runs").out.splitlines())) <= 80
+
+
+def test_names_lose_their_middle_and_prose_its_end(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "40")
+    Output().rows(
+        ("case", "why"), [("a_very_long_identifier_of_a_case_77", "the final state differs from the expected")]
+    )
+    line = capsys.readouterr().out.splitlines()[1]
+    assert line.split("  ")[0].endswith("77")
+    assert "…" in line.split("  ")[0]
+    assert line.endswith("…")
+
+
+@given(st.lists(st.integers(1, 60), min_size=1, max_size=9), st.sets(st.integers(0, 8)), st.integers(20, 200))
+def test_numbers_are_never_cut_and_the_first_column_stays(widths, right, room):
+    order = list(range(len(widths)))[::-1]
+    fitted = fit_columns(widths, order, frozenset(right), room)
+    assert all(
+        width in (0, natural) for n, (width, natural) in enumerate(zip(fitted, widths, strict=True)) if n in right
+    )
+    assert fitted[order[0]] > 0
+    shown = [width for width in fitted if width]
+    assert len(shown) == 1 or sum(shown) + 2 * (len(shown) - 1) <= room
