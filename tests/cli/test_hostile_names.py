@@ -78,6 +78,7 @@ def values(place: HostileWorkspace, played: str, outputs: Path) -> dict[str, lis
         "NAME=PATH": [f"{ATTACK}={place.root}"],
         "NAME[/CATEGORY]": [SUITE, f"{SUITE}/{CATEGORY}"],
         "PATH": [results, str(outputs), str(place.root)],
+        "PLACE": ["local"],
         "R": ["8"],
         "REASON": [attack("why")],
         "RUN": [played, run],
