@@ -49,13 +49,12 @@ def play(home: Path, *options: str) -> tuple[float, float, float, float]:
     environment = os.environ | {"HOME": str(home), "RAY_USAGE_STATS_ENABLED": "0", "RAY_ADDRESS": ""}
     child = subprocess.Popen(
         [sys.executable, "-c", CHILD, "run", "--quiet", "--json", "--runs", str(home / "runs"), *options],
-        cwd=home, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        cwd=home, env=environment, stdout=(home / "out").open("w"), stderr=subprocess.DEVNULL, text=True,
     )  # fmt: skip
     while child.poll() is None:
         workers |= worker_cpu()
         time.sleep(0.1)
-    assert child.stdout is not None
-    engine = json.loads(child.stdout.read().splitlines()[-1])[1]
+    engine = json.loads((home / "out").read_text().splitlines()[-1])[1]
     folder = next(path for path in home.glob("runs/20*") if path not in before)
     records = [json.loads(line) for line in (folder / "journal.jsonl").read_text().splitlines()]
     started = next(record["at"] for record in records if record["t"] == "started")

@@ -93,8 +93,19 @@ def test_another_version_of_the_cluster_is_named(monkeypatch: pytest.MonkeyPatch
         raise RuntimeError("Version mismatch: The cluster was started with:\n    Ray: 2.9.0\n    Python: 3.10.1")
 
     monkeypatch.setattr(ray, "init", refuse)
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
     with pytest.raises(UsageError, match=r"another version of Ray or Python.*Ray: 2\.9\.0 Python: 3\.10\.1"):
-        RayCluster("ray://127.0.0.1:10001", 2)
+        RayCluster("ray", 2)
+
+
+@pytest.mark.parametrize("address", ["ray://127.0.0.1:1", "127.0.0.1:1"])
+def test_a_cluster_that_nobody_serves_is_named_at_once(monkeypatch: pytest.MonkeyPatch, address: str) -> None:
+    pytest.importorskip("ray")
+    from console.engine.workers.ray_cluster import RayCluster
+
+    monkeypatch.setenv("RAY_ADDRESS", address)
+    with pytest.raises(UsageError, match=f"no cluster answers at {address}.*refused"):
+        RayCluster(address if address.startswith("ray://") else "ray", 2)
 
 
 class Link:

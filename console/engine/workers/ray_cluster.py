@@ -10,6 +10,7 @@ import contextlib
 import importlib
 import os
 import re
+import socket
 from typing import Any
 
 from console.core.fault import UsageError
@@ -25,6 +26,8 @@ except ImportError:
         "Ray is not installed", where="--on ray", hint="Install the extra: pip install 'eval-console[ray]'."
     ) from None
 
+KNOCK_S = 10.0
+"""A cluster must answer its port within this."""
 SURVEY_S = 60.0
 """A worker that `doctor` asks must answer within this."""
 OBJECT_STORE_BYTES = 80_000_000
@@ -85,7 +88,7 @@ class RayCluster:
             UsageError: there is no such cluster, or it has another version of Ray or Python.
         """
         address = where if where.startswith("ray://") else os.environ.get("RAY_ADDRESS", "").strip()
-        self._started_here = not address
+        _check_answers(address)
         try:
             with contextlib.redirect_stdout(None):
                 if address:
@@ -194,6 +197,21 @@ def _last_line(error: BaseException) -> str:
     return (lines[-1] if lines else type(error).__name__)[:300]
 
 
+def _check_answers(address: str) -> None:
+    """Knock before Ray does, which waits for minutes and writes about it; `auto` and `local` are words of its own.
+
+    Raises:
+        UsageError: nobody listens there.
+    """
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isascii() or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=KNOCK_S).close()
+    except (OSError, OverflowError) as error:
+        raise _no_cluster(address, error) from None
+
+
 def _no_cluster(address: str, error: BaseException) -> UsageError:
     text = _last_line(error)
     whole = str(error)
@@ -204,6 +222,7 @@ def _no_cluster(address: str, error: BaseException) -> UsageError:
             hint="Install the same versions here and there.",
         )
     where = f"no cluster answers at {address}" if address else "no cluster can be started here"
-    return UsageError(
-        f"{where}: {text}", where="--on", hint="Check the address, or unset RAY_ADDRESS to start one here."
-    )
+    hint = "Check the address, or unset RAY_ADDRESS to start one here."
+    if "timeout" in text and address.startswith("ray://"):
+        hint = "It takes connections but no client: the head's ray_client_server.err says why, such as a missing token."
+    return UsageError(f"{where}: {text}", where="--on", hint=hint)
