@@ -83,6 +83,7 @@ def export_file(folder: RunFolder, form: ExportFormat, path: Path, data_path: Pa
     Raises:
         UsageError: the run cannot be read or the file not be written.
     """
+    require_folder(path)
     document, why = read_document(
         folder, data_path, with_conversations=form.with_conversations, with_failing=form.with_failing
     )
@@ -91,13 +92,13 @@ def export_file(folder: RunFolder, form: ExportFormat, path: Path, data_path: Pa
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Replace a file.
+    """Replace a file, its folder made when needed; places that a person names go through `require_folder` before.
 
     Raises:
-        UsageError: its folder is missing, or it cannot be written; says why.
+        UsageError: it cannot be written; says why.
     """
-    require_folder(path)
     try:
+        path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, data)
     except OSError as error:
         raise UsageError(

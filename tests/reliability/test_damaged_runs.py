@@ -72,7 +72,7 @@ def test_damage_is_reported_and_resume_mends_it(console, run: Path, damage) -> N
     assert all(before[case] == outcome for case, outcome in left.items() if outcome in ("passed", "failed"))
     resumed = console("resume", run.name, "--json", "--quiet")
     assert resumed.code in (0, 5), resumed.err
-    assert outcomes(console, run) == before, "what was lost is played again, and comes out the same"
+    assert outcomes(console, run) == before, "what was lost is run again, and comes out the same"
     whole = kept[: kept.rfind(b"\n") + 1]
     assert journal.read_bytes().startswith(whole), "what was there stays as it was"
     if resumed.code == 0:
@@ -117,21 +117,21 @@ def test_a_damaged_summary_is_made_anew(console, run: Path, text: bytes) -> None
 
 def test_a_summary_in_which_one_digit_was_changed_is_made_anew(console, run: Path) -> None:
     """Valid JSON with a number that is wrong: what is listed must be what the journal says."""
-    (before,) = console("runs", "--json").data
+    (before,) = console("runs", "--json").data["runs"]
     sound = (run / "summary.json").read_bytes()
     digits = [place for place in range(len(sound)) if sound[place : place + 1].isdigit()]
     for place in digits[:: max(1, len(digits) // 25)]:
         other = b"%d" % ((int(sound[place : place + 1]) + 1) % 10)
         (run / "summary.json").write_bytes(sound[:place] + other + sound[place + 1 :])
         shutil.rmtree(run.parent / ".index", ignore_errors=True)
-        (listed,) = console("runs", "--json").data
+        (listed,) = console("runs", "--json").data["runs"]
         assert {**listed, "updated": 0} == {**before, "updated": 0}, sound[place - 20 : place + 5]
 
 
 def test_a_copied_run_is_listed_by_the_name_of_its_folder(console, run: Path) -> None:
     console("show", run.name)
     shutil.copytree(run, run.parent / "a copy")
-    assert {listed["id"] for listed in console("runs", "--json").data} == {run.name, "a copy"}
+    assert {listed["id"] for listed in console("runs", "--json").data["runs"]} == {run.name, "a copy"}
     assert console("show", "a copy").out.startswith("a copy ")
     assert console("show", "a copy", "--json").data["run"] == "a copy"
     assert console("show", run.name, "--json").data["run"] == run.name
@@ -245,7 +245,7 @@ def test_damage_is_noticed_while_the_summary_is_there(console, run: Path, damage
     resumed = console("resume", run.name)
     if damage is flipped:
         assert f"{run.name}/journal.jsonl:{_line_of(before, damage(before))}: the checksum" in resumed.err
-        assert "played again" in resumed.err
+        assert "run again" in resumed.err
 
 
 def _line_of(before: bytes, after: bytes) -> int:

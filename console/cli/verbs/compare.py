@@ -33,7 +33,7 @@ from console.exchange.comparison_table import (
     verdict_words,
 )
 from console.exchange.document import outcome_word
-from console.exchange.export_formats import write_file
+from console.exchange.export_formats import require_folder, write_file
 from console.exchange.run_reader import RunReader
 from console.insight.comparison import RunComparison, compare
 from console.insight.comparison_side import ComparisonSide
@@ -78,6 +78,8 @@ def run(args: CompareArguments) -> int:
         UsageError: no such run, fewer than two, the same one twice, or no case in common.
     """
     margin_of(args)
+    if args.out is not None:
+        require_folder(args.out)
     if args.json and args.form != "text":
         raise UsageError("says the form already", where="--json", hint="Leave it or --format out.")
     sides, summaries = _sides(args)
