@@ -77,11 +77,7 @@ def run(args: CompareArguments) -> int:
     Raises:
         UsageError: no such run, fewer than two, the same one twice, or no case in common.
     """
-    margin_of(args)
-    if args.out is not None:
-        require_folder(args.out)
-    if args.json and args.form != "text":
-        raise UsageError("says the form already", where="--json", hint="Leave it or --format out.")
+    _check(args)
     sides, summaries = _sides(args)
     if len(sides) > 2:
         if args.form != "text":
@@ -119,6 +115,15 @@ _FORMS: dict[str, Callable[[RunComparison, Gate | None], str]] = {
     "csv": lambda comparison, gate: comparison_csv(comparison),
     "junit": comparison_junit,
 }
+
+
+def _check(args: CompareArguments) -> None:
+    """Refuse options that do not fit each other, and a file in no folder, before anything is read."""
+    margin_of(args)
+    if args.out is not None:
+        require_folder(args.out)
+    if args.json and args.form != "text":
+        raise UsageError("says the form already", where="--json", hint="Leave it or --format out.")
 
 
 def _sides(args: CompareArguments) -> tuple[list[ComparisonSide], list[Summary]]:
