@@ -18,7 +18,7 @@ from console.core.fault import UsageError
 from console.core.run import Budget, Manifest, Selection, Shard
 from console.core.suggestion import nearest
 from console.core.weights import weights_warning
-from console.engine.roles import fill_roles, pick_model
+from console.engine.roles import find_role_models, idle_roles, needed_models, pick_model
 from console.engine.sharding import part_of
 from console.engine.where import HERE, Where
 from console.store.runs import RunFolder, new_run_id
@@ -85,7 +85,7 @@ def prepare(plan: Plan) -> PreparedRun:
     catalog = Catalog(roots)
     suite = catalog.open(plan.suite)
     options = check_options(suite.options, plan.options)
-    models = fill_roles(book, model, suite, options, plan.roles)
+    models = find_role_models(book, model, suite, options, plan.roles)
     if isinstance(suite, SettlesOptions):
         options = suite.settle(options, {role: config.name for role, config in models.items() if role != "model"})
     mode = find_mode(suite, plan.mode or None, model.mode)
@@ -95,6 +95,7 @@ def prepare(plan: Plan) -> PreparedRun:
     cases = select_cases(suite, plan.selection, setting)
     if not cases:
         raise UsageError("the selection holds no case", hint="Widen --category, --ids or --limit.")
+    models = needed_models(suite, cases, setting, models)  # before the cases are split: all parts have the same roles
     if plan.shard is not None:
         cases = part_of(cases, plan.shard)
     _check_modes(suite, cases, setting)
@@ -125,7 +126,7 @@ def prepare(plan: Plan) -> PreparedRun:
     )
     of_weights = [warning] if (warning := weights_warning(weights)) else []
     of_suite = [*catalog.hidden_by(plan.suite), *(suite.notices(setting) if isinstance(suite, GivesWarnings) else ())]
-    warnings = [*book.warnings, *of_weights, *of_suite]
+    warnings = [*book.warnings, *of_weights, *of_suite, *idle_roles(plan.roles, models, plan.suite)]
     runs_root = find_runs_root(plan.runs_path, may_be_new=True)
     return PreparedRun(manifest, suite, cases, models, runs_root, roots, warnings)
 

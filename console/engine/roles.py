@@ -1,10 +1,17 @@
-"""Which model plays which role of a run: named by the person, by the suite's options, or the best one at hand."""
+"""Which model plays which role of a run: named by the person, by the suite's options, or the best one at hand.
+
+Models are looked up before cases are selected, because a suite's options may name them; whether a role is needed at all
+is known only from the selected cases.
+"""
+
+from collections.abc import Sequence
 
 from console.config.model import ModelConfig
 from console.config.models import ModelBook, key_state
+from console.core.case import Case, Setting
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
-from console.suites.suite import NamesRoles, RoleModel, Suite
+from console.suites.suite import NamesRoles, NeedsRolesByCase, RoleModel, Suite
 
 
 def pick_model(book: ModelBook, name: str) -> ModelConfig:
@@ -24,13 +31,13 @@ def pick_model(book: ModelBook, name: str) -> ModelConfig:
     raise UsageError(f"no model is called {name!r}", where=str(book.path or "models.toml"), hint=hint)
 
 
-def fill_roles(
+def find_role_models(
     book: ModelBook, model: ModelConfig, suite: Suite, options: dict[str, object], chosen: dict[str, str]
 ) -> dict[str, ModelConfig]:
-    """Return a model for every role of the run, `model` included, and for those that a suite can do without.
+    """Return a model for every role that the suite may need or can use, `model` included, where there is one.
 
     Raises:
-        UsageError: a role without a model, or one that is not known.
+        UsageError: a role that the suite has no use for, or a model that is not known.
     """
     named = suite.role_models(options) if isinstance(suite, NamesRoles) else {}
     needed = suite.roles(options)
@@ -40,18 +47,49 @@ def fill_roles(
             raise UsageError(f"the suite {suite.entry.name} has no use for a {role}", where=f"--{role}")
     models = {"model": model}
     for role in needed:
-        models[role] = _fill(book, model, role, named.get(role), chosen.get(role))
+        config = _find(book, model, role, named.get(role), chosen.get(role))
+        if config is not None:
+            models[role] = config
     return models
 
 
-def _fill(book: ModelBook, model: ModelConfig, role: str, named: RoleModel | None, chosen: str | None) -> ModelConfig:
+def needed_models(
+    suite: Suite, cases: Sequence[Case], setting: Setting, models: dict[str, ModelConfig]
+) -> dict[str, ModelConfig]:
+    """Return those of the models that the selected cases need; all of them where the suite does not tell by case.
+
+    Raises:
+        UsageError: a role that they need has no model.
+    """
+    by_case = isinstance(suite, NeedsRolesByCase)
+    needed = tuple(suite.roles_of(cases, setting) if by_case else suite.roles(setting.options))
+    for role in needed:
+        if role not in models:
+            raise UsageError(
+                f"the suite needs a model for the role {role}", where=f"--{role}", hint=f"Name one with --{role} NAME."
+            )
+    return {role: models[role] for role in ("model", *needed)} if by_case else models
+
+
+def idle_roles(chosen: dict[str, str], models: dict[str, ModelConfig], suite: str) -> list[str]:
+    """Say of each role that a person has filled and no selected case needs that its model is not asked."""
+    return [
+        f"{suite}: no selected case needs the role {role}, so {name} is not asked in it"
+        for role, name in chosen.items()
+        if role not in models
+    ]
+
+
+def _find(
+    book: ModelBook, model: ModelConfig, role: str, named: RoleModel | None, chosen: str | None
+) -> ModelConfig | None:
     if chosen is not None:
         return pick_model(book, chosen) if chosen in book.models or named is None else _of_options(book, named, chosen)
     simulated = book.models.get(f"sim/{role}") if model.simulated else None
     if simulated is not None and (named is None or named.is_default):
         return simulated
     if named is None:
-        raise UsageError(f"the suite needs a model for the role {role}", hint=f"Name one with --{role} NAME.")
+        return None
     config = _of_options(book, named, named.model)
     fallback = book.models.get(named.fallback) if named.is_default else None
     if fallback is not None and not key_state(config).ready and key_state(fallback).ready:

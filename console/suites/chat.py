@@ -12,18 +12,8 @@ import msgspec
 
 from console.core.chat import Message, ScriptedAnswers, ToolCall, Utterance
 from console.core.fault import UsageError
+from console.suites.simulated_user import SCRIPTED_END, SimulatedUser, lead
 from console.suites.stage import Stage
-
-USER = "user"
-"""Role of the model that plays a simulated user."""
-STOP = "###STOP###"
-"""What a simulated user writes to end the conversation."""
-_USER_PROMPT = (
-    "You play a user who writes to an assistant. Stay in this part and never answer for the assistant.\n\n{goal}\n\n"
-    "Write only the user's next message. When you have what you wanted, or cannot get it, write nothing but "
-    f"{STOP} instead."
-)
-_BEGIN = "(The conversation begins. Write your first message.)"
 
 Tool = Callable[..., Any]
 Said = str | Utterance
@@ -90,8 +80,8 @@ class Chat:
         self.turns = self.replies = 0
         self.text = ""
         """The last text of the model."""
-        self.ended = ""
-        """Who ended a conversation with a simulated user: `user`, or `turns` when there were enough."""
+        self.stopped = ""
+        """Why the simulated user ended the conversation; empty where there was none."""
 
     async def say(self, text: str) -> str:
         """Send a message of the user, carry out the calls that the model makes, and return its answer."""
@@ -110,37 +100,26 @@ class Chat:
         self.turns += 1
         return self.text
 
-    async def with_user(self, goal: str, *, most_turns: int = 8, lines: Sequence[str] = ()) -> str:
+    async def with_user(self, user: str | SimulatedUser, *, lines: Sequence[str] = ()) -> str:
         """Let a model in the role `user` write the user's messages until it stops; return the last answer.
 
         Args:
-            goal: who the user is, what they want and what they know; only the role `user` sees it.
-            most_turns: messages of the user, at most.
+            user: what the user wants, or with it who they are, what they know and how many turns they may take; only
+                the role `user` sees it.
             lines: what the simulated model in the role `user` writes, before it stops.
         """
-        self.ended = "turns"
-        seen: list[Message] = [
-            {"role": "system", "content": _USER_PROMPT.format(goal=goal)},
-            {"role": "user", "content": _BEGIN},
-        ]
-        for turn in range(most_turns):
-            line = Utterance(lines[turn] if turn < len(lines) else STOP)
-            reply = await self._stage.ask(
-                seen, role=USER, turn=self.turns, scripted=lambda line=line: ScriptedAnswers(line)
-            )
-            text = reply.content or ""
-            if STOP in text or not text.strip():
-                self.ended = "user"
-                break
-            answer = await self.say(text)
-            seen.append({"role": "assistant", "content": text})
-            seen.append({"role": "user", "content": answer or "(no answer)"})
+
+        def scripted(number: int) -> ScriptedAnswers:
+            return ScriptedAnswers(Utterance(lines[number]) if number < len(lines) else SCRIPTED_END)
+
+        who = SimulatedUser(user) if isinstance(user, str) else user
+        self.stopped = await lead(who, self._stage, self.say, scripted=scripted, turn=self.turns)
         return self.text
 
     @property
     def output(self) -> dict[str, Any]:
-        """What happened, as `play` may return it: the last `text`, the `calls`, how many `turns`, who `ended` it."""
-        return {"text": self.text, "calls": self.calls, "turns": self.turns, "ended": self.ended}
+        """What happened, as `play` may return it: the last `text`, the `calls`, how many `turns`, why it `stopped`."""
+        return {"text": self.text, "calls": self.calls, "turns": self.turns, "stopped": self.stopped}
 
     def _scripted(self) -> ScriptedAnswers:
         if not self._script:

@@ -16,7 +16,7 @@ _RETURNS: dict[str, tuple[type, ...]] = {
     "report": (Report,),
     "estimate": (Estimate, NoneType),
 }
-_RETURNS_MANY: dict[str, type] = {"cases": Case, "categories": Category, "roles": str}
+_RETURNS_MANY: dict[str, type] = {"cases": Case, "categories": Category, "roles": str, "roles_of": str}
 """Methods that return several values, and the type of each."""
 
 

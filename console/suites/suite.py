@@ -223,6 +223,15 @@ class NamesRoles(SettlesOptions, Protocol):
 
 
 @runtime_checkable
+class NeedsRolesByCase(Protocol):
+    """A suite of which only some cases need all its roles; a run then asks for those of its selected cases."""
+
+    def roles_of(self, cases: Sequence[Case], setting: Setting) -> tuple[str, ...]:
+        """Return which of `Suite.roles` these cases need."""
+        ...
+
+
+@runtime_checkable
 class HasNeeds(Protocol):
     """A suite that needs more than models and data for some of its cases: weights, a file, a key of a service."""
 
@@ -371,7 +380,7 @@ class Suite(Protocol):
         ...
 
     def roles(self, options: dict[str, Any]) -> tuple[str, ...]:
-        """Roles besides `model` that a run with these options needs, such as `judge` and `embedding`."""
+        """Roles besides `model` that a run of all cases with these options needs, such as `judge` and `embedding`."""
         ...
 
     def categories(self) -> Sequence[Category]:

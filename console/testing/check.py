@@ -14,7 +14,7 @@ from console.core.outcome import Verdict
 from console.core.run import Selection
 from console.suites.guard import describe_error, guard
 from console.suites.selection import select_cases
-from console.suites.suite import Result, Suite
+from console.suites.suite import NeedsRolesByCase, Result, Suite
 from console.testing.rehearsal import Rehearsal, journal_until_cut, rehearse, usual_setting
 
 _MOST_CUTS = 40
@@ -41,10 +41,10 @@ def check_suite(
 ) -> None:
     """Check a suite in a test: `check_suite(MySuite(entry))`.
 
-    Cases have ids of their own and are the same when read twice. Of the first `cases`, or those of `ids`: a journal
-    gives back what `play` returned; played again from its journal, a case asks nothing anew and returns the same, also
-    when it was cut off before any of its effects; `score` is the same twice and leaves its arguments alone;
-    `compare` and `report` answer.
+    Cases have ids of their own and are the same when read twice. Of the first `cases`, or those of `ids`: they ask no
+    role that the suite does not name; a journal gives back what `play` returned; played again from its journal, a case
+    asks nothing anew and returns the same, also when it was cut off before any of its effects; `score` is the same
+    twice and leaves its arguments alone; `compare` and `report` answer.
 
     Raises:
         SuiteProblems: something of that does not hold; lists everything that does not.
@@ -91,6 +91,7 @@ class _Check:
         for case in cases:
             rehearsal = await self._rehearsed(case)
             if rehearsal is not None:
+                self._names_its_roles(rehearsal)
                 await self._replays(rehearsal)
                 self._scores(rehearsal)
                 results.append(Result(case.id, case.category, 0, rehearsal.verdict, case.cluster, case.graded))
@@ -107,6 +108,16 @@ class _Check:
             return None
         self._outputs[case.id] = rehearsal.output
         return rehearsal
+
+    def _names_its_roles(self, rehearsal: Rehearsal) -> None:
+        """Check that a run would have had a model for each role that was asked."""
+        case, options = rehearsal.case, self.setting.options
+        named = {"roles": self.suite.roles(options)}
+        if isinstance(self.suite, NeedsRolesByCase):
+            named["roles_of"] = self.suite.roles_of([case], self.setting)
+        for method, roles in named.items():
+            for role in sorted(rehearsal.stage.roles - {"model", *roles}):
+                self.problems.append(f"{case.id}: it asks the role {role}, which `{method}` does not name")
 
     async def _replays(self, whole: Rehearsal) -> None:
         """Check that a case goes on from each of its effects as if it had not been cut off."""

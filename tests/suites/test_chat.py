@@ -8,7 +8,8 @@ import pytest
 from support.memory_stage import MemoryStage
 
 from console.core.fault import UsageError
-from console.suites.chat import STOP, Chat, call, tool_schema
+from console.suites.chat import Chat, call, tool_schema
+from console.suites.simulated_user import SimulatedUser
 
 
 def look_up(
@@ -94,7 +95,7 @@ def test_a_simulated_user_sees_its_goal_and_the_answers_and_stops() -> None:
         "calls": [{"name": "look_up", "arguments": {"city": "Graz"},
                    "result": {"city": "Graz", "width": 12, "unit": "km"}}],
         "turns": 1,
-        "ended": "user",
+        "stopped": "it has what it wanted",
     }  # fmt: skip
     last = stage.asked[-1]
     assert "You ask about Graz." in str(last[0].get("content"))
@@ -104,6 +105,17 @@ def test_a_simulated_user_sees_its_goal_and_the_answers_and_stops() -> None:
 
 def test_a_user_who_never_stops_is_stopped() -> None:
     chat = Chat(MemoryStage(lambda turn, step, messages: "more"), tools=[])
-    asyncio.run(chat.with_user("Go on.", most_turns=3))
-    assert (chat.turns, chat.ended) == (3, "turns")
-    assert STOP not in str(chat.messages)
+    asyncio.run(chat.with_user(SimulatedUser("Go on.", max_turns=3)))
+    assert (chat.turns, chat.stopped) == (3, "after 3 turns, as many as it may take")
+    assert "<end>" not in str(chat.messages)
+
+
+@pytest.mark.parametrize("end", ["<end>enough</end>", "Thanks! <end>enough</end>", "<end>enough"])
+def test_the_end_of_a_simulated_user_is_read_and_noted_and_no_model_is_sent_it(end: str) -> None:
+    stage = MemoryStage(lambda turn, step, messages: end if "To stop" in str(messages[0]) and turn > 1 else "more")
+    chat = Chat(stage, system="Be brief.")
+    asyncio.run(chat.say("First."))
+    asyncio.run(chat.with_user("Go on."))
+    assert (chat.turns, chat.stopped) == (2, "enough")
+    assert "end>" not in str(chat.messages)
+    assert stage.notes == [("user_stopped", 1, {"goal": "Go on.", "why": "enough"})]

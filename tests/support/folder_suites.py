@@ -26,7 +26,7 @@ class Cities(SimpleSuite):
     async def play(self, case, stage, setting):
         city, right = case.data["city"], f"{case.data['people']} people live there."
         chat = Chat(stage, tools=[population], script=[call("population", city=city), right], wrong=["A million."])
-        await chat.with_user(f"You want to know how many people live in {city}.", lines=[f"How big is {city}?"])
+        await chat.with_user(f"to know how many people live in {city}", lines=[f"How big is {city}?"])
         print("asked about", city)
         return chat.output
 

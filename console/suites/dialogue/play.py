@@ -13,16 +13,14 @@ from console.suites.dialogue.answer import Judgement, Output, PlayedCall, Played
 from console.suites.dialogue.canned_results import answer_call
 from console.suites.dialogue.checks import judged_in, own_rubric, read_checks
 from console.suites.dialogue.judge import Judge
-from console.suites.dialogue.row import Rubric, SimulatedUser
+from console.suites.dialogue.row import Rubric
 from console.suites.dialogue.script import Script
-from console.suites.dialogue.scripted_answers import right_texts, scripted_answers_for
-from console.suites.dialogue.simulated_user import next_message
+from console.suites.dialogue.scripted_answers import right_texts, scripted_answers_for, scripted_user_for
+from console.suites.simulated_user import SimulatedUser, lead
 from console.suites.stage import Stage
 
 UNKNOWN_RESULT = "no_result"
 """Kind of the note on a call for which the row holds no result."""
-STOPPED = "user_stopped"
-"""Kind of the note on why the simulated user ended the conversation."""
 
 
 class Player:
@@ -63,13 +61,14 @@ class Player:
 
     async def _play_with(self, user: SimulatedUser) -> str:
         """Let a simulated user lead; return why it stopped."""
-        while True:
-            message = await next_message(self._script, user, self._stage, self._turns)
-            if message.stopped:
-                data = {"goal": user.goal, "why": message.stopped}
-                self._stage.note(STOPPED, data, turn=max(len(self._turns) - 1, 0))
-                return message.stopped
-            self._turns.append(await self._play_turn(len(self._turns), message.text))
+
+        async def answer(text: str) -> str:
+            self._turns.append(await self._play_turn(len(self._turns), text))
+            return self._turns[-1].answer
+
+        return await lead(
+            user, self._stage, answer, scripted=lambda number: scripted_user_for(self._script, user, number)
+        )
 
     async def _play_turn(self, number: int, user: str) -> PlayedTurn:
         """Ask until the model answers without a call, or may not go on."""

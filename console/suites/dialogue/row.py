@@ -8,6 +8,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta, Struct, field
 
+from console.suites.simulated_user import SimulatedUser
+
 Text = Annotated[str, Meta(min_length=1)]
 Texts = Text | Annotated[list[Text], Meta(min_length=1)]
 Number = float | str
@@ -137,20 +139,6 @@ class CannedResult(Struct, frozen=True, forbid_unknown_fields=True, omit_default
     """What is given back: a text as it is, anything else as JSON."""
     error: str = ""
     """In place of a result: what went wrong in the tool."""
-
-
-class SimulatedUser(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """A user who is played by the model of the role `user`."""
-
-    goal: Text
-    persona: str = ""
-    knows: str | dict[str, Any] | list[Any] = ""
-    """What it can tell when it is asked."""
-    stop: str = ""
-    """When it ends the conversation; without it as soon as the goal is reached or cannot be."""
-    opening: str = ""
-    """Its first message; without it the model makes one up."""
-    max_turns: Annotated[int, Meta(ge=1, le=100)] = 8
 
 
 class SimulatedAnswers(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

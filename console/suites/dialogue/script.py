@@ -7,7 +7,8 @@ from msgspec import Struct, field
 
 from console.core.case import Case
 from console.core.chat import Message
-from console.suites.dialogue.row import CannedResult, Rubric, SimulatedAnswers, SimulatedUser
+from console.suites.dialogue.row import CannedResult, Rubric, SimulatedAnswers
+from console.suites.simulated_user import SimulatedUser
 
 
 class Turn(Struct, frozen=True, omit_defaults=True):

@@ -19,10 +19,10 @@ from console.suites.dialogue.row import (
     Equals,
     NumberIs,
     Rubric,
-    SimulatedUser,
 )
 from console.suites.dialogue.script import Script
 from console.suites.dialogue.tools import truth_of
+from console.suites.simulated_user import SCRIPTED_END, SimulatedUser
 
 _LOST = "I am not sure about that."
 _DONE = "That is done."
@@ -61,7 +61,7 @@ def scripted_user_for(script: Script, user: SimulatedUser, turn: int) -> Scripte
     """Return what a simulated user writes: its goal, then what it knows, then that it stops."""
     turns = max(len(script.simulated.right) if script.simulated else 1, 1)
     if turn >= turns:
-        return ScriptedAnswers(Utterance("<end>it has what it wanted</end>"))
+        return ScriptedAnswers(SCRIPTED_END)
     if turn == 0:
         return ScriptedAnswers(Utterance(f"Hello! {user.goal}"))
     return ScriptedAnswers(Utterance(_fact(user.knows, turn - 1)))

@@ -14,6 +14,7 @@ from console.suites.dialogue.dataset import Dataset
 from console.suites.dialogue.options import OPTIONS, read_options, settled_vary
 from console.suites.dialogue.script import expectations, needs_judge, script_of
 from console.suites.modes import NATIVE
+from console.suites.simulated_user import USER
 from console.suites.suite import Category, Estimate, Mode, Option, Report, Result, SuiteEntry
 
 if TYPE_CHECKING:
@@ -45,11 +46,14 @@ class DialogueSuite:
         Rows that cannot be read need nobody: what is wrong with them is said where they are read.
         """
         try:
-            judged, has_user = self._roles
+            judged, has_user = self._needs
         except UsageError:
             return ()
-        second = ("second_judge",) if judged and options.get("second_judge_model") else ()
-        return (*(("judge",) if judged else ()), *second, *(("user",) if has_user else ()))
+        return _roles(judged, has_user, options)
+
+    def roles_of(self, cases: Sequence[Case], setting: Setting) -> tuple[str, ...]:
+        """A judge where a check of these cases needs one, a user where one of them has one."""
+        return _roles(any(map(needs_judge, cases)), any(map(_has_user, cases)), setting.options)
 
     def settle(self, options: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
         """Check the options, read the versions of a text in, and keep the name of a second judge.
@@ -133,12 +137,21 @@ class DialogueSuite:
         return row_schema()
 
     @cached_property
-    def _roles(self) -> tuple[bool, bool]:
+    def _needs(self) -> tuple[bool, bool]:
         """Whether any case needs a judge, and whether any has a simulated user."""
         cases = self.dataset.cases()
-        return any(map(needs_judge, cases)), any("user" in case.data for case in cases)
+        return any(map(needs_judge, cases)), any(map(_has_user, cases))
 
     @cached_property
     def dataset(self) -> Dataset:
         """The files of the suite's folder."""
         return Dataset(self._entry.folder)
+
+
+def _has_user(case: Case) -> bool:
+    return "user" in case.data
+
+
+def _roles(is_judged: bool, has_user: bool, options: dict[str, Any]) -> tuple[str, ...]:
+    judges = ("judge", "second_judge") if options.get("second_judge_model") else ("judge",)
+    return (*(judges if is_judged else ()), *((USER,) if has_user else ()))

@@ -236,6 +236,7 @@ _FIELD_OF_FLAG = {
     "--only-failed-of": "failed_of",
     "--mode": "mode",
     "--judge": "role:judge",
+    "--user": "role:user",
     "--embedding": "role:embedding",
     "--name": "name",
 }
