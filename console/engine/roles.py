@@ -4,7 +4,7 @@ Models are looked up before cases are selected, because a suite's options may na
 is known only from the selected cases.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from console.config.model import ModelConfig
 from console.config.models import ModelBook, key_state
@@ -31,6 +31,12 @@ def pick_model(book: ModelBook, name: str) -> ModelConfig:
     raise UsageError(f"no model is called {name!r}", where=str(book.path or "models.toml"), hint=hint)
 
 
+def usable_roles(suite: Suite, options: dict[str, object], chosen: Iterable[str]) -> tuple[str, ...]:
+    """Return the roles that a suite may need, and of the chosen ones those that it can do without."""
+    roles = tuple(suite.roles(options))
+    return roles + tuple(role for role in chosen if role not in roles and f"{role}_model" in options)
+
+
 def find_role_models(
     book: ModelBook, model: ModelConfig, suite: Suite, options: dict[str, object], chosen: dict[str, str]
 ) -> dict[str, ModelConfig]:
@@ -40,13 +46,12 @@ def find_role_models(
         UsageError: a role that the suite has no use for, or a model that is not known.
     """
     named = suite.role_models(options) if isinstance(suite, NamesRoles) else {}
-    needed = suite.roles(options)
-    needed += tuple(role for role in chosen if role not in needed and f"{role}_model" in options)
+    usable = usable_roles(suite, options, chosen)
     for role in chosen:
-        if role not in needed:
-            raise UsageError(f"the suite {suite.entry.name} has no use for a {role}", where=f"--{role}")
+        if role not in usable:
+            raise UsageError(f"the suite {suite.entry.name} has no use for the role {role}", where=f"--{role}")
     models = {"model": model}
-    for role in needed:
+    for role in usable:
         config = _find(book, model, role, named.get(role), chosen.get(role))
         if config is not None:
             models[role] = config

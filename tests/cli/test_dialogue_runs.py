@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,10 +12,12 @@ from typing import Any
 
 import pytest
 from server.openai_server import OpenAIServer, Scripted, last_text
+from support.folder_suites import CITIES, write_folder_suite
 from support.row_suite import write_folder
 
 from console.core.record import Asked, Finished, Noted, Scored
 from console.store.journal import JournalReader
+from console.store.runs import RunFolder
 
 ROOT = Path(__file__).resolve().parents[2]
 TOOL = {"name": "berth", "parameters": {"type": "object", "properties": {"nights": {"type": "integer"}}}}
@@ -204,6 +207,83 @@ def test_a_role_without_a_model_is_refused_before_anything_is_asked(console, hom
         ended = console("run", "-m", "m", "-s", "mine", "--models", models, "--data", home / "data", "--yes")
         assert server.requests == []
     assert (ended.code, f"--{role} NAME" in ended.err) == (2, True)
+
+
+MIXED: list[dict[str, Any]] = [
+    {"category": "plain", "prompt": "?", "equals": "ok"},
+    {"category": "judged", "prompt": "?", "judge": "fine?"},
+    {"id": "chat", "category": "talk", "user": {"goal": "g", "max_turns": 1}, "equals": "ok"},
+]
+
+
+def test_a_run_needs_only_the_roles_of_its_selected_cases(play, home: Path) -> None:
+    asked: list[str] = []
+
+    def answer(request: dict[str, Any]) -> Scripted:
+        asked.append(request["model"])
+        return Scripted("ok")
+
+    ended = play(MIXED, answer, "--category", "plain")
+    assert ([item.verdict.outcome for item in ended.values()], asked) == (["passed"], ["m"])
+    [folder] = (home / "runs").glob("*-mine-*")
+    assert RunFolder(folder).manifest().roles == {}
+
+
+@pytest.mark.parametrize(
+    ("selected", "given", "code", "words"),
+    [
+        (("--category", "judged"), (), 2, "--judge: the suite needs a model for the role judge\n"),
+        (("--category", "judged"), ("--user", "visitor"), 2, "--judge: the suite needs a model for the role judge\n"),
+        (("--category", "talk"), ("--judge", "grader"), 2, "--user: the suite needs a model for the role user\n"),
+        (("--ids", "chat"), ("--judge", "grader"), 2, "--user: the suite needs a model for the role user\n"),
+        ((), ("--judge", "grader"), 2, "--user: the suite needs a model for the role user\n"),
+        (("-n", "1"), (), 0, ""),
+        (("-n", "2"), ("--judge", "grader"), 0, ""),
+        (("--category", "plain"), ("--judge", "grader"), 0, "no selected case needs the role judge, so grader is not"),
+        (("--category", "plain"), ("--embedding", "m"), 2, "has no use for the role embedding"),
+    ],
+)
+def test_a_role_is_asked_for_where_a_selected_case_needs_it(
+    console, home: Path, selected: tuple[str, ...], given: tuple[str, ...], code: int, words: str
+) -> None:
+    write_folder(home / "data" / "mine", MIXED)
+    with OpenAIServer() as server:
+        places = ("--models", write_models(home, server), "--data", home / "data")
+        ended = console("run", "-m", "m", "-s", "mine", *places, "--dry-run", *selected, *given)
+        assert server.requests == []
+    assert (ended.code, words in ended.err) == (code, True), ended.err
+
+
+def test_two_suites_share_the_roles_out_second_judge_included(console, home: Path) -> None:
+    write_folder(home / "data" / "mine", MIXED[:2])
+    write_folder(home / "data" / "plain", MIXED[:1])
+    with OpenAIServer() as server:
+        line = ("run", "-m", "m", "-s", "mine", "-s", "plain", "--models", write_models(home, server))
+        ended = console(*line, "--data", home / "data", "--dry-run", "--judge", "grader", "--judge", "second")
+    assert ended.code == 0, ended.err
+
+
+def test_a_suite_in_python_can_tell_the_roles_of_its_cases(console, home: Path) -> None:
+    by_case = 'needs_roles = ("user",)\n\n    def roles_of(self, cases, setting):\n        return BODY\n'
+    line = ("run", "-m", "m", "-s", "cities", "--data", home / "data", "--dry-run")
+    ended: dict[str, Any] = {}
+    for name, body in {
+        "some": '["user"] if any(case.category == "large" for case in cases) else []',
+        "nonsense": "7",
+    }.items():
+        code = CITIES.replace('needs_roles = ("user",)\n', by_case.replace("BODY", body))
+        shutil.rmtree(home / "data", ignore_errors=True)
+        write_folder_suite(home / "data", code=code)
+        assert console("allow", "cities", "--data", home / "data").code == 0
+        with OpenAIServer() as server:
+            models = write_models(home, server)
+            for category in ("small", "large"):
+                ended[f"{name} {category}"] = console(*line, "--models", models, "--category", category)
+    assert {name: item.code for name, item in ended.items()} == {
+        "some small": 0, "some large": 2, "nonsense small": 2, "nonsense large": 2
+    }  # fmt: skip
+    assert "needs a model for the role user" in ended["some large"].err
+    assert "`roles_of` of the suite cities failed: it returned 7" in ended["nonsense small"].err
 
 
 def test_versions_of_a_prompt_are_cases_of_one_run_and_compared_row_by_row(play, console, home: Path) -> None:

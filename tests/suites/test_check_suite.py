@@ -57,6 +57,10 @@ async def _asks_by_chance(case: Case, stage: Stage, setting: Setting) -> Any:
     return [reply.content]
 
 
+async def _asks_a_user(case: Case, stage: Stage, setting: Setting) -> Any:
+    return [(await stage.ask([{"role": "user", "content": "?"}], role="user")).content]
+
+
 async def _counts_itself(case: Case, stage: Stage, setting: Setting) -> Any:
     await stage.perform("count", [], _three)
     return [f"{random.random()}"]
@@ -86,6 +90,8 @@ def _greedy_verdict(case: Case, output: Any, setting: Setting) -> Verdict:
         ({"play": _asks_by_chance}, "it asks other things than before"),
         ({"play": _counts_itself}, "returns something else than in one go"),
         ({"play": _returns_a_set}, "TypeError"),
+        ({"play": _asks_a_user}, "it asks the role user, which `roles` does not name"),
+        ({"play": _asks_a_user, "roles": lambda _: ("user",), "roles_of": lambda *_: ()}, "which `roles_of` does not"),
         ({"score": _random_verdict}, "another verdict when it is called again"),
         ({"score": _greedy_verdict}, "changes the case or the output"),
         ({"cases": lambda *_: [Case("a", "talk", {"turns": 1})] * 2}, "two cases have the id 'a'"),

@@ -5,12 +5,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.row_suite import write_folder
 
 from console.config.model import ModelConfig
 from console.config.preset import Preset
 from console.core.fault import UsageError
 from console.core.run import Tally
-from console.engine.forecast import Forecast, RunForecast
+from console.engine.forecast import Forecast, RunForecast, forecast_runs
+from console.engine.matrix import plans_of
 from console.store.runs import RunFolder
 from console.suites.suite import Category, Mode, SuiteEntry
 from console.tui.data.catalog_items import ModelLine, Models, SuiteLine, Suites, read_suites
@@ -180,6 +182,27 @@ def test_enter_before_the_forecast_waits_for_it(filled: LaunchController) -> Non
     assert filled.request_start() == "now"
     filled.is_starting = True
     assert filled.request_start() == "under way"
+
+
+def test_a_role_is_demanded_only_where_the_ticked_categories_need_it(workspace: Any) -> None:
+    rows = [{"category": "plain", "prompt": "?", "equals": "x"}, {"category": "judged", "prompt": "?", "judge": "?"}]
+    write_folder(workspace.paths.data / "mine", rows)
+    workspace.paths.models.write_text('[real]\nmodel_id = "r"\nbase_url = "http://127.0.0.1:9/v1"\n')
+    controller = LaunchController(model="real", suite="mine")
+    controller.take_workspace(Models([model_line("real")]), read_suites(workspace.paths), [])
+
+    def refusals(category: str) -> list[tuple[str, str]]:
+        controller.toggle_suite("mine", category)
+        controller.changed()
+        request = controller.next_forecast()
+        assert request is not None
+        assert controller.take_forecast(request, forecast_runs(plans_of(request.preset, workspace.paths)))
+        return controller.refusals
+
+    assert refusals("plain") == []
+    assert controller.why_not_start() == ""
+    refused = ("judge: the suite needs a model for the role judge", "Name one with --judge NAME.")
+    assert refusals("judged") == [refused]
 
 
 def test_a_form_that_was_changed_is_not_started_by_an_earlier_enter(filled: LaunchController) -> None:
