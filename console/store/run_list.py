@@ -78,6 +78,12 @@ def find_run(root: Path, name: str) -> RunFolder:
     raise UsageError(f"{name!r} could be {len(matching_names)} runs: {listed}", hint="Give more of the name.")
 
 
+def split_case(which: str) -> tuple[str, str]:
+    """Return run and case of `RUN#CASE`; the newest run where none is named, and no case where there is no mark."""
+    name, _, case = which.partition("#")
+    return name or "latest", case
+
+
 def _hint_for_unknown(name: str, names: list[str]) -> str:
     if not names:
         return "Nothing has been run yet; start with `eval-console run`."

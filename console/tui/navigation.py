@@ -95,7 +95,7 @@ class Navigator:
             UsageError: no such run.
         """
         run = find_run(runs_root(self._services.paths), name)
-        screen = "live" if run.is_live else "review"
+        screen = "live" if run.is_live and not case else "review"
         self._services.ui_state.keep("run", run.name)
         start_in_mode(self._app, self._add_run_mode(screen, run, case or None))
 

@@ -138,10 +138,9 @@ def test_a_run_that_grows_is_noticed(two: Any) -> None:
     assert controller.look_every_s == 12.0
 
 
-def test_names_of_files_and_the_command(two: Any) -> None:
+def test_names_of_files(two: Any) -> None:
     controller = opened(*two)
     assert controller.export_path(".md") == Path("compare-0116-0904-0117-1420.md")
-    assert controller.command == "eval-console compare 0116-0904 0117-1420"
 
 
 def test_a_suite_that_fails_costs_that_case_only(two: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -82,19 +82,19 @@ def test_a_suite_of_one_category_opens_at_once(library: LibraryController) -> No
 @pytest.mark.parametrize(
     ("entry", "command", "offer"),
     [
-        (Entry("suite", "a b"), "eval-console run -m MODEL -s 'a b'", ("", "a b")),
-        (Entry("category", "talk", "why"), "eval-console run -m MODEL -s talk -c why", ("", "talk")),
-        (Entry("model", "gpt"), "eval-console run -m gpt -s SUITE", ("gpt", "")),
-        (Entry("pull", "data"), "eval-console pull data", ("", "")),
+        (Entry("suite", "a b"), "run -m gpt -s a b", ("", "a b")),
+        (Entry("category", "talk", "why"), "run -m gpt -s talk/why", ("", "talk")),
+        (Entry("model", "gpt"), "run -m gpt -s one", ("gpt", "")),
+        (Entry("pull", "data"), "pull data", ("", "")),
         (Entry("note", "x"), "", ("", "")),
         (NOTHING, "", ("", "")),
     ],
 )
 def test_commands_and_new_runs(library: LibraryController, entry: Entry, command: str, offer: tuple[str, str]) -> None:
-    assert library.command(entry) == command
+    assert " ".join(library.command_words(entry)) == command
     assert library.run_offer(entry) == offer
     library.opened = Entry("category", "talk", "what")
-    assert library.command(entry) == "eval-console run -m MODEL -s talk -c what"
+    assert library.command_words(entry) == ("run", "-m", "gpt", "-s", "talk/what")
     assert library.run_offer(entry) == ("", "talk")
 
 

@@ -2,6 +2,7 @@
 
 An `.eval` log of inspect_ai is read where it is. Tags and comments on it are kept with its index, which may be deleted
 at any time; `import` it to keep them.
+With RUN#CASE the screen opens at that case, and text tells of that case alone, however it ended.
 """
 
 import argparse
@@ -11,7 +12,7 @@ from console.cli.app import open_app_with
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments, is_interactive
 from console.config.paths import find_runs_root
-from console.store.run_list import find_run
+from console.store.run_list import find_run, split_case
 from console.store.runs import RunFolder
 
 
@@ -26,7 +27,7 @@ class ReviewArguments(Arguments):
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument(
-        "which", metavar="RUN", nargs="?", default="latest", help="name, unique part, or latest; or an .eval log"
+        "which", metavar="RUN[#CASE]", nargs="?", default="latest", help="a run, or a case of it; or an .eval log"
     )
     parser.add_argument("--all", action="store_true", help="passed cases too")
     parser.add_argument("--text", action="store_true", help="text even on a terminal")
@@ -36,33 +37,35 @@ def run(args: ReviewArguments) -> int:
     """Review a run.
 
     Raises:
-        UsageError: no such run.
+        UsageError: no such run or case.
     """
-    folder = find_reviewed(args)
+    name, case = split_case(args.which)
+    folder = find_reviewed(args, name)
     if is_interactive() and not args.json and not args.text:
-        return open_app_with(args, run=str(folder.path))
-    return _as_text(args, folder)
+        return open_app_with(args, run=str(folder.path), case=case)
+    return _as_text(args, folder, case)
 
 
-def find_reviewed(args: ReviewArguments) -> RunFolder:
-    """Return the run, or the log that is shown as one."""
-    if args.which.endswith(".eval") and Path(args.which).is_file():
+def find_reviewed(args: ReviewArguments, name: str) -> RunFolder:
+    """Return the run of that name, or the log that is shown as one."""
+    if name.endswith(".eval") and Path(name).is_file():
         from console.exchange.logs.in_place import open_in_place
 
-        return open_in_place(Path(args.which))
-    return find_run(find_runs_root(args.runs), args.which)
+        return open_in_place(Path(name))
+    return find_run(find_runs_root(args.runs), name)
 
 
-def _as_text(args: ReviewArguments, folder: RunFolder) -> int:
+def _as_text(args: ReviewArguments, folder: RunFolder, case: str) -> int:
     """Print the failures of a run; what only text needs is loaded here, because the screen shall come at once."""
     import msgspec
 
     from console.cli.history import read_history
     from console.cli.transcript import show_case
-    from console.cli.verbs.show import compare
+    from console.cli.verbs.show import compare, played_of
 
     history = read_history(folder)
-    for played in history.played if args.all else history.not_passed():
+    listed = played_of(history, case) if case else history.played if args.all else history.not_passed()
+    for played in listed:
         comparison = compare(args, history, played)
         if args.json:
             verdict = played.finished.verdict if played.finished else None

@@ -21,7 +21,7 @@ from console.insight.judging import judging_lines, judging_of
 from console.insight.turn_sums import turn_sums
 from console.store.journal import JournalReader
 from console.store.notes import Notes
-from console.store.run_list import find_run
+from console.store.run_list import find_run, split_case
 from console.suites.catalog import find_suite
 from console.suites.suite import Report
 
@@ -43,8 +43,8 @@ def run(args: ShowArguments) -> int:
     Raises:
         UsageError: no such run or case.
     """
-    name, _, case = args.which.partition("#")
-    history = read_history(find_run(find_runs_root(args.runs), name or "latest"))
+    name, case = split_case(args.which)
+    history = read_history(find_run(find_runs_root(args.runs), name))
     if case:
         return _show_case(args, history, case)
     show_report(args.output, history, _report(args, history))
@@ -69,11 +69,7 @@ def _report(args: Arguments, history: History) -> Report | None:
 
 
 def _show_case(args: Arguments, history: History, case: str) -> int:
-    matching = [played for played in history.played if case in (played.case.id, str(played.key))]
-    if not matching:
-        close = nearest(case, [played.case.id for played in history.played])
-        hint = f"Did you mean {close}?" if close else f"`eval-console show {history.folder.name} --json` lists them."
-        raise UsageError(f"the run has no case {case!r}", where=history.folder.name, hint=hint)
+    matching = played_of(history, case)
     output = args.output
     report = None if output.machine else _report(args, history)
     for played in matching:
@@ -89,6 +85,20 @@ def _show_case(args: Arguments, history: History, case: str) -> int:
         _show_turns(output, played, report)
         show_transcript(output, _conversation(history, played))
     return Exit.OK
+
+
+def played_of(history: History, case: str) -> list[Played]:
+    """Return every rollout of a case, or the one that is named as lists name it.
+
+    Raises:
+        UsageError: the run has no such case; names the nearest.
+    """
+    matching = [played for played in history.played if case in (played.case.id, str(played.key))]
+    if not matching:
+        close = nearest(case, [played.case.id for played in history.played])
+        hint = f"Did you mean {close}?" if close else f"`eval-console show {history.folder.name} --json` lists them."
+        raise UsageError(f"the run has no case {case!r}", where=history.folder.name, hint=hint)
+    return matching
 
 
 def _show_turns(output: Output, played: Played, report: Report | None) -> None:

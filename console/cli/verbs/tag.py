@@ -13,7 +13,7 @@ from console.exchange.run_reader import RunReader
 from console.insight.rollout import Rollout
 from console.store.line import scrub
 from console.store.notes import TAGS, Note, Notes
-from console.store.run_list import find_run
+from console.store.run_list import find_run, split_case
 
 NONE = "none"
 
@@ -64,10 +64,10 @@ def find_rollout(args: Arguments, which: str, number: int) -> tuple[RunReader, R
     Raises:
         UsageError: no such run, case or rollout.
     """
-    name, _, case = which.partition("#")
+    name, case = split_case(which)
     if not case:
         raise UsageError("names no case", where=which, hint="Write RUN#CASE, such as latest#live_simple_3-0-0.")
-    reader = RunReader(find_run(find_runs_root(args.runs), name or "latest"))
+    reader = RunReader(find_run(find_runs_root(args.runs), name))
     return reader, _rollout(reader, case, number)
 
 

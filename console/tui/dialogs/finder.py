@@ -1,13 +1,14 @@
 """Finding a run, or a case of the run at hand, by any of its words, and jumping there."""
 
-from functools import partial
+from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 from textual.content import Content
 
 from console.core.outcome import Outcome
 from console.store.runs import RunFolder
-from console.tui.data.catalog_items import CaseLine, read_case_lines
+from console.tui.data.catalog_items import CaseLine, RunLine, read_case_lines
 from console.tui.data.workspace import Workspace
 from console.tui.dialogs.filter_dialog import FilterDialog
 from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
@@ -34,23 +35,17 @@ class Finder(FilterDialog[JumpTarget]):
     """
 
     def __init__(self, workspace: Workspace, run: RunFolder | None) -> None:
-        """Look among the runs of the workspace, and among the cases of one run."""
+        """Look among the runs of the workspace, and among the cases of one run, or of the one named by RUN#CASE."""
         self._workspace = workspace
-        self._run = run
-        self._targets = RunAndCaseRows(workspace, run)
-        hint, nothing = "a word of a run, or of a case", "Nothing here has these words."
+        self._targets = RunAndCaseRows(workspace, run, self._read)
+        hint, nothing = "a word of a run, or of a case; or RUN#CASE", "Nothing here has these words."
         super().__init__(self._targets, _COLUMNS, hint=hint, nothing=nothing)
 
-    def on_mount(self) -> None:
-        """Read the cases; the runs are shown at once."""
-        if self._run is not None:
-            self._workspace.in_thread(partial(self._read, self._run))
-
     def _read(self, run: RunFolder) -> None:
-        self._workspace.hand_over(self._take, read_case_lines(run))
+        self._workspace.in_thread(lambda: self._workspace.hand_over(self._take, run, read_case_lines(run)))
 
-    def _take(self, cases: list[CaseLine]) -> None:
-        self._targets.cases = cases
+    def _take(self, run: RunFolder, cases: list[CaseLine]) -> None:
+        self._targets.cases[run.path] = cases
         if self.is_mounted:
             self.narrow()
 
@@ -58,42 +53,68 @@ class Finder(FilterDialog[JumpTarget]):
 class RunAndCaseRows:
     """The runs of the workspace, and the cases of one run."""
 
-    def __init__(self, workspace: Workspace, run: RunFolder | None) -> None:
-        """List runs; `cases` are added when they are read."""
+    def __init__(self, workspace: Workspace, run: RunFolder | None, read: Callable[[RunFolder], None]) -> None:
+        """List runs, and the cases of `run`, or of the one whose name is typed before a `#`.
+
+        Args:
+            workspace: knows the runs.
+            run: the run at hand.
+            read: called once for each run whose cases are to be put into `cases`.
+        """
         self._workspace = workspace
         self._run = run
-        self.cases: list[CaseLine] = []
-        self._targets: dict[str, JumpTarget] = {}
+        self._read = read
+        self.cases: dict[Path, list[CaseLine]] = {}
+        """The cases that have been read, by the folder of their run."""
+        self._asked: set[Path] = set()
+        self._rows: dict[str, tuple[JumpTarget, CaseLine | None]] = {}
 
     def narrowed(self, text: str) -> list[str]:
         """Return the runs, and cases, that have all the words typed."""
-        words = text.lower().split()
-        self._targets = {}
-        for line in self._workspace.runs or ():
-            model = line.summary.model if line.summary else ""
-            if line.summary is not None and _has(words, f"{line.name} {line.label} {model}"):
-                self._targets[f"r {line.folder.path}"] = JumpTarget(line.folder)
-        for place, case in enumerate(self.cases):
-            if self._run is not None and _has(words, f"{case.id} {case.category} {case.title}"):
-                self._targets[f"c {place}"] = JumpTarget(self._run, case.id)
-        return list(self._targets)
+        run_text, mark, case_text = text.partition("#")
+        words = run_text.lower().split()
+        runs = [line for line in self._workspace.runs or () if line.summary is not None and _has_words(words, line)]
+        if mark:
+            exact = [line.folder for line in runs if line.name == run_text.strip()]
+            named = [*exact, *(line.folder for line in runs)] if words else [self._run]
+            rows = self._case_rows(named[0] if named else None, case_text.lower().split())
+        else:
+            rows = [(JumpTarget(line.folder), None) for line in runs] + self._case_rows(self._run, words)
+        self._rows = {str(place): row for place, row in enumerate(rows)}
+        return list(self._rows)
+
+    def _case_rows(self, run: RunFolder | None, words: list[str]) -> list[tuple[JumpTarget, CaseLine | None]]:
+        if run is None:
+            return []
+        if run.path not in self._asked:
+            self._asked.add(run.path)
+            self._read(run)
+        cases = self.cases.get(run.path, ())
+        return [
+            (JumpTarget(run, case.id), case) for case in cases if _has(words, f"{case.id} {case.category} {case.title}")
+        ]
 
     def answer(self, key: str) -> JumpTarget | None:
         """Return where to jump."""
-        return self._targets[key]
+        return self._rows[key][0]
 
     def draw_row(self, key: str) -> tuple[Content, ...]:
         """Return a run's or a case's line."""
-        if key.startswith("c "):
-            case = self.cases[int(key[2:])]
+        target, case = self._rows[key]
+        if case is not None:
             outcome = case.outcome or Outcome.NOT_RUN
             mark = Content.styled(SYMBOLS.of(outcome), OUTCOME_STYLES[outcome])
             return mark, one_line(case.id, 100), one_line(case.title, 300, "$muted")
-        line = self._workspace.find(self._targets[key].run.path)
+        line = self._workspace.find(target.run.path)
         if line is None or line.summary is None:
-            return Content.empty(), one_line(self._targets[key].run.name, 100), Content.empty()
+            return Content.empty(), one_line(target.run.name, 100), Content.empty()
         about = Content.assemble("run  ", one_line(line.label, 60), " / ", one_line(line.summary.model, 60))
         return Content.empty(), one_line(line.name, 100), about.stylize_before("$muted")
+
+
+def _has_words(words: list[str], line: RunLine) -> bool:
+    model = line.summary.model if line.summary else ""
+    return _has(words, f"{line.name} {line.label} {model}")
 
 
 def _has(words: list[str], text: str) -> bool:

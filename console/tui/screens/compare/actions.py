@@ -16,6 +16,7 @@ from console.tui.render import row_cells
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.compare.controller import CompareController
 from console.tui.services import Services
+from console.tui.shell_commands import command, run_words
 
 
 class ChangeFilters:
@@ -92,7 +93,8 @@ class ComparisonCopies:
 
     def action_copy_command(self) -> None:
         """Copy the shell command that compares the same runs."""
-        self._services.copy(self._controller.command, "the command")
+        words = command("compare", *run_words(self._controller.folders), places=self._services.paths)
+        self._services.copy(words, "the shell command")
 
 
 class OtherRuns:

@@ -3,7 +3,6 @@
 Knows no widgets and no event loop. Cases are read by the suites' code in a thread (`case`), as that may be slow.
 """
 
-import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -120,11 +119,6 @@ class CompareController:
         if self.pair is None:
             return [0, 0]
         return [sum(bool(note.dispute) for note in annotations.values()) for annotations in self.pair.annotations]
-
-    @property
-    def command(self) -> str:
-        """The shell command that compares the same runs."""
-        return shlex.join(["eval-console", "compare", *(folder.name for folder in self.folders)])
 
     def export_path(self, extension: str) -> Path:
         """Return the file that the comparison is written to."""

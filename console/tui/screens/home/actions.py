@@ -16,6 +16,7 @@ from console.tui.dialogs.small_dialogs import Answer, Question
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.home.controller import HomeController, demo_runs
 from console.tui.services import Services
+from console.tui.shell_commands import command, run_words
 
 _DEMO_CONCURRENCY = 6
 _DEMO_SEED = 7
@@ -163,10 +164,9 @@ class RunActions:
             self._services.copy(str(line.folder.path), "the run's path")
 
     def action_copy_command(self) -> None:
-        import shlex
-
         if (line := self._line_under_cursor()) is not None:
-            self._services.copy(f"eval-console show {shlex.quote(line.name)}", "a shell command")
+            words = command("show", *run_words([line.folder]), places=self._services.paths)
+            self._services.copy(words, "the shell command")
 
 
 class ImportActions:

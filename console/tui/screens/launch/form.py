@@ -5,7 +5,6 @@ Nothing ticked under a suite means all of its categories. One run is started for
 
 import dataclasses
 import json
-import shlex
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,6 +15,7 @@ from console.suites.modes import USUAL_MODES
 from console.suites.suite import Mode, Option
 from console.tui.data.catalog_items import Models, RunLine, Suites
 from console.tui.screens.launch.fields import AUTO, QUEUED, Field, general_fields, option_field, text_of
+from console.tui.shell_commands import command
 
 
 @dataclasses.dataclass(slots=True)
@@ -189,12 +189,9 @@ def command_of(preset: Preset, places: WorkspacePaths) -> str:
         *((f"--{role.removeprefix('second_')}", preset.roles[role]) for role in ROLES if role in preset.roles),
         *(("--option", f"{name}={_option_text(value)}") for name, value in preset.options.items()),
         ("--name", preset.name or None),
-        ("--models", places.models),
-        ("--data", places.data),
-        ("--runs", places.runs),
     ]
     words = [part for flag, value in pairs if value is not None for part in (flag, _word(value))]
-    return shlex.join(["eval-console", "run", *words, *(["--queue"] if preset.queue else [])])
+    return command("run", *words, *(["--queue"] if preset.queue else []), places=places)
 
 
 def _word(value: Any) -> str:

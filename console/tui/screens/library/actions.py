@@ -7,6 +7,7 @@ from console.core.case import Case
 from console.tui.data.entry_checks import Ping, ping_model
 from console.tui.screens.library.controller import Entry, LibraryController
 from console.tui.services import Services
+from console.tui.shell_commands import command
 
 
 class EntryActions:
@@ -54,8 +55,8 @@ class EntryActions:
             self._services.copy(entry.category or entry.name, "the name")
 
     def action_copy_command(self) -> None:
-        if command := self._controller.command(self._entry_under_cursor()):
-            self._services.copy(command, "a shell command")
+        if words := self._controller.command_words(self._entry_under_cursor()):
+            self._services.copy(command(*words, places=self._services.paths), "the shell command")
 
     def action_copy_json(self) -> None:
         if (case := self._case_under_cursor()) is not None:

@@ -1,6 +1,5 @@
 """`LibraryController`: the rules of Library: what is listed, folded and opened, and what is known of it."""
 
-import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -144,19 +143,27 @@ class LibraryController:
             return entry.name, ""
         return "", entry.name if entry.kind in ("suite", "category") else ""
 
-    def command(self, entry: Entry) -> str:
-        """Return the shell command that runs, shows or brings what an entry stands for; nothing if there is none."""
+    def command_words(self, entry: Entry) -> tuple[str, ...]:
+        """Return verb and words of the command that runs or brings what an entry stands for; nothing if there is none.
+
+        What the entry leaves open is filled in so that the command runs: a model that costs nothing where there is
+        one, and the smallest suite.
+        """
         entry = self.opened or entry
         match entry.kind:
             case "pull":
-                return f"eval-console pull {entry.name}"
+                return "pull", entry.name
             case "model":
-                return f"eval-console run -m {shlex.quote(entry.name)} -s SUITE"
+                usable = [line for line in self.suites.lines if not line.mistake] if self.suites else []
+                smallest = min(usable, key=lambda line: line.cases, default=None)
+                return ("run", "-m", entry.name, "-s", smallest.name) if smallest else ()
             case "suite" | "category":
-                category = f" -c {shlex.quote(entry.category)}" if entry.category else ""
-                return f"eval-console run -m MODEL -s {shlex.quote(entry.name)}{category}"
+                ready = [line for line in self.models.lines if line.ready] if self.models else []
+                cheapest = min(ready, key=lambda line: line.is_priced, default=None)
+                what = f"{entry.name}/{entry.category}" if entry.category else entry.name
+                return ("run", "-m", cheapest.name, "-s", what) if cheapest else ()
             case _:
-                return ""
+                return ()
 
     def key_words(self, entry: Entry) -> Mapping[str, str]:
         """Return what enter and L mean at an entry."""

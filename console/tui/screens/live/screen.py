@@ -31,6 +31,7 @@ from console.tui.screens.live.progress_pane import FactsPane, ProgressPane, Tren
 from console.tui.screens.live.standard_view import STANDARD
 from console.tui.screens.run_screen import RunScreen
 from console.tui.services import Services
+from console.tui.shell_commands import command, run_words
 from console.tui.suite_views.registry import find_view
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import same
@@ -371,7 +372,8 @@ class LiveScreen(RunScreen):
 
     def action_copy_command(self) -> None:
         """Copy the shell command that watches this run."""
-        self.services.copy(f"eval-console watch {self.run_folder.name}", "the command")
+        words = command("watch", *run_words([self.run_folder]), places=self.services.paths)
+        self.services.copy(words, "the shell command")
 
     # Room ------------------------------------------------------------------------------------------------------------
 

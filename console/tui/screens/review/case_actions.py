@@ -36,6 +36,7 @@ from console.tui.screens.review.case_pane import TAGS
 from console.tui.screens.review.controller import ReviewController, Stale
 from console.tui.screens.review.views import actual_text, expected_text, prompt_text, reply_json
 from console.tui.services import Services
+from console.tui.shell_commands import command, run_words
 from console.tui.suite_views.suite_view import ReviewedCase
 
 
@@ -203,9 +204,8 @@ class CopyActions:
 
     def action_copy_command(self) -> None:
         """Copy the shell command that shows this case."""
-        case_id = self._case_id
-        words = ["eval-console", "show", self._run.name, *(["--case", case_id] if case_id else [])]
-        self._copy(shlex.join(words), "the command")
+        words = command("show", *run_words([self._run], self._case_id), places=self._services.paths)
+        self._copy(words, "the shell command")
 
     def action_open_editor(self) -> None:
         """Open the whole case as text in $PAGER or $EDITOR."""

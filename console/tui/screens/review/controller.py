@@ -197,6 +197,14 @@ class ReviewController:
         self.relist()
         return True
 
+    @property
+    def missing_case(self) -> str:
+        """The case that was asked for and that the run, once it has been read, does not have; empty: none."""
+        case, run = self._case_asked_for, self.run
+        if not case or run is None or not run.is_read or (case, 0) in run.overview.rollouts:
+            return ""
+        return case
+
     def _first_target(self) -> Rollout | None:
         """Return where the cursor belongs before the reader has moved it."""
         assert self.run is not None

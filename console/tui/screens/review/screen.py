@@ -11,6 +11,7 @@ from textual import on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
+from textual.content import Content
 
 from console.core.fault import UsageError
 from console.core.run import Manifest
@@ -20,7 +21,7 @@ from console.tui.data.run_feed import Changes
 from console.tui.keymap import bindings_for
 from console.tui.render.progress import title_words
 from console.tui.render.rollout_rows import row_key
-from console.tui.sanitize import literal
+from console.tui.sanitize import literal, one_line
 from console.tui.screens.review import case_loader
 from console.tui.screens.review.case_actions import CopyActions, RetryActions, TagActions
 from console.tui.screens.review.case_list import (
@@ -124,6 +125,9 @@ class ReviewScreen(RunScreen):
         controller.choose_suite_view()
         if changes.settled:
             controller.take_settled()
+            if controller.missing_case:
+                words = Content.assemble("The run has no case ", one_line(controller.missing_case, 60), ".")
+                self.services.notify(words, severity="error")
         self._pace.take_news()
         if changes.settled or not self._pace.has_begun or not changes.records:
             self._list_again()
