@@ -186,8 +186,8 @@ _LAUNCH = (
 )  # fmt: skip
 
 _LIVE = (
-    Action("follow", ("space",), "Live: freeze or follow", "freeze, or follow", "live", "WATCH",
-           "freeze/follow", 85),
+    Action("follow", ("space",), "Live: pin or follow", "pin, or follow the run", "live", "WATCH",
+           "pin/follow", 85),
     Action("run.pause", ("p",), "Run: pause, resume, replay", "pause, resume, replay", "live", "STEER", "pause", 80),
     Action("run.faster", ("+", "="), "Run: more at once", "more, fewer at once", "live", "STEER", "at once", 70,
            pair="run.slower"),
@@ -205,7 +205,7 @@ _LIVE = (
     Action("run.stop", ("ctrl+x",), "Run: stop", "stop the run", "live", "STEER", "stop run", 75),
     Action("order", ("o",), "Live: order", "order of the list", "live", "WATCH", "order", 50),
     Action("wall", ("w",), "Live: wall", "more side by side", "live", "WATCH", "wall", 58),
-    Action("pin", ("m",), "Live: pin", "keep this one shown", "live", "WATCH", "pin", 42),
+    Action("pin", ("m",), "Live: keep in the wall", "keep this one shown", "live", "WATCH", "pin", 42),
     Action("problems", ("i",), "Live: problems", "waits and errors", "live", "WATCH", "problems", 55),
     Action("workers", ("W",), "Live: workers", "who plays it", "live", "WATCH"),
     Action("find", ("/",), "Live: find", "find in the text", "live", "WATCH"),

@@ -72,7 +72,7 @@ def controller(run: PlayedRun) -> LiveController:
     """A controller that watches the run, its cursor on the first row."""
     live = LiveController()
     live.run = run
-    live.list_rollouts(None)
+    live.list_rollouts(None, 0.0)
     live.advance(("a", 0))
     return live
 
@@ -106,21 +106,21 @@ def test_the_row_of_what_ended_goes_to_what_begins_but_the_cursor_keeps_its_own(
 ) -> None:
     run.finish("a", "b", "c")
     run.begin("e", "f")
-    assert ids(controller.list_rollouts(("b", 0))) == "ebfd"
+    assert ids(controller.list_rollouts(("b", 0), 0.0)) == "ebfd"
 
 
 def test_as_many_ended_rows_stay_as_may_run_at_once(run: PlayedRun, controller: LiveController) -> None:
     run.overview.apply_frame(Status("running", 3))
     run.finish("a", "c")
-    assert ids(controller.list_rollouts(None)) == "abd", "three at once: two that run and one that has ended"
+    assert ids(controller.list_rollouts(None, 0.0)) == "abd", "three at once: two that run and one that has ended"
 
 
 def test_a_run_that_begins_again_has_new_rows(run: PlayedRun, controller: LiveController) -> None:
     run.finish("a")
     run.begin("e")
-    assert ids(controller.list_rollouts(None)) == "ebcd"
+    assert ids(controller.list_rollouts(None, 0.0)) == "ebcd"
     controller.restart()
-    assert ids(controller.list_rollouts(None)) == "bcde"
+    assert ids(controller.list_rollouts(None, 0.0)) == "bcde"
 
 
 def test_orders_of_a_run_that_is_live_and_of_one_that_is_over(run: PlayedRun, controller: LiveController) -> None:
@@ -128,10 +128,10 @@ def test_orders_of_a_run_that_is_live_and_of_one_that_is_over(run: PlayedRun, co
     run.finish("d", outcome=Outcome.BROKEN)
     assert [controller.next_order() for _ in range(3)] == [RUN_ORDER, WORST_FIRST, RUNNING]
     run.is_live = False
-    assert ids(controller.list_rollouts(None)) == "abcd"
+    assert ids(controller.list_rollouts(None, 0.0)) == "abcd"
     assert controller.order is RUN_ORDER, "nothing runs that could be listed alone"
     assert controller.next_order() is WORST_FIRST
-    assert ids(controller.list_rollouts(None)) == "dcab"
+    assert ids(controller.list_rollouts(None, 0.0)) == "dcab"
 
 
 def test_a_view_of_the_suite_lists_everything_and_brings_its_own_orders(
@@ -140,10 +140,10 @@ def test_a_view_of_the_suite_lists_everything_and_brings_its_own_orders(
     run.finish("b")
     by_name = SortOrder("by name, the last first", lambda rollout: -ord(rollout.key.case))
     controller.view_orders = [by_name]
-    assert ids(controller.list_rollouts(None)) == "abcd"
+    assert ids(controller.list_rollouts(None, 0.0)) == "abcd"
     assert controller.order is RUN_ORDER
     assert controller.next_order() is by_name
-    assert ids(controller.list_rollouts(None)) == "dcba"
+    assert ids(controller.list_rollouts(None, 0.0)) == "dcba"
     assert controller.next_order() is WORST_FIRST
 
 
@@ -156,7 +156,7 @@ def test_the_order_of_an_earlier_visit_is_taken_up_where_it_exists(controller: L
 
 def test_nothing_is_listed_without_a_run() -> None:
     controller = LiveController()
-    assert controller.list_rollouts(None) == []
+    assert controller.list_rollouts(None, 0.0) == []
     assert controller.advance(None) is None
     assert not controller.is_live
 
@@ -164,53 +164,84 @@ def test_nothing_is_listed_without_a_run() -> None:
 # Watched conversations -----------------------------------------------------------------------------------------------
 
 
-def test_the_first_tile_follows_the_run_until_the_reader_chooses(run: PlayedRun, controller: LiveController) -> None:
-    assert shown(controller) == "a"
-    assert controller.following_words(0, follows=True) == "following the run"
-    run.finish("a")
-    assert controller.advance(("a", 0)) is None, "what has just ended stays a moment"
+@pytest.mark.parametrize("order", [RUNNING, RUN_ORDER, WORST_FIRST])
+def test_the_first_tile_follows_the_newest_stream_until_the_reader_moves(run: PlayedRun, order: SortOrder) -> None:
+    controller = LiveController()
+    controller.run, controller.order = run, order
+    controller.list_rollouts(None, 0.0)
+    assert controller.advance(("a", 0)) == ("d", 0), "the newest of those that stream"
+    assert controller.following_words(0, at_end=True) == "FOLLOWING (space pins)"
+    run.begin("e")
+    run.speak("e")
+    assert controller.advance(("d", 0)) is None, "what streams is followed to its end"
+    run.finish("d")
+    assert controller.advance(("d", 0)) is None, "what has just ended stays a moment"
     run.seconds += LINGER_S + 0.1
-    assert controller.advance(("a", 0)) == ("b", 0)
+    assert controller.advance(("d", 0)) == ("e", 0)
     assert controller.move_cursor(("c", 0))
     assert not controller.move_cursor(("c", 0))
-    assert controller.following_words(0, follows=True) == "following"
+    assert controller.following_words(0, at_end=True) == "PINNED (space follows)"
     run.finish("c")
     run.seconds += LINGER_S + 0.1
     assert controller.advance(("c", 0)) is None
-    assert (shown(controller), controller.following_words(0, follows=True)) == ("c", "")
+    assert (shown(controller), controller.following_words(0, at_end=True)) == ("c", "PINNED (space follows)")
 
 
-def test_it_goes_on_only_to_what_speaks(run: PlayedRun, controller: LiveController) -> None:
+def test_it_goes_on_only_to_what_streams_and_leaves_what_waits(run: PlayedRun, controller: LiveController) -> None:
     run.begin("e")
     run.finish("a", "b", "c", "d")
     run.seconds += LINGER_S + 0.1
-    assert controller.advance(("a", 0)) is None
+    assert controller.advance(("d", 0)) is None
     run.speak("e")
-    assert controller.advance(("a", 0)) == ("e", 0)
+    assert controller.advance(("d", 0)) == ("e", 0)
+    run.begin("f")
+    run.speak("f")
+    run.overview.rollouts["e", 0].why = "429, again in 2 s"
+    assert controller.advance(("e", 0)) == ("f", 0)
 
 
-def test_freezing_holds_a_conversation_and_following_one_that_ended_goes_on_with_the_run(
-    run: PlayedRun, controller: LiveController
-) -> None:
-    assert not controller.toggle_follow(0, follows=True)
-    assert controller.following_words(0, follows=False) == "frozen, space follows"
-    assert controller.is_chosen
-    assert controller.toggle_follow(0, follows=False)
-    assert not controller.is_chosen
+def test_space_pins_and_follows_again_and_scrolling_pins(run: PlayedRun, controller: LiveController) -> None:
+    assert controller.toggle_follow(0, at_end=True), "the text goes on"
+    assert not controller.follows_run
+    assert controller.toggle_follow(0, at_end=True)
+    assert controller.follows_run
+    controller.take_scroll(0, at_end=True)
+    assert controller.follows_run
+    controller.take_scroll(0, at_end=False)
+    assert controller.following_words(0, at_end=False) == "PINNED (space follows)"
+    assert controller.toggle_follow(0, at_end=False), "back to the end of the text"
     controller.move_cursor(("b", 0))
     run.finish("b")
     run.seconds += LINGER_S + 0.1
-    assert controller.toggle_follow(0, follows=True)
-    assert controller.advance(("b", 0)) == ("a", 0)
+    controller.toggle_follow(0, at_end=True)
+    assert controller.advance(("b", 0)) == ("d", 0)
+
+
+def test_a_sorted_list_stays_true_once_a_second_and_never_moves_under_the_cursor(
+    run: PlayedRun, controller: LiveController
+) -> None:
+    longest_first = SortOrder("longest first", lambda rollout: (not rollout.is_running, -len(rollout.says)))
+    controller.view_orders, controller.order = [longest_first], longest_first
+    run.overview.rollouts["b", 0].say("more")
+    assert ids(controller.list_rollouts(("b", 0), 10.0)) == "bacd"
+    run.overview.rollouts["d", 0].say("much more than that")
+    run.begin("e")
+    assert ids(controller.list_rollouts(("b", 0), 10.5)) == "bacde", "nothing jumps within a second"
+    assert not controller.is_sort_due(10.5)
+    assert controller.is_sort_due(11.1)
+    assert ids(controller.list_rollouts(("b", 0), 11.1)) == "bdace"
+    run.finish("b")
+    assert ids(controller.list_rollouts(("b", 0), 12.2)) == "bdace", "the row under the cursor stays on its line"
+    assert ids(controller.list_rollouts(("a", 0), 13.3)) == "dcaeb"
 
 
 def test_a_run_that_is_over_is_not_followed(run: PlayedRun, controller: LiveController) -> None:
     run.finish(*"abcd")
     run.is_live = False
     run.seconds += LINGER_S + 0.1
-    controller.list_rollouts(None)
+    controller.list_rollouts(None, 0.0)
     assert controller.advance(("a", 0)) is None
-    assert controller.following_words(0, follows=True) == ""
+    assert controller.following_words(0, at_end=True) == ""
 
 
 # The grid ------------------------------------------------------------------------------------------------------------
@@ -222,15 +253,16 @@ def test_what_ends_gives_its_tile_to_the_next_but_a_pinned_one_stays(
     assert controller.toggle_pin(0)
     controller.watched.resize(2)
     controller.advance(("a", 0))
-    assert shown(controller) == "ab"
-    assert controller.following_words(0, follows=True) == "pinned  following"
+    assert shown(controller) == "dc"
+    assert controller.following_words(0, at_end=True) == "PINNED (m lets go)"
     assert controller.watched.cursor_tile is controller.watched.tiles[1]
-    run.finish("a", "b")
+    run.finish("d", "c")
     run.seconds += LINGER_S + 0.1
-    assert controller.advance(("a", 0)) == ("c", 0)
-    assert shown(controller) == "ac"
+    assert controller.advance(("a", 0)) == ("b", 0)
+    assert shown(controller) == "db"
     assert not controller.toggle_pin(0)
-    assert not controller.following_words(0, follows=True).startswith("pinned")
+    assert controller.following_words(1, at_end=True) == ""
+    assert controller.following_words(1, at_end=False) == "text held (space follows)"
 
 
 def test_a_fuller_grid_shows_what_runs_and_fewer_tiles_forget_the_rest(
@@ -238,19 +270,19 @@ def test_a_fuller_grid_shows_what_runs_and_fewer_tiles_forget_the_rest(
 ) -> None:
     controller.watched.resize(4)
     controller.advance(("a", 0))
-    assert shown(controller) == "abcd"
-    assert controller.is_watched(Key("d"))
+    assert shown(controller) == "dabc"
+    assert controller.is_watched(Key("c"))
     controller.watched.resize(1)
-    assert not controller.is_watched(Key("d"))
+    assert not controller.is_watched(Key("c"))
     controller.watched.resize(2)
-    assert shown(controller) == "a-"
+    assert shown(controller) == "d-"
 
 
 def test_tiles_of_a_run_that_is_over_show_what_follows_the_cursor(run: PlayedRun, controller: LiveController) -> None:
     run.finish(*"abcd")
     run.is_live = False
     run.seconds += LINGER_S + 0.1
-    controller.list_rollouts(None)
+    controller.list_rollouts(None, 0.0)
     controller.watched.resize(3)
     controller.move_cursor(("c", 0))
     controller.advance(("c", 0))
@@ -262,9 +294,9 @@ def test_titles_say_what_each_tile_shows(run: PlayedRun, controller: LiveControl
     controller.advance(("a", 0))
     controller.toggle_pin(1)
     first, second = controller.tile_states([True, False])
-    assert (first.words, first.is_pinned) == ("following the run", False)
-    assert (second.words, second.is_pinned) == ("pinned  frozen, space follows", True)
-    assert second.rollout is run.overview.rollouts["b", 0]
+    assert (first.words, first.is_pinned) == ("FOLLOWING (space pins)", False)
+    assert (second.words, second.is_pinned) == ("PINNED (m lets go)", True)
+    assert second.rollout is run.overview.rollouts["a", 0]
 
 
 def test_an_empty_tile_cannot_be_pinned() -> None:

@@ -187,7 +187,7 @@ async def test_what_arrives_does_not_move_the_cursor(opened: Any, workspace: Any
         assert watched.key == Key("case-2")
 
 
-async def test_space_freezes_and_follows(opened: Any, workspace: Any, frame: Any) -> None:
+async def test_space_pins_and_follows_and_scrolling_back_pins(opened: Any, workspace: Any, frame: Any) -> None:
     async with FakeEngine(workspace.root / "runs") as engine, opened() as (app, pilot):
         key = engine.recorder.start("case-1")
         screen = await watch(app, pilot, engine.recorder.folder)
@@ -195,14 +195,39 @@ async def test_space_freezes_and_follows(opened: Any, workspace: Any, frame: Any
         engine.begin(key)
         engine.publisher.text(key, 1, "text", "\n".join(f"line {n}" for n in range(40)))
         await assert_until(pilot, lambda: "line 39" in frame(app))
+        assert "FOLLOWING (space pins)" in frame(app)
         await pilot.press("space")
-        await pilot.pause()
+        await assert_until(pilot, lambda: "PINNED (space follows)" in frame(app))
+        await pilot.press("space")
+        await assert_until(pilot, lambda: "FOLLOWING (space pins)" in frame(app))
+        transcript.focus()
+        await pilot.press("k")
+        await assert_until(pilot, lambda: "PINNED (space follows)" in frame(app))
         assert not transcript.follow
         engine.publisher.text(key, 1, "text", "\nline 40\nline 41")
         await assert_until(pilot, lambda: "frozen, +2 lines" in frame(app))
         assert "  line 41" not in frame(app)  # the row of the list goes on telling the end
         await pilot.press("space")
         await assert_until(pilot, lambda: "  line 41" in frame(app))
+        assert "FOLLOWING (space pins)" in frame(app)
+
+
+async def test_the_cursor_goes_with_what_is_followed_in_every_order(opened: Any, workspace: Any, frame: Any) -> None:
+    async with FakeEngine(workspace.root / "runs") as engine, opened() as (app, pilot):
+        screen = await watch(app, pilot, engine.recorder.folder)
+        for order in range(len(screen.controller.orders) + 1):
+            first, second = (engine.recorder.start(f"case-{order}-{name}") for name in "ab")
+            for key in (first, second):
+                engine.begin(key)
+                engine.publisher.text(key, 1, "text", f"says {key.case}")
+            await assert_until(pilot, lambda key=second: screen.conversations.slot == (key.case, 0))
+            assert "FOLLOWING (space pins)" in frame(app)
+            engine.recorder.finish(second, Outcome.PASSED)
+            await assert_until(pilot, lambda key=first: screen.conversations.slot == (key.case, 0))
+            engine.recorder.finish(first, Outcome.PASSED)
+            await pilot.press("o")
+        await pilot.press("k")
+        await assert_until(pilot, lambda: "PINNED (space follows)" in frame(app))
 
 
 async def test_commands_reach_the_engine(opened: Any, workspace: Any, frame: Any) -> None:

@@ -49,11 +49,12 @@ class RowList(Viewport):
     class RowHighlighted(Message):
         """The cursor came to rest on another row."""
 
-        def __init__(self, rows: "RowList", key: str) -> None:
-            """Name the list and the row's key."""
+        def __init__(self, rows: "RowList", key: str, *, is_moved: bool = True) -> None:
+            """Name the list and the row's key; `is_moved` says whether the cursor went there, or its row was lost."""
             super().__init__()
             self.rows = rows
             self.key = key
+            self.is_moved = is_moved
 
         @property
         def control(self) -> "RowList":
@@ -157,7 +158,7 @@ class RowList(Viewport):
             self.go_to(self._cursor - line)
         self.refresh()
         if self.cursor is not None and self.cursor != before:
-            self._announce()
+            self._announce(is_moved=False)
 
     def touch(self, *keys: str) -> None:
         """Draw these rows again because what they show changed; without keys, all visible rows."""
@@ -365,6 +366,6 @@ class RowList(Viewport):
             if index is not None:
                 self.refresh_line(index + self._names)
 
-    def _announce(self) -> None:
+    def _announce(self, *, is_moved: bool = True) -> None:
         if self.cursor is not None:
-            self.post_message(self.RowHighlighted(self, self.cursor))
+            self.post_message(self.RowHighlighted(self, self.cursor, is_moved=is_moved))

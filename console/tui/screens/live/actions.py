@@ -153,12 +153,18 @@ class GridActions:
         self._grid.tiles[self.active_tile].transcript.find(text)
 
     def action_follow(self) -> None:
-        """Freeze the text, or follow it; once a conversation has ended, go on with the others."""
+        """Pin the conversation, or follow the run from one to the next."""
         place = self.active_tile
         transcript = self._grid.tiles[place].transcript
-        follows = self._controller.toggle_follow(place, follows=transcript.follow)
-        if follows is not transcript.follow:
-            transcript.set_follow(follows)
+        at_end = self._controller.toggle_follow(place, at_end=transcript.follow)
+        if at_end is not transcript.follow:
+            transcript.set_follow(at_end)
+        self._redraw()
+
+    def take_scroll(self) -> None:
+        """The reader has moved in a text."""
+        for place, tile in enumerate(self._grid.tiles):
+            self._controller.take_scroll(place, at_end=tile.transcript.follow)
         self.draw_titles()
 
     def action_fold(self) -> None:

@@ -1,8 +1,8 @@
 """`LiveController`: which rollouts Live lists and in which order, which conversations it shows, and when it draws.
 
-The screen says what the reader did and what the feed brought, and draws what the controller answers. Nothing that
-arrives moves the cursor: rows of running conversations keep their place, and a conversation the reader has chosen
-stays in view. Until the reader chooses one, the first tile follows the run from conversation to conversation.
+The screen says what the reader did and what the feed brought, and draws what the controller answers. Until the reader
+moves, the first tile follows the run: it shows the newest answer that streams, until that conversation ends, in every
+order of the list. Once the reader has moved, nothing that arrives moves the cursor or what it shows.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -24,6 +24,8 @@ ROWS_EVERY_S = 0.18
 """Rows tell where things stand, the watched text flows: rows are drawn half as often, which halves the bytes."""
 FIGURES_EVERY_S = 0.45
 """Figures that change all the time are drawn about twice a second, not with every token."""
+SORT_EVERY_S = 1.0
+"""A sorted list is sorted again no more often, as rows that jump cannot be read."""
 MOST_TILES = 9
 RUNNING = SortOrder("running now", lambda rollout: rollout.order)
 """Only what runs, in rows that stay where they are."""
@@ -184,8 +186,10 @@ class LiveController:
         self.listed: list[Slot] = []
         """The rollouts of the list, from the top."""
         self.watched = WatchedConversations()
-        self.is_chosen = False
-        """Whether the reader has chosen what the first tile shows, so that it does not follow the run."""
+        self.follows_run = True
+        """Whether the first tile follows the run: until the reader moves, and again when asked to."""
+        self._sorted_by: SortOrder | None = None
+        self._sorted_at = 0.0
         self._rows = StableRows()
         self._stale_rows: set[Slot] = set()
         self._rows_at = self._figures_at = self._listed_at = 0.0
@@ -195,6 +199,11 @@ class LiveController:
     def is_live(self) -> bool:
         """Whether the run is being played."""
         return self.run is not None and self.run.is_live
+
+    @property
+    def is_following(self) -> bool:
+        """Whether the first tile goes from conversation to conversation as they stream."""
+        return self.is_live and self.follows_run
 
     def rollout(self, slot: Slot | None) -> Rollout | None:
         """Return a rollout of the run."""
@@ -224,8 +233,13 @@ class LiveController:
         """Take the order of that name, if there is one."""
         self.order = next((order for order in self.orders if order.name == name), self.order)
 
-    def list_rollouts(self, cursor: Slot | None) -> list[Slot]:
-        """Return the rollouts of the list in their order; the one under the cursor keeps its row."""
+    def list_rollouts(self, cursor: Slot | None, now: float) -> list[Slot]:
+        """Return the rollouts of the list in their order; the one under the cursor keeps its row.
+
+        Args:
+            cursor: the rollout under the cursor.
+            now: time of a clock that never goes back, in seconds.
+        """
         if self.run is None:
             self.listed = []
             return self.listed
@@ -237,33 +251,58 @@ class LiveController:
             self._rows.update(overview.running, kept=cursor, spare=max(concurrency - len(overview.running), 0))
             self.listed = [slot for slot in self._rows.slots if slot in overview.rollouts]
         else:
-            self.listed = [rollout.slot for rollout in sorted(overview.rollouts.values(), key=self.order.key)]
+            self.listed = self._sort(overview, cursor, now)
         return self.listed
+
+    def _sort(self, overview: Overview, cursor: Slot | None, now: float) -> list[Slot]:
+        """Sort the list, a live one now and then; the row under the cursor stays where it is."""
+        before = self.listed if self._sorted_by is self.order and self.is_live else []
+        if before and now - self._sorted_at < SORT_EVERY_S:
+            listed = set(before)
+            return [*(slot for slot in before if slot in overview.rollouts),
+                    *(slot for slot in overview.rollouts if slot not in listed)]  # fmt: skip
+        self._sorted_by, self._sorted_at = self.order, now
+        slots = [rollout.slot for rollout in sorted(overview.rollouts.values(), key=self.order.key)]
+        if cursor in before and cursor in overview.rollouts:
+            slots.remove(cursor)
+            slots.insert(before.index(cursor), cursor)
+        return slots
 
     # Watched conversations -------------------------------------------------------------------------------------------
 
     def move_cursor(self, slot: Slot) -> bool:
-        """Show the conversation under the cursor; say whether it is another one than before."""
+        """Show the conversation to which the reader moved; say whether it is another one than before."""
         tile = self.watched.cursor_tile
         if slot == tile.slot:
             return False
-        self.is_chosen = tile.slot is not None
+        self.follows_run = self.follows_run and tile.slot is None
         tile.slot = slot
         return True
 
-    def toggle_follow(self, tile: int, *, follows: bool) -> bool:
-        """Freeze the text of a tile or follow its end; say which. An ended conversation gives way to the others.
+    def watch_first(self) -> None:
+        """Show the first conversation of the list, without a move of the reader."""
+        if self.follows_run and self.listed:
+            self.watched.cursor_tile.slot = self.listed[0]
+
+    def toggle_follow(self, tile: int, *, at_end: bool) -> bool:
+        """Pin what a tile shows, or follow again; say whether its text is at its end from now on.
+
+        The tile that follows the cursor follows the run or is pinned. The others change by themselves: there, only the
+        text is held or follows its end.
 
         Args:
             tile: the tile.
-            follows: whether the text follows its end now.
+            at_end: whether its text is at its end, so that what is written is seen.
         """
-        rollout = self.rollout(self.watched.tiles[tile].slot)
-        if follows and self.is_chosen and rollout is not None and not rollout.is_running:
-            self.is_chosen = False
-            return True
-        self.is_chosen = follows
-        return not follows
+        if not self.is_live or self.watched.tiles[tile] is not self.watched.cursor_tile:
+            return not at_end
+        self.follows_run = not (self.follows_run and at_end)
+        return True
+
+    def take_scroll(self, tile: int, *, at_end: bool) -> None:
+        """The reader has moved in the text of a tile: away from its end, what it shows is pinned."""
+        if not at_end and self.watched.tiles[tile] is self.watched.cursor_tile:
+            self.follows_run = False
 
     def toggle_pin(self, tile: int) -> bool:
         """Keep the conversation of a tile shown, or not any more; say whether it is kept."""
@@ -272,7 +311,7 @@ class LiveController:
         return pinned.is_pinned
 
     def advance(self, cursor: Slot | None) -> Slot | None:
-        """Give the tiles their conversations, and once the followed one has ended, go on to another.
+        """Give the tiles their conversations, and once the followed one has ended, go on to the newest that streams.
 
         Args:
             cursor: the rollout under the cursor of the list.
@@ -288,18 +327,29 @@ class LiveController:
         if len(self.watched.tiles) > 1:
             self._fill(self.run, cursor)
         rollout = self.rollout(tile.slot)
-        if rollout is None or self.is_chosen or self.order is not RUNNING or not self.run.is_live:
+        if rollout is None or not self.is_following:
             return None
-        if not self._has_lingered(self.run, rollout):
-            return None
-        shown, running = self.watched.slots, self.run.overview.running.values()
-        following = next((other.slot for other in running if other.says and other.slot not in shown), None)
-        tile.slot = following or tile.slot
-        return following
+        is_over = self._has_lingered(self.run, rollout) if rollout.ended_at else not _streams(rollout)
+        following = self._newest_stream(self.run) if is_over else None
+        if following is not None:
+            tile.slot = following
+        return tile.slot if tile.slot != cursor else None
+
+    def _newest_stream(self, run: WatchedRun) -> Slot | None:
+        """Return the conversation that began last of those that stream and that no other tile shows."""
+        shown = self.watched.slots
+        streams = [other for other in run.overview.running.values() if _streams(other) and other.slot not in shown]
+        newest = max(streams, key=lambda other: (other.started_at, other.order), default=None)
+        return newest.slot if newest is not None else None
 
     def _first_to_watch(self, run: WatchedRun, cursor: Slot | None) -> Slot | None:
-        """Return what the cursor is on, or where that is shown already, what else runs."""
-        candidates = [*([cursor] if cursor is not None else []), *run.overview.running]
+        """Return what streams, what the cursor is on, or where that is shown already, what else runs."""
+        newest = self._newest_stream(run) if self.is_following else None
+        candidates = [
+            *([newest] if newest is not None else []),
+            *([cursor] if cursor is not None else []),
+            *run.overview.running,
+        ]
         shown = self.watched.slots
         return next((slot for slot in candidates if slot not in shown), candidates[0] if candidates else None)
 
@@ -321,33 +371,38 @@ class LiveController:
         """Whether a tile shows the conversation."""
         return (key.case, key.rollout) in self.watched.slots
 
-    def tile_states(self, follows: Sequence[bool]) -> list[TileState]:
+    def tile_states(self, at_end: Sequence[bool]) -> list[TileState]:
         """Return what the titles of all tiles say.
 
         Args:
-            follows: of each tile, whether its text follows its end.
+            at_end: of each tile, whether its text is at its end.
         """
         return [
-            TileState(self.rollout(tile.slot), self.following_words(place, follows=follows[place]), tile.is_pinned)
+            TileState(self.rollout(tile.slot), self.following_words(place, at_end=at_end[place]), tile.is_pinned)
             for place, tile in enumerate(self.watched.tiles)
         ]
 
-    def following_words(self, tile: int, *, follows: bool) -> str:
-        """Return whether the conversation of a tile is followed, frozen or pinned, in words for its title.
+    def following_words(self, tile: int, *, at_end: bool) -> str:
+        """Return for the title of a tile whether it follows the run or is pinned, and by which key that changes.
 
         Args:
             tile: the tile.
-            follows: whether its text follows its end.
+            at_end: whether its text is at its end.
         """
         shown = self.watched.tiles[tile]
-        rollout = self.rollout(shown.slot)
-        follows_run = not self.is_chosen and shown is self.watched.cursor_tile
-        goes_on = self.is_live and (follows_run or (rollout is not None and rollout.is_running))
-        words = "" if not goes_on else "frozen, space follows" if not follows else "following"
-        words += " the run" if words == "following" and follows_run else ""
-        return f"pinned  {words}".strip() if shown.is_pinned else words
+        if shown.is_pinned:
+            return "PINNED (m lets go)"
+        if not self.is_live or shown.slot is None:
+            return ""
+        if shown is self.watched.cursor_tile:
+            return "FOLLOWING (space pins)" if self.follows_run else "PINNED (space follows)"
+        return "" if at_end else "text held (space follows)"
 
     # When to draw ----------------------------------------------------------------------------------------------------
+
+    def is_sort_due(self, now: float) -> bool:
+        """Whether a live list that is sorted by what changes has to be sorted again."""
+        return self.is_live and self.order is not RUNNING and now - self._sorted_at >= SORT_EVERY_S
 
     def is_list_due(self, now: float) -> bool:
         """Whether the list may be drawn: always, but while the run is read only now and then."""
@@ -388,3 +443,8 @@ class LiveController:
             return None
         self._second = int(now)
         return [rollout.slot for rollout in self.run.overview.running.values() if not rollout.says or rollout.why]
+
+
+def _streams(rollout: Rollout) -> bool:
+    """Whether an answer is being written: it runs, has said something, and does not wait for its turn."""
+    return rollout.is_running and bool(rollout.says) and not rollout.why

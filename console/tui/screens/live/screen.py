@@ -148,7 +148,7 @@ class LiveScreen(RunScreen):
     def on_screen_suspend(self) -> None:
         """Remember the place in the list, and ask the other engines nothing while nobody looks."""
         self.live_runs.pause()
-        if self._is_restored and self.conversations.cursor is not None:
+        if self._is_restored and self.conversations.cursor is not None and not self.controller.is_following:
             self.services.feeds.places[self.run_folder.path] = self.controller.order.name, self.conversations.cursor
 
     # What is new -----------------------------------------------------------------------------------------------------
@@ -185,6 +185,8 @@ class LiveScreen(RunScreen):
         if feed is None or not self.controller.are_figures_due(now):
             return
         self._draw_figures(feed)
+        if self.controller.is_sort_due(now):
+            self._draw_lists(feed, Changes())
         rows_with_clock = self.controller.rows_with_clock(now)
         if rows_with_clock is not None:
             self.conversations.touch_rollouts(rows_with_clock)
@@ -219,7 +221,8 @@ class LiveScreen(RunScreen):
     # Drawing ---------------------------------------------------------------------------------------------------------
 
     def _draw_lists(self, feed: RunFeed, changes: Changes) -> None:
-        self.conversations.show_rollouts(feed, self.controller.list_rollouts(self.conversations.slot))
+        slots = self.controller.list_rollouts(self.conversations.slot, time.monotonic())
+        self.conversations.show_rollouts(feed, slots)
         self.conversations.touch_rollouts(self.controller.rows_to_draw_at_once(changes.slots, changes.begun))
         if not self.has_own_view and (changes.records or changes.settled or changes.rewound):
             self.failures.show_failures(feed.overview)
@@ -284,15 +287,17 @@ class LiveScreen(RunScreen):
 
     @on(RowList.RowHighlighted, "#running, #failures")
     def _watch_highlighted(self, event: RowList.RowHighlighted) -> None:
-        """Follow the cursor of the list that has the focus."""
-        follows = event.rows.has_focus or event.rows is self.conversations
-        if follows and self.controller.move_cursor(slot_of(event.key)):
+        """Show what the reader moves to, in the list that has the focus or in that of the conversations."""
+        is_meant = event.rows.has_focus or event.rows is self.conversations
+        if not event.is_moved and self.controller.is_following:
+            return  # the row under the cursor is gone: the cursor follows what is followed
+        if is_meant and self.controller.move_cursor(slot_of(event.key)):
             self.grid_actions.draw()
             self.refresh_keys()
 
     @on(RowList.RowChosen, "#running")
     def _watch_chosen(self) -> None:
-        self.controller.is_chosen = True
+        self.controller.follows_run = False
         self.grid_actions.focus()
         self.grid_actions.draw_titles()
 
@@ -306,7 +311,7 @@ class LiveScreen(RunScreen):
 
     @on(Transcript.FollowChanged)
     def _follow_changed(self) -> None:
-        self.grid_actions.draw_titles()
+        self.grid_actions.take_scroll()
 
     # Keys ------------------------------------------------------------------------------------------------------------
 
@@ -355,6 +360,7 @@ class LiveScreen(RunScreen):
         order = self.controller.next_order()
         self.fed(Changes())
         if order.goes_to_first:
+            self.controller.watch_first()
             self.conversations.move_to_first()
 
     def action_problems(self) -> None:
