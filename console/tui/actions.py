@@ -172,6 +172,8 @@ _LAUNCH = (
     Action("launch.edit", ("space",), "New run: select", "select, or edit field", "launch", "NEW RUN", "select", 90),
     Action("find", ("/",), "New run: filter", "filter both lists", "launch", "NEW RUN",
            "filter", 60),
+    Action("launch.empty", ("ctrl+l",), "New run: empty the form", "empty the form", "launch", "NEW RUN"),
+    Action("filter.clear", ("F",), "New run: show all", "show all", "launch", "NEW RUN"),
     Action("launch.try", ("t",), "New run: try three cases", "run 3 cases to try", "launch", "NEW RUN",
            "try 3 cases", 85),
     Action("launch.review", ("v",), "New run: see the trial", "see what was tried", "launch", "NEW RUN",

@@ -169,7 +169,9 @@ class ConsoleApp(App[int]):
         """Announce that a live run came to its end."""
         tally = line.tally
         counts = f"{SYMBOLS.passed} {tally.passed} {SYMBOLS.failed} {tally.failed} {SYMBOLS.broken} {tally.broken}"
-        self.services.notify(Content.assemble(one_line(line.label, 30), f" {state_word(line.state).plain}: {counts}"))
+        model = one_line(line.summary.model if line.summary else "", 24)
+        words = Content.assemble(model, " · ", one_line(line.label, 30), f" {state_word(line.state).plain}: {counts}")
+        self.services.notify(words)
         shown = self.screen.shown_run if isinstance(self.screen, BaseScreen) else None
         is_watched = self.app_focus and shown is not None and shown.path == line.folder.path
         write = write_to_terminal(self)

@@ -1,5 +1,6 @@
 """`AppServices`: the app's own `Services`."""
 
+import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from console.tui.data.run_feed import RunFeeds
 
 
+SAME_MOMENT_S = 0.3
+"""What is said within so short a time is read together."""
+
+
 class AppServices:
     """Does what screens ask of the app."""
 
@@ -46,6 +51,7 @@ class AppServices:
         self.navigator = Navigator(app, self)
         self.exports = Exports(app, self)
         self._feeds: RunFeeds | None = None
+        self._notified_at = -SAME_MOMENT_S
         self.messages: list[Content] = []
         """Everything that was announced, oldest first."""
         self.shows_help = False
@@ -90,9 +96,15 @@ class AppServices:
         )
 
     def notify(self, text: Content, *, severity: Severity = "information") -> None:
-        """Show a toast, one at a time, and keep it under `Messages`. Foreign parts must come through `sanitize`."""
+        """Show a toast in place of earlier ones, and keep it under `Messages`. Foreign parts come through `sanitize`.
+
+        What is said at the same moment, such as the ends of several runs, stands together.
+        """
         self.messages.append(text)
-        self._app.clear_notifications()
+        now = time.monotonic()
+        if now - self._notified_at > SAME_MOMENT_S:
+            self._app.clear_notifications()
+        self._notified_at = now
         self._app.notify(text.plain, severity=severity, timeout=4, markup=False)
 
     def copy(self, text: str, name: str) -> None:

@@ -18,6 +18,7 @@ from console.tui.services import Services
 from console.tui.textual_patches import start_in_mode
 
 if TYPE_CHECKING:
+    from console.tui.data.draft import Draft
     from console.tui.dialogs.finder import JumpTarget
 
 SCREENS = {
@@ -85,6 +86,8 @@ class Navigator:
         """Runs started from here since the app opened."""
         self.marked: tuple[RunFolder, str] | None = None
         """The run that was marked for Compare, and the case it was marked at."""
+        self.draft: Draft | None = None
+        """What was filled into the form for a new run and not started; None: nothing."""
         for name in (HOME, "library"):
             self._add_once(name)
 

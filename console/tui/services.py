@@ -15,6 +15,7 @@ from console.store.runs import RunFolder
 
 if TYPE_CHECKING:
     from console.tui.data.catalog_items import WorkspacePaths
+    from console.tui.data.draft import Draft
     from console.tui.data.run_feed import RunFeeds
     from console.tui.data.ui_state import UiState
     from console.tui.data.workspace import Workspace
@@ -32,6 +33,9 @@ class Navigation(Protocol):
     def launched(self) -> Sequence[RunFolder]:
         """Runs started from here since the app opened."""
         ...
+
+    draft: "Draft | None"
+    """What was filled into the form for a new run and not started; None: nothing."""
 
     @property
     def next_review(self) -> Path | None:

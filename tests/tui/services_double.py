@@ -12,6 +12,7 @@ from textual.signal import Signal
 
 from console.store.runs import RunFolder
 from console.tui.data.catalog_items import WorkspacePaths
+from console.tui.data.draft import Draft
 from console.tui.data.run_feed import RunFeeds
 from console.tui.data.ui_state import UiState
 from console.tui.data.workspace import Workspace
@@ -28,6 +29,7 @@ class FakeNavigator:
         self.launched: list[RunFolder] = []
         self.marked: tuple[RunFolder, str] | None = None
         self.next_review: Path | None = None
+        self.draft: Draft | None = None
 
     def open_live(self, run: RunFolder) -> None:
         """Note it."""

@@ -19,11 +19,13 @@ from textual.widgets import Static
 
 from console.store.runs import RunFolder
 from console.tui.actions import Action, HasOwnKeys, TakesLetters
+from console.tui.data.filter_in_force import FilterInForce
 from console.tui.keymap import actions_at
 from console.tui.screens.find_session import FindSession
 from console.tui.screens.pane_zoom import PaneZoom
 from console.tui.services import Services
 from console.tui.textual_patches import draws_nothing_while_held, take_size_classes
+from console.tui.widgets.filter_sign import FilterSign
 from console.tui.widgets.key_line import KeyLine
 from console.tui.widgets.top_line import TopLine
 
@@ -56,8 +58,9 @@ class BaseScreen(Screen[None]):
     BaseScreen { layers: base; overflow: hidden; }
     BaseScreen > .body { height: 1fr; }
     BaseScreen > .too-small { display: none; width: 1fr; height: 1fr; padding: 0 1; }
-    BaseScreen.-too-small { TopLine, KeyLine, FindBar, .body { display: none; } .too-small { display: block; } }
-    BaseScreen.-compact { TopLine, KeyLine { height: 1; } FindBar { margin-bottom: 1; } }
+    BaseScreen.-too-small { TopLine, KeyLine, FindBar, FilterSign, .body { display: none; } }
+    BaseScreen.-too-small .too-small { display: block; }
+    BaseScreen.-compact { TopLine, KeyLine { height: 1; } FindBar, FilterSign { margin-bottom: 1; } }
     """
 
     def __init__(self, services: Services) -> None:
@@ -71,6 +74,7 @@ class BaseScreen(Screen[None]):
         self._was_shown = False
         self._focused_before_small: Widget | None = None
         self._help: HelpPane | None = None
+        self._filter_sign: FilterSign | None = None
 
     # Questions that a screen may answer in its own way ---------------------------------------------------------------
 
@@ -108,6 +112,11 @@ class BaseScreen(Screen[None]):
 
     def find_changed(self, text: str, *, done: bool) -> None:
         """Narrow or find; `done` when enter or escape closed the bar (escape with an empty text)."""
+
+    @property
+    def filter_in_force(self) -> FilterInForce | None:
+        """Words that narrow a list of this screen, which is always in sight; None while nothing does."""
+        return None
 
     def show_workspace(self, part: str) -> None:
         """Show a part of the workspace that has changed, or all `shown_parts` (an empty text) on coming into sight."""
@@ -189,6 +198,7 @@ class BaseScreen(Screen[None]):
     def refresh_keys(self) -> None:
         """Draw the key line again because what can be done changed."""
         if self.is_mounted:
+            self._sync_filter_sign()
             focused = self.focused
             typing_words = focused.typing_words if isinstance(focused, TakesLetters) else None
             here = [*actions_at(self.where), *actions_at(*self.kinds_of_focus(), "all")]
@@ -197,6 +207,15 @@ class BaseScreen(Screen[None]):
             self.query_one(KeyLine).tell(actions, self.services.key_map, words, self.why_not)
             if self._help is not None and self._help.is_attached:
                 self._help.refresh_keys()
+
+    def _sync_filter_sign(self) -> None:
+        """Say what narrows the list, unless it is being typed; the sign is made when it is first needed."""
+        in_force = None if self.find_session.is_open else self.filter_in_force
+        if in_force is not None and self._filter_sign is None:
+            self._filter_sign = FilterSign()
+            self.mount(self._filter_sign)
+        if self._filter_sign is not None:
+            self._filter_sign.show(in_force)
 
     def sync_help(self) -> None:
         """Show or remove the help beside the place, as the reader wants it and the width allows."""

@@ -10,6 +10,7 @@ from console.exchange.comparison_table import change_words
 from console.insight.case_in_both import CaseInBoth
 from console.insight.comparison import PairOutcome, RolloutPair, RunComparison
 from console.store.runs import RunFolder, slug
+from console.tui.data.filter_in_force import FilterInForce
 from console.tui.data.suite_thread import SuiteThread
 from console.tui.render.rollout_rows import row_key
 from console.tui.screens.compare.run_pair import RunPair, read_pair
@@ -146,6 +147,14 @@ class CompareController:
         changed = [pair for pair in self.comparison.changes() if pair.outcome in outcomes]
         others = [pair for pair in self.comparison.pairs if pair.outcome in outcomes and not pair.is_change]
         self.pairs = {row_key(pair.slot): pair for pair in (*changed, *others) if self._has_words(pair)}
+
+    @property
+    def filter_in_force(self) -> FilterInForce | None:
+        """The words that narrow the list, and how many of the pairs of the scope have them."""
+        if not self.words or self.comparison is None:
+            return None
+        total = sum(pair.outcome in SCOPES[self.scope] for pair in self.comparison.pairs)
+        return FilterInForce(self.words, len(self.pairs), total)
 
     def _has_words(self, pair: RolloutPair) -> bool:
         text = " ".join((str(pair.a.key), pair.a.category, pair.a.title, *change_words(pair))).casefold()

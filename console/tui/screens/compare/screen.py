@@ -16,6 +16,7 @@ from textual.widgets import Static
 from console.core.fault import UsageError
 from console.store.runs import RunFolder
 from console.tui.actions import Action
+from console.tui.data.filter_in_force import FilterInForce
 from console.tui.keymap import bindings_for
 from console.tui.render import comparison as summary
 from console.tui.sanitize import one_line
@@ -246,6 +247,10 @@ class CompareScreen(BaseScreen):
         """List only pairs with these words."""
         self.controller.find(text)
         self._relist()
+
+    @property
+    def filter_in_force(self) -> FilterInForce | None:
+        return self.controller.filter_in_force
 
     def why_not(self, action: Action) -> str:
         """Say why an action cannot act now."""

@@ -6,6 +6,7 @@ from console.core.outcome import Outcome
 from console.exchange.run_reader import RunReader
 from console.insight.grid import Grid, GridRow, grid
 from console.store.runs import RunFolder
+from console.tui.data.filter_in_force import FilterInForce
 from console.tui.render.rollout_rows import row_key
 
 
@@ -58,6 +59,14 @@ class GridController:
             if (row.differs or not self._only_different)
             and all(word in f"{row.slot[0]} {row.category}".casefold() for word in words)
         }
+
+    @property
+    def filter_in_force(self) -> FilterInForce | None:
+        """The words that narrow the list, and how many of the cases that would be listed have them."""
+        if not self._words:
+            return None
+        rows = self.grid.rows if self.grid is not None else ()
+        return FilterInForce(self._words, len(self.rows), sum(row.differs or not self._only_different for row in rows))
 
     @property
     def status(self) -> str:

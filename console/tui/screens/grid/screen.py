@@ -15,6 +15,7 @@ from console.core.outcome import Outcome
 from console.insight import number_format
 from console.insight.grid import Grid, GridRow
 from console.store.runs import RunFolder
+from console.tui.data.filter_in_force import FilterInForce
 from console.tui.keymap import bindings_for
 from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
 from console.tui.sanitize import literal, one_line
@@ -123,6 +124,10 @@ class GridScreen(BaseScreen):
         else:
             self.services.notify(Content("Only one run has this case."))
 
+    @property
+    def filter_in_force(self) -> FilterInForce | None:
+        return self.controller.filter_in_force
+
     def find_changed(self, text: str, *, done: bool) -> None:
         """List only cases with these words."""
         self.controller.find(text)
@@ -136,3 +141,4 @@ class GridScreen(BaseScreen):
     def action_filter_clear(self) -> None:
         self.controller.list_different()
         self.find_session.clear()
+        self.refresh_keys()

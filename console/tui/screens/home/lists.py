@@ -80,8 +80,7 @@ class RunList(RowList):
 def _number(listing: RunListing) -> Content:
     if not listing.words:
         return Content(number_format.count(listing.total))
-    number = f"{len(listing.lines)} of {listing.total} with “"
-    return Content.assemble(number, one_line(listing.words, 20), "”, F shows all")
+    return Content(f"{number_format.count(len(listing.lines))} of {number_format.count(listing.total)}")
 
 
 def _why_empty(words: str, *, is_complete: bool, mistake: str) -> Content:

@@ -11,6 +11,7 @@ from textual.containers import Container, Vertical
 from console.store.runs import RunFolder
 from console.tui.actions import Action
 from console.tui.data.catalog_items import RunLine
+from console.tui.data.filter_in_force import FilterInForce
 from console.tui.keymap import bindings_for
 from console.tui.sanitize import literal
 from console.tui.screens.base import WIDE, BaseScreen
@@ -178,6 +179,11 @@ class HomeScreen(BaseScreen):
         else:
             self.services.navigator.open_form(suite=self._suite_list.name_of(event.key))
 
+    @property
+    def filter_in_force(self) -> FilterInForce | None:
+        listing = self.controller.listing
+        return FilterInForce(listing.words, len(listing.lines), listing.total) if listing.words else None
+
     # The list of runs ------------------------------------------------------------------------------------------------
 
     def find_changed(self, text: str, *, done: bool) -> None:
@@ -189,6 +195,7 @@ class HomeScreen(BaseScreen):
 
     def action_filter_clear(self) -> None:
         self.find_session.clear()
+        self.refresh_keys()
 
     def action_sort(self) -> None:
         self.services.ui_state.keep("home.order", self.controller.next_order())

@@ -101,6 +101,7 @@ class StartActions(_FormActions):
         if not runs:
             self._changed()
             return
+        self._controller.keeps_draft, navigator.draft = False, None
         self._leave()
         line = workspace.find(runs[0].path)
         if line is not None and line.place > 1:

@@ -46,6 +46,11 @@ class ChoiceList(RowList):
             self.post_message(self.RowClicked())
 
 
+def has_letters(words: str, name: str) -> bool:
+    """Whether a model or suite is listed while these letters narrow the lists."""
+    return words.lower() in name.lower()
+
+
 def tick_box(chosen: bool, *, possible: bool) -> Content:
     """Return the box of something that can be chosen, ticked if it is; a stroke where it cannot be."""
     if not possible:
@@ -67,7 +72,7 @@ class ModelChoices(ChoiceList):
     def set_models(self, models: Models | None, chosen: Collection[str], words: str) -> None:
         """Show the models that have these words, None while they are read; the chosen ones are ticked."""
         self._models, self._chosen = models or Models(), frozenset(chosen)
-        names = [line.name for line in self._models.lines if words.lower() in line.name.lower()]
+        names = [line.name for line in self._models.lines if has_letters(words, line.name)]
         self.title_line.show("Models", "space selects", f"{len(self._chosen)} chosen" if self._chosen else "")
         self.show(names, empty=Content("No model has these letters.") if models else None)
 
@@ -119,7 +124,7 @@ class SuiteChoices(ChoiceList):
         self._ticked = {suite: frozenset(categories) for suite, categories in ticked.items()}
         keys: list[str] = []
         for line in self._suites.lines:
-            if line.name in ticked or words.lower() in line.name.lower():
+            if line.name in ticked or has_letters(words, line.name):
                 keys.append(f"suite {line.name}")
             if line.name in ticked and len(line.categories) > 1:
                 keys += [f"part {line.name}\n{part.name}" for part in line.categories]

@@ -17,6 +17,7 @@ from console.engine.role_warnings import RoleModelId, askable
 from console.suites.modes import modes_of
 from console.suites.suite import Option
 from console.tui.data.catalog_items import Models, RunLine, Suites
+from console.tui.data.draft import Draft
 from console.tui.data.sample_run import SampleRun, sample_cost
 from console.tui.render.forecast_lines import Preflight
 from console.tui.screens.launch.fields import Field, refused_field
@@ -84,6 +85,10 @@ class LaunchController:
             suites={suite: set()} if suite else {},
             texts={"failed_of": failed_of} if failed_of else {},
         )
+        self._offered = self.form.draft
+        """What the form was opened with."""
+        self.keeps_draft = not failed_of
+        """Whether what is chosen is kept for the next form: until it is started; not what is for one run's failures."""
         self.models, self.suites = Models(), Suites()
         self.fields: list[Field] = []
         """The fields that matter for what is chosen."""
@@ -97,6 +102,18 @@ class LaunchController:
         self._change = 0
         """Number of the last change; a forecast that follows an older one is not shown."""
         self._is_forecasting = self._starts_after_forecast = False
+
+    # Drafts ----------------------------------------------------------------------------------------------------------
+
+    @property
+    def draft(self) -> Draft | None:
+        """The choices that are worth keeping; None when there are none but those the form was opened with."""
+        draft = self.form.draft
+        return draft if draft not in (self._offered, Draft()) else None
+
+    def take_up(self, draft: Draft) -> None:
+        """Take over the choices of an earlier form."""
+        self.form.take_up(draft)
 
     # Choosing --------------------------------------------------------------------------------------------------------
 

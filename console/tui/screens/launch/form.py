@@ -14,6 +14,7 @@ from console.core.run import Budget
 from console.suites.modes import USUAL_MODES
 from console.suites.suite import Mode, Option
 from console.tui.data.catalog_items import Models, RunLine, Suites
+from console.tui.data.draft import Draft
 from console.tui.screens.launch.fields import AUTO, QUEUED, Field, general_fields, option_field, text_of
 from console.tui.shell_commands import command
 
@@ -34,6 +35,22 @@ class Form:
     """Modes by suite, as far as they are known."""
     refused: dict[str, str] = dataclasses.field(default_factory=dict[str, str])
     """Why the checks of a start refuse a field, by its id; forgotten with the next change."""
+
+    @property
+    def draft(self) -> Draft:
+        """The choices as they stand, to be taken up by another form."""
+        suites = {suite: frozenset(ticked) for suite, ticked in self.suites.items()}
+        return Draft(tuple(self.models), suites, dict(self.texts))
+
+    def take_up(self, draft: Draft) -> None:
+        """Take over the choices of an earlier form; what is chosen here already stays chosen."""
+        self.models = list(dict.fromkeys([*draft.models, *self.models]))
+        self.suites = {suite: set(ticked) for suite, ticked in draft.suites.items()} | self.suites
+        self.texts = dict(draft.texts) | self.texts
+
+    def empty(self) -> None:
+        """Choose nothing, with every field at its default."""
+        self.models, self.suites, self.texts, self.refused = [], {}, {}, {}
 
     # Choosing --------------------------------------------------------------------------------------------------------
 

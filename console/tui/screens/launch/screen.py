@@ -10,12 +10,20 @@ from textual.containers import Container, Vertical
 from textual.content import Content
 
 from console.tui.actions import Action
+from console.tui.data.filter_in_force import FilterInForce
 from console.tui.dialogs.allow_code import ask_to_allow
 from console.tui.keymap import bindings_for
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.base import WIDE, BaseScreen
 from console.tui.screens.launch.actions import PresetActions, SampleRunActions, StartActions
-from console.tui.screens.launch.choices import CasePreview, ChoiceList, ModelChoices, SuiteChoices, read_first_case
+from console.tui.screens.launch.choices import (
+    CasePreview,
+    ChoiceList,
+    ModelChoices,
+    SuiteChoices,
+    has_letters,
+    read_first_case,
+)
 from console.tui.screens.launch.controller import LaunchController
 from console.tui.screens.launch.field_list import FieldHelp, FieldList
 from console.tui.screens.launch.forecast import ForecastPanel, ForecastWorker
@@ -59,6 +67,10 @@ class LaunchScreen(BaseScreen):
         """Open the form, with a model, a suite or a run whose failed cases are to be played chosen already."""
         super().__init__(services)
         self.controller = LaunchController(model=model, suite=suite, failed_of=failed_of)
+        draft = services.navigator.draft
+        self._has_draft = draft is not None and not failed_of
+        if draft is not None and not failed_of:
+            self.controller.take_up(draft)
         self._words = ""
         """Only models and suites with these letters are listed."""
         self._models, self._suites = ModelChoices(), SuiteChoices()
@@ -99,9 +111,13 @@ class LaunchScreen(BaseScreen):
     def on_mount(self) -> None:
         self.services.workspace.changed.subscribe(self, self._take_news)
         self._take_workspace()
+        if self._has_draft:
+            self.services.notify(Content("Your draft is back. ctrl+l empties the form."))
 
     def on_unmount(self) -> None:
-        """Leave threads and sample runs to finish by themselves."""
+        """Keep what was not started; leave threads and sample runs to finish by themselves."""
+        if self.controller.keeps_draft:
+            self.services.navigator.draft = self.controller.draft
         self._forecast_worker.close()
         self._sample_runs.close()
 
@@ -162,14 +178,43 @@ class LaunchScreen(BaseScreen):
     def _typing_changed(self) -> None:
         self.refresh_keys()
 
+    def action_launch_empty(self) -> None:
+        """Begin with an empty form."""
+        self.controller.form.empty()
+        self.services.navigator.draft = None
+        self.take_change()
+
     def action_launch_check(self) -> None:
         """Look again for keys, data and models, and ask again what is served."""
         self.controller.role_check.forget()
         self.services.workspace.read_all()
 
+    @property
+    def filter_in_force(self) -> FilterInForce | None:
+        if not self._words:
+            return None
+        models, suites = self.services.workspace.models, self.services.workspace.suites
+        names = [line.name for part in (models, suites) if part is not None for line in part.lines]
+        listed = [name for name in names if has_letters(self._words, name) or name in self.controller.form.suites]
+        return FilterInForce(self._words, len(listed), len(names))
+
     def find_changed(self, text: str, *, done: bool) -> None:
         self._words = text
         self._show_choices()
+
+    def action_filter_clear(self) -> None:
+        """List all models and suites again."""
+        self.find_session.clear()
+        self.refresh_keys()
+
+    def go_back(self) -> bool:
+        """Clear the filter first; the form stays."""
+        if super().go_back():
+            return True
+        if self._words:
+            self.action_filter_clear()
+            return True
+        return False
 
     # Showing ---------------------------------------------------------------------------------------------------------
 

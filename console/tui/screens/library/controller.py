@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from console.tui.data.catalog_items import ModelLine, Models, SuiteLine, Suites
 from console.tui.data.entry_checks import Checksum, Ping
+from console.tui.data.filter_in_force import FilterInForce
 
 if TYPE_CHECKING:
     from console.suites.catalog import OfficialSuite
@@ -95,6 +96,15 @@ class LibraryController:
         if not self.words:
             yield from (Entry("note", note) for note in dict.fromkeys([*models.mistakes, *models.warnings]))
         yield from (Entry("model", line.name) for line in models.lines if _has(self.words, line.name, line.model_id))
+
+    @property
+    def filter_in_force(self) -> FilterInForce | None:
+        """The words that narrow the list of suites and models, and how many of these have them."""
+        if not self.words:
+            return None
+        shown = sum(entry.kind in ("suite", "model") for entry in self.entries)
+        total = sum(len(part.lines) for part in (self.suites, self.models) if part is not None)
+        return FilterInForce(self.words, shown, total)
 
     # Opening ---------------------------------------------------------------------------------------------------------
 

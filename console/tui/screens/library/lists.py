@@ -10,6 +10,7 @@ from console.core.run import Selection
 from console.insight import number_format
 from console.suites.selection import select_cases
 from console.tui.data.catalog_items import Models, Suites
+from console.tui.data.filter_in_force import FilterInForce
 from console.tui.render import row_cells
 from console.tui.render.symbols import SYMBOLS
 from console.tui.sanitize import literal, one_line
@@ -138,6 +139,10 @@ class CaseList(RowList):
         """Show only cases with these words in id or question."""
         self.words = words
         self._show_matching()
+
+    @property
+    def filter_in_force(self) -> FilterInForce | None:
+        return FilterInForce(self.words, len(self._by_key), len(self._all)) if self.words else None
 
     def _show_matching(self) -> None:
         words = self.words.lower().split()

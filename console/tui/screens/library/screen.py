@@ -12,6 +12,7 @@ from console.core.case import Case
 from console.tui.actions import Action
 from console.tui.data.catalog_items import Suites
 from console.tui.data.entry_checks import Checksum, files_stamp, read_checksum
+from console.tui.data.filter_in_force import FilterInForce
 from console.tui.keymap import bindings_for
 from console.tui.render import catalog_details
 from console.tui.screens.base import BaseScreen
@@ -270,6 +271,12 @@ class LibraryScreen(BaseScreen):
             return True
         return False
 
+    @property
+    def filter_in_force(self) -> FilterInForce | None:
+        if self.controller.opened is not None:
+            return self._case_list.filter_in_force
+        return self.controller.filter_in_force
+
     # Narrowing -------------------------------------------------------------------------------------------------------
 
     def find_changed(self, text: str, *, done: bool) -> None:
@@ -285,6 +292,7 @@ class LibraryScreen(BaseScreen):
 
     def action_filter_clear(self) -> None:
         self.find_session.clear()
+        self.refresh_keys()
 
     def action_reload(self) -> None:
         self._are_checksums_read = False

@@ -1,0 +1,98 @@
+"""A form that was not started is offered again, a filter in force is in sight, and toasts cover no detail."""
+
+from typing import Any
+
+from support.fake_engine import FakeEngine
+from support.recorded_runs import plain_run
+from support.screen_text import assert_until, settle, text_of
+from textual.widgets._toast import Toast
+
+from console.core.run import ModelFacts
+
+
+async def test_a_form_that_was_left_is_offered_again_and_can_be_emptied(opened: Any) -> None:
+    async with opened() as (app, pilot):
+        await pilot.press("L", "space", "tab", "space")
+        await settle(app, pilot)
+        before = app.screen.controller.form.draft
+        assert before.models
+        assert before.suites
+        await pilot.press("escape")
+        await settle(app, pilot)
+        assert app.screen.where == "home"
+        await pilot.press("L")
+        await settle(app, pilot)
+        assert app.screen.controller.form.draft == before
+        assert "Your draft is back" in app.services.messages[-1].plain
+        await pilot.press("ctrl+l")
+        await settle(app, pilot)
+        assert not app.screen.controller.form.models
+        await pilot.press("escape", "L")
+        await settle(app, pilot)
+        assert not app.screen.controller.form.models
+
+
+async def test_what_was_opened_with_a_model_and_left_as_it_was_is_no_draft(opened: Any) -> None:
+    async with opened() as (app, pilot):
+        app.navigator.open_form(model="gpt-x")
+        await settle(app, pilot)
+        await pilot.press("escape", "L")
+        await settle(app, pilot)
+        assert app.navigator.draft is None
+        assert not app.screen.controller.form.models
+
+
+async def test_a_filter_is_in_sight_with_what_it_hides_until_it_is_cleared(opened: Any, workspace: Any) -> None:
+    workspace.usual_runs()
+    async with opened() as (app, pilot):
+        for key, hidden in (("", "1 of 4, 3 hidden"), ("L", "hidden"), ("5", "hidden")):
+            if key:
+                await pilot.press(key)
+                await settle(app, pilot)
+            await pilot.press("slash", *"hasty", "enter")
+            await settle(app, pilot)
+            sign = next(line for line in text_of(app).splitlines() if "filter  hasty" in line)
+            assert hidden in sign
+            assert "F shows all" in sign
+            await pilot.press("F")
+            await settle(app, pilot)
+            assert "filter  hasty" not in text_of(app)
+            if key == "L":
+                await pilot.press("slash", *"hasty", "enter", "escape")
+                await settle(app, pilot)
+                assert app.screen.where == "launch", "escape clears the filter, the form stays"
+                assert "filter  hasty" not in text_of(app)
+                await pilot.press("escape")
+
+
+async def test_two_runs_that_end_together_are_told_apart(opened: Any, workspace: Any) -> None:
+    root = workspace.root / "runs"
+    one = FakeEngine(root, name="2026-01-01T0000-a", model=ModelFacts("hasty"))
+    other = FakeEngine(root, name="2026-01-01T0000-b", model=ModelFacts("careful"))
+    async with one, other, opened(toasts=True) as (app, pilot):
+        await assert_until(pilot, lambda: len(app.services.workspace.live) == 2)
+        await one.end()
+        await other.end()
+
+        def told() -> bool:
+            app.services.workspace.look()
+            return len(app.screen.query(Toast)) == 2
+
+        await assert_until(pilot, told)
+        shown = text_of(app)
+        assert "hasty · recorded finished" in shown
+        assert "careful · recorded finished" in shown
+
+
+async def test_toasts_keep_clear_of_the_detail(opened: Any, workspace: Any) -> None:
+    run = plain_run(workspace.root / "runs").folder
+    for size in ((80, 24), (160, 45)):
+        async with opened(size, toasts=True) as (app, pilot):
+            app.navigator.open_review(run)
+            await assert_until(pilot, lambda: app.screen.where == "review")
+            await settle(app, pilot)
+            app.services.navigator.mark_for_compare(run)
+            await assert_until(pilot, lambda: bool(app.screen.query(Toast)))
+            await settle(app, pilot)
+            toast = app.screen.query_one(Toast).region
+            assert not toast.overlaps(app.screen.query_one("#detail").region), (size, toast)
