@@ -273,9 +273,9 @@ async def live_cases(stage: Stage) -> AsyncGenerator[str, None]:
                 )
             )
             yield "live-running"
-            await see("frozen", "space")
-            yield "live-frozen"
-            await see("following", "space")
+            await see("PINNED (space follows)", "space")
+            yield "live-chosen"
+            await see("FOLLOWING", "space")
             await see(
                 lambda: (
                     len(tile_cases(stage.on(LiveScreen))) == 4 and all(f"word {n}" in text_of(app) for n in range(4))
@@ -284,7 +284,7 @@ async def live_cases(stage: Stage) -> AsyncGenerator[str, None]:
                 "w",
             )
             yield "live-wall"
-            await see("pinned", "m")
+            await see("PINNED (m lets go)", "m")
             yield "live-pinned"
             await see(
                 lambda: len(tile_cases(stage.on(LiveScreen))) == 1 and stage.on(LiveScreen).conversations.has_focus,
