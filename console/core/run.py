@@ -201,6 +201,10 @@ class Summary(msgspec.Struct, omit_defaults=True):
     """Format of the suite, from the manifest."""
     lost: Count = 0
     """How often a worker was lost in a conversation; another went on with it."""
+    name: str = ""
+    """What somebody called it."""
+    parent: str = ""
+    """The run that it is a branch of."""
     checksum: int = 0
     """crc32 of this summary as JSON without this field; in summary.json only."""
 

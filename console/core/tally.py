@@ -240,6 +240,8 @@ class RunFold(msgspec.Struct):
             journal_bytes=journal_bytes,
             format=manifest.format,
             lost=self.lost,
+            name=manifest.name,
+            parent=manifest.parent,
         )
 
 

@@ -184,17 +184,18 @@ def duration(seconds: float) -> str:
 
 
 def about(seconds: float | None) -> str:
-    """Return an estimated time in words that claim no more than is known; empty when nothing is."""
+    """Return an estimated time that claims no more than is known: `<5 s`, `~10 s`, `~4 min`; empty when nothing is."""
     if seconds is None:
         return ""
-    if seconds < 10:
-        return "a few seconds"
+    if seconds < 5:
+        return "<5 s"
     if seconds < 55:
-        return f"about {round(seconds / 10) * 10} s"
+        step = 5 if seconds < 18 else 10
+        return f"~{round(seconds / step) * step} s"
     minutes = seconds / 60
     if minutes < 90:
-        return f"about {max(1, round(minutes))} min"
-    return f"about {minutes / 60:.1f} h"
+        return f"~{max(1, round(minutes))} min"
+    return f"~{minutes / 60:.1f} h"
 
 
 def sparkline(values: list[float | None], width: int, top: float | None = None) -> str:

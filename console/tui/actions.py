@@ -196,6 +196,7 @@ _LIVE = (
     Action("run.slower", ("-",), "Run: fewer at once", "one fewer at once", "live", "STEER", pair="run.faster"),
     Action("run.next", ("]",), "Run: next", "next, previous run", "live", "WATCH", "other run", 66, pair="run.prev"),
     Action("run.prev", ("[",), "Run: previous", "previous run", "live", "WATCH", pair="run.next"),
+    Action("runs.ended", ("E",), "Live: ended runs", "show ended runs", "live", "WATCH"),
     Action("replay.back", ("<",), "Replay: back", "back, forward", "live", "REPLAY", "back", 68,
            pair="replay.forward"),
     Action("replay.forward", (">",), "Replay: forward", "forward in a replay", "live", "REPLAY", pair="replay.back"),

@@ -79,6 +79,10 @@ class Navigation(Protocol):
         """Go to Home."""
         ...
 
+    def action_go_library(self) -> None:
+        """Go to the Library."""
+        ...
+
     def mark_for_compare(self, run: RunFolder, case: str = "") -> None:
         """Mark a run as A; the second run that is marked is compared with it."""
         ...

@@ -63,6 +63,10 @@ class FakeNavigator:
         """Note it."""
         self.opened.append(("home",))
 
+    def action_go_library(self) -> None:
+        """Note it."""
+        self.opened.append(("library",))
+
     def mark_for_compare(self, run: RunFolder, case: str = "") -> None:
         """Keep the mark."""
         self.marked = run, case

@@ -140,7 +140,7 @@ async def test_exports_and_copies(compared: Any, workspace: Any) -> None:
         assert app.clipboard.startswith("### A gpt-w")
         await pilot.press("y", "c")
         await pilot.pause()
-        assert app.clipboard == "eval-console compare 0116-0904 0117-1420"
+        assert app.clipboard.startswith("eval-console compare 0116-0904 0117-1420 --models ")
 
 
 async def test_another_run_can_be_picked(compared: Any, workspace: Any, settle: Any, frame: Any) -> None:

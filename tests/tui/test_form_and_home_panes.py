@@ -123,12 +123,12 @@ async def test_the_forecast_says_size_and_price_or_what_stands_in_the_way() -> N
 
 async def test_the_start_list_shows_only_what_makes_sense_now() -> None:
     pane = StartList()
-    text = await shown(pane, lambda: pane.set_steps(NextSteps(), wide=False))
+    text = await shown(pane, lambda: pane.set_steps(NextSteps(), wide=False, most=9))
     assert "Try the demo" in text
     assert "Resume" not in text
     assert "Queue" not in text
     stranded = StartList()
-    text = await shown(stranded, lambda: stranded.set_steps(NextSteps(is_stranded=True), wide=True))
+    text = await shown(stranded, lambda: stranded.set_steps(NextSteps(is_stranded=True), wide=True, most=9))
     assert "nobody plays them" in text
     assert "function calls" in text
 

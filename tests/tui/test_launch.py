@@ -397,7 +397,7 @@ async def test_a_preset_is_saved_and_fills_the_form_in_again(opened: Any, settle
         await settle(app, pilot)
         path = tmp_path / "eval-console" / "presets.toml"
         assert 'suites = ["small-talk/what"]' in path.read_text()
-        await pilot.press("escape", "L")
+        await pilot.press("escape", "L", "ctrl+l")
         assert app.screen.controller.form.models == []
         await pilot.press("p", "enter")
         await assert_until(

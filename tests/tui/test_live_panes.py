@@ -99,12 +99,14 @@ async def test_the_run_under_the_cursor_is_posted_when_it_is_chosen(tmp_path: An
     folders = [plain_run(tmp_path, name=name).folder for name in ("a-run", "b-run")]
     lines = [read_run(folder) for folder in folders]
     panel = LiveRunsPanel()
-    app = PaneApp(panel.pane_title, panel)
+    app = PaneApp(panel)
     async with app.run_test(size=(120, 24)) as pilot:
         panel.show_runs(lines, {}, watched=folders[1].path)
         assert panel.cursor == str(folders[1].path)
+        assert "a-run" not in panel.keys[0]
+        panel.toggle_ended()
         panel.focus()
         await pilot.press("k", "enter")
         await pilot.pause()
         assert [line.name for line in app.chosen] == ["a-run"]
-        assert "2 ended" in text_of(app)
+        assert "1 ended (E hides them)" in text_of(app)

@@ -135,6 +135,11 @@ class RunLine(msgspec.Struct, frozen=True):
         return self.state == "queued"
 
     @property
+    def is_begun_or_waits(self) -> bool:
+        """Whether it is live, starting, or waits in the queue."""
+        return self.is_live or self.is_queued or self.state == "starting"
+
+    @property
     def can_resume(self) -> bool:
         """Whether it ended before everything was played."""
         summary = self.summary

@@ -191,7 +191,7 @@ class Workspace:
                 self.read_runs()
             return
         for line in self.runs or ():
-            if _moves(line):
+            if line.is_begun_or_waits:  # time and its engine's process decide how it stands, not its files alone
                 self._watches.setdefault(line.folder.path, RunWatch(line.folder))
         self._looking = True
         self.in_thread(partial(self._look, changes, dict(self._watches)))
@@ -239,7 +239,7 @@ class Workspace:
         by_path |= {line.folder.path: line for line in news}
         for path in gone:
             by_path.pop(path, None)
-        for path in [path for path in self._watches if path not in by_path or not _moves(by_path[path])]:
+        for path in [path for path in self._watches if path not in by_path or not by_path[path].is_begun_or_waits]:
             del self._watches[path]
         lines = by_path.values()
         self.runs = sorted(lines, key=lambda line: (line.dated.at, line.name), reverse=True) if news else [*lines]
@@ -249,12 +249,7 @@ class Workspace:
         before = self.find(line.folder.path)
         was_live = before is not None and before.is_live
         is_expected = line.folder.path in self._expected and line.state == "completed"
-        return not _moves(line) and (was_live or is_expected)
-
-
-def _moves(line: RunLine) -> bool:
-    """Whether it changes without its files: time and its engine's process decide how it stands."""
-    return line.is_live or line.is_queued or line.state == "starting"
+        return not line.is_begun_or_waits and (was_live or is_expected)
 
 
 def _is_there(run: RunFolder) -> bool:

@@ -104,7 +104,9 @@ def rollouts_left(overview: Overview, manifest: Manifest) -> int:
     return max(manifest.cases - tally.finished - tally.not_run, 0)
 
 
-def progress_line(overview: Overview, manifest: Manifest, *, live: bool, width: int, average: Content) -> Content:
+def progress_line(
+    overview: Overview, manifest: Manifest, *, live: bool, width: int, average: Content, trend: str = ""
+) -> Content:
     """Return the progress line, leaving out from the right what does not fit.
 
     Args:
@@ -113,6 +115,7 @@ def progress_line(overview: Overview, manifest: Manifest, *, live: bool, width: 
         live: whether it is being played.
         width: cells of the line.
         average: the number the run is about, such as its pass rate.
+        trend: bars of how fast it has been going, oldest first.
     """
     tally, left = overview.fold.tally, rollouts_left(overview, manifest)
     parts = [outcome_counts(tally)]
@@ -126,8 +129,9 @@ def progress_line(overview: Overview, manifest: Manifest, *, live: bool, width: 
     if live:
         pace = overview.pace.tokens_per_s()
         running = max(left, 0)
-        parts.append(Content(number_format.about(overview.pace.seconds_left(running)) if running else ""))
-        parts.append(Content.styled(f"≈{number_format.count(pace)} tok/s" if pace is not None else "", MUTED))
+        eta = number_format.about(overview.pace.seconds_left(running)) if running else ""
+        parts.append(Content(f"ETA {eta}" if eta else ""))
+        parts.append(Content.styled(f"≈{number_format.count(pace)} tok/s{trend and ' '}{trend}" if pace else "", MUTED))
         parts.append(_at_once(overview))
     if overview.confinement is not None and not overview.confinement.missing:
         parts.append(confinement_words(overview.confinement))
@@ -208,11 +212,15 @@ def notice_words(overview: Overview, *, live: bool) -> Content:
 
 
 def title_words(manifest: Manifest, width: int) -> Content:
-    """Return suite, model and name of a run, and whether another tool has recorded it."""
-    who = Content.assemble(one_line(manifest.suite, 30, "bold"), (" / ", MUTED), one_line(manifest.model.name, 30))
+    """Return model, suite and name of a run (in little room its own), and whether another tool has recorded it."""
+    suite = manifest.suite
+    if len(manifest.selection.categories) == 1:
+        suite += f"/{manifest.selection.categories[0]}"
+    who = Content.assemble(one_line(manifest.model.name, 30, "bold"), (" · ", MUTED), one_line(suite, 40))
     if manifest.model.provider == "imported":
         who = Content.assemble(("imported  ", "$undecided"), who)
-    return who if width < 100 else who.append("   ").append(one_line(manifest.id, 60, MUTED))
+    name = manifest.id if width >= 100 else manifest.name
+    return who.append("   ").append(one_line(name, 60 if width >= 100 else 16, MUTED)) if name else who
 
 
 def facts_lines(overview: Overview, manifest: Manifest, *, live: bool) -> list[Content]:
@@ -225,7 +233,7 @@ def facts_lines(overview: Overview, manifest: Manifest, *, live: bool) -> list[C
     ]
     if live and overview.status is not None:
         left = number_format.about(overview.pace.seconds_left(rollouts_left(overview, manifest)))
-        lines.append(_fact("time left", f"{left}, if the rest is like the last ones" if left else "not known yet"))
+        lines.append(_fact("ETA", f"{left}, if the rest is like the last ones" if left else "not known yet"))
         # Roles that ask the same server with the same key share one limiter.
         lines += [_endpoint(endpoint) for endpoint in dict.fromkeys(overview.status.endpoints)]
         if overview.status.workers:

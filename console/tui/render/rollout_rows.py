@@ -15,6 +15,7 @@ from console.insight.rollout import Rollout, Slot
 from console.tui.data.catalog_items import RunLine
 from console.tui.render.columns import Column
 from console.tui.render.progress import outcome_counts
+from console.tui.render.row_cells import suite_and_name
 from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS, state_word
 from console.tui.sanitize import one_line
 
@@ -139,45 +140,43 @@ def has_costs(lines: Sequence[RunLine]) -> bool:
 
 
 def run_columns(lines: Sequence[RunLine]) -> tuple[Column, ...]:
-    """Return the columns for these runs: none is wider than they need, and money only where some is spent."""
+    """Return the columns for these runs, the model first: none is wider than they need, and money only if spent."""
     done = max((len(_done(line.summary)) for line in lines if line.summary), default=4)
     score = max((len(number_format.headline(line.summary)) for line in lines if line.summary), default=9)
     return (
         Column("", 1),
-        Column("run", 14, 4),
+        Column("model", 10, 2),
+        Column("suite", 14, 3),
         Column("done", max(done, 4), right=True),
         Column("score", max(score, 9)),
         Column("outcomes", 20, from_width=110),
-        Column("tok/s", 5, right=True, from_width=74),
-        *[Column("cost", 7, right=True)] * has_costs(lines),
-        Column("left", 6, right=True),
-        Column("state", 9, 2),
+        Column("tok/s", 5, right=True, from_width=100),
+        *[Column("cost", 7, right=True, from_width=90)] * has_costs(lines),
+        Column("ETA", 7, right=True),
+        Column("state", 12, 2),
     )
 
 
-def run_cells(line: RunLine, status: Status | None, *, name: Content, with_cost: bool) -> tuple[Content, ...]:
+def run_cells(line: RunLine, status: Status | None, *, is_watched: bool, with_cost: bool) -> tuple[Content, ...]:
     """Return the cells of `run_columns`.
 
     Args:
         line: the run as its journal tells it.
         status: what its engine says of itself; None: no engine, or it has not answered yet.
-        name: what tells the run from the others.
+        is_watched: whether it is the one on the screen.
         with_cost: whether there is a column for money.
     """
     summary = line.summary
     if summary is None:
         mistake = one_line(line.mistake, 200, "$broken")
-        return (
-            Content.styled(SYMBOLS.broken, "$broken"),
-            one_line(line.name, 60),
-            *[Content.empty()] * (5 + with_cost),
-            mistake,
-        )
+        mark = Content.styled(SYMBOLS.broken, "$broken")
+        return mark, one_line(line.name, 60), *[Content.empty()] * (6 + with_cost), mistake
     tally = summary.tally
     cost = [Content("free" if summary.simulated and not tally.cost_usd else number_format.spent(tally))] * with_cost
     return (
         _mark(line),
-        name,
+        one_line(summary.model, 60, "bold" if is_watched else ""),
+        suite_and_name(line),
         Content(_done(summary)),
         Content.styled(number_format.headline(summary), "bold"),
         outcome_counts(tally),
@@ -213,7 +212,7 @@ def _time_left(line: RunLine, summary: Summary) -> str:
     rollouts_left = summary.planned - tally.finished - tally.not_run
     if not line.is_live or not tally.finished or rollouts_left <= 0 or not summary.seconds:
         return ""
-    return f"≈{number_format.duration(summary.seconds / tally.finished * rollouts_left)}"
+    return number_format.about(summary.seconds / tally.finished * rollouts_left)
 
 
 def state_and_waits(line: RunLine, status: Status | None) -> Content:
@@ -225,7 +224,7 @@ def state_and_waits(line: RunLine, status: Status | None) -> Content:
     for endpoint in status.endpoints:
         if endpoint.why:
             waiting = endpoint.waiting or endpoint.in_flight
-            return one_line(f"{endpoint.why}, {waiting} wait" if waiting else endpoint.why, 200, "$undecided")
+            return one_line(f"{waiting} wait: {endpoint.why}" if waiting else endpoint.why, 200, "$undecided")
     in_flight = sum(endpoint.in_flight for endpoint in status.endpoints)
     limit = sum(endpoint.limit for endpoint in status.endpoints)
     if status.state != "running":
@@ -233,23 +232,6 @@ def state_and_waits(line: RunLine, status: Status | None) -> Content:
     return Content.styled(f"{in_flight}/{limit} requests" if limit else "running", MUTED)
 
 
-def names_apart(lines: Sequence[RunLine]) -> tuple[str, list[Content]]:
-    """Return what all runs have in common, and for each what tells it apart: its model, suite, or both."""
-    labels = [line.label for line in lines]
-    models = [line.summary.model if line.summary else "" for line in lines]
-    if len(set(models)) > 1 and len(set(labels)) == 1:
-        return labels[0], [one_line(model, 60) for model in models]
-    if len(set(labels)) > 1 and len(set(models)) == 1:
-        return models[0], [one_line(label, 60) for label in labels]
-    both = zip(labels, models, strict=True)
-    return "", [Content.assemble(one_line(label, 40), (" / ", MUTED), one_line(model, 40)) for label, model in both]
-
-
-def counts_by_state(lines: Sequence[RunLine]) -> str:
-    """Return how many run, wait and have ended; none of a kind is not said."""
-    live = sum(line.is_live for line in lines)
-    starting = sum(line.state == "starting" for line in lines)
-    queued = sum(line.is_queued for line in lines)
-    ended = len(lines) - live - starting - queued
-    counts = ((live, "live"), (starting, "starting"), (queued, "queued"), (ended, "ended"))
-    return ", ".join(f"{count} {kind}" for count, kind in counts if count)
+def ended_words(count: int, *, is_unfolded: bool) -> Content:
+    """Return what stands for the runs that have ended."""
+    return Content.styled(f"{count} ended (E {'hides' if is_unfolded else 'shows'} them)", MUTED)

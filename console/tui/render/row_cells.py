@@ -19,42 +19,45 @@ _DAY_S = 86_400
 
 RUNS_NARROW = (
     Column("", 1),
-    Column("when", 9, from_width=50),
-    Column("suite", 16, 2),
-    Column("model", 13, 1, from_width=50),
+    Column("model", 12, 2),
+    Column("suite", 16, 3),
     Column("result", 20),
-    Column("score", 16, from_width=88),
+    Column("score", 16, from_width=96),
     Column("cost", 9, right=True, from_width=60),
+    Column("when", 8, right=True, from_width=50),
 )
 RUNS_WIDE = (
     Column("", 1),
     Column("when", 12),
-    Column("suite", 18, 3),
     Column("model", 14, 2),
-    Column("pass", 5, right=True),
-    Column("fail", 5, right=True),
+    Column("suite", 20, 3),
+    Column("pass", 6, right=True),
+    Column("fail", 6, right=True),
     Column("err", 4, right=True),
-    Column("left", 5, right=True),
+    Column("left", 6, right=True),
     Column("score", 16),
     Column("cost", 9, right=True),
 )
 
 
-def run_narrow(line: RunLine, now: float) -> Face:
-    """Return the cells of RUNS_NARROW."""
+def run_narrow(line: RunLine, parent: RunLine | None, now: float) -> Face:
+    """Return the cells of RUNS_NARROW; `parent` is the run that it is a branch of, if that is listed."""
     if line.summary is None:
         return _damage(line)
     score = Content.empty() if line.is_queued else Content(number_format.headline(line.summary))
-    return (*_who(line, now, wide=False), _result(line), score, _cost(line))
+    model, suite = _who(line, parent, now)
+    return _state_mark(line), model, suite, _result(line), score, _cost(line), _when(line, now, wide=False)
 
 
-def run_wide(line: RunLine, now: float) -> Face:
-    """Return the cells of RUNS_WIDE."""
+def run_wide(line: RunLine, parent: RunLine | None, now: float) -> Face:
+    """Return the cells of RUNS_WIDE; `parent` is the run that it is a branch of, if that is listed."""
     if line.summary is None:
         return _damage(line)
     tally = line.tally
     return (
-        *_who(line, now, wide=True),
+        _state_mark(line),
+        _when(line, now, wide=True),
+        *_who(line, parent, now),
         Content.styled(number_format.count(tally.passed), "$pass"),
         Content.styled(number_format.count(tally.failed), "$fail" if tally.failed else MUTED),
         Content.styled(number_format.count(tally.broken + tally.undecided), "$broken" if tally.broken else MUTED),
@@ -66,14 +69,26 @@ def run_wide(line: RunLine, now: float) -> Face:
     )
 
 
-def _who(line: RunLine, now: float, *, wide: bool) -> tuple[Content, ...]:
+def _who(line: RunLine, parent: RunLine | None, now: float) -> tuple[Content, Content]:
+    """Return model and suite, after the time of the run that it is a branch of, and the name that somebody gave it."""
     assert line.summary is not None
-    return (
-        _state_mark(line),
-        Content.styled(when(line.summary.at, now, wide=wide), "" if line.is_live else MUTED),
-        one_line(line.label, 60),
-        one_line(line.summary.model, 60),
-    )
+    origin = Content.empty()
+    if line.summary.parent:
+        at = when(parent.summary.at, now, wide=False) if parent is not None and parent.summary is not None else ""
+        origin = Content.styled(f"{SYMBOLS.branch}{at} ", "$undecided")
+    return one_line(line.summary.model, 60), origin.append(suite_and_name(line))
+
+
+def suite_and_name(line: RunLine) -> Content:
+    """Return the suite of a run, after the name that somebody gave it."""
+    name = line.summary.name if line.summary is not None else ""
+    label = one_line(line.label, 60, MUTED if name else "")
+    return one_line(name, 30).append("  ").append(label) if name else label
+
+
+def _when(line: RunLine, now: float, *, wide: bool) -> Content:
+    assert line.summary is not None
+    return Content.styled(when(line.summary.at, now, wide=wide), "" if line.is_live else MUTED)
 
 
 def when(at: float, now: float, *, wide: bool) -> str:
@@ -113,7 +128,7 @@ def _result(line: RunLine) -> Content:
         (SYMBOLS.undecided, tally.undecided, "$undecided"),
     ]
     cells = [
-        Content.styled(f"{mark} {count}", style)
+        Content.styled(f"{mark} {number_format.count(count)}", style)
         for place, (mark, count, style) in enumerate(parts)
         if count or not place
     ]
@@ -122,7 +137,7 @@ def _result(line: RunLine) -> Content:
     if tally.prepared:
         cells.append(Content.styled(f"{SYMBOLS.prepared} {tally.prepared}", MUTED))
     if line.left:
-        cells.append(Content.styled(f"{line.left} left", "$live" if line.is_live else MUTED))
+        cells.append(Content.styled(f"{number_format.count(line.left)} left", "$live" if line.is_live else MUTED))
     return Content(" ").join(cells)
 
 

@@ -30,6 +30,7 @@ class Symbols(msgspec.Struct):
     rule: str = "─"
     bar: str = "█"
     changed: str = "≠"
+    branch: str = "↳"
     is_ascii: bool = False
 
     def use_ascii(self) -> None:
@@ -37,7 +38,7 @@ class Symbols(msgspec.Struct):
         self.passed, self.failed, self.not_run = "P", "F", "."
         self.is_ascii, self.changed, self.prepared = True, "x", "="
         self.running, self.stopped, self.not_ready, self.live = ">", "#", "o", "*"
-        self.paused = "="
+        self.paused, self.branch = "=", "+"
         self.opened, self.folded, self.cut, self.rule, self.bar = "v", ">", "~", "-", "#"
 
     def of(self, outcome: Outcome) -> str:

@@ -87,10 +87,10 @@ async def test_models_and_suites_say_what_stands_in_their_way(workspace: SampleW
 async def test_the_start_list_offers_only_what_makes_sense(workspace: SampleWorkspace) -> None:
     pane = StartList()
     async with mounted(pane) as (app, pilot):
-        pane.set_steps(NextSteps(), wide=False)
+        pane.set_steps(NextSteps(), wide=False, most=9)
         assert pane.keys == ["demo", "new"]
         run = listing(workspace).lines[0]
-        pane.set_steps(NextSteps(queued=[run], is_stranded=True, resumable=run, failed=run), wide=True)
+        pane.set_steps(NextSteps(queued=[run], is_stranded=True, resumable=run, failed=run), wide=True, most=9)
         pane.set_starting(True)
         await pilot.press("G", "enter")
         await pilot.pause()

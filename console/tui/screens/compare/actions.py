@@ -146,7 +146,7 @@ class OtherRuns:
         candidates = {str(line.folder.path): line for line in self._candidates(shown)}
         now = time.time()
         title = Content.assemble(words, one_line(shown[0].name, 60, "bold"), " with …")
-        cells = {path: row_cells.run_narrow(line, now) for path, line in candidates.items()}
+        cells = {path: row_cells.run_narrow(line, None, now) for path, line in candidates.items()}
         chosen = await self._services.ask(Chooser(title, row_cells.RUNS_NARROW, cells, "There is no other run of it."))
         return candidates[chosen].folder if chosen is not None else None
 

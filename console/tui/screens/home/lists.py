@@ -44,6 +44,7 @@ class RunList(RowList):
         self._listing = RunListing([], 0, "", "", frozenset())
         self._is_roomy = False
         self._by_path: Mapping[str, RunLine] = {}
+        self._parents: Mapping[str, RunLine] = {}
 
     @property
     def line(self) -> RunLine | None:
@@ -65,13 +66,14 @@ class RunList(RowList):
         """
         self._listing = listing
         self._by_path = {str(line.folder.path): line for line in listing.lines}
+        self._parents = {line.name: line for line in listing.lines}
         self.title_line.show("Runs", _number(listing), f"/ filter   s {listing.order}")
         self.show(list(self._by_path), empty=_why_empty(listing.words, is_complete=is_complete, mistake=mistake))
 
     def _cells(self, key: str) -> Face:
         draw = row_cells.run_wide if self._is_roomy else row_cells.run_narrow
         line = self._by_path[key]
-        cells = draw(line, time.time())
+        cells = draw(line, self._parents.get(line.summary.parent if line.summary else ""), time.time())
         if line.folder.path in self._listing.marked and not isinstance(cells, Content):
             return (Content.styled("A", "bold $live"), *cells[1:])
         return cells
@@ -121,18 +123,24 @@ class StartList(RowList):
 
     def __init__(self) -> None:
         super().__init__(_START_COLUMNS, draw=self._cells, quiet=True, id="start", classes="pane")
-        self.title_line = ListTitle(self)
+        self.title_line = ListTitle(self, id="start-title")
         self._steps = NextSteps()
         self._is_starting = False
 
-    def set_steps(self, steps: NextSteps, *, wide: bool) -> None:
-        """Show what can be done; `wide` where there is room for a second line about the demo."""
+    def set_steps(self, steps: NextSteps, *, wide: bool, most: int) -> None:
+        """Show what can be done.
+
+        Args:
+            steps: what makes sense now.
+            wide: whether there is room for a second line about the demo.
+            most: how many rows there is room for; what is left out has a key of its own.
+        """
         self._steps = steps
         self.title_line.show("Start")
         keys = ["demo", "more", "gap", "new"] if wide else ["demo", "new"]
         keys += ["queue"] * bool(steps.queued or steps.is_stranded)
         keys += ["resume"] * (steps.resumable is not None) + ["failures"] * (steps.failed is not None)
-        self.show(keys, fixed=self.FIXED)
+        self.show(keys[:most], fixed=self.FIXED)
 
     def set_starting(self, starting: bool) -> None:
         self._is_starting = starting
@@ -282,3 +290,37 @@ class SuiteList(RowList):
             return Content.assemble((f"{SYMBOLS.broken}  ", "$broken"), one_line(self.note_of(key), 400))
         line = self._suites.find(key[2:])
         return row_cells.suite_cells(line) if line else Content.empty()
+
+
+class LibraryLine(RowList):
+    """One line about models and suites, where there is no room for their lists; opens the Library."""
+
+    def __init__(self) -> None:
+        super().__init__(draw=self._line, quiet=True, gutter=False, id="library-line", classes="pane")
+        self._models: Models | None = None
+        self._suites: Suites | None = None
+        self.show(["library"])
+
+    def set_models(self, models: Models | None) -> None:
+        self._models = models
+        self.touch()
+
+    def set_suites(self, suites: Suites | None) -> None:
+        self._suites = suites
+        self.touch()
+
+    def _line(self, key: str) -> Face:
+        if self._models is None or self._suites is None:
+            return Content.styled(" reading models and suites …", "$muted")
+        ready = sum(line.ready for line in self._models.lines)
+        parts = [Content(" ").append_text("MODELS ", "bold").append(f"{ready} ready")]
+        if missing := len(self._models.lines) - ready:
+            parts.append(Content.styled(f", {missing} need a key", "$muted"))
+        if mistakes := len(self._models.mistakes):
+            parts.append(Content.styled(f", {number_format.plural(mistakes, 'mistake')} in models.toml", "$broken"))
+        cases = sum(line.cases for line in self._suites.lines)
+        parts.append(Content("   ").append_text("SUITES ", "bold"))
+        parts.append(Content(f"{len(self._suites.lines)}, {number_format.plural(cases, 'case')}"))
+        if unusable := sum(bool(line.mistake) for line in self._suites.lines):
+            parts.append(Content.styled(f", {unusable} not usable", "$broken"))
+        return Content("").join([*parts, Content.styled("   5 Library", "$muted")])

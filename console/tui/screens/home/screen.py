@@ -17,10 +17,14 @@ from console.tui.sanitize import literal
 from console.tui.screens.base import WIDE, BaseScreen
 from console.tui.screens.home.actions import EngineActions, ImportActions, ModelsEditor, QueueActions, RunActions
 from console.tui.screens.home.controller import HomeController
-from console.tui.screens.home.lists import ModelList, RunDetails, RunList, StartList, SuiteList
+from console.tui.screens.home.lists import LibraryLine, ModelList, RunDetails, RunList, StartList, SuiteList
 from console.tui.services import Services
 from console.tui.widgets.row_list import RowList
 
+_TALL = 40
+"""Lines from which nothing on a narrow screen has to make room for the runs."""
+_SMALL_START, _WHOLE_START = 3, 9
+"""Rows of what to do next, beside a list of runs that needs the room, and otherwise."""
 _ROOM_FOR_DEMO = 30
 """Lines of a wide screen from which the demo has a second line."""
 
@@ -37,18 +41,18 @@ class HomeScreen(BaseScreen):
     HomeScreen .columns { height: 1fr; layout: vertical; }
     HomeScreen .left { height: 1fr; width: 1fr; }
     HomeScreen .right { height: auto; width: 1fr; }
-    HomeScreen #start { height: auto; max-height: 6; margin-bottom: 1; }
-    HomeScreen #runs { height: 1fr; min-height: 3; margin-bottom: 1; }
-    HomeScreen #models { height: auto; max-height: 3; margin-bottom: 1; }
-    HomeScreen #suites { height: auto; max-height: 2; }
+    HomeScreen #start { height: auto; max-height: 6; }
+    HomeScreen #runs { height: 1fr; min-height: 3; }
+    HomeScreen #library-line { height: 1; }
+    HomeScreen.-narrow .right, HomeScreen.-wide #library-line { display: none; }
+    HomeScreen.-narrow.-short #start-title { display: none; }
     HomeScreen #about { display: none; }
     HomeScreen.-wide {
         .columns { layout: horizontal; }
         .left { width: 9fr; }
         .right { width: 5fr; height: 1fr; }
-        #start { max-height: 10; margin-bottom: 0; }
-        #runs { margin-bottom: 0; }
-        #models, #suites { height: 1fr; max-height: 100h; margin-bottom: 0; }
+        #start { max-height: 10; }
+        #models, #suites { height: 1fr; max-height: 100h; }
     }
     HomeScreen.-wide.-tall #about { display: block; height: 8; border: round $line; padding: 0 1;
                                     border-title-color: $muted; }
@@ -58,7 +62,7 @@ class HomeScreen(BaseScreen):
         super().__init__(services)
         self.controller = HomeController()
         self._start_list, self._run_list, self._run_details = StartList(), RunList(), RunDetails()
-        self._model_list, self._suite_list = ModelList(), SuiteList()
+        self._model_list, self._suite_list, self._library_line = ModelList(), SuiteList(), LibraryLine()
         self._engines = EngineActions(services, self._line_to_resume, demo_starting=self._start_list.set_starting)
         self._runs = RunActions(
             services, self.controller, self._line_under_cursor, marks_changed=partial(self.show_workspace, "runs")
@@ -82,7 +86,7 @@ class HomeScreen(BaseScreen):
         start, runs, models, suites = self._start_list, self._run_list, self._model_list, self._suite_list
         with Container(classes="columns"):
             with Vertical(classes="left"):
-                yield from (start.title_line, start, runs.title_line, runs, self._run_details)
+                yield from (start.title_line, start, runs.title_line, runs, self._run_details, self._library_line)
             with Vertical(classes="right"):
                 yield from (models.title_line, models, suites.title_line, suites)
 
@@ -102,15 +106,19 @@ class HomeScreen(BaseScreen):
             reviewed = self.services.navigator.next_review
             self.controller.take_runs(workspace.runs or [], reviewed=reviewed, is_stranded=workspace.is_stranded)
             has_room = self.size.width >= WIDE and self.size.height >= _ROOM_FOR_DEMO
-            self._start_list.set_steps(self.controller.next_steps, wide=has_room)
+            is_small = self.size.width < WIDE and self.size.height < _TALL and bool(workspace.runs)
+            most = _SMALL_START if is_small else _WHOLE_START
+            self._start_list.set_steps(self.controller.next_steps, wide=has_room, most=most)
             self._run_list.set_listing(
                 self.controller.listing, is_complete=workspace.runs_complete, mistake=workspace.runs_mistake
             )
             self._show_details()
         if part in ("", "models"):
             self._model_list.set_models(workspace.models)
+            self._library_line.set_models(workspace.models)
         if part in ("", "suites"):
             self._suite_list.set_suites(workspace.suites)
+            self._library_line.set_suites(workspace.suites)
 
     @on(RowList.RowHighlighted, "#runs")
     def _show_details(self) -> None:
@@ -164,6 +172,10 @@ class HomeScreen(BaseScreen):
     def _run_chosen(self) -> None:
         if (line := self._run_list.line) is not None:
             self._runs.open(line)
+
+    @on(RowList.RowChosen, "#library-line")
+    def _library_chosen(self) -> None:
+        self.services.navigator.action_go_library()
 
     @on(RowList.RowChosen, "#models")
     def _model_chosen(self, event: RowList.RowChosen) -> None:

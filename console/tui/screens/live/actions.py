@@ -472,7 +472,7 @@ class LiveRuns:
         self._engines.ask([line.folder.path for line in self.lines if line.is_live])
 
     def _belongs(self, line: RunLine) -> bool:
-        return line.is_live or line.state in ("queued", "starting") or line.folder.path == self._watched
+        return line.is_begun_or_waits or line.folder.path == self._watched
 
     def pause(self) -> None:
         """Ask the engines nothing while nobody looks."""

@@ -5,6 +5,7 @@ moves, the first tile follows the run: it shows the newest answer that streams, 
 order of the list. Once the reader has moved, nothing that arrives moves the cursor or what it shows.
 """
 
+from collections import deque
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -26,6 +27,8 @@ FIGURES_EVERY_S = 0.45
 """Figures that change all the time are drawn about twice a second, not with every token."""
 SORT_EVERY_S = 1.0
 """A sorted list is sorted again no more often, as rows that jump cannot be read."""
+SPEEDS = 24
+"""Seconds over which it is shown how fast the run has been going."""
 MOST_TILES = 9
 RUNNING = SortOrder("running now", lambda rollout: rollout.order)
 """Only what runs, in rows that stay where they are."""
@@ -188,12 +191,16 @@ class LiveController:
         self.watched = WatchedConversations()
         self.follows_run = True
         """Whether the first tile follows the run: until the reader moves, and again when asked to."""
+        self._followed: Slot | None = None
+        """What the first tile went on to last; what it shows before that is only where the list begins."""
         self._sorted_by: SortOrder | None = None
         self._sorted_at = 0.0
         self._rows = StableRows()
         self._stale_rows: set[Slot] = set()
         self._rows_at = self._figures_at = self._listed_at = 0.0
-        self._second = 0
+        self._second = self._measured_at = 0
+        self.speeds: deque[float | None] = deque(maxlen=SPEEDS)
+        """Output tokens a second, second by second, the last one last."""
 
     @property
     def is_live(self) -> bool:
@@ -330,26 +337,21 @@ class LiveController:
         if rollout is None or not self.is_following:
             return None
         is_over = self._has_lingered(self.run, rollout) if rollout.ended_at else not _streams(rollout)
-        following = self._newest_stream(self.run) if is_over else None
+        following = self._newest_stream(self.run) if is_over or tile.slot != self._followed else None
         if following is not None:
-            tile.slot = following
+            tile.slot = self._followed = following
         return tile.slot if tile.slot != cursor else None
 
     def _newest_stream(self, run: WatchedRun) -> Slot | None:
         """Return the conversation that began last of those that stream and that no other tile shows."""
-        shown = self.watched.slots
+        shown = {tile.slot for tile in self.watched.tiles if tile is not self.watched.cursor_tile}
         streams = [other for other in run.overview.running.values() if _streams(other) and other.slot not in shown]
         newest = max(streams, key=lambda other: (other.started_at, other.order), default=None)
         return newest.slot if newest is not None else None
 
     def _first_to_watch(self, run: WatchedRun, cursor: Slot | None) -> Slot | None:
-        """Return what streams, what the cursor is on, or where that is shown already, what else runs."""
-        newest = self._newest_stream(run) if self.is_following else None
-        candidates = [
-            *([newest] if newest is not None else []),
-            *([cursor] if cursor is not None else []),
-            *run.overview.running,
-        ]
+        """Return what the cursor is on, or where that is shown already, what else runs."""
+        candidates = [*([cursor] if cursor is not None else []), *run.overview.running]
         shown = self.watched.slots
         return next((slot for slot in candidates if slot not in shown), candidates[0] if candidates else None)
 
@@ -442,6 +444,9 @@ class LiveController:
         if self.run is None or int(now) == self._second:
             return None
         self._second = int(now)
+        if self.run.is_live and int(self.run.now()) != self._measured_at:
+            self._measured_at = int(self.run.now())
+            self.speeds.append(self.run.overview.pace.tokens_per_s())
         return [rollout.slot for rollout in self.run.overview.running.values() if not rollout.says or rollout.why]
 
 

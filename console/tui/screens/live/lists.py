@@ -16,21 +16,19 @@ from console.tui.render.progress import is_starting
 from console.tui.render.rollout_rows import (
     FAILURES,
     PROBLEMS,
-    counts_by_state,
+    ended_words,
     failing_cells,
     failure_cells,
     has_costs,
-    names_apart,
     problem_cells,
     row_key,
     run_cells,
     run_columns,
     slot_of,
 )
-from console.tui.sanitize import one_line
 from console.tui.screens.live.controller import WatchedRun
 from console.tui.suite_views.suite_view import LiveView
-from console.tui.widgets.row_list import RowList
+from console.tui.widgets.row_list import Face, RowList
 from console.tui.widgets.titles import PaneTitle
 
 
@@ -173,8 +171,12 @@ class ProblemList(RowList):
         )
 
 
+_ENDED = "ended"
+"""Key of the row that stands for the runs that have ended."""
+
+
 class LiveRunsPanel(RowList):
-    """One row for each run, by the path of its folder."""
+    """One row for each run, by the path of its folder; those that have ended are one row until they are unfolded."""
 
     class RunChosen(Message):
         """The reader wants to watch a run."""
@@ -185,11 +187,12 @@ class LiveRunsPanel(RowList):
             self.line = line
 
     def __init__(self) -> None:
-        super().__init__(run_columns(()), id="beside", classes="pane", names=True, quiet=True)
-        self.pane_title = PaneTitle("beside", id="beside-caption")
+        super().__init__(run_columns(()), id="beside", quiet=True)
         self._run_lines: dict[str, RunLine] = {}
-        self._run_names: dict[str, Content] = {}
         self._statuses: Mapping[Path, Status] = {}
+        self._watched = ""
+        self._ended = 0
+        self._is_unfolded = False
 
     def show_runs(self, lines: Sequence[RunLine], statuses: Mapping[Path, Status], *, watched: Path) -> None:
         """List runs.
@@ -200,27 +203,39 @@ class LiveRunsPanel(RowList):
             watched: folder of the one on the screen, on which the cursor begins.
         """
         is_first = self.cursor is None
-        shared, names = names_apart(lines)
-        keys = [str(line.folder.path) for line in lines]
-        bold = [name.stylize("bold") if key == str(watched) else name for key, name in zip(keys, names, strict=True)]
-        self._run_lines, self._run_names = dict(zip(keys, lines, strict=True)), dict(zip(keys, bold, strict=True))
-        self._statuses = statuses
-        self.set_columns(run_columns(lines))
-        self.show(keys, draw=self._draw_run)
+        self._statuses, self._watched = statuses, str(watched)
+        self._run_lines = {str(line.folder.path): line for line in lines}
+        self._list()
         if is_first:
-            self.move_to(str(watched))
-        head = Content.assemble("Runs", (f"  {counts_by_state(lines)}   ", "$muted"), one_line(shared, 60, "$muted"))
-        self.pane_title.tell(head, Content.styled("enter watches  [ ] other run", "$muted"))
+            self.move_to(self._watched)
 
-    def _draw_run(self, key: str) -> tuple[Content, ...]:
+    def toggle_ended(self) -> None:
+        """List the runs that have ended one by one, or as one row."""
+        self._is_unfolded = not self._is_unfolded
+        self._list()
+
+    def _list(self) -> None:
+        ended = [key for key, line in self._run_lines.items() if not line.is_begun_or_waits and key != self._watched]
+        self._ended = len(ended)
+        keys = [key for key in self._run_lines if self._is_unfolded or key not in ended]
+        keys += [_ENDED] * bool(ended)
+        self.set_columns(run_columns(list(self._run_lines.values())))
+        self.show(keys, draw=self._draw_run)
+        self.styles.height = len(keys)
+
+    def _draw_run(self, key: str) -> Face:
+        if key == _ENDED:
+            return ended_words(self._ended, is_unfolded=self._is_unfolded)
         line = self._run_lines.get(key)
         if line is None:
             return ()
-        with_cost = has_costs(list(self._run_lines.values()))
-        return run_cells(line, self._statuses.get(line.folder.path), name=self._run_names[key], with_cost=with_cost)
+        status, with_cost = self._statuses.get(line.folder.path), has_costs(list(self._run_lines.values()))
+        return run_cells(line, status, is_watched=key == self._watched, with_cost=with_cost)
 
     @on(RowList.RowChosen)
     def _choose_run(self, event: RowList.RowChosen) -> None:
         event.stop()
-        if (line := self._run_lines.get(event.key)) is not None:
+        if event.key == _ENDED:
+            self.toggle_ended()
+        elif (line := self._run_lines.get(event.key)) is not None:
             self.post_message(self.RunChosen(line))

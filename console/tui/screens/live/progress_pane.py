@@ -1,6 +1,7 @@
 """The figures of a run: progress with notice and replay clock, facts for tall screens, and the trend of scores."""
 
 import time
+from collections.abc import Sequence
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -17,6 +18,8 @@ from console.tui.suite_views.suite_view import LiveView
 from console.tui.widgets.titles import tell
 
 MUTED = "$muted"
+WIDE = 120
+"""Cells from which there is room for how fast the run has been going."""
 
 
 def replay_line(replay: Replay, width: int) -> Content:
@@ -66,10 +69,11 @@ class ProgressPane(Vertical):
         yield self._progress
         yield self._notice
 
-    def show_run(self, run: WatchedRun, width: int) -> None:
-        """Draw progress and notice for lines of a width."""
+    def show_run(self, run: WatchedRun, width: int, speeds: Sequence[float | None] = ()) -> None:
+        """Draw progress and notice for lines of a width; `speeds` are tokens a second, second by second."""
         average = self.view.average(run.overview)
-        line = progress_line(run.overview, run.manifest, live=run.is_live, width=width, average=average)
+        trend = number_format.sparkline(list(speeds), len(speeds)) if width >= WIDE and len(speeds) > 1 else ""
+        line = progress_line(run.overview, run.manifest, live=run.is_live, width=width, average=average, trend=trend)
         if run.damages:
             line = line.append_text(f"   {number_format.plural(run.damages, 'unreadable line')}", "$broken")
         tell(self._progress, line)

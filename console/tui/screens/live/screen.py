@@ -51,10 +51,12 @@ class LiveScreen(RunScreen):
         #left, #right { width: 1fr; }
         #left { height: 11fr; } #right { height: 7fr; }
         #running { height: 7fr; } #failures { height: 3fr; } #problems { height: 5fr; display: none; }
-        #problems-caption, #beside-caption, #beside { display: none; }
+        #problems-caption, #beside { display: none; }
         #beside { max-height: 5; }
-        &.-several-runs #beside, &.-several-runs.-narrow #beside-caption { display: block; }
+        &.-several-runs #beside { display: block; }
+        &.-several-runs.-narrow.-short #figures { display: none; }
         &.-tall #beside { max-height: 12; }
+        &.-wide #beside { margin: 0 1; }
         #facts { display: none; height: auto; max-height: 9; }
         #trend { display: none; height: auto; max-height: 5; text-wrap: nowrap; text-overflow: ellipsis; }
         &.-suite-view #facts { max-height: 16; }
@@ -64,6 +66,15 @@ class LiveScreen(RunScreen):
         &.-suite-view #failures, &.-suite-view #failures-caption { display: none; }
         &.-suite-view #left { height: 16fr; }
         &.-suite-view #right { height: 4fr; }
+        &.-streams.-narrow {
+            #left { height: auto; } #right { height: 1fr; }
+            #running { height: 3; } #failures { height: 1; } #problems { height: 5; }
+            #failures-caption { display: none; }
+        }
+        &.-streams.-narrow.-tall { #running { height: 10; } #failures { height: 4; } #problems { height: 10; } }
+        &.-streams.-narrow.-tall #failures-caption { display: block; }
+        &.-streams.-narrow.-suite-view #running { height: 8; }
+        &.-streams.-narrow.-suite-view.-tall #running { height: 18; }
         &.-wide {
             #live { layout: horizontal; }
             #left { width: 10fr; height: 1fr; } #right { width: 9fr; height: 1fr; }
@@ -117,12 +128,12 @@ class LiveScreen(RunScreen):
 
     def compose_body(self) -> ComposeResult:
         """Lay out progress, lists and the watched conversations."""
+        yield self.live_runs_panel
         yield self.progress
         with Container(id="live"):
             with Vertical(id="left"):
-                for pane in (self.live_runs_panel, self.conversations):
-                    yield pane.pane_title
-                    yield pane
+                yield self.conversations.pane_title
+                yield self.conversations
                 yield self.facts
                 for pane in (self.failures, self.problems):
                     yield pane.pane_title
@@ -175,6 +186,7 @@ class LiveScreen(RunScreen):
             self._draw_figures(feed)
         if changes.status or changes.settled or self._was_live != feed.is_live:
             self._was_live = feed.is_live
+            self.set_class(feed.is_live, "-streams")
             self.refresh_keys()
 
     def ticked(self) -> None:
@@ -245,8 +257,8 @@ class LiveScreen(RunScreen):
 
     def _draw_figures(self, feed: RunFeed) -> None:
         width, overview, controller = self.size.width, feed.overview, self.controller
-        self.progress.show_run(feed, width)
-        status = state_words(overview, feed.manifest, live=feed.is_live, now=feed.now())
+        self.progress.show_run(feed, width, self.controller.speeds)
+        status = state_words(overview, feed.manifest, live=feed.is_live, now=feed.now()).append(self._runs_live())
         if self.replay_controls.replay is not None:
             status = Content.styled("  replay", "bold $undecided").append(status)
         if not same(status, self._status):
@@ -257,6 +269,12 @@ class LiveScreen(RunScreen):
         self.problems.draw_title(overview)
         self.grid_actions.draw_titles()
         self.facts.show_run(feed, width)
+
+    def _runs_live(self) -> Content:
+        """How many of the runs beside this one are live."""
+        lines = self.live_runs.lines
+        live = sum(line.is_live for line in lines)
+        return Content.styled(f"   {live} live of {len(lines)}", "$muted") if lines else Content.empty()
 
     def _draw_replay(self) -> None:
         self.progress.show_replay(self.replay_controls.replay, self.size.width)
@@ -272,7 +290,6 @@ class LiveScreen(RunScreen):
             self.set_class(bool(lines), "-several-runs")
             self.refresh_keys()
         if lines:
-            self.live_runs_panel.styles.height = len(lines) + 1 + 2 * self.has_class("-wide")
             self.live_runs_panel.show_runs(lines, self.live_runs.statuses, watched=self.run_folder.path)
 
     # Watching --------------------------------------------------------------------------------------------------------
@@ -362,6 +379,10 @@ class LiveScreen(RunScreen):
         if order.goes_to_first:
             self.controller.watch_first()
             self.conversations.move_to_first()
+
+    def action_runs_ended(self) -> None:
+        """List the runs that have ended one by one, or as one row."""
+        self.live_runs_panel.toggle_ended()
 
     def action_problems(self) -> None:
         """Show or hide waits, retries and errors."""
