@@ -53,6 +53,10 @@ SWITCH_S = 0.001
 """How long a thread that reads or searches may keep the loop waiting; Python's own 5 ms are felt between two keys."""
 
 
+_NAMED = 5
+"""Live runs that are named when the reader quits."""
+
+
 @reads_styles_once
 class ConsoleApp(App[int]):
     """Owns the services, the key queue and what is drawn; knows no screen by its class."""
@@ -287,23 +291,30 @@ class ConsoleApp(App[int]):
             self.navigator.action_back()
 
     async def action_quit(self) -> None:
-        """Quit; ask first while a run that was started from here is live."""
-        live = [run for run in self.navigator.launched if run.is_live]
-        if live:
-            self._ask_about(live)
+        """Quit; while runs are live, ask what becomes of those started here, and say that the others go on."""
+        started_here = [run for run in self.navigator.launched if run.is_live]
+        paths = {run.path for run in started_here}
+        others = [line.folder for line in self.services.workspace.live if line.folder.path not in paths]
+        if started_here or others:
+            self._ask_about(started_here, others)
         else:
             self.exit(0)
 
     @work(exclusive=True, group="quit")
-    async def _ask_about(self, live: list[RunFolder]) -> None:
+    async def _ask_about(self, started_here: list[RunFolder], others: list[RunFolder]) -> None:
         from console.tui.dialogs.small_dialogs import Answer, Question
 
-        answers = [Answer("l", "leave it running; `eval-console` shows it again"), Answer("s", "stop it; r resumes it")]
-        names = Content(", ").join([one_line(run.name, 50) for run in live])
-        text = Content.assemble((number_format.plural(len(live), "run"), "bold"), " started here: ", names)
-        answer = await self.push_screen_wait(Question(text, answers))
+        answers = [Answer("l", "leave running; `eval-console` shows it again")]
+        answers += [Answer("s", "stop what was started here; r resumes it")] if started_here else []
+        kinds = ((started_here, " started here: "), (others, " live, started elsewhere: "))
+        said = [
+            Content.assemble((number_format.plural(len(runs), "run"), "bold"), words, _names(runs))
+            for runs, words in kinds
+            if runs
+        ]
+        answer = await self.push_screen_wait(Question(Content("\n").join(said), answers))
         if answer == "s":
-            await self._stop(live)
+            await self._stop(started_here)
         if answer:
             self.exit(0)
 
@@ -317,6 +328,10 @@ class ConsoleApp(App[int]):
                 link.send(Command("stop"))
                 await asyncio.sleep(0)
                 link.close()
+
+
+def _names(runs: list[RunFolder]) -> Content:
+    return Content(", ").join([one_line(run.name, 50) for run in runs[:_NAMED]] + [Content("…")] * (len(runs) > _NAMED))
 
 
 def _keys_path() -> Path:

@@ -24,6 +24,7 @@ _PAGE = """\
 <title>eval-console</title>
 <link rel="stylesheet" href="/static/css/xterm.css">
 <script src="/static/js/textual.js"></script>
+<script src="/%s/focus.js"></script>
 <style>
 body { background: #15191e; color: #d1d9e0; font-family: monospace; margin: 0; }
 .closed-dialog { display: none; padding: 2em; }
@@ -36,6 +37,17 @@ body.-closed .textual-terminal { display: none; }
 <div id="terminal" class="textual-terminal" data-session-websocket-url="%s" data-font-size="16"></div>
 </body>
 </html>
+"""
+_FOCUS = """\
+// Keys go to the app at once, and again whenever the page comes back, without a click into it first.
+const focus = () => {
+  const terminal = document.querySelector(".xterm-helper-textarea");
+  terminal?.focus();
+  return terminal !== null;
+};
+const waiting = new MutationObserver(() => focus() && waiting.disconnect());
+waiting.observe(document.documentElement, {childList: true, subtree: true});
+window.addEventListener("focus", focus);
 """
 _POLICY = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src 'self' data:"
 
@@ -106,6 +118,7 @@ def _server(command: str, port: int, say: Callable[[str], object]) -> Any:
             app.add_routes(
                 [
                     web.get(f"/{self.secret}", self.handle_index),
+                    web.get(f"/{self.secret}/focus.js", self.handle_focus),
                     web.get(f"/{self.secret}/ws", self.handle_websocket),
                     web.static("/static", self.statics_path),
                 ]
@@ -118,7 +131,11 @@ def _server(command: str, port: int, say: Callable[[str], object]) -> Any:
             address = f"ws://{HOST}:{port}/{self.secret}/ws"
             headers = {"Content-Security-Policy": f"{_POLICY}; connect-src ws://{HOST}:{port}",
                        "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}  # fmt: skip
-            return web.Response(text=_PAGE % address, content_type="text/html", headers=headers)
+            return web.Response(text=_PAGE % (self.secret, address), content_type="text/html", headers=headers)
+
+        async def handle_focus(self, request: Any) -> Any:
+            """Give the script that makes keys go to the app."""
+            return web.Response(text=_FOCUS, content_type="text/javascript", headers={"Cache-Control": "no-store"})
 
         async def handle_websocket(self, request: Any) -> Any:
             """Refuse pages of other origins; browsers always say where a page is from."""

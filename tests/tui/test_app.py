@@ -168,12 +168,26 @@ async def test_quitting_asks_while_a_run_started_here_is_live(
             await pilot.pause()
             shown = frame(app)
             assert "1 run started here: 2025-01-17T1320-mine" in shown
-            assert "leave it running" in shown
+            assert "leave running" in shown
             await pilot.press("escape")
             await pilot.pause()
             assert app.is_running
             assert app.screen.where == "home"
             await pilot.press("q", "l")
+            await pilot.pause()
+        assert app.return_value == 0
+
+
+async def test_quitting_says_that_runs_of_a_shell_go_on(
+    opened: Any, workspace: Any, frame: Callable[[ConsoleApp], str]
+) -> None:
+    with held(workspace.run("2025-01-17T1320-shell", passed=1, planned=2, reason=None)):
+        async with opened() as (app, pilot):
+            await pilot.press("ctrl+q")
+            await pilot.pause()
+            assert "1 run live, started elsewhere: 2025-01-17T1320-shell" in frame(app)
+            assert "stop what was started here" not in frame(app)
+            await pilot.press("l")
             await pilot.pause()
         assert app.return_value == 0
 

@@ -63,6 +63,10 @@ def test_the_page_is_at_a_secret_address_and_loads_nothing_from_elsewhere(addres
     assert page.count("://") == 1
     assert f"ws://{origin.removeprefix('http://')}/{secret}/ws" in page
     assert "sk-canary" not in page
+    script = f"{address}/focus.js"
+    assert f'src="/{secret}/focus.js"' in page, "keys go to the app without a click first"
+    assert status_of(script) == 200
+    assert status_of(origin + "/focus.js") == 404
     assert status_of(origin + "/") == 404
     assert status_of(origin + "/ws") == 404
     assert status_of(f"{address}/ws", Origin="http://evil.example") == 403

@@ -7,7 +7,7 @@ key line uses now, why an action cannot act now, and what to do with the text of
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -20,7 +20,7 @@ from textual.widgets import Static
 from console.store.runs import RunFolder
 from console.tui.actions import Action, HasOwnKeys, TakesLetters
 from console.tui.data.filter_in_force import FilterInForce
-from console.tui.keymap import actions_at
+from console.tui.keymap import actions_at, bindings_for
 from console.tui.screens.find_session import FindSession
 from console.tui.screens.pane_zoom import PaneZoom
 from console.tui.services import Services
@@ -62,6 +62,12 @@ class BaseScreen(Screen[None]):
     BaseScreen.-too-small .too-small { display: block; }
     BaseScreen.-compact { TopLine, KeyLine { height: 1; } FindBar, FilterSign { margin-bottom: 1; } }
     """
+
+    def __init_subclass__(cls, **more: Any) -> None:
+        """Give a screen the keys that the action table has for it."""
+        if "where" in cls.__dict__:
+            cls.BINDINGS = bindings_for(cls.where)
+        super().__init_subclass__(**more)
 
     def __init__(self, services: Services) -> None:
         """Make a screen that asks the app by these services."""

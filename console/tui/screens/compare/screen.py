@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from textual import events, on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.widgets import Static
@@ -17,7 +16,6 @@ from console.core.fault import UsageError
 from console.store.runs import RunFolder
 from console.tui.actions import Action
 from console.tui.data.filter_in_force import FilterInForce
-from console.tui.keymap import bindings_for
 from console.tui.render import comparison as summary
 from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen
@@ -41,7 +39,6 @@ class CompareScreen(BaseScreen):
     where: ClassVar[str] = "compare"
     heading: ClassVar[str] = "Compare"
     AUTO_FOCUS: ClassVar[str | None] = "#changes"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_for("compare")
     DEFAULT_CSS = """
     CompareScreen {
         #numbers { height: 5; }

@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import Static
 
@@ -16,7 +15,6 @@ from console.insight import number_format
 from console.insight.grid import Grid, GridRow
 from console.store.runs import RunFolder
 from console.tui.data.filter_in_force import FilterInForce
-from console.tui.keymap import bindings_for
 from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.base import BaseScreen
@@ -63,7 +61,6 @@ class GridScreen(BaseScreen):
     where: ClassVar[str] = "grid"
     heading: ClassVar[str] = "Compare"
     AUTO_FOCUS: ClassVar[str | None] = "#grid"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_for("grid")
     DEFAULT_CSS = """
     GridScreen { #sides { height: auto; max-height: 10; padding: 0 1; } #grid { height: 1fr; } }
     """

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import ClassVar
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -12,7 +11,6 @@ from console.store.runs import RunFolder
 from console.tui.actions import Action
 from console.tui.data.catalog_items import RunLine
 from console.tui.data.filter_in_force import FilterInForce
-from console.tui.keymap import bindings_for
 from console.tui.sanitize import literal
 from console.tui.screens.base import WIDE, BaseScreen
 from console.tui.screens.home.actions import EngineActions, ImportActions, ModelsEditor, QueueActions, RunActions
@@ -34,7 +32,6 @@ class HomeScreen(BaseScreen):
 
     where = "home"
     heading = "Home"
-    BINDINGS: ClassVar = bindings_for("home")
     AUTO_FOCUS = "#start"
     shown_parts = frozenset({"runs", "models", "suites"})
     DEFAULT_CSS = """

@@ -12,7 +12,6 @@ from textual.content import Content
 from console.tui.actions import Action
 from console.tui.data.filter_in_force import FilterInForce
 from console.tui.dialogs.allow_code import ask_to_allow
-from console.tui.keymap import bindings_for
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.base import WIDE, BaseScreen
 from console.tui.screens.launch.actions import PresetActions, SampleRunActions, StartActions
@@ -39,13 +38,12 @@ class LaunchScreen(BaseScreen):
 
     where = "launch"
     heading = "New run"
-    BINDINGS: ClassVar = bindings_for("launch")
     AUTO_FOCUS: ClassVar[str | None] = "#launch-models"
     DEFAULT_CSS = """
     LaunchScreen .form { layout: vertical; height: 1fr; }
     LaunchScreen .choices { layout: horizontal; height: 6; }
     LaunchScreen .choices > Vertical { width: 1fr; }
-    LaunchScreen .settings { height: 1fr; }
+    LaunchScreen .settings { height: 1fr; min-height: 4; }
     LaunchScreen #launch-fields { height: 1fr; }
     LaunchScreen .before-start, LaunchScreen #forecast { height: auto; min-height: 4; max-height: 8; }
     LaunchScreen #forecast { padding: 0 1; }

@@ -9,7 +9,6 @@ from typing import ClassVar
 
 from textual import events, on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Static
@@ -17,7 +16,6 @@ from textual.widgets import Static
 from console.insight.leaderboard import Leaderboard, LeaderboardRow
 from console.store.runs import RunFolder
 from console.tui.data.catalog_items import RunLine, Suites
-from console.tui.keymap import bindings_for
 from console.tui.render import leaderboard_rows
 from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen
@@ -80,7 +78,6 @@ class LeaderboardScreen(BaseScreen):
     where: ClassVar[str] = "board"
     heading: ClassVar[str] = "Leaderboard"
     AUTO_FOCUS: ClassVar[str | None] = "#board"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_for("board")
     shown_parts: ClassVar[frozenset[str]] = frozenset({"runs", "suites"})
     DEFAULT_CSS = """
     LeaderboardScreen {

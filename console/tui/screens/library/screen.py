@@ -13,7 +13,6 @@ from console.tui.actions import Action
 from console.tui.data.catalog_items import Suites
 from console.tui.data.entry_checks import Checksum, files_stamp, read_checksum
 from console.tui.data.filter_in_force import FilterInForce
-from console.tui.keymap import bindings_for
 from console.tui.render import catalog_details
 from console.tui.screens.base import BaseScreen
 from console.tui.screens.home.actions import ModelsEditor
@@ -36,7 +35,6 @@ class LibraryScreen(BaseScreen):
 
     where = "library"
     heading = "Library"
-    BINDINGS: ClassVar = bindings_for("library")
     AUTO_FOCUS = "#entries"
     shown_parts = frozenset({"runs", "models", "suites"})
     DEFAULT_CSS = """

@@ -11,7 +11,6 @@ from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Container, Vertical
 from textual.content import Content
 
@@ -19,7 +18,6 @@ from console.core.case import Key
 from console.store.runs import RunFolder
 from console.tui.actions import Action
 from console.tui.data.run_feed import Changes, RunFeed
-from console.tui.keymap import bindings_for
 from console.tui.render.progress import state_words, title_words
 from console.tui.render.rollout_rows import row_key, slot_of
 from console.tui.sanitize import literal
@@ -44,7 +42,6 @@ class LiveScreen(RunScreen):
     where: ClassVar[str] = "live"
     heading: ClassVar[str] = "Live"
     AUTO_FOCUS: ClassVar[str | None] = "#running"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_for("live")
     DEFAULT_CSS = """
     LiveScreen {
         #live { height: 1fr; layout: vertical; }

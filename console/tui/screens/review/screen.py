@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Container
 from textual.content import Content
 
@@ -18,7 +17,6 @@ from console.core.run import Manifest
 from console.store.notes import Notes
 from console.store.runs import RunFolder
 from console.tui.data.run_feed import Changes
-from console.tui.keymap import bindings_for
 from console.tui.render.progress import title_words
 from console.tui.render.rollout_rows import row_key
 from console.tui.sanitize import literal, one_line
@@ -51,7 +49,6 @@ class ReviewScreen(RunScreen):
     heading: ClassVar[str] = "Review"
     AUTO_FOCUS: ClassVar[str | None] = "#list"
     find_hint: ClassVar[str] = "words of any text, or reason: func: model: cat: tag: is: time> cost>  ! inverts"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_for("review")
     DEFAULT_CSS = """
     ReviewScreen {
         #review { height: 1fr; layout: vertical; }

@@ -6,7 +6,6 @@ from typing import ClassVar
 
 from textual import on, work
 from textual.app import ComposeResult
-from textual.binding import BindingType
 from textual.containers import Container
 from textual.content import Content
 from textual.widgets import Static
@@ -21,7 +20,6 @@ from console.insight.trends import Point, Trend, trends
 from console.store.runs import RunFolder
 from console.tui.data.catalog_items import RunLine
 from console.tui.data.listed_runs import listed_runs
-from console.tui.keymap import bindings_for
 from console.tui.render import lines
 from console.tui.render.trend_plot import plot_lines
 from console.tui.sanitize import one_line
@@ -148,7 +146,6 @@ class TrendsScreen(BaseScreen):
     where: ClassVar[str] = "trends"
     heading: ClassVar[str] = "Trends"
     AUTO_FOCUS: ClassVar[str | None] = "#trends"
-    BINDINGS: ClassVar[list[BindingType]] = bindings_for("trends")
     shown_parts: ClassVar[frozenset[str]] = frozenset({"runs"})
     DEFAULT_CSS = """
     TrendsScreen { #both { height: 1fr; } #trends { height: 3fr; } #points { height: 3fr; }
