@@ -188,7 +188,7 @@ _LAUNCH = (
 )  # fmt: skip
 
 _LIVE = (
-    Action("follow", ("space",), "Live: pin or follow", "pin, or follow the run", "live", "WATCH",
+    Action("follow", ("space",), "Live: pin or follow", "pin, or follow", "live", "WATCH",
            "pin/follow", 85),
     Action("run.pause", ("p",), "Run: pause, resume, replay", "pause, resume, replay", "live", "STEER", "pause", 80),
     Action("run.faster", ("+", "="), "Run: more at once", "more, fewer at once", "live", "STEER", "at once", 70,

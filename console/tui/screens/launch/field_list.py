@@ -4,7 +4,7 @@ Digits start editing a number at once; space edits a text or goes through the ch
 arrows end editing, escape takes it back. A text that does not fit says why under the field, while it is typed.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from textual import events
@@ -131,21 +131,10 @@ class FieldList(ChoiceList):
                 keys.append(_SUITE + suite)
             keys += [id, _MISTAKE + id] if self._form.mistake_in(field) else [id]
         self.show(keys, fixed=frozenset(key for key in keys if key.startswith((_MISTAKE, _SUITE))))
-        self._show_mistake()
-
-    def take_size(self, update: Callable[[], bool]) -> bool:
-        """Keep the field under the cursor in view, with its mistake, when something takes room away."""
-        changed = super().take_size(update)
-        if changed:
-            self.call_next(self._show_mistake)
-        return changed
-
-    def _show_mistake(self) -> None:
-        """Bring what is wrong with the field under the cursor into view, and then the field itself."""
         mistake = _MISTAKE + (self.cursor or "")
         if self.cursor is not None and mistake in self.keys:
             self._bring_into_view(self.keys.index(mistake))
-            self._bring_into_view(self.keys.index(self.cursor))
+            self._bring_into_view(self.keys.index(self.cursor))  # which matters more where there is room for one
 
     # Editing ---------------------------------------------------------------------------------------------------------
 
