@@ -267,8 +267,11 @@ async def live_cases(stage: Stage) -> AsyncGenerator[str, None]:
             await stage.begin(opening)
             app, see = stage.app, stage.see
             app.navigator.open_live(engine.recorder.folder)
+            figures = ("36 left", "9 at once", "  2, latest") if stage.size[0] >= 120 else ()
             await see(
-                lambda: all(it in text_of(app) for it in ("FOLLOWING", "word 8", "4/40", "1/12", "simple_3", "  9 "))
+                lambda: all(
+                    it in text_of(app) for it in ("FOLLOWING", "word 8", "4/40", "1/12", "simple_3", "  9 ", *figures)
+                )
             )
             yield "live-running"
             await see("PINNED (space follows)", "space")
