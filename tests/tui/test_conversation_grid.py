@@ -50,15 +50,16 @@ async def test_the_grid_shows_several_conversations_and_w_goes_round(
 ) -> None:
     async with talking(workspace.root / "runs", 12) as (engine, keys), opened(size) as (app, pilot):
         screen = await watch(app, pilot, engine.recorder.folder)
+        await assert_until(pilot, lambda: tile_cases(screen) == ["case-11"])
         for _ in range(2):
             await pilot.press("w")
-        await assert_until(pilot, lambda: tile_cases(screen) == ["case-0", "case-1", "case-2", "case-3"])
-        await assert_until(pilot, lambda: all(f"word {n}" in text_of(app) for n in range(4)))
-        engine.publisher.text(keys[3], 1, "text", " and more")
-        await assert_until(pilot, lambda: "word 3 and more" in text_of(app))
+        await assert_until(pilot, lambda: tile_cases(screen) == ["case-11", "case-0", "case-1", "case-2"])
+        await assert_until(pilot, lambda: all(f"word {n}" in text_of(app) for n in (11, 0, 1, 2)))
+        engine.publisher.text(keys[2], 1, "text", " and more")
+        await assert_until(pilot, lambda: "word 2 and more" in text_of(app))
         if size == (160, 45):
             await pilot.press("w")
-            await assert_until(pilot, lambda: "word 8" in text_of(app))
+            await assert_until(pilot, lambda: "word 7" in text_of(app))
         await pilot.press("escape")
         await assert_until(pilot, lambda: len(screen.grid.tiles) == 1 and screen.conversations.has_focus)
 
@@ -81,16 +82,17 @@ async def test_what_ends_gives_its_tile_to_the_next_but_a_pinned_one_stays(opene
 async def test_keys_act_on_the_tile_that_has_the_focus(opened: Any, workspace: Any) -> None:
     async with talking(workspace.root / "runs", 4) as (engine, keys), opened((160, 45)) as (app, pilot):
         screen = await watch(app, pilot, engine.recorder.folder)
+        await assert_until(pilot, lambda: tile_cases(screen) == ["case-3"])
         await pilot.press("w", "w")
-        await assert_until(pilot, lambda: tile_cases(screen) == [f"case-{n}" for n in range(4)])
+        await assert_until(pilot, lambda: tile_cases(screen) == ["case-3", "case-0", "case-1", "case-2"])
         screen.grid.tiles[2].transcript.focus()
         await pilot.press("ctrl+k")
         await assert_until(pilot, lambda: bool(engine.heard))
-        assert engine.heard[0].key == keys[2]
+        assert engine.heard[0].key == keys[1]
         await pilot.press("z")
         await wait_until_unchanged(app, pilot)
-        assert "word 2" in text_of(app)
-        assert "word 1" not in text_of(app)
+        assert "word 1" in text_of(app)
+        assert "word 2" not in text_of(app)
 
 
 # Several runs --------------------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ async def test_usual_day(size: str, opened: Any, workspace: Any, assert_frame: C
 
 
 async def test_the_cursor_starts_on_what_needs_no_key(opened: Any, frame: Frame) -> None:
-    async with opened() as (app, _):
+    async with opened((160, 45)) as (app, _):
         assert app.focused.id == "start"
         assert app.focused.cursor == "demo"
         assert "set DESK_KEY_THAT_IS_NOT_SET" in frame(app)

@@ -59,7 +59,7 @@ async def shown(app: Any, pilot: Any, engine: FakeEngine, words: str) -> None:
     await assert_until(pilot, lambda: app.screen.feed.is_read and app.screen.feed.overview.status is not None)
     await assert_until(pilot, lambda: words in text_of(app))
     if app.size.width > 100:
-        await assert_until(pilot, lambda: "time left" in text_of(app))
+        await assert_until(pilot, lambda: "ETA     " in text_of(app))
     await wait_until_unchanged(app, pilot)
 
 

@@ -289,7 +289,7 @@ class LiveController:
     def watch_first(self) -> None:
         """Show the first conversation of the list, without a move of the reader."""
         if self.follows_run and self.listed:
-            self.watched.cursor_tile.slot = self.listed[0]
+            self.watched.cursor_tile.slot = self._followed = self.listed[0]
 
     def toggle_follow(self, tile: int, *, at_end: bool) -> bool:
         """Pin what a tile shows, or follow again; say whether its text is at its end from now on.
