@@ -86,7 +86,7 @@ def test_without_a_terminal_it_refuses_and_names_what_works() -> None:
 def test_it_paints_and_quits(terminal: Callable[..., Any]) -> None:
     one = terminal(PROGRAM)
     one.read_until(b"Try the demo")
-    one.read_until(b"sim/careful")
+    one.read_until(b"SUITES")
     one.send(b"\x11")
     assert one.wait() == 0
     assert RESTORED in one.output
@@ -97,7 +97,7 @@ def test_a_terminal_that_takes_nothing_does_not_keep_the_app(
     number: int, code: int, terminal: Callable[..., Any]
 ) -> None:
     one = terminal(PROGRAM)
-    one.read_until(b"sim/careful")
+    one.read_until(b"SUITES")
     one.stall()
     one.send(b"51" * 40)
     one.signal(number)
@@ -108,7 +108,7 @@ def test_a_terminal_that_takes_nothing_does_not_keep_the_app(
 def test_signals_restore_the_terminal(number: int, code: int, terminal: Callable[..., Any]) -> None:
     one = terminal(PROGRAM)
     one.read_until(b"Try the demo")
-    one.read_until(b"sim/careful")
+    one.read_until(b"SUITES")
     one.signal(number)
     assert one.wait() == code
     assert RESTORED in one.output
@@ -118,7 +118,7 @@ def test_signals_restore_the_terminal(number: int, code: int, terminal: Callable
 @pytest.mark.parametrize("broken", [BROKEN, BROKEN_WORKER], ids=["key", "worker"])
 def test_a_crash_shows_no_values_and_restores_the_terminal(terminal: Callable[..., Any], broken: str) -> None:
     one = terminal(broken + PROGRAM)
-    one.read_until(b"sim/careful")
+    one.read_until(b"SUITES")
     one.send(b"s")
     assert one.wait() == 70
     tail = one.output.split(RESTORED, 1)[1]
@@ -129,7 +129,7 @@ def test_a_crash_shows_no_values_and_restores_the_terminal(terminal: Callable[..
 
 def test_no_color_sends_no_colour(terminal: Callable[..., Any]) -> None:
     one = terminal(PROGRAM, NO_COLOR="1")
-    one.read_until(b"sim/careful")
+    one.read_until(b"SUITES")
     one.send(b"\x11")
     one.wait()
     assert not re.search(rb"\x1b\[[\d;]*(38|48)[;:]", one.output)
@@ -140,7 +140,7 @@ def test_ascii_marks_where_the_encoding_is_poor(terminal: Callable[..., Any]) ->
         "import sys\n", "import sys\nfrom console.tui.render.symbols import SYMBOLS\nSYMBOLS.use_ascii()\n", 1
     )
     one = terminal(code)
-    found = one.read_until(b"sim/careful")
+    found = one.read_until(b"SUITES")
     assert "✓".encode() not in found
     one.send(b"\x11")
     one.wait()

@@ -49,7 +49,7 @@ async def test_the_key_right_after_the_first_slash_goes_into_the_line(opened: An
     async with opened() as (app, pilot):
         for key in ("slash", "s", "v"):
             app.post_message(events.Key(key, key if len(key) == 1 else None))
-        await assert_until(pilot, lambda: "0 of 4 with “sv”" in text_of(app))
+        await assert_until(pilot, lambda: "RUNS  0 of 4" in text_of(app))
         assert app.screen.where == "home"
         assert "s newest first" in text_of(app)
         assert text_of(app).splitlines()[-1].startswith(" enter keep  esc clear ")
