@@ -318,6 +318,8 @@ class LibraryLine(RowList):
             parts.append(Content.styled(f", {missing} need a key", "$muted"))
         if mistakes := len(self._models.mistakes):
             parts.append(Content.styled(f", {number_format.plural(mistakes, 'mistake')} in models.toml", "$broken"))
+        if self._models.path is None:
+            parts.append(Content.styled(", no models.toml (e makes one)", "$muted"))
         cases = sum(line.cases for line in self._suites.lines)
         parts.append(Content("   ").append_text("SUITES ", "bold"))
         parts.append(Content(f"{len(self._suites.lines)}, {number_format.plural(cases, 'case')}"))

@@ -43,7 +43,7 @@ class HomeScreen(BaseScreen):
     HomeScreen #library-line { height: 1; }
     HomeScreen.-narrow .right, HomeScreen.-wide #library-line { display: none; }
     HomeScreen.-narrow.-short #start-title { display: none; }
-    HomeScreen.-compact #start-title { display: block; }
+    HomeScreen.-narrow.-short.-compact #start-title { display: block; }
     HomeScreen #about { display: none; }
     HomeScreen.-wide {
         .columns { layout: horizontal; }
