@@ -3,8 +3,8 @@
 from console.cli.parser import Arguments
 
 
-def open_app_with(args: Arguments, *, run: str = "") -> int:
-    """Open the app, at a run if its folder is given, and return the exit code.
+def open_app_with(args: Arguments, *, run: str = "", case: str = "") -> int:
+    """Open the app, at a run (and case) if its folder is given, and return the exit code.
 
     Raises:
         UsageError: there is no terminal, or a folder or theme that was named is not there.
@@ -18,6 +18,7 @@ def open_app_with(args: Arguments, *, run: str = "") -> int:
         data=args.data,
         runs=args.runs,
         run=run,
+        case=case,
         theme=args.theme or "",
         ascii=args.ascii,
         mouse=not args.no_mouse,

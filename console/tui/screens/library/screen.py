@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import ClassVar
 
 from textual import on
 from textual.app import ComposeResult
