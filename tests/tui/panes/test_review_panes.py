@@ -14,6 +14,8 @@ from console.suites.suite import Report
 from console.tui.render import diff
 from console.tui.screens.review.case_list import CaseListPane
 from console.tui.screens.review.case_pane import CasePane, CaseText, Room
+from console.tui.screens.review.listing import Listing
+from console.tui.screens.review.triage import Rows
 from console.tui.screens.review.views import ShownCase
 from console.tui.suite_views.registry import STANDARD
 from console.tui.suite_views.suite_view import CaseView, ReviewedCase
@@ -53,9 +55,8 @@ def shown_case(texts: Sequence[str], view: int = 0) -> ShownCase:
 async def test_the_list_says_where_the_cursor_is_and_what_was_opened() -> None:
     pane = CaseListPane()
     async with mounted(pane, (60, 10)) as (app, pilot):
-        pane.show(
-            ["g", "0/a", "0/b"], {"g"}, lambda key, width: Content(f"{key} {width}"), cursor="0/a", empty=Content()
-        )
+        rows = Rows(["g", "0/a", "0/b"], (), (), {"g"}, Listing(), {})
+        pane.show(rows, lambda key, width: Content(f"{key} {width}"), cursor="0/a", empty=Content())
         pane.rows.focus()
         await pilot.press("j", "enter")
         await pilot.pause()
