@@ -12,6 +12,7 @@ from console.exchange.inspect_log import eval_log
 from console.exchange.json_table import json_text
 from console.exchange.junit import junit_xml
 from console.exchange.markdown import markdown_section
+from console.exchange.otlp_traces import otlp_lines
 from console.exchange.run_reader import read_document
 from console.store.atomic import write_atomically
 from console.store.runs import RunFolder
@@ -61,6 +62,7 @@ EXPORT_FORMATS = {
         ExportFormat("markdown", ".md", "tables for a pull request", _markdown),
         ExportFormat("junit", ".xml", "test results for CI", _junit),
         ExportFormat("html", ".html", "one page to send around", _html, with_failing=True),
+        ExportFormat("otlp", ".jsonl", "OpenTelemetry traces as OTLP JSON", otlp_lines, with_conversations=True),
         ExportFormat("eval", ".eval", "an Inspect log", eval_log, with_conversations=True, is_text=False),
     )
 }

@@ -1,4 +1,4 @@
-"""Write a run in another form: a file (csv, json, markdown, junit, html, eval) or another benchmark's folders."""
+"""Write a run in another form: a file (csv, json, markdown, junit, html, otlp, eval) or another benchmark's folders."""
 
 import argparse
 from pathlib import Path
