@@ -81,6 +81,7 @@ def test_commands_and_exports(console, home: Path, hostile: Path) -> None:
         assert "\x1b" not in shown
         assert "\x07" not in shown
         assert one.code in (0, 2)
+    (home / "out").mkdir()
     for form in EXPORT_FORMATS:
         assert console("export", run.name, "--format", form, "-o", home / "out" / form).code == 0, form
     page = (home / "out" / "html").read_text()
