@@ -24,7 +24,7 @@ RUN = RunForecast("gpt-x", "small-talk", "fc", 3, 1, 3, 100, 10, 0.1, (), False,
 
 
 def model_line(name: str, state: str = "") -> ModelLine:
-    return ModelLine(name, name, not state, state, False, "openai", "", "fc", 4, 1.0, 2.0, 1)
+    return ModelLine(name, name, not state, state, False, "openai", (), "fc", 4, 1.0, 2.0, 1)
 
 
 def suite_line(name: str, *categories: Category, mistake: str = "") -> SuiteLine:
