@@ -1,6 +1,7 @@
 """Reading runs whole, for exports and comparisons: one pass over the journal, conversations folded on demand."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from console.core.annotation import NO_ANNOTATION, Annotation
@@ -59,6 +60,11 @@ class RunReader:
         return self.side.manifest
 
     @property
+    def ordered(self) -> list[Rollout]:
+        """The latest attempt at every rollout, in the order of first starts."""
+        return sorted(self.side.rollouts.values(), key=lambda rollout: rollout.order)
+
+    @property
     def damages(self) -> int:
         """The journal lines that could not be read."""
         return len(self._index.damages)
@@ -102,32 +108,50 @@ def read_document(
     Raises:
         UsageError: the folder is not a run.
     """
-    reader = RunReader(folder)
+    return document_of(RunReader(folder), data_path, with_conversations=with_conversations, with_failing=with_failing)
+
+
+def document_of(
+    reader: RunReader,
+    data_path: Path | None,
+    *,
+    with_conversations: bool = False,
+    with_failing: bool = False,
+    visit: Callable[[Item], None] | None = None,
+) -> tuple[RunDocument, str]:
+    """Do what `read_document` does with a run that is read already.
+
+    Args:
+        reader: the run.
+        data_path: as there.
+        with_conversations: as there.
+        with_failing: as there.
+        visit: is given each rollout in the order of the run, with its conversation, which need not be kept then: ten
+            thousand of them take more memory than there may be.
+
+    Returns:
+        As there.
+    """
     suite, why = None, ""
     try:
         suite = find_suite(reader.manifest, data_path)
     except UsageError as error:
         why = str(error)
     annotations = reader.annotations()
-    items = [
-        _item(
-            reader,
-            suite,
-            rollout,
-            annotation_fields(annotations.get(rollout.slot, NO_ANNOTATION)),
-            with_conversations=with_conversations
-            or (with_failing and (rollout.is_failure or rollout.slot in annotations)),
-        )
-        for rollout in sorted(reader.side.rollouts.values(), key=lambda rollout: rollout.order)
-    ]
+    items: list[Item] = []
+    for rollout in reader.ordered:
+        keeps = with_conversations or (with_failing and (rollout.is_failure or rollout.slot in annotations))
+        fields = annotation_fields(annotations.get(rollout.slot, NO_ANNOTATION))
+        item = _item(reader, suite, rollout, fields)
+        if visit is not None:
+            visit(item)
+        items.append(item if keeps else replace(item, conversation=None))
     report = _report(suite, items, reader.manifest) if suite is not None else None
     judging = judging_of(reader.manifest, reader.side.rollouts.values(), annotations)
-    return RunDocument(reader.manifest, folder.summary(), report, items, judging), why
+    return RunDocument(reader.manifest, reader.folder.summary(), report, items, judging), why
 
 
-def _item(
-    reader: RunReader, suite: Suite | None, rollout: Rollout, annotations: AnnotationFields, *, with_conversations: bool
-) -> Item:
+def _item(reader: RunReader, suite: Suite | None, rollout: Rollout, annotations: AnnotationFields) -> Item:
     conversation = reader.conversation(rollout)
     comparison = None
     if rollout.outcome is Outcome.FAILED:
@@ -137,7 +161,7 @@ def _item(
         case=conversation.case,
         finished=conversation.finished,
         comparison=comparison,
-        conversation=conversation if with_conversations else None,
+        conversation=conversation,
         annotations=annotations,
     )
 

@@ -147,6 +147,41 @@ def test_import_says_what_is_wrong_and_makes_no_run(console, home, name, text, w
     assert not (home / "runs").exists() or not list((home / "runs").iterdir())
 
 
+def test_runs_go_out_as_a_site_which_may_be_written_again(console, home, finished, bfcl):
+    for _ in range(2):
+        ended = console("export", bfcl, finished, "--format", "site", "-o", "pages")
+        assert (ended.code, ended.err) == (Exit.OK, "")
+        assert ended.out == "pages/index.html  (simulated)\n"
+    assert "without a case in common" in (home / "pages" / "index.html").read_text(encoding="utf-8")
+    assert console("export", bfcl, "--format", "site", "--json").data["files"] == ["site"]
+    assert "Expected beside actual" in "".join(
+        path.read_text(encoding="utf-8") for path in (home / "site" / "cases").iterdir()
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (("--format", "csv"), "csv is for one run"),
+        (("--format", "site", "-o", "taken"), "is not empty"),
+        (("--format", "site", "-o", "no/such/place"), "folder"),
+    ],
+)
+def test_a_site_goes_nowhere_else(console, home, finished, bfcl, line, words):
+    (home / "taken").mkdir()
+    (home / "taken" / "mine.txt").write_text("mine")
+    ended = console("export", bfcl, finished, *line)
+    assert (ended.code, ended.out) == (Exit.USAGE, "")
+    assert words in ended.err
+    assert (home / "taken" / "mine.txt").read_text() == "mine"
+
+
+def test_a_run_named_twice_is_refused(console, bfcl):
+    ended = console("export", bfcl, bfcl, "--format", "site")
+    assert (ended.code, ended.out) == (Exit.USAGE, "")
+    assert "twice" in ended.err
+
+
 def test_layouts_of_other_benchmarks_are_refused(console, finished, bfcl):
     for line in (("export", finished, "--format", "bfcl"), ("export", bfcl, "--format", "verifiers"),
                  ("export", bfcl, "--format", "cavebench"), ("export", bfcl, "--format", "docx"),

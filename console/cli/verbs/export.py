@@ -18,20 +18,23 @@ LAYOUTS = {
     "cavebench": "result files of cave-bench",
     "every-eval-ever": "records of Every Eval Ever 0.3",
     "verifiers-traces": "traces.jsonl of verifiers v1",
+    "site": "a folder of web pages, of several runs with their comparison",
 }
 
 
 class ExportArguments(Arguments):
     """Options of `export`."""
 
-    which: str
+    which: list[str]
     form: str | None
     out: Path | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, unique part, or latest")
+    parser.add_argument(
+        "which", metavar="RUN", nargs="*", default=["latest"], help="name, unique part, or latest; several for a site"
+    )
     forms = "; ".join(f"{name}: {meaning}" for name, meaning in (*_meanings(), *LAYOUTS.items()))
     forms += " (default: csv; with --json: json)"
     parser.add_argument("--format", dest="form", choices=(*EXPORT_FORMATS, *LAYOUTS), help=forms)
@@ -50,11 +53,14 @@ def run(args: ExportArguments) -> int:
     Raises:
         UsageError: no such run, a run of another benchmark than the layout's, or a place that cannot be written.
     """
-    folder = find_run(find_runs_root(args.runs), args.which)
     name = args.form or ("json" if args.json else "csv")
+    folders = _folders(args, name)
     out = None if args.out == Path("-") else args.out
     if out is not None:
         require_folder(out)
+    if name == "site":
+        return _write_site(args, folders, out or Path(_DEFAULTS[name]))
+    folder = folders[0]
     if name in LAYOUTS:
         paths = _export_layout(name, folder, out or Path(_DEFAULTS[name]), args.data)
         return _report_written(args, folder, name, paths)
@@ -75,12 +81,35 @@ def run(args: ExportArguments) -> int:
     return _report_written(args, folder, name, [out])
 
 
+def _folders(args: ExportArguments, form: str) -> list[RunFolder]:
+    folders = [find_run(find_runs_root(args.runs), name) for name in args.which]
+    if len(folders) > 1 and form != "site":
+        raise UsageError(f"{form} is for one run", where="--format", hint="Name one run, or use --format site.")
+    if len({folder.path for folder in folders}) < len(folders):
+        raise UsageError("a run is named twice", where=", ".join(args.which), hint="Name different runs.")
+    return folders
+
+
+def _write_site(args: ExportArguments, folders: list[RunFolder], out: Path) -> int:
+    from console.exchange.site.writer import export_site
+
+    for why in export_site(folders, out, args.data):
+        args.output.warn(f"{why}\n  Exported without report and comparisons.")
+    simulated = any(folder.manifest().simulated for folder in folders)
+    if args.json:
+        args.output.data("export", {**_fields(folders[0], "site", [out]), "simulated": simulated})
+    else:
+        args.output.text(f"{out / 'index.html'}{'  (simulated)' if simulated else ''}")
+    return Exit.OK
+
+
 _DEFAULTS = {
     "verifiers": "outputs",
     "verifiers-traces": "outputs",
     "bfcl": "result",
     "cavebench": "results",
     "every-eval-ever": "records",
+    "site": "site",
 }
 """Folders these tools look in."""
 

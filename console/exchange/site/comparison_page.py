@@ -1,0 +1,92 @@
+"""Two runs of a site side by side: what Compare says of them, and the cases that changed."""
+
+from collections.abc import Iterable
+
+from console.exchange.comparison_table import change_words, pairing_words, summary_rows, verdict_words
+from console.exchange.html_parts import safe
+from console.exchange.site.frame import Link, anchor, scrolling, site_page
+from console.exchange.site.site_run import SiteRun
+from console.insight.comparison import PairOutcome, RolloutPair, RunComparison
+
+_MOST_CHANGES = 5000
+_LONGEST = 160
+_CLASSES = {PairOutcome.LOST: "fail", PairOutcome.GAINED: "pass"}
+
+
+def comparison_page(comparison: RunComparison, a: SiteRun, b: SiteRun) -> str:
+    """Return the page."""
+    part = comparison.counts
+    basis = f"{part.cases} cases in both" + (f", {part.compared} rollouts" if part.compared > part.cases else "")
+    left = f", {part.left_out} left out without two grades" if part.left_out else ""
+    across = pairing_words(comparison)
+    body = [
+        f"<p>A: {anchor(Link(a.title, a.overview))}, run {safe(a.reader.manifest.id)}<br>"
+        f"B: {anchor(Link(b.title, b.overview))}, run {safe(b.reader.manifest.id)}</p>",
+        f"<p>{basis}{left}</p>",
+        f"<p>{safe(across)}</p>" if across else "",
+        f'<p class="verdict"><strong>{safe(verdict_words(comparison))}</strong></p>',
+        *_changes(comparison.changes(), a, b),
+        "<h2>Numbers</h2>",
+        scrolling("Numbers", _table(("", "A", "B", "B − A"), summary_rows(comparison))),
+        *_square(comparison),
+        *_reasons(comparison),
+        *_categories(comparison),
+    ]
+    up = [Link("All runs", "index.html", "u")]
+    return site_page("A and B compared", body, up=up, simulated=comparison.simulated)
+
+
+def _changes(changes: list[RolloutPair], a: SiteRun, b: SiteRun) -> Iterable[str]:
+    yield f"<h2>Changed cases ({len(changes)})</h2>"
+    if not changes:
+        yield "<p>No case changed.</p>"
+        return
+    rows = "".join(_change(pair, a, b) for pair in changes[:_MOST_CHANGES])
+    head = "<thead><tr><th>change</th><th>case</th><th>in B</th><th>why</th></tr></thead>"
+    yield f'<table class="list">{head}<tbody>{rows}</tbody></table>'
+    if len(changes) > _MOST_CHANGES:
+        yield f"<p>… and {len(changes) - _MOST_CHANGES} more.</p>"
+
+
+def _change(pair: RolloutPair, a: SiteRun, b: SiteRun) -> str:
+    change, why = change_words(pair)
+    in_a, in_b = (f"{run.folder}{run.case_page(rollout.slot)}" for run, rollout in ((a, pair.a), (b, pair.b)))
+    outcome = pair.b.outcome.value if pair.b.outcome else ""
+    return (
+        f'<tr><td class="{_CLASSES.get(pair.outcome, "muted")}">{safe(change)}</td>'
+        f"<td>{anchor(Link(str(pair.a.key), in_a))}</td><td>{anchor(Link(f'B: {outcome}', in_b))}</td>"
+        f"<td>{safe(why, _LONGEST)}</td></tr>"
+    )
+
+
+def _table(headings: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+    first, *others = headings
+    head = f"<th>{first}</th>" if first else "<td></td>"
+    head += "".join(f'<th class="n">{name}</th>' for name in others)
+    lines = (
+        f"<tr><td>{safe(name, _LONGEST)}</td>" + "".join(f'<td class="n">{safe(value)}</td>' for value in values)
+        for name, *values in rows
+    )
+    return f"<table><tr>{head}</tr>{'</tr>'.join(lines)}</tr></table>"
+
+
+def _square(comparison: RunComparison) -> Iterable[str]:
+    part = comparison.counts
+    if not comparison.headline:
+        rows = [("A passed", str(part.both), str(part.lost)), ("A failed", str(part.gained), str(part.neither))]
+        yield "<h2>Cases</h2>" + scrolling("Cases", _table(("", "B passed", "B failed"), rows))
+
+
+def _reasons(comparison: RunComparison) -> Iterable[str]:
+    if comparison.reasons:
+        rows = [(name, str(in_a), str(in_b)) for name, in_a, in_b in comparison.reasons[:30]]
+        yield "<h2>Reasons</h2>" + scrolling("Reasons", _table(("reason", "A", "B"), rows))
+
+
+def _categories(comparison: RunComparison) -> Iterable[str]:
+    if len(comparison.categories) > 1:
+        rows = [
+            (name, str(counts.compared), str(counts.lost), str(counts.gained))
+            for name, counts in comparison.categories.items()
+        ]
+        yield "<h2>Categories</h2>" + scrolling("Categories", _table(("category", "compared", "lost", "gained"), rows))
