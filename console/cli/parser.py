@@ -31,6 +31,7 @@ VERBS = {
     "allow": "let the code of a suite's folder run",
     "show": "show a run, or one case of it",
     "failures": "group the failures of a run",
+    "explain": "let a model label the failures of a run, and group them",
     "compare": "compare two runs or more: what was lost and gained, and whether it may be chance",
     "trends": "show each model on each suite over its runs",
     "leaderboard": "rank all models on each suite, by its official formula",

@@ -15,8 +15,8 @@ from console.insight.judging import Judging
 from console.insight.rollout import SETUP, Rollout, Slot
 from console.suites.suite import Report
 
-ANNOTATION_FIELDS = ("tag", "comment", "dispute", "disputed_by")
-"""What of readers' remarks travels with an export."""
+ANNOTATION_FIELDS = ("tag", "comment", "dispute", "disputed_by", "label", "label_why", "labelled_by")
+"""What of readers' remarks, and of labels that a model gave, travels with an export."""
 AnnotationFields = Mapping[str, str]
 """What readers say of one rollout, by kind. Foreign text."""
 
@@ -27,7 +27,10 @@ def annotation_fields(annotation: Annotation) -> AnnotationFields:
     if annotation.dispute:
         when = datetime.fromtimestamp(annotation.disputed_at, UTC).strftime("%Y-%m-%d %H:%M")
         by = f"{annotation.disputed_by or 'somebody'}, {when}"
+    label = annotation.label
     named = {"tag": annotation.tag, "comment": annotation.comment, "dispute": annotation.dispute, "disputed_by": by}
+    if label is not None:
+        named |= {"label": label.name, "label_why": label.why, "labelled_by": label.by}
     return {kind: text for kind, text in named.items() if text}
 
 

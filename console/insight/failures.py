@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.outcome import Outcome
 from console.insight.reasons import cut_group, reason_words
 from console.insight.rollout import Rollout, Slot
@@ -31,6 +32,8 @@ class GroupBy(StrEnum):
     FUNCTION = "function"
     OUTCOME = "outcome"
     TAG = "tag"
+    LABEL = "label"
+    """What a model that was asked holds the cause to be."""
     REPEATS = "repeats"
     """Cases by whether all, some or none of their rollouts passed; each case is a subgroup."""
     NONE = "none"
@@ -69,20 +72,22 @@ class Group:
         return self.parts or [self]
 
 
-def group(rollouts: Iterable[Rollout], by: GroupBy, tags: Mapping[Slot, str] | None = None) -> list[Group]:
+def group(
+    rollouts: Iterable[Rollout], by: GroupBy, annotations: Mapping[Slot, Annotation] | None = None
+) -> list[Group]:
     """Sort rollouts into groups.
 
     Args:
         rollouts: what is to be grouped, in the order of the run.
         by: what makes a group.
-        tags: tag of each tagged rollout; needed for grouping by tag.
+        annotations: what is said of rollouts; needed for grouping by tag or label.
     """
     if by is GroupBy.NONE:
         listed = list(rollouts)
         return [Group(("",), "all", listed)] if listed else []
     if by is GroupBy.REPEATS:
         return _by_repeats(rollouts)
-    groups = _collect(rollouts, _readers(tags or {})[by], ())
+    groups = _collect(rollouts, _readers(annotations or {})[by], ())
     if by is GroupBy.REASON:
         for part in groups:
             _divide(part)
@@ -147,7 +152,7 @@ Reader = Callable[[Rollout], tuple[str, str]]
 """Returns what makes the group, and its label."""
 
 
-def _readers(tags: Mapping[Slot, str]) -> dict[GroupBy, Reader]:
+def _readers(annotations: Mapping[Slot, Annotation]) -> dict[GroupBy, Reader]:
     return {
         GroupBy.REASON: _by_reason,
         GroupBy.ERROR: lambda rollout: (rollout.reason, rollout.reason or "no error type"),
@@ -155,8 +160,21 @@ def _readers(tags: Mapping[Slot, str]) -> dict[GroupBy, Reader]:
         GroupBy.CATEGORY: lambda rollout: (rollout.category, rollout.category or "no category"),
         GroupBy.FUNCTION: lambda rollout: (rollout.function, rollout.function or "no function called"),
         GroupBy.OUTCOME: _by_outcome,
-        GroupBy.TAG: lambda rollout: (tags.get(rollout.slot, ""), tags.get(rollout.slot, "") or "untagged"),
+        GroupBy.TAG: lambda rollout: _by_tag(annotations.get(rollout.slot, NO_ANNOTATION)),
+        GroupBy.LABEL: lambda rollout: _by_label(annotations.get(rollout.slot, NO_ANNOTATION)),
     }
+
+
+def _by_tag(annotation: Annotation) -> tuple[str, str]:
+    return annotation.tag, annotation.tag or "untagged"
+
+
+def _by_label(annotation: Annotation) -> tuple[str, str]:
+    """Labels of a simulated model stand apart: they say nothing of the case."""
+    label = annotation.label
+    if label is None:
+        return "", "not labelled"
+    return (f"{label.name} simulated", f"{label.name} (simulated)") if label.simulated else (label.name, label.name)
 
 
 def _by_reason(rollout: Rollout) -> tuple[str, str]:

@@ -56,6 +56,7 @@ _SAID: dict[str, Callable[[Annotation], str]] = {
     "tag": lambda annotation: annotation.tag,
     "note": lambda annotation: annotation.comment,
     "dispute": lambda annotation: annotation.dispute,
+    "label": lambda annotation: annotation.label.name if annotation.label else "",
 }
 _NUMBERS: dict[str, Callable[[Rollout], float | None]] = {
     "time": lambda rollout: rollout.seconds,
@@ -201,9 +202,8 @@ def _free(sought: str) -> Test:
             return True
         rollout, annotation = subject.rollout, subject.annotation
         texts = [text for read in _TEXTS.values() for text in read(rollout)]
-        return _holds(
-            [*texts, rollout.message, rollout.says, annotation.tag, annotation.comment, annotation.dispute], [sought]
-        )
+        remarks = [read(annotation) for read in _SAID.values()]
+        return _holds([*texts, rollout.message, rollout.says, *remarks], [sought])
 
     return test
 

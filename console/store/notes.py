@@ -1,16 +1,18 @@
 """What readers say of a run's cases: tags, comments, disputes, what they have looked at. Never mixed with results.
 
+Labels are what a model said that a reader asked; they stand beside the tags of readers and never in their place.
 A dispute says that a case's ground truth is wrong, and why. It changes no outcome and no score by itself.
 """
 
 import os
 import time
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
 import msgspec
 
-from console.core.annotation import Annotation
+from console.core.annotation import Annotation, Label
 from console.core.case import Key
 from console.core.fault import UsageError
 from console.core.json_text import decode_as
@@ -20,7 +22,9 @@ from console.store.atomic import open_private
 TAGS = ("model", "grader", "data", "prompt", "flaky", "unsure")
 """What a failure may be put down to."""
 KINDS = ("tag", "comment", "dispute", "reviewed")
-"""What can be said of a case."""
+"""What a reader can say of a case."""
+LABEL, UNREADABLE = "label", "unreadable"
+"""What a model says of a case, and that a paid reply of it could not be read as a label."""
 
 
 class Note(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -28,10 +32,12 @@ class Note(msgspec.Struct, frozen=True, omit_defaults=True):
 
     key: Key
     kind: str
-    """One of `KINDS`."""
+    """One of `KINDS`, `LABEL` or `UNREADABLE`."""
     value: str
     at: Moment = 0.0
     who: str = ""
+    label: Label | None = None
+    """Of a label, and of what takes it back or could not be read: which model was asked what."""
 
 
 class Notes:
@@ -67,16 +73,37 @@ class Notes:
 
     def annotations(self) -> dict[tuple[str, int], Annotation]:
         """Return what stands of each case id and rollout; a note on an earlier attempt stands for its rollout."""
+        notes = self.all()
         by_slot: dict[tuple[str, int], dict[str, Note]] = {}
-        for note in self.all():
-            notes = by_slot.setdefault((note.key.case, note.key.rollout), {})
-            notes.pop(note.kind, None)
+        for note in notes:
+            of_slot = by_slot.setdefault((note.key.case, note.key.rollout), {})
+            of_slot.pop(note.kind, None)
             if note.value and note.kind in KINDS:
-                notes[note.kind] = note
-        return {slot: _remark(notes) for slot, notes in by_slot.items() if notes}
+                of_slot[note.kind] = note
+        labels = standing_labels(notes)
+        return {
+            slot: _remark(of_slot, labels.get(slot)) for slot, of_slot in by_slot.items() if of_slot or slot in labels
+        }
 
 
-def _remark(notes: dict[str, Note]) -> Annotation:
+def standing_labels(notes: Iterable[Note], model: str | None = None) -> dict[tuple[str, int], Label]:
+    """Return the newest label of each case id and rollout; one that was taken back uncovers that of another model.
+
+    Args:
+        notes: in order of writing.
+        model: only labels of this one.
+    """
+    by_slot: dict[tuple[str, int], dict[str, Label]] = {}
+    for note in notes:
+        if note.kind == LABEL and note.label is not None and model in (None, note.label.model):
+            labels = by_slot.setdefault((note.key.case, note.key.rollout), {})
+            labels.pop(note.label.model, None)
+            if note.value:
+                labels[note.label.model] = note.label
+    return {slot: list(labels.values())[-1] for slot, labels in by_slot.items() if labels}
+
+
+def _remark(notes: Mapping[str, Note], label: Label | None) -> Annotation:
     dispute = notes.get("dispute")
     return Annotation(
         tag=notes["tag"].value if "tag" in notes else "",
@@ -85,6 +112,7 @@ def _remark(notes: dict[str, Note]) -> Annotation:
         disputed_by=dispute.who if dispute else "",
         disputed_at=dispute.at if dispute else 0.0,
         reviewed="reviewed" in notes,
+        label=label,
     )
 
 

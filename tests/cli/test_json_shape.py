@@ -44,6 +44,8 @@ def test_every_verb_writes_the_kinds_of_the_page(console, home):
         "suites": ["suites"],
         "suite": ["suites", "bfcl-starter"],
         "failures": ["failures", runs[0]],
+        "labels": ["explain", runs[0]],
+        "labels_taken_back": ["explain", runs[0], "--undo"],
         "comparison": ["compare", *runs[:2], "--fail-if-worse"],
         "grid": ["compare", *runs],
         "trends": ["trends"],

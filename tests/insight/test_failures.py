@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from console.core.annotation import Annotation
 from console.core.case import Key
 from console.core.outcome import Outcome
 from console.insight.failures import GroupBy, group, in_order, step, step_group
@@ -56,7 +57,7 @@ def test_stepping_ends_at_the_ends():
 
 
 def test_other_groupings():
-    tagged = group(RUN, GroupBy.TAG, {("a", 0): "model"})
+    tagged = group(RUN, GroupBy.TAG, {("a", 0): Annotation(tag="model")})
     assert [(it.label, it.count) for it in tagged] == [("untagged", 4), ("model", 1)]
     assert [it.label for it in group(RUN, GroupBy.OUTCOME)] == ["failed"]
     assert [it.count for it in group(RUN, GroupBy.NONE)] == [5]

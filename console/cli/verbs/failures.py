@@ -1,25 +1,28 @@
-"""Group the failures of a run: by reason (and what it is about), error type, parameter, category, function or tag.
+"""Group the failures of a run: by reason (and what it is about), error type, parameter, category, function, tag, label.
 
 --filter takes the language of the app: reason:unit error:value_error func:get_weather tag:none time>30s is:disputed,
 free text (which is looked for in whole conversations too), and ! before a term to invert it.
 """
 
 import argparse
+from collections.abc import Mapping
 from typing import Any
 
+import msgspec
+
 from console.cli.exitcode import Exit
-from console.cli.history import read_overview
+from console.cli.listed_failures import label_words, listed_failures
 from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
-from console.core.annotation import NO_ANNOTATION
+from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.outcome import Outcome
 from console.insight.failures import Group, GroupBy, group
 from console.insight.filter import Filter, read_filter
+from console.insight.rollout import Slot
 from console.store.notes import Notes
 from console.store.run_list import find_run
 from console.store.runs import RunFolder
-from console.store.search import conversations_with
 from console.suites.summing import LETTERS
 
 
@@ -46,34 +49,27 @@ def run(args: FailuresArguments) -> int:
     """
     folder = find_run(find_runs_root(args.runs), args.which)
     folder.manifest()
-    groups = _groups(folder, GroupBy(args.by), read_filter(args.filter))
+    annotations = Notes(folder.path).annotations()
+    groups = _groups(folder, GroupBy(args.by), read_filter(args.filter), annotations)
     if args.json:
-        args.output.data("failures", {"run": folder.name, "groups": [_as_json(item) for item in groups]})
+        args.output.data("failures", {"run": folder.name, "groups": [_as_json(item, annotations) for item in groups]})
     elif groups:
         for item in groups:
-            _show(args.output, item, 0)
+            _show(args.output, item, annotations, 0)
     else:
         args.output.say(f"no failures in {folder.name}")
     return Exit.OK
 
 
-def _groups(folder: RunFolder, by: GroupBy, chosen: Filter) -> list[Group]:
-    annotations = Notes(folder.path).annotations()
-    words_by_slot = conversations_with(folder.journal_path, chosen.words)
-    rollouts = list(read_overview(folder).rollouts.values())
-    failures = [
-        rollout
-        for rollout in rollouts
-        if (rollout.is_failure or "is:" in chosen.text)
-        and chosen.keeps(rollout, annotations.get(rollout.slot, NO_ANNOTATION), words_by_slot.get(rollout.slot, ()))
-    ]
+def _groups(folder: RunFolder, by: GroupBy, chosen: Filter, annotations: Mapping[Slot, Annotation]) -> list[Group]:
+    rollouts, failures = listed_failures(folder, chosen, annotations)
     if by is GroupBy.REPEATS:  # a case with a failure is shown with what else came of it
         cases = {rollout.key.case for rollout in failures}
         failures = [rollout for rollout in rollouts if rollout.key.case in cases]
-    return group(failures, by, {slot: annotation.tag for slot, annotation in annotations.items()})
+    return group(failures, by, annotations)
 
 
-def _show(output: Output, failure_group: Group, depth: int) -> None:
+def _show(output: Output, failure_group: Group, annotations: Mapping[Slot, Annotation], depth: int) -> None:
     if failure_group.is_case:
         marks = "".join(LETTERS[rollout.outcome or Outcome.NOT_RUN] for rollout in failure_group.rollouts)
         output.text(f"{'  ' * depth}       {marks}  {failure_group.label}")
@@ -81,16 +77,25 @@ def _show(output: Output, failure_group: Group, depth: int) -> None:
     count = len(failure_group.parts) if any(part.is_case for part in failure_group.parts) else failure_group.count
     output.text(f"{'  ' * depth}{count:>5}  {failure_group.label}", "" if depth else "strong")
     for part in failure_group.parts:
-        _show(output, part, depth + 1)
+        _show(output, part, annotations, depth + 1)
     if not failure_group.parts:
         for rollout in failure_group.rollouts:
             output.text(f"{'  ' * depth}         {rollout.key}  {rollout.message}", "faint")
+            label = annotations.get(rollout.slot, NO_ANNOTATION).label
+            if label is not None:
+                output.text(f"{'  ' * depth}           {label_words(label)}", "doubt")
 
 
-def _as_json(failure_group: Group) -> dict[str, Any]:
+def _as_json(failure_group: Group, annotations: Mapping[Slot, Annotation]) -> dict[str, Any]:
+    labels = {
+        str(rollout.key): msgspec.to_builtins(label)
+        for rollout in failure_group.rollouts
+        if (label := annotations.get(rollout.slot, NO_ANNOTATION).label) is not None
+    }
     return {
         "label": failure_group.label,
         "count": failure_group.count,
         "cases": [str(rollout.key) for rollout in failure_group.rollouts],
-        "parts": [_as_json(part) for part in failure_group.parts],
+        **({"labels_by_model": labels} if labels else {}),
+        "parts": [_as_json(part, annotations) for part in failure_group.parts],
     }

@@ -11,7 +11,7 @@ from console.cli.parser import Arguments
 from console.cli.run_report import metric_words, show_report
 from console.cli.transcript import show_case, show_transcript
 from console.config.paths import find_runs_root
-from console.core.annotation import NO_ANNOTATION, annotation_counts
+from console.core.annotation import NO_ANNOTATION, annotation_counts, label_counts
 from console.core.comparison import Comparison
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
@@ -56,6 +56,9 @@ def run(args: ShowArguments) -> int:
     counts = annotation_counts(annotations.values())
     if counts and not args.json:
         args.output.text(f"readers: {counts}; no score is changed by that", "doubt")
+    counts = label_counts(annotations.values())
+    if counts and not args.json:
+        args.output.text(f"labels: {counts}; an opinion, no score is changed by it", "doubt")
     return Exit.OK
 
 

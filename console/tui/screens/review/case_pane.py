@@ -114,7 +114,7 @@ def notice_lines(rollout: Rollout, model: ModelFacts, width: int) -> list[Conten
 
 
 def annotation_lines(annotation: Annotation, width: int) -> list[Content]:
-    """Return what readers wrote: the dispute with who and when, and the comment."""
+    """Return what readers wrote, the dispute with who and when, and what a model they asked says."""
     notes: list[Content] = []
     if annotation.dispute:
         when = datetime.fromtimestamp(annotation.disputed_at, UTC).astimezone().strftime("%d %b %H:%M")
@@ -123,6 +123,9 @@ def annotation_lines(annotation: Annotation, width: int) -> list[Content]:
         notes.append(line.append(one_line(by, 60, MUTED)))
     if annotation.comment:
         notes.append(_named("comment", annotation.comment, width))
+    if annotation.label:
+        label = annotation.label
+        notes.append(_named("label", f"{label.name}: {label.why} ({label.by})", width))
     return notes
 
 

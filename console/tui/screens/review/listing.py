@@ -121,7 +121,6 @@ def _listing(
     request: ListRequest, listed: Sequence[Rollout], kept: Sequence[Rollout], length: int, *, is_whole: bool
 ) -> Listing:
     annotations = request.annotations
-    tags = {slot: annotation.tag for slot, annotation in annotations.items()} if request.by is GroupBy.TAG else {}
     group_places = dict(request.group_places)
 
     def in_known_order(groups: Sequence[Group]) -> list[Group]:
@@ -129,7 +128,7 @@ def _listing(
             group_places.setdefault(each.path, len(group_places))
         return sorted(groups, key=lambda each: (each.rank, group_places[each.path]))
 
-    groups = in_known_order(group(listed, request.by, tags))
+    groups = in_known_order(group(listed, request.by, annotations))
     for top in groups:
         top.parts = in_known_order(top.parts)
     order, leaves = in_order(groups), [leaf for top in groups for leaf in top.leaves]

@@ -1,0 +1,36 @@
+"""The failures of a run that a filter lists, and how the label that a model gave one is shown."""
+
+from collections.abc import Mapping
+
+from console.cli.history import read_overview
+from console.core.annotation import NO_ANNOTATION, Annotation, Label
+from console.insight.filter import Filter
+from console.insight.rollout import Rollout, Slot
+from console.store.runs import RunFolder
+from console.store.search import conversations_with
+
+
+def listed_failures(
+    folder: RunFolder, chosen: Filter, annotations: Mapping[Slot, Annotation]
+) -> tuple[list[Rollout], list[Rollout]]:
+    """Return all rollouts, and those that a filter keeps: of the failed, broken and undecided unless it names others.
+
+    Args:
+        folder: the run.
+        chosen: the filter.
+        annotations: what is said of its rollouts.
+    """
+    words_by_slot = conversations_with(folder.journal_path, chosen.words)
+    rollouts = list(read_overview(folder).rollouts.values())
+    kept = [
+        rollout
+        for rollout in rollouts
+        if (rollout.is_failure or "is:" in chosen.text)
+        and chosen.keeps(rollout, annotations.get(rollout.slot, NO_ANNOTATION), words_by_slot.get(rollout.slot, ()))
+    ]
+    return rollouts, kept
+
+
+def label_words(label: Label) -> str:
+    """Return a label with its sentence and who gave it."""
+    return f"label {label.name}: {label.why} ({label.by})"

@@ -1,0 +1,226 @@
+"""Let a model of models.toml label the failures of a run by what caused them, and group them. Nothing does so unasked.
+
+Labels are kept beside the run with the model, the digest of the prompt and the cost. They are an opinion: no result and
+no score is changed by them. Labelled failures are not asked about again, so a stopped command goes on where it was.
+"""
+
+import argparse
+import asyncio
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from console.cli.exitcode import Exit
+from console.cli.listed_failures import label_words, listed_failures
+from console.cli.output import Output
+from console.cli.parser import Arguments
+from console.config.paths import find_models_file, find_runs_root
+from console.core.annotation import NO_ANNOTATION
+from console.core.fault import Fault, UsageError
+from console.insight.filter import read_filter
+from console.insight.rollout import Rollout
+from console.store.notes import Notes
+from console.store.run_list import find_run
+from console.store.runs import RunFolder
+
+if TYPE_CHECKING:  # what asks models is loaded when one is asked, which keeps `explain --help` quick
+    from console.config.model import ModelConfig
+    from console.engine.labelling import Answer, LabellingPlan, Question
+
+SIMULATED = "sim/judge"
+"""Who labels the failures of a simulated run unless another model is named."""
+
+
+class ExplainArguments(Arguments):
+    """Options of `explain`."""
+
+    which: str
+    model: str | None
+    filter: str
+    limit: int | None
+    undo: bool
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of this verb."""
+    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, unique part, or latest")
+    parser.add_argument("-m", "--model", metavar="NAME", help="who labels (default: the judge of the run)")
+    parser.add_argument("--filter", metavar="TERMS", default="", help="only these, such as 'reason:unit label:none'")
+    parser.add_argument("-n", "--limit", type=int, metavar="N", help="only the first N of them")
+    parser.add_argument("--undo", action="store_true", help="take back all labels of the model, or of the last one")
+
+
+@dataclass(slots=True)
+class _Result:
+    """What came of one command."""
+
+    labelled: int = 0
+    without: list["Answer"] = field(default_factory=list["Answer"])
+    cost_usd: float | None = 0.0
+    fault: Fault | None = None
+    """Why the model was given up."""
+
+    def take(self, answer: "Answer") -> None:
+        """Count an answer."""
+        if answer.label is None:
+            self.without.append(answer)
+        else:
+            self.labelled += 1
+        unknown = self.cost_usd is None or answer.cost_usd is None
+        self.cost_usd = None if unknown else (self.cost_usd or 0.0) + (answer.cost_usd or 0.0)
+
+
+def run(args: ExplainArguments) -> int:
+    """Ask about each listed failure, then show the groups; exit code 3 when some have no label.
+
+    Raises:
+        UsageError: no such run or model, no key, an unreadable filter, or nobody agreed to the price.
+    """
+    folder = find_run(find_runs_root(args.runs), args.which)
+    folder.manifest()
+    notes = Notes(folder.path)
+    if args.undo:
+        return _undo(args, folder, notes)
+    if args.limit is not None and args.limit < 1:
+        raise UsageError(f"must be at least 1, not {args.limit}", where="--limit")
+    chosen = read_filter(args.filter)
+    model = _model(args, folder)
+    failures = listed_failures(folder, chosen, notes.annotations())[1][: args.limit]
+    from console.engine.labelling import plan_labels
+
+    plan = plan_labels(questions_of(folder, failures, args.data), model, notes)
+    _confirm(args, plan)
+    result = asyncio.run(_ask(args.output, plan, notes))
+    _show(args, folder, plan, result, failures)
+    return Exit.INCONCLUSIVE if result.without or result.fault or plan.unreadable else Exit.OK
+
+
+def questions_of(folder: RunFolder, failures: list[Rollout], data: Path | None) -> "list[Question]":
+    """Return what is asked about each failure.
+
+    Raises:
+        UsageError: the folder is not a run.
+    """
+    from console.engine.labelling import Question
+    from console.exchange.run_reader import RunReader, compared
+    from console.insight.failure_text import failure_text
+    from console.suites.catalog import find_suite
+
+    reader = RunReader(folder)
+    try:
+        suite = find_suite(reader.manifest, data)
+    except UsageError:  # without its suite there is no comparison; the conversation says enough
+        suite = None
+    questions: list[Question] = []
+    for rollout in failures:
+        conversation = reader.conversation(rollout)
+        comparison = compared(suite, conversation, reader.manifest)
+        questions.append(Question(rollout.key, failure_text(rollout, conversation, comparison)))
+    return questions
+
+
+def _model(args: ExplainArguments, folder: RunFolder) -> "ModelConfig":
+    from console.config.models import load_models
+    from console.engine.roles import pick_model
+
+    manifest = folder.manifest()
+    judge = manifest.roles.get("judge")
+    name = args.model or (SIMULATED if manifest.simulated else judge.name if judge is not None else "")
+    if not name:
+        raise UsageError(
+            "no model is named that could label, and the run has no judge", where=folder.name, hint="Add --model NAME."
+        )
+    return pick_model(load_models(find_models_file(args.models), args.data), name)
+
+
+def _confirm(args: Arguments, plan: "LabellingPlan") -> None:
+    """Say what it will take, and ask before much is paid."""
+    args.output.say(plan.text + (f"; {plan.labelled:,} are labelled already" if plan.labelled else ""))
+    if args.yes or not plan.stake:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError(f"{plan.stake} Nothing was asked", hint="Add --yes, or ask about fewer with --limit.")
+    args.output.warn(f"{plan.stake} Go on? [y/N]")
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise UsageError("nothing was asked", hint="Answer y, or add --yes.")
+
+
+async def _ask(output: Output, plan: "LabellingPlan", notes: Notes) -> _Result:
+    from console.engine.labelling import label_failures
+
+    result = _Result()
+    try:
+        async for answer in label_failures(plan, notes):
+            result.take(answer)
+            count = f"{result.labelled + len(result.without)}/{len(plan.open)}"
+            if answer.label is None:
+                output.say(f"{count} {answer.key}: {answer.problem}")
+            else:
+                output.say(f"{count} {answer.key}: {label_words(answer.label)}")
+    except Fault as fault:
+        result.fault = fault
+        output.warn(f"stopped: {fault.message}" + (f"\n  {fault.hint}" if fault.hint else ""))
+    return result
+
+
+def _show(args: Arguments, folder: RunFolder, plan: "LabellingPlan", result: _Result, failures: list[Rollout]) -> None:
+    if not failures:
+        args.output.say(f"no such failures in {folder.name}")
+    groups = _groups(folder, failures)
+    without = [answer.key for answer in result.without] + list(plan.unreadable)
+    if args.json:
+        args.output.data(
+            "labels",
+            {
+                "run": folder.name,
+                "model": plan.model.name,
+                "simulated": plan.model.simulated,
+                "failures": len(failures),
+                "labelled": result.labelled,
+                "labelled_before": plan.labelled,
+                "without_label": [str(key) for key in without],
+                "stopped": result.fault.message if result.fault is not None else "",
+                "cost_usd": result.cost_usd,
+                "groups": groups,
+            },
+        )
+        return
+    for group in groups:
+        args.output.text(f"{len(group['cases']):>5}  {group['label']}", "strong")
+        for case, label in group["cases"].items():
+            args.output.text(f"         {case}  {label['why']}", "faint")
+    for key in plan.unreadable:
+        args.output.say(f"{key}: no label could be read before; --undo forgets that")
+    cost = "free" if plan.model.simulated else "cost unknown" if result.cost_usd is None else f"${result.cost_usd:.4f}"
+    by = f"{plan.model.name}{', simulated' if plan.model.simulated else ''}"
+    args.output.say(f"{result.labelled} labelled by {by}, {len(without)} without a label, {cost}")
+
+
+def _groups(folder: RunFolder, failures: list[Rollout]) -> list[dict[str, Any]]:
+    """Return the failures by label, the largest group first, each case with what is said of it."""
+    annotations = Notes(folder.path).annotations()
+    groups: dict[str, dict[str, Any]] = {}
+    for rollout in failures:
+        label = annotations.get(rollout.slot, NO_ANNOTATION).label
+        if label is not None:
+            name = f"{label.name} (simulated)" if label.simulated else label.name
+            groups.setdefault(name, {})[str(rollout.key)] = msgspec.to_builtins(label)
+    return [{"label": name, "cases": groups[name]} for name in sorted(groups, key=lambda name: -len(groups[name]))]
+
+
+def _undo(args: ExplainArguments, folder: RunFolder, notes: Notes) -> int:
+    if args.filter or args.limit is not None:
+        raise UsageError("takes back all labels of a model", where="--undo", hint="Leave --filter and --limit out.")
+    from console.engine.labelling import take_back_labels
+
+    model, count = take_back_labels(notes, args.model or "")
+    if args.json:
+        args.output.data("labels_taken_back", {"run": folder.name, "model": model, "taken_back": count})
+    elif count:
+        args.output.text(f"{count} labels of {model} taken back")
+    else:
+        args.output.say(f"{folder.name} has no labels" + (f" of {args.model}" if args.model else ""))
+    return Exit.OK
