@@ -12,6 +12,7 @@ from console.exchange.run_reader import read_document
 from console.store.run_list import find_run
 from console.store.runs import RunFolder
 
+_HUB = "hf-eval-results"
 LAYOUTS = {
     "verifiers": "AidanBench results for the verifiers tools",
     "bfcl": "official BFCL result files",
@@ -19,6 +20,7 @@ LAYOUTS = {
     "every-eval-ever": "records of Every Eval Ever 0.3",
     "verifiers-traces": "traces.jsonl of verifiers v1",
     "site": "a folder of web pages, of several runs with their comparison",
+    _HUB: "a result for a model repository of the Hugging Face Hub",
 }
 
 
@@ -28,6 +30,9 @@ class ExportArguments(Arguments):
     which: list[str]
     form: str | None
     out: Path | None
+    hub_dataset: str | None
+    hub_task: str | None
+    hub_source: str | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +46,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--out", type=Path, metavar="PATH", help="file or folder to write; `-` or nothing: text goes to stdout"
     )
+    hub = parser.add_argument_group(f"for {_HUB}")
+    hub.add_argument("--hub-dataset", metavar="TEXT", help="the benchmark as the Hub names it: organization/name")
+    hub.add_argument("--hub-task", metavar="TEXT", help="its task, as the dataset's eval.yaml names it")
+    hub.add_argument("--hub-source", metavar="TEXT", help="address of traces or a report")
 
 
 def _meanings() -> list[tuple[str, str]]:
@@ -58,9 +67,12 @@ def run(args: ExportArguments) -> int:
     out = None if args.out == Path("-") else args.out
     if out is not None:
         require_folder(out)
+    _refuse_hub_options(args, name)
     if name == "site":
         return _write_site(args, folders, out or Path(_DEFAULTS[name]))
     folder = folders[0]
+    if name == _HUB:
+        return _report_written(args, folder, name, [_export_hub(args, folder, out or Path(_DEFAULTS[name]))])
     if name in LAYOUTS:
         paths = _export_layout(name, folder, out or Path(_DEFAULTS[name]), args.data)
         return _report_written(args, folder, name, paths)
@@ -110,6 +122,7 @@ _DEFAULTS = {
     "cavebench": "results",
     "every-eval-ever": "records",
     "site": "site",
+    _HUB: ".eval_results",
 }
 """Folders these tools look in."""
 
@@ -132,6 +145,21 @@ def _export_layout(layout: str, folder: RunFolder, root: Path, data: Path | None
 
         return as_records(folder, root, data)
     return _as_bfcl(folder, root)
+
+
+def _refuse_hub_options(args: ExportArguments, name: str) -> None:
+    """Refuse options of one format with another, which would leave them out without a word."""
+    named = {"--hub-dataset": args.hub_dataset, "--hub-task": args.hub_task, "--hub-source": args.hub_source}
+    for option, value in named.items():
+        if value is not None and name != _HUB:
+            raise UsageError(f"{option} is for --format {_HUB}")
+
+
+def _export_hub(args: ExportArguments, folder: RunFolder, root: Path) -> Path:
+    from console.exchange.hub_results import Benchmark, export_run
+
+    benchmark = Benchmark(args.hub_dataset or "", args.hub_task or "", args.hub_source or "")
+    return export_run(folder, root, args.data, benchmark)
 
 
 def _as_bfcl(folder: RunFolder, root: Path) -> list[Path]:
