@@ -74,7 +74,7 @@ def _basis(document: RunDocument) -> str:
     tally = document.summary.tally
     if scored_by(document.summary):
         return f"of {tally.finished} rollouts"
-    return f"passed of {tally.graded} graded, ± half the 95 % interval"
+    return f"passed of {tally.graded} graded, with the 95 % interval"
 
 
 def _failing(run: SiteRun) -> list[Group]:

@@ -183,7 +183,7 @@ def _start_page(
         f"<td>{safe(run.reader.manifest.id)}</td></tr>"
         for number, (run, document) in enumerate(zip(runs, documents, strict=True), 1)
     )
-    head = '<tr><th>run</th><th>model and suite</th><th class="n">result, ± half its 95 % interval</th>'
+    head = '<tr><th>run</th><th>model and suite</th><th class="n">result with its 95 % interval</th>'
     table = f"<table>{head}<td></td><th>name</th></tr>{rows}</table>"
     body = [scrolling("Runs", table)]
     if comparisons:
