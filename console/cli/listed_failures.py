@@ -33,4 +33,4 @@ def listed_failures(
 
 def label_words(label: Label) -> str:
     """Return a label with its sentence and who gave it."""
-    return f"label {label.name}: {label.why} ({label.by})"
+    return f"label {label.name} ({label.by}): {label.why}"

@@ -62,7 +62,7 @@ def test_labels_are_kept_with_what_they_rest_on_and_change_no_result(console, ru
     assert server.counts["chat"] == 3
     assert "labels: wrong-value 3 (by reader)" in console("show", RUN).out
     assert "readers:" not in console("show", RUN).out
-    assert "label wrong-value: The unit is another. (reader)" in console("failures", RUN).out
+    assert "label wrong-value (reader): The unit is another." in console("failures", RUN).out
     assert "label: wrong-value" in console("show", f"{RUN}#a").out
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from support.pane_app import mounted
 from textual.content import Content
 
-from console.core.annotation import Annotation
+from console.core.annotation import Annotation, Label
 from console.core.case import Key
 from console.core.run import ModelFacts
 from console.insight.conversation import Conversation
@@ -13,7 +13,7 @@ from console.insight.rollout import Rollout
 from console.suites.suite import Report
 from console.tui.render import diff
 from console.tui.screens.review.case_list import CaseListPane
-from console.tui.screens.review.case_pane import CasePane, CaseText, Room
+from console.tui.screens.review.case_pane import CasePane, CaseText, Room, annotation_lines
 from console.tui.screens.review.listing import Listing
 from console.tui.screens.review.triage import Rows
 from console.tui.screens.review.views import ShownCase
@@ -101,3 +101,11 @@ async def test_turns_are_stepped_through_and_blocks_fold() -> None:
         pane.toggle_block()
         assert pane.text.blocks[0].folded
         assert not pane.folds_same()
+
+
+def test_a_label_says_who_gave_it_before_its_sentence_is_cut() -> None:
+    label = Label("other", "\x1b[2J" + "word " * 100, model="sim/judge", simulated=True)
+    (line,) = annotation_lines(Annotation(label=label), 76)
+    assert line.plain.split("(")[1].startswith("sim/judge, simulated)")
+    assert "\x1b" not in line.plain
+    assert line.cell_length <= 76

@@ -125,7 +125,7 @@ def annotation_lines(annotation: Annotation, width: int) -> list[Content]:
         notes.append(_named("comment", annotation.comment, width))
     if annotation.label:
         label = annotation.label
-        notes.append(_named("label", f"{label.name}: {label.why} ({label.by})", width))
+        notes.append(_named("label", f"{label.name} ({label.by}): {label.why}", width))
     return notes
 
 
