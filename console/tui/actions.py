@@ -170,6 +170,8 @@ _HOME = (
 _LAUNCH = (
     Action("launch.start", ("enter",), "New run: start", "start", "launch", "NEW RUN", "start", 95),
     Action("launch.edit", ("space",), "New run: select", "select, or edit field", "launch", "NEW RUN", "select", 90),
+    Action("launch.fold", ("x",), "New run: open a suite", "open, close", "launch", "NEW RUN",
+           "open", 88, palette=False),
     Action("find", ("/",), "New run: filter", "filter both lists", "launch", "NEW RUN",
            "filter", 60),
     Action("launch.empty", ("ctrl+l",), "New run: empty the form", "empty the form", "launch", "NEW RUN"),

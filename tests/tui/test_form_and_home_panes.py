@@ -20,6 +20,7 @@ from console.tui.screens.launch.choices import ChoiceList, ModelChoices, SuiteCh
 from console.tui.screens.launch.field_list import FieldList
 from console.tui.screens.launch.forecast import ForecastPanel
 from console.tui.screens.launch.form import Form
+from console.tui.screens.launch.suite_tree import Part
 from console.tui.screens.library.lists import CaseList
 from console.tui.themes import DARK, themes
 
@@ -77,11 +78,13 @@ async def test_categories_stand_under_a_chosen_suite_and_a_click_is_posted() -> 
     pane = SuiteChoices()
     app = OnePane(pane)
     async with app.run_test(size=(60, 12)) as pilot:
+        pane.suite_tree.unfold(Part("talk"))
         pane.set_suites(Suites([TALK]), {"talk": {"why"}}, "")
         await pilot.pause()
-        assert "4 cases" in text_of(app).splitlines()[0]
+        assert "[~]" in text_of(app).splitlines()[0]
+        assert "4 of" in text_of(app).splitlines()[0]
         await pilot.click(pane, offset=(4, 2))
-        assert pane.under_cursor == ("talk", "why")
+        assert pane.under_cursor == Part("talk", category="why")
         assert app.kinds() == [ChoiceList.RowClicked]
 
 
@@ -95,7 +98,7 @@ async def test_a_field_is_typed_into_and_each_key_is_posted() -> None:
         await pilot.press("2", "5")
         assert form.texts == {"cases": "25"}
         assert pane.is_editing
-        assert "cases                 25▏" in text_of(app)
+        assert "cases per suite       25▏" in text_of(app)
         await pilot.press("x")
         assert "a whole number from 1 on" in text_of(app)
         await pilot.press("escape")

@@ -19,6 +19,7 @@ from console.tui.data.catalog_items import ModelLine, Models, SuiteLine, Suites,
 from console.tui.data.sample_run import SampleRun
 from console.tui.screens.launch.controller import LaunchController
 from console.tui.screens.launch.field_list import FieldEditor
+from console.tui.screens.launch.suite_tree import Part
 
 RUN = RunForecast("gpt-x", "small-talk", "fc", 3, 1, 3, 100, 10, 0.1, (), False, 5.0)
 
@@ -67,8 +68,8 @@ def test_an_empty_form_says_what_to_choose() -> None:
 def test_what_cannot_be_chosen_says_why() -> None:
     controller = form()
     assert controller.toggle_model("locked") == "THE_KEY is not set"
-    assert controller.toggle_suite("torn") == "questions.jsonl: is not JSON"
-    assert controller.toggle_model("nobody") == controller.toggle_suite("nothing") == ""
+    assert controller.toggle_part(Part("torn")) == "questions.jsonl: is not JSON"
+    assert controller.toggle_model("nobody") == controller.toggle_part(Part("nothing")) == ""
     assert controller.form.models == []
     assert controller.form.suites == {}
 
@@ -77,15 +78,20 @@ def test_models_suites_and_categories_are_ticked_and_unticked() -> None:
     controller = form(model="locked")
     assert controller.toggle_model("locked") == ""
     assert controller.form.models == []
-    for _ in range(2):
-        assert controller.toggle_suite("small-talk", "what") == ""
-    assert controller.form.suites == {"small-talk": set()}
-    assert controller.toggle_suite("small-talk") == ""
+    what, why = (Part("small-talk", category=name) for name in ("what", "why"))
+    steps = ((what, {"what"}), (why, set()), (what, {"why"}), (Part("small-talk"), set()))
+    for part, ticked in steps:
+        assert controller.toggle_part(part) == ""
+        assert controller.form.suites == {"small-talk": ticked}
+    assert controller.toggle_part(Part("small-talk")) == ""
+    assert controller.form.suites == {}
+    controller.toggle_part(what)
+    controller.toggle_part(what)
     assert controller.form.suites == {}
 
 
 def test_the_preset_is_what_was_chosen(filled: LaunchController) -> None:
-    filled.toggle_suite("small-talk", "why")
+    filled.toggle_part(Part("small-talk", category="what"))
     filled.form.texts |= {"cases": "2", "start": "queued"}
     assert filled.preset.models == ("gpt-x",)
     assert filled.preset.suites == {"small-talk": ("why",)}

@@ -10,6 +10,7 @@ from console.tui.screens.launch.choices import CasePreview, ChoiceList, ModelCho
 from console.tui.screens.launch.field_list import FieldHelp, FieldList
 from console.tui.screens.launch.fields import Field
 from console.tui.screens.launch.form import Form
+from console.tui.screens.launch.suite_tree import Part
 
 
 async def test_models_are_ticked_narrowed_and_clicked(workspace: SampleWorkspace) -> None:
@@ -33,12 +34,13 @@ async def test_a_ticked_suite_shows_its_categories(workspace: SampleWorkspace) -
     async with mounted(pane) as (app, pilot):
         suites = read_suites(workspace.paths)
         pane.set_suites(suites, {}, "small")
-        assert pane.keys == ["suite small-talk"]
+        assert list(pane.keys) == [Part("small-talk").key]
+        pane.suite_tree.unfold(Part("small-talk"))
         pane.set_suites(suites, {"small-talk": ["why"]}, "small")
         await pilot.press("G")
         await pilot.pause()
-        assert pane.under_cursor == ("small-talk", "why")
-        assert "3 cases" in text_of(app)
+        assert pane.under_cursor == Part("small-talk", category="why")
+        assert "3 of 6" in text_of(app)
 
 
 async def test_digits_are_typed_into_the_form_and_posted() -> None:

@@ -14,11 +14,12 @@ from console.core.fault import UsageError
 from console.core.run import Selection
 from console.insight import number_format
 from console.suites.selection import select_cases
-from console.tui.data.catalog_items import ModelLine, Models, SuiteLine, Suites
-from console.tui.render import row_cells
+from console.tui.data.catalog_items import ModelLine, Models, Suites
+from console.tui.render import lines, row_cells
 from console.tui.render.catalog_details import case_blocks
 from console.tui.render.symbols import SYMBOLS
 from console.tui.sanitize import literal, one_line
+from console.tui.screens.launch.suite_tree import Mark, Part, Row, SuiteTree
 from console.tui.widgets.row_list import Column, Face, RowList
 from console.tui.widgets.titles import ListTitle
 from console.tui.widgets.transcript import Transcript
@@ -95,71 +96,67 @@ def _model_note(line: ModelLine, *, short: bool) -> Content:
     return Content.styled("ready", "$muted")
 
 
-_SUITE_COLUMNS = (Column("", 3), Column("", 12, 3), Column("", 14, 1, right=True))
-
-
 class SuiteChoices(ChoiceList):
-    """Suites to tick; under a chosen one, its categories."""
+    """Suites to tick as a tree; under an unfolded one its groups and categories."""
 
     def __init__(self) -> None:
-        super().__init__(_SUITE_COLUMNS, self._cells, id="launch-suites", empty=Content("reading suites …"))
-        self._suites = Suites()
-        self._ticked: dict[str, frozenset[str]] = {}
-        """Ticked categories by chosen suite."""
+        super().__init__((), self._line, id="launch-suites", empty=Content("reading suites …"))
+        self.suite_tree = SuiteTree()
+        self._rows: dict[str, Row] = {}
 
     @property
-    def under_cursor(self) -> tuple[str, str]:
-        """Suite and category under the cursor; an empty category for the suite's own row, no suite without a row."""
-        return _suite_and_category(self.cursor or "")
+    def under_cursor(self) -> Part | None:
+        """What the cursor is on; None without a row."""
+        row = self._rows.get(self.cursor or "")
+        return row.part if row is not None else None
 
     def set_suites(self, suites: Suites | None, ticked: Mapping[str, Collection[str]], words: str) -> None:
-        """Show the suites that have these words in their name, and categories of the chosen ones.
+        """Show suites, groups and categories that have these words in their name, and those that are unfolded.
 
         Args:
             suites: all suites; None while they are read.
             ticked: ticked categories by chosen suite; none are ticked where all are meant.
-            words: letters that the name of a suite must have unless it is chosen.
+            words: letters that a name must have unless it is chosen.
         """
-        self._suites = suites or Suites()
-        self._ticked = {suite: frozenset(categories) for suite, categories in ticked.items()}
-        keys: list[str] = []
-        for line in self._suites.lines:
-            if line.name in ticked or has_letters(words, line.name):
-                keys.append(f"suite {line.name}")
-            if line.name in ticked and len(line.categories) > 1:
-                keys += [f"part {line.name}\n{part.name}" for part in line.categories]
-        self.title_line.show("Suites", "space selects", f"{len(ticked)} chosen" if ticked else "")
-        self.show(keys, empty=Content("No suite has these letters.") if suites else None)
+        self.suite_tree.lines = suites.lines if suites is not None else ()
+        self._rows = {row.part.key: row for row in self.suite_tree.rows(ticked, words)}
+        self.title_line.show("Suites", "space selects, x opens", f"{len(ticked)} chosen" if ticked else "")
+        self.show(list(self._rows), empty=Content("Nothing has these letters.") if suites else None)
 
-    def _cells(self, key: str) -> Face:
-        suite, category = _suite_and_category(key)
-        line = self._suites.find(suite)
-        if line is None:
+    def _line(self, key: str) -> Face:
+        row = self._rows.get(key)
+        if row is None:
             return Content.empty()
-        return self._category_cells(line, category) if category else self._suite_cells(line)
-
-    def _suite_cells(self, line: SuiteLine) -> Face:
-        name = one_line(line.name, 60, "" if not line.mistake else "$muted")
-        if line.mistake:
-            return tick_box(False, possible=False), name, Content.styled("not usable", "$broken")
-        ticked = self._ticked.get(line.name)
-        chosen = [part for part in line.categories if ticked and part.name in ticked]
-        cases = sum(part.cases for part in chosen) if chosen else line.cases
-        return tick_box(ticked is not None, possible=True), name, Content(number_format.plural(cases, "case"))
-
-    def _category_cells(self, line: SuiteLine, name: str) -> Face:
-        ticked = self._ticked.get(line.name, frozenset[str]())
-        category = next((part for part in line.categories if part.name == name), None)
-        mark = Content.styled(f" {SYMBOLS.passed if name in ticked else '·'}", "$live" if name in ticked else "$muted")
-        style = "$muted" if ticked and name not in ticked else ""
-        count = number_format.plural(category.cases, "case") if category else ""
-        return mark, Content("  ").append(one_line(name, 60, style)), Content.styled(count, "$muted")
+        part = row.part
+        box = _tree_box(row)
+        fold = f"{SYMBOLS.opened if row.is_unfolded else SYMBOLS.folded} " if row.parts else "  "
+        style = "$muted" if row.mistake or (part.category and row.mark is Mark.NONE) else ""
+        name = Content.assemble("  " * row.depth, box, " ", (fold, "$muted"), one_line(part.name, 60, style))
+        if part.group and not part.category:
+            name = name.append_text(f"  {row.parts}", "$muted")
+        if row.mistake:
+            count = Content.styled("not usable", "$broken")
+        else:
+            count = Content.styled(_case_count(row), "" if row.mark is not Mark.NONE else "$muted")
+        return lines.spread(name, count, self.room - CURSOR_CELLS)
 
 
-def _suite_and_category(key: str) -> tuple[str, str]:
-    kind, _, rest = key.partition(" ")
-    suite, _, category = rest.partition("\n")
-    return (suite, category) if kind == "part" else (rest, "")
+CURSOR_CELLS = 2
+"""Cells before a row, in which the cursor is shown."""
+
+
+def _tree_box(row: Row) -> Content:
+    if row.mistake:
+        return tick_box(False, possible=False)
+    if row.mark is Mark.SOME:
+        return Content.styled("[~]", "bold $live")
+    return tick_box(row.mark is Mark.ALL, possible=True)
+
+
+def _case_count(row: Row) -> str:
+    """Return how many cases a part has, and how many of them are chosen when that is some."""
+    whole = number_format.count(row.cases)
+    return f"{number_format.count(row.chosen_cases)} of {whole}" if row.mark is Mark.SOME else whole
 
 
 class CasePreview(Transcript):
@@ -173,7 +170,7 @@ class CasePreview(Transcript):
         """What was read so far, by suite and category; a text where there is no case."""
 
     def point_at(self, suite: str, category: str) -> bool:
-        """Show the first case of a suite or category as soon as it is known; return whether it must be read first."""
+        """Show the first case of a suite or category when it is known; return whether it must be read first."""
         self._pointed_at = (suite, category)
         if self._pointed_at in self._cases:
             self._show_case()

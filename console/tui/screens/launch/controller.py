@@ -22,6 +22,7 @@ from console.tui.data.sample_run import SampleRun, sample_cost
 from console.tui.render.forecast_lines import Preflight
 from console.tui.screens.launch.fields import Field, refused_field
 from console.tui.screens.launch.form import Form
+from console.tui.screens.launch.suite_tree import Part, SuiteTree
 
 Start = Literal["now", "later", "refused", "under way"]
 """What comes of asking for a start: it can go on now, it goes on as soon as the forecast is there, `why_not_start` says
@@ -132,15 +133,13 @@ class LaunchController:
         self.form.toggle_model(name)
         return ""
 
-    def toggle_suite(self, suite: str, category: str = "") -> str:
-        """Choose a suite or one of its categories, or no longer; return why it cannot be chosen. Foreign text."""
-        line = self.suites.find(suite)
+    def toggle_part(self, part: Part) -> str:
+        """Choose a suite, or a group or category of it, or no longer; return why it cannot be chosen. Foreign text."""
+        line = self.suites.find(part.suite)
         if line is None or line.mistake:
             return line.mistake if line else ""
-        if category:
-            self.form.toggle_category(suite, category)
-        else:
-            self.form.toggle_suite(suite)
+        tree = SuiteTree(self.suites.lines)
+        self.form.toggle_parts(part.suite, tree.categories_of(part), tree.categories_of(Part(part.suite)))
         return ""
 
     def asks_to_run(self, suite: str) -> bool:

@@ -211,7 +211,9 @@ def _json(text: str) -> Any:
 
 # The fields that hold for every run ----------------------------------------------------------------------------------
 
-_CASES = Field("cases", "cases", "all", "how many of each suite, or all", "--sample", whole(none=("all",)), digits=True)
+_CASES = Field(
+    "cases", "cases per suite", "all", "how many of each, or all", "--sample", whole(none=("all",)), digits=True
+)
 _SEED = Field("seed", "seed", "0", "which cases are drawn; first: no draw, the first ones", "--seed",
               whole(0, none=("first",)), digits=True)  # fmt: skip
 _REPEATS_TO_START = (

@@ -5,7 +5,7 @@ Nothing ticked under a suite means all of its categories. One run is started for
 
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from console.config.paths import WorkspacePaths
@@ -60,17 +60,22 @@ class Form:
         else:
             self.models.append(name)
 
-    def toggle_suite(self, name: str) -> None:
-        """Choose a suite with all categories, or no longer."""
-        if name in self.suites:
-            del self.suites[name]
-        else:
-            self.suites[name] = set()
+    def toggle_parts(self, suite: str, parts: Collection[str], every: Collection[str]) -> None:
+        """Tick categories of a suite, or no longer when all of them are ticked; a suite without any is not chosen.
 
-    def toggle_category(self, suite: str, category: str) -> None:
-        """Tick a category, or no longer."""
-        self.suites.setdefault(suite, set())
-        self.suites[suite] ^= {category}
+        Args:
+            suite: its name.
+            parts: names of categories.
+            every: the names of all its categories; a suite that has none is ticked as a whole.
+        """
+        is_chosen = suite in self.suites
+        ticked = (self.suites[suite] or set(every)) if is_chosen else set[str]()
+        takes_away = is_chosen and ticked.issuperset(parts)
+        left = ticked - set(parts) if takes_away else ticked | set(parts)
+        if takes_away and not left:
+            del self.suites[suite]
+        else:
+            self.suites[suite] = set() if left == set(every) else left
 
     # Fields ----------------------------------------------------------------------------------------------------------
 

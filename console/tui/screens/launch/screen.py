@@ -26,6 +26,7 @@ from console.tui.screens.launch.choices import (
 from console.tui.screens.launch.controller import LaunchController
 from console.tui.screens.launch.field_list import FieldHelp, FieldList
 from console.tui.screens.launch.forecast import ForecastPanel, ForecastWorker
+from console.tui.screens.launch.suite_tree import Part, SuiteTree
 from console.tui.services import Services
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import Rule
@@ -43,6 +44,9 @@ class LaunchScreen(BaseScreen):
     LaunchScreen .form { layout: vertical; height: 1fr; }
     LaunchScreen .choices { layout: horizontal; height: 6; }
     LaunchScreen .choices > Vertical { width: 1fr; }
+    LaunchScreen .choices > .suites { width: 6fr; }
+    LaunchScreen .choices > .models { width: 5fr; }
+    LaunchScreen .choices:focus-within { height: 10; }
     LaunchScreen .settings { height: 1fr; min-height: 4; }
     LaunchScreen #launch-fields { height: 1fr; }
     LaunchScreen .before-start, LaunchScreen #forecast { height: auto; min-height: 4; max-height: 8; }
@@ -50,8 +54,9 @@ class LaunchScreen(BaseScreen):
     LaunchScreen #about-field, LaunchScreen #preview { display: none; }
     LaunchScreen.-wide {
         .form { layout: horizontal; }
-        .choices { layout: vertical; width: 8fr; height: 1fr; }
-        .settings { width: 14fr; }
+        .choices, .choices:focus-within { layout: vertical; width: 9fr; height: 1fr; }
+        .choices > .models, .choices > .suites { width: 1fr; }
+        .settings { width: 13fr; }
         .before-start { width: 10fr; height: 1fr; max-height: 100%; }
         #about-field { display: block; height: 6; padding: 0 1; border: round $line; border-title-style: bold;
                        border-title-color: $foreground; }
@@ -95,9 +100,9 @@ class LaunchScreen(BaseScreen):
     def compose_body(self) -> ComposeResult:
         with Container(classes="form"):
             with Container(classes="choices"):
-                with Vertical():
+                with Vertical(classes="models"):
                     yield from (self._models.title_line, self._models)
-                with Vertical():
+                with Vertical(classes="suites"):
                     yield from (self._suites.title_line, self._suites)
             yield Rule()
             with Vertical(classes="settings"):
@@ -134,12 +139,15 @@ class LaunchScreen(BaseScreen):
         """Enter starts here, whatever has the focus."""
         edit = "edit" if self.focused is self._fields else "select"
         review = "see trial" if self.controller.sample_runs else ""
-        return {"open": "", "run.new": "", "launch.edit": edit, "launch.review": review}
+        fold = "open/close" if self.focused is self._suites else ""
+        return {"open": "", "run.new": "", "launch.edit": edit, "launch.review": review, "launch.fold": fold}
 
     def why_not(self, action: Action) -> str:
         """Say why it cannot start yet."""
         if action.id in _NEEDS_NO_MISTAKES and self.controller.mistakes:
             return "something must be mended first"
+        if action.id == "launch.fold" and self.focused is not self._suites:
+            return "it opens suites: tab goes there"
         if action.id == "launch.review" and not self.controller.sample_runs:
             return "nothing was tried yet"
         return ""
@@ -158,14 +166,23 @@ class LaunchScreen(BaseScreen):
                 self.services.notify(Content.assemble(one_line(name, 40), ": ", one_line(reason, 120)))
             else:
                 self.take_change()
-        elif focused is self._suites:
-            catalog, name = self.controller.suites.catalog, self._suites.under_cursor[0]
-            if catalog is not None and self.controller.asks_to_run(name):
-                self.run_worker(ask_to_allow(self.services, catalog, name), exclusive=True, group="ask")
-            elif reason := self.controller.toggle_suite(*self._suites.under_cursor):
+        elif focused is self._suites and (part := self._suites.under_cursor) is not None:
+            catalog = self.controller.suites.catalog
+            if catalog is not None and self.controller.asks_to_run(part.suite):
+                self.run_worker(ask_to_allow(self.services, catalog, part.suite), exclusive=True, group="ask")
+            elif reason := self.controller.toggle_part(part):
                 self.services.notify(literal(reason, 600), severity="warning")
             else:
+                if part.suite in self.controller.form.suites:
+                    self._suites.suite_tree.unfold(part)
                 self.take_change()
+
+    def action_launch_fold(self) -> None:
+        """Show the groups and categories of the part of the tree under the cursor, or hide them."""
+        if (part := self._suites.under_cursor) is not None:
+            still_shown = self._suites.suite_tree.toggle(part)
+            self._show_choices()
+            self._suites.move_to(still_shown.key)
 
     @on(FieldList.FieldChanged)
     def take_change(self) -> None:
@@ -192,9 +209,11 @@ class LaunchScreen(BaseScreen):
         if not self._words:
             return None
         models, suites = self.services.workspace.models, self.services.workspace.suites
-        names = [line.name for part in (models, suites) if part is not None for line in part.lines]
-        listed = [name for name in names if has_letters(self._words, name) or name in self.controller.form.suites]
-        return FilterInForce(self._words, len(listed), len(names))
+        names = [line.name for line in models.lines] if models is not None else []
+        lines = suites.lines if suites is not None else []
+        listed = sum(has_letters(self._words, name) for name in names)
+        listed += len({row.part.suite for row in SuiteTree(lines).rows(self.controller.form.suites, self._words)})
+        return FilterInForce(self._words, listed, len(names) + len(lines))
 
     def find_changed(self, text: str, *, done: bool) -> None:
         self._words = text
@@ -250,7 +269,8 @@ class LaunchScreen(BaseScreen):
     @on(RowList.RowHighlighted, "#launch-suites")
     def _show_first_case(self) -> None:
         suites, workspace = self.services.workspace.suites, self.services.workspace
-        suite, category = self._suites.under_cursor
+        part = self._suites.under_cursor or Part("")
+        suite, category = part.suite, next(iter(self._suites.suite_tree.categories_of(part)), "")
         if self.size.width >= WIDE and suites is not None and self._preview.point_at(suite, category):
 
             def read() -> None:
