@@ -7,9 +7,8 @@ from pathlib import Path
 from console.core.case import Case, Key
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
-from console.core.record import Started
+from console.core.record import Finished, Started
 from console.core.run import Manifest, Summary
-from console.core.tally import Ended, RunFold
 from console.insight.overview import Overview
 from console.insight.rollout import SETUP
 from console.insight.snapshot import freeze, layout, thaw
@@ -27,7 +26,7 @@ class Played:
 
     case: Case
     key: Key
-    finished: Ended | None
+    finished: Finished | None
     """None: in flight, or interrupted."""
 
     @property
@@ -81,15 +80,17 @@ def read_history(folder: RunFolder) -> History:
     """
     cases: dict[str, Case] = {}
     keys: dict[tuple[str, int], Key] = {}
-    fold, reader = RunFold(), JournalReader(folder.journal_path)
+    latest: dict[tuple[str, int], Finished] = {}
+    reader = JournalReader(folder.journal_path)
     for record in reader.iter_all():
-        fold.apply(record)
-        if isinstance(record, Started):
+        if isinstance(record, Finished):
+            latest[record.key.case, record.key.rollout] = record
+        elif isinstance(record, Started):
             cases.setdefault(record.key.case, record.case)
             keys[record.key.case, record.key.rollout] = record.key
     played: list[Played] = []
     for slot, key in keys.items():
-        finished = fold.latest.get(slot)
+        finished = latest.get(slot)
         played.append(Played(cases[key.case], finished.key if finished else key, finished))
     return History(folder, folder.manifest(), folder.summary(reader.checksum), played)
 

@@ -36,7 +36,7 @@ async def rest(app: ConsoleApp, pilot: Any, settle: Any) -> None:
 
 async def fill(pilot: Any) -> None:
     """Choose sim/careful and the category `what` of the suite, and two cases of it."""
-    await pilot.press("L", "j", "j", "space", "tab", "space", "j", "space", "tab", "2", "enter")
+    await pilot.press("L", "j", "j", "space", "tab", "x", "j", "space", "tab", "2", "enter")
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -68,12 +68,20 @@ async def test_selecting_models_suites_and_categories(opened: Any, frame: Frame)
         await pilot.pause()
         assert app.screen.controller.form.models == ["gpt-x"]
         assert "DESK_KEY_THAT_IS_NOT_SET is not set" in app.services.messages[-1].plain
-        await pilot.press("tab", "space", "j", "space", "j", "space")
-        assert app.screen.controller.form.suites == {"small-talk": {"what", "why"}}
+        form = app.screen.controller.form
+        for keys, ticked in (
+            (("tab", "x", "j", "space"), {"what"}),
+            (("j", "space"), set[str]()),  # both, which is all
+            (("space",), {"what"}),
+            (("g", "space"), set[str]()),
+        ):
+            await pilot.press(*keys)
+            assert form.suites == {"small-talk": ticked}
         await pilot.press("space")
-        assert app.screen.controller.form.suites == {"small-talk": {"what"}}
-        await pilot.press("g", "space")
-        assert app.screen.controller.form.suites == {}
+        assert form.suites == {}
+        await pilot.press("x")
+        await pilot.pause()
+        assert "[ ]   what" not in frame(app)
 
 
 async def test_a_model_chosen_at_home_is_ticked(opened: Any, frame: Frame) -> None:
@@ -92,7 +100,7 @@ async def test_filter_narrows_both_lists(opened: Any, frame: Frame) -> None:
         shown = frame(app)
         assert "sim/rambling" in shown
         assert "sim/hasty" not in shown
-        assert "No suite has these letters." in shown
+        assert "Nothing has these letters." in shown
         await pilot.press("slash", "escape")
         await pilot.pause()
         assert "sim/hasty" in frame(app)
@@ -486,7 +494,7 @@ async def test_a_click_ticks_and_edits_and_never_starts(opened: Any, settle: Any
         await assert_until(pilot, lambda: app.screen.controller.form.models == [])
         await pilot.click("#launch-suites", offset=(4, 0))
         await assert_until(pilot, lambda: list(app.screen.controller.form.suites) == ["small-talk"])
-        await pilot.click("#launch-fields", offset=(4, 4))
+        await pilot.click("#launch-fields", offset=(4, 1))
         await assert_until(pilot, lambda: app.screen.query_one(FieldList).is_editing)
         assert app.screen.where == "launch"
 
