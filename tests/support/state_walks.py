@@ -210,7 +210,7 @@ async def new_run(stage: Stage) -> AsyncGenerator[str, None]:
         see = stage.see
         await see("choose a suite", "L")
         yield "launch-empty"
-        await see("No suite has", "slash", *"zzz")
+        await see("Nothing has", "slash", *"zzz")
         yield "launch-filtered-empty"
         await see("[ ]  small-talk", "escape")
         await see("nightly", "p")
