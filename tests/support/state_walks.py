@@ -299,7 +299,12 @@ async def live_cases(stage: Stage) -> AsyncGenerator[str, None]:
             waits = [Activity(key, "waiting", NOON - 6, "rate limited until 09:00:30") for key in keys]
             engine.status = Status("running", 9, waits, [held])
             strips_and_figures = 1 if stage.size[0] < 120 else 2  # which are not drawn at the same moment
-            await see(lambda: text_of(app).count("7 wait: rate") == strips_and_figures)
+            await see(
+                lambda: (
+                    text_of(app).count("7 wait: rate") == strips_and_figures
+                    and "live_multiple_8-4-1  rate limited until" in text_of(app)
+                )
+            )
             yield "live-held"
             engine.status = Status("paused", 9)
             await see(lambda: "‖ paused" in text_of(app) and "p go on" in text_of(app) and "s  paused" in text_of(app))

@@ -20,6 +20,7 @@ Open = Callable[..., TmuxTerminal]
 @pytest.fixture
 def terminal(tmp_path: Path) -> Iterator[Open]:
     opened: list[TmuxTerminal] = []
+    (tmp_path / "runs").mkdir()
 
     def start(*arguments: str, **given: object) -> TmuxTerminal:
         folder = tmp_path / f"t{len(opened)}"
@@ -57,7 +58,12 @@ def test_a_newcomer_finds_the_first_failure(tmp_path: Path, terminal: Open, size
     app.until_gone("●")
     app.press("q")
     app.until("exit 0", "icanon")
-    assert {run.summary().suite for run in runs} == {"bfcl-starter", "aidan-starter", "cave-starter"}
+    assert {run.summary().suite for run in runs} == {
+        "bfcl-starter",
+        "aidan-starter",
+        "cave-starter",
+        "dialogue-starter",
+    }
     assert all(run.summary().simulated for run in runs)
 
 

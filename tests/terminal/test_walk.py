@@ -11,6 +11,7 @@ from support.tmux_terminal import TmuxTerminal
 def test_launch_watch_triage_compare_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Two simulated models play the same cases; the failures are tagged; the two runs are compared and exported."""
     monkeypatch.chdir(tmp_path)
+    (tmp_path / "runs").mkdir()
     state = {"XDG_STATE_HOME": str(tmp_path / "state"), "XDG_CONFIG_HOME": str(tmp_path / "config")}
     app = TmuxTerminal(
         tmp_path, "--runs", str(tmp_path / "runs"), size=(120, 40),

@@ -253,7 +253,6 @@ class EngineActions:
                 demo.model,
                 suite,
                 Selection(demo.categories, limit=demo.cases, seed=_DEMO_SEED),
-                name=f"demo {suite}" if len(runs) > 1 else "demo",
                 concurrency=_DEMO_CONCURRENCY,
                 models_path=paths.models,
                 data_path=paths.data,

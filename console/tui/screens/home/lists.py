@@ -313,7 +313,12 @@ class LibraryLine(RowList):
         if self._models is None or self._suites is None:
             return Content.styled(" reading models and suites …", "$muted")
         ready = sum(line.ready for line in self._models.lines)
+        simulated = sum(line.ready and line.simulated for line in self._models.lines)
         parts = [Content(" ").append_text("MODELS ", "bold").append(f"{ready} ready")]
+        if simulated:
+            parts.append(
+                Content.styled(", all simulated" if simulated == ready else f", {simulated} simulated", "$muted")
+            )
         if missing := len(self._models.lines) - ready:
             parts.append(Content.styled(f", {missing} need a key", "$muted"))
         if mistakes := len(self._models.mistakes):
