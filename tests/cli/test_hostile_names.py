@@ -5,6 +5,7 @@ whose word for its value is new fails here until `values` says what to give it.
 """
 
 import argparse
+import itertools
 import json
 import re
 import urllib.request
@@ -29,6 +30,7 @@ from support.hostile_workspace import (
 from console.cli.exitcode import Exit
 from console.cli.parser import HIDDEN, VERBS, VerbParser, build
 from console.exchange.export_formats import EXPORT_FORMATS
+from console.suites.new_folder import template_kinds
 
 RAW = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]"
@@ -67,10 +69,12 @@ def values(place: HostileWorkspace, played: str, outputs: Path) -> dict[str, lis
         "CASE": [f"{CASE}1"],
         "DIR": [str(place.root)],
         "FILE": [rows],
+        "FORMAT": ["dialogue", attack("format")],
         "FOLDER": [str(place.runs_root / run), str(place.runs_root / played), str(place.runs_root)],
         "K/N": ["1/2"],
         "FIELD=A,B": [f"prompt={rows},{rows}"],
         "K=V": [f"{ATTACK}=1", f"questions_path={rows}"],
+        "KIND": [*template_kinds(), attack("kind")],
         "M": ["1pt"],
         "MODEL": [MODEL, DEAD_MODEL],
         "N": ["1"],
@@ -145,11 +149,19 @@ def _bases(given: list[argparse.Action], by_name: dict[str, list[str]], place: H
     if not given:
         return [[]]
     first, others = given[0], given[1:]
+    if " | " in str(first.metavar):
+        return [line for form in str(first.metavar).split(" | ") for line in _in_words(form, by_name)]
     rest = [_values(action, by_name)[-1] for action in others]
     heads = [str(value) for value in first.choices or _values(first, by_name)]
     if first.nargs == "+":
         return [list(place.runs[:2]), list(place.runs)]
     return [[head, *rest] for head in heads] + ([[head] for head in heads] if others else [])
+
+
+def _in_words(form: str, by_name: dict[str, list[str]]) -> Iterator[list[str]]:
+    """Yield what one form of several words stands for: small words as they are, each value and an attack for others."""
+    parts = [[word] if word.islower() else [*by_name[word], ATTACK] for word in form.split()]
+    yield from (list(line) for line in itertools.product(*parts))
 
 
 def _values(action: argparse.Action, by_name: dict[str, list[str]]) -> list[str]:

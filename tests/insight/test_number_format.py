@@ -25,12 +25,18 @@ def test_figures():
     assert number_format.spent(Tally(cost_unknown=3)) == "cost unknown"
     assert number_format.spent(Tally(cost_usd=1.0, cost_unknown=3)) == "≥$1.00"
     assert [number_format.duration(it) for it in (0.42, 12, 252, 3727)] == ["0.4 s", "12 s", "4:12", "1:02:07"]
-    assert [number_format.about(it) for it in (None, 3, 31, 180, 9000)] == [
+    assert [number_format.about(it) for it in (None, 3, 5, 12, 17, 18, 31, 54, 55, 180, 9000)] == [
         "",
-        "a few seconds",
-        "about 30 s",
-        "about 3 min",
-        "about 2.5 h",
+        "<5 s",
+        "~5 s",
+        "~10 s",
+        "~15 s",
+        "~20 s",
+        "~30 s",
+        "~50 s",
+        "~1 min",
+        "~3 min",
+        "~2.5 h",
     ]
     assert [number_format.count(it) for it in (812, 5000, 184_000, 1_910_000)] == ["812", "5 000", "184 k", "1.91 M"]
     assert number_format.plural(1, "case") == "1 case"

@@ -49,9 +49,9 @@ def test_missing_categories_count_as_nothing_and_are_said():
     assert found.metrics[0].name == "accuracy"
     assert found.metrics[0].value == pytest.approx(13 / 20)
     assert metrics["overall"].value == pytest.approx((10 * (0.8 / 3 + 0.5) / 4) / 100)
-    assert metrics["overall"].note == "incomplete: 2 of 21 categories are whole"
-    assert (metrics["non_live"].count, metrics["non_live"].note) == (20, "incomplete: 2 of 6 categories are whole")
-    assert (metrics["simple"].value, metrics["simple"].note) == (None, "incomplete: 1 of 3 categories are whole")
+    assert metrics["overall"].note == "incomplete: 2 of 21 categories complete"
+    assert (metrics["non_live"].count, metrics["non_live"].note) == (20, "incomplete: 2 of 6 categories complete")
+    assert (metrics["simple"].value, metrics["simple"].note) == (None, "incomplete: 1 of 3 categories complete")
     assert "agentic" not in metrics
 
 
@@ -59,9 +59,9 @@ def test_a_category_played_in_part_is_not_whole():
     results = [result for name in names.SCORING for result in _results(name, 5, ENTRIES[name])]
     left_out = next(result for result in results if result.category == "memory_kv")
     found = _metrics(report([one for one in results if one is not left_out], ENTRIES, comparable=True))
-    assert found["overall"].note == "incomplete: 20 of 21 categories are whole"
+    assert found["overall"].note == "incomplete: 20 of 21 categories complete"
     assert found["memory"].value is not None
-    assert found["memory"].note == "incomplete: 2 of 3 categories are whole"
+    assert found["memory"].note == "incomplete: 2 of 3 categories complete"
 
 
 def test_every_sum_has_an_interval_and_says_what_the_leaderboard_says():

@@ -505,7 +505,7 @@ async def compare(stage: Stage) -> AsyncGenerator[str, None]:
         yield "compare-empty"
         await see("answers", "B")
         yield "leaderboard"
-        await see("over time", "H")
+        await see(lambda: stage.at("trends")() and all(it in text_of(app) for it in ("gpt-y", "0116-aidan")), "H")
         yield "trends"
 
 

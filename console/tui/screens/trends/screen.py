@@ -118,7 +118,7 @@ class TrendPlot(Static):
     """The trend under the cursor as a plot, above the paired test of its last step."""
 
     def __init__(self) -> None:
-        super().__init__(id="plot")
+        super().__init__(id="plot", classes="-empty")
         self._trend: Trend | None = None
         self._words = Content.empty()
 
