@@ -48,6 +48,7 @@ def play(
             on_start=progress.count_by,
             on_record=see,
             on_signal=progress.say,
+            beside=progress.beat,
         )
     finally:
         progress.close()

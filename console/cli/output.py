@@ -9,6 +9,7 @@ written there (the interpreter's warnings, which quote text that is parsed; logg
 import os
 import shutil
 import sys
+import textwrap
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TextIO
@@ -65,6 +66,18 @@ class Output:
     def text(self, text: str = "", style: str = "") -> None:
         """Write a line of readable text to stdout."""
         _write(sys.stdout, self._styled(self._clean(visible(text)), style) + "\n")
+
+    def prose(self, text: str, style: str = "") -> None:
+        """Write readable text beside a table to stdout, broken between words where the terminal ends."""
+        lead = text[: len(text) - len(text.lstrip(" "))]
+        for line in textwrap.wrap(
+            self._clean(visible(text.strip())),
+            terminal_width(),
+            initial_indent=lead,
+            subsequent_indent=lead + "  ",
+            break_on_hyphens=False,
+        ):
+            _write(sys.stdout, self._styled(line, style) + "\n")
 
     def file(self, text: str) -> None:
         """Write what could as well be a file: its tabs stay. Exporters make their text clean, so it stays as it is."""

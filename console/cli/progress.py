@@ -1,6 +1,6 @@
 """Progress of a foreground run on stderr: one line that is rewritten on a terminal, now and then a line elsewhere."""
 
-import threading
+import asyncio
 import time
 
 from console.cli.output import Output
@@ -22,7 +22,10 @@ _SOON_S, _RARER, _RAREST_S = 30.0, 1.5, 60.0
 
 
 class Progress:
-    """Takes every record of a run and says how far it is; where none comes, that it still waits, from a thread."""
+    """Takes every record of a run and says how far it is; where none comes, that it still waits.
+
+    It needs no thread: the engine needs one for the disk, and a machine may grant no other.
+    """
 
     def __init__(self, output: Output, planned: int) -> None:
         """Show progress of a run of `planned` rollouts in all."""
@@ -31,10 +34,7 @@ class Progress:
         self._output, self._planned = output, planned
         self._began = self._last = time.monotonic()
         self._shown = ""
-        self._lock = threading.Lock()
-        self._closed = threading.Event()
-        if not output.quiet:
-            threading.Thread(target=self._beat, name="heartbeat", daemon=True).start()
+        self._closed = False
 
     def count_by(self, fold: RunFold) -> None:
         """Take the counts from here, which the engine keeps up to date."""
@@ -51,36 +51,35 @@ class Progress:
 
     def say(self, text: str) -> None:
         """Write a line above the progress line."""
-        with self._lock:
-            if self._output.rewrites:
-                self._output.rewrite("")
-            self._output.say(text)
+        if self._output.rewrites:
+            self._output.rewrite("")
+        self._output.say(text)
 
     def close(self) -> None:
         """End the progress line."""
-        self._closed.set()
+        self._closed = True
         self._show(last=True)
 
-    def _beat(self) -> None:
-        """Show the line again whenever nothing was shown for a while; in a log more and more rarely."""
+    async def beat(self) -> None:
+        """Show the line again whenever nothing was shown for a while, in a log more and more rarely."""
         silence = _BEAT_S
-        while not self._closed.wait(max(self._last + silence - time.monotonic(), 0.05)):
+        while not self._closed and not self._output.quiet:
+            await asyncio.sleep(max(self._last + silence - time.monotonic(), 0.05))
             if time.monotonic() - self._last >= silence:
                 self._show(with_time=True)
                 if not self._output.rewrites and self._last - self._began > _SOON_S:
                     silence = min(silence * _RARER, _RAREST_S)
 
     def _show(self, *, last: bool = False, with_time: bool = False) -> None:
-        with self._lock:
-            if self._closed.is_set() and not last:
-                return
-            self._last = now = time.monotonic()
-            text = progress_line(self._fold.tally, self._planned, self._failing.text)
-            if self._output.rewrites:
-                self._output.rewrite(f"{text}  {duration(now - self._began)}", last=last)
-            elif text != self._shown or with_time:
-                self._output.say(f"{text}  {duration(now - self._began)}" if with_time else text)
-            self._shown = text
+        if self._closed and not last:
+            return
+        self._last = now = time.monotonic()
+        text = progress_line(self._fold.tally, self._planned, self._failing.text)
+        if self._output.rewrites:
+            self._output.rewrite(f"{text}  {duration(now - self._began)}", last=last)
+        elif text != self._shown or with_time:
+            self._output.say(f"{text}  {duration(now - self._began)}" if with_time else text)
+        self._shown = text
 
 
 def progress_line(tally: Tally, planned: int, failing: str = "") -> str:

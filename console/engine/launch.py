@@ -11,9 +11,10 @@ import contextlib
 import os
 import signal
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from console.core.record import AnyRecord, Closed
 from console.core.tally import RunFold
@@ -98,6 +99,7 @@ def run_in_foreground(
     on_start: Callable[[RunFold], None] | None = None,
     on_record: Callable[[AnyRecord], None] | None = None,
     on_signal: Callable[[str], None] | None = None,
+    beside: Callable[[], Coroutine[Any, Any, None]] | None = None,
 ) -> Ending:
     """Play a run in this process until it ends.
 
@@ -110,6 +112,7 @@ def run_in_foreground(
         on_start: given the counts of the run, which are kept up to date, before it is played.
         on_record: called with every record, for progress output.
         on_signal: called with a sentence when a signal changes what happens, and when the run has to wait.
+        beside: runs in the engine's loop meanwhile, and is cancelled when the run ends.
 
     Raises:
         RunLocked: another engine plays this run.
@@ -119,10 +122,10 @@ def run_in_foreground(
     engine = Engine(run, prepared, retry=retry, only=only, player=player, on_record=on_record, say=on_signal)
     if on_start is not None:
         on_start(engine.fold)
-    return asyncio.run(_play(engine))
+    return asyncio.run(_play(engine, beside))
 
 
-async def _play(engine: Engine) -> Ending:
+async def _play(engine: Engine, beside: Callable[[], Coroutine[Any, Any, None]] | None) -> Ending:
     loop, say, seen = asyncio.get_running_loop(), engine.say, list[int]()
 
     def interrupted() -> None:
@@ -146,8 +149,13 @@ async def _play(engine: Engine) -> Ending:
     loop.add_signal_handler(signal.SIGINT, interrupted)
     loop.add_signal_handler(signal.SIGTERM, terminated)
     loop.add_signal_handler(signal.SIGHUP, hung_up)
-    async with limits_shared():
-        closed = await engine.run()
+    companion = asyncio.create_task(beside(), name="beside the engine") if beside is not None else None
+    try:
+        async with limits_shared():
+            closed = await engine.run()
+    finally:
+        if companion is not None:
+            companion.cancel()
     return Ending(closed, seen[-1] if seen else None)
 
 

@@ -1,5 +1,6 @@
 """A run that waits says so: on stderr, in a log and on a terminal, within two seconds."""
 
+import asyncio
 import threading
 import time
 
@@ -13,7 +14,7 @@ class Listener(Output):
     def __init__(self, *, terminal: bool) -> None:
         super().__init__()
         self.lines: list[str] = []
-        self.heard = threading.Event()
+        self.heard = asyncio.Event()
         self._terminal = terminal
 
     @property
@@ -31,19 +32,32 @@ class Listener(Output):
         self.heard.set()
 
 
-def test_silence_is_broken_within_two_seconds():
+async def test_silence_is_broken_within_two_seconds():
     for terminal in (False, True):
         listener = Listener(terminal=terminal)
         began = time.monotonic()
         progress = Progress(listener, 7)
-        assert listener.heard.wait(2.0), f"terminal: {terminal}"
+        beat = asyncio.create_task(progress.beat())
+        async with asyncio.timeout(2.0):
+            await listener.heard.wait()
         assert time.monotonic() - began < 2.0
         progress.close()
+        beat.cancel()
         assert listener.lines[0].startswith("0/7")
 
 
-def test_nothing_beats_when_quiet():
-    before = threading.active_count()
+async def test_nothing_beats_when_quiet():
     quiet = Progress(Output(quiet=True), 7)
-    assert threading.active_count() <= before
+    async with asyncio.timeout(1.0):
+        await quiet.beat()
     quiet.close()
+
+
+async def test_no_thread_is_taken():
+    before = threading.active_count()
+    progress = Progress(Listener(terminal=False), 7)
+    beat = asyncio.create_task(progress.beat())
+    await asyncio.sleep(0)
+    assert threading.active_count() <= before
+    progress.close()
+    beat.cancel()

@@ -91,7 +91,7 @@ def run(command: list[str]) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("denied", DENIED.values(), ids=DENIED)
 def test_doctor_plays_a_turn_where_calls_are_denied(denied: str) -> None:
     ended = on_such_a_machine(denied, "doctor", "--offline")
-    assert "✓ cave turn: played and graded" in ended.stdout, ended.stdout + ended.stderr
+    assert "✓ cave turn: run and graded" in ended.stdout, ended.stdout + ended.stderr
     for call, layer in (("unshare", "namespaces"), ("mount", "mounts"), ("mount_setattr", "mounts")):
         assert (call not in denied.split(",")) or f"{layer} (" in ended.stdout
     if "unshare" in denied:
@@ -117,7 +117,7 @@ def test_a_machine_without_room_for_user_namespaces() -> None:
     if "sandbox" not in ended.stdout:
         pytest.skip("users may not make namespaces here")
     assert "namespaces (unshare: No space left on device)" in ended.stdout
-    assert "✓ cave turn: played and graded" in ended.stdout
+    assert "✓ cave turn: run and graded" in ended.stdout
 
 
 def test_where_the_agent_does_not_start_doctor_says_so() -> None:

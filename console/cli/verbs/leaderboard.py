@@ -74,11 +74,11 @@ def _show(output: Output, board: Leaderboard, *, every: bool) -> None:
         ("", "model", "origin", "mode", *columns), rows, right=frozenset({0}), first=("", "model", "origin", *columns)
     )
     if board.legend:
-        output.text(board.legend, "doubt")
+        output.prose(board.legend, "doubt")
     for row in board.rows:
         for name in columns:
             if note := row.cells[name].note:
-                output.text(f"  {row.model} {name}: {note}", "faint")
+                output.prose(f"  {row.model} {name}: {note}", "faint")
 
 
 def cell_text(cell: Cell) -> str:

@@ -63,7 +63,7 @@ def _show(output: Output, trend: Trend) -> None:
     mark = "  (simulated)" if trend.simulated else ""
     values = [point.value for point in trend.points]
     bars = sparkline(values, 40, None if trend.score else 1.0) if len(values) > 1 else ""
-    output.text(f"{trend.model} on {trend.suite}, {trend.selection}{mark}  {bars}".rstrip(), "strong")
+    output.prose(f"{trend.model} on {trend.suite}, {trend.selection}{mark}  {bars}".rstrip(), "strong")
     measure = trend.score or "passed"
     rows = [_row(point, trend) for point in trend.points]
     output.rows(
