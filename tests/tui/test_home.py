@@ -237,7 +237,7 @@ async def test_the_demo_starts_engines_and_goes_to_live(opened: Any, workspace: 
         assert app.screen.where == "live"
         await assert_until(pilot, lambda: len(app.navigator.launched) == 2)
         assert app.screen.run_folder.path == app.navigator.launched[0].path
-        assert "demo" in app.navigator.launched[0].name
+        assert "small-talk" in app.navigator.launched[0].name
         manifest = app.navigator.launched[0].manifest()
         assert manifest.model.name == "sim/hasty"
         assert manifest.simulated

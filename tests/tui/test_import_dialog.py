@@ -36,7 +36,7 @@ async def test_paths_are_imported_and_the_first_run_is_reviewed(opened: Any, tmp
         assert "is a log of version 9" in text
         await pilot.press("enter")
         await assert_until(pilot, lambda: getattr(app.screen, "where", "") == "review")
-        await assert_until(pilot, lambda: "inspect_ai/sums" in text_of(app))
+        await assert_until(pilot, lambda: "imported" in text_of(app) and "mock/model" in text_of(app))
 
 
 async def test_a_path_that_is_not_there_is_said_and_escape_leaves(opened: Any, tmp_path: Path) -> None:

@@ -198,7 +198,7 @@ def test_a_role_is_demanded_only_where_the_ticked_categories_need_it(workspace: 
     controller.take_workspace(Models([model_line("real")]), read_suites(workspace.paths), [])
 
     def refusals(category: str) -> list[tuple[str, str]]:
-        controller.toggle_suite("mine", category)
+        controller.form.suites = {"mine": {category}}
         controller.changed()
         request = controller.next_forecast()
         assert request is not None

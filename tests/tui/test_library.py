@@ -70,7 +70,7 @@ async def test_a_new_run_starts_with_what_is_under_the_cursor(opened: Any, works
         await open_library(app, pilot)
         await pilot.press("L")
         await assert_until(pilot, lambda: isinstance(app.screen, LaunchScreen))
-        await assert_until(pilot, lambda: "[x]  small-talk" in text_of(app))
+        await assert_until(pilot, lambda: "[x] ▸ small-talk" in text_of(app))
         assert "[x]  gpt-x" not in text_of(app)
 
 

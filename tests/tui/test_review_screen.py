@@ -124,6 +124,7 @@ async def test_words_are_found_in_every_text_of_all_cases(opened: Any, workspace
         await assert_until(pilot, lambda: "words of any text" in text_of(app))
         await pilot.press(*"ZEBRA", "enter")
         await assert_until(pilot, lambda: listed(screen) == ["live_simple_99-0-0"])
+        await pilot.press("i")  # the conversation has it
         await assert_until(pilot, lambda: "zebra" in text_of(app))
         assert "failures · by reason · ZEBRA" in text_of(app)
         await pilot.press("F")
@@ -544,7 +545,7 @@ async def test_copies_are_source_text_without_controls(opened: Any, workspace: A
         assert copied[1] == 'f]52;c;eA=={"x": 1}'.replace("==", "==(", 1) + ")"
         assert "fahrenheit" in copied[2]
         assert copied[4] == "because[2J"
-        assert copied[6].startswith("eval-console show 0117-1420-bfcl-live-gpt-x")
+        assert copied[6].startswith("eval-console show '0117-1420-bfcl-live-gpt-x#")
         assert not any("\x1b" in text or "\x07" in text for text in copied)
 
 

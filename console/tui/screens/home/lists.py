@@ -23,7 +23,7 @@ from console.tui.widgets.row_list import Column, Face, RowList
 from console.tui.widgets.titles import ListTitle
 
 _NO_RUN = Content("Nothing has been run yet.\nEnter on Try the demo shows everything without a key.")
-_ROOMY = 98
+_ROOMY = 112
 """Cells from which every count has a column of its own."""
 
 
