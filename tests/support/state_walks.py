@@ -212,13 +212,13 @@ async def new_run(stage: Stage) -> AsyncGenerator[str, None]:
         yield "launch-empty"
         await see("Nothing has", "slash", *"zzz")
         yield "launch-filtered-empty"
-        await see("[ ]  small-talk", "escape")
+        await see("[ ] ▸ small-talk", "escape")
         await see("nightly", "p")
         yield "launch-presets"
         await see("presets.toml:11", "G")
         yield "launch-preset-with-mistake"
         await see(stage.at("launch"), "escape")
-        await see("[x]  small-talk", "space", "tab", *"jjj", "space", "tab", "3", "enter")
+        await see("[x] ▾ small-talk", "space", "tab", *"jjj", "space", "tab", "3", "enter")
         stage.on(LaunchScreen).controller.form.texts |= {"role:judge": "sim/judge", "role:embedding": "sim/embedding"}
         stage.on(LaunchScreen).take_change()
         await see("options fit")
