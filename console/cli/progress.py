@@ -1,6 +1,5 @@
 """Progress of a foreground run on stderr: one line that is rewritten on a terminal, now and then a line elsewhere."""
 
-import asyncio
 import time
 
 from console.cli.output import Output
@@ -62,6 +61,8 @@ class Progress:
 
     async def beat(self) -> None:
         """Show the line again whenever nothing was shown for a while, in a log more and more rarely."""
+        import asyncio  # here: `watch` writes the same line and needs no loop
+
         silence = _BEAT_S
         while not self._closed and not self._output.quiet:
             await asyncio.sleep(max(self._last + silence - time.monotonic(), 0.05))

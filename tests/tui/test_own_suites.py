@@ -65,7 +65,7 @@ async def test_the_form_asks_too(opened: Any, workspace: Any) -> None:
         await pilot.press("y")
         await assert_until(pilot, lambda: "large" in text_of(app) or "[ ] ▸ cities" in text_of(app))
         await pilot.press("space")
-        await assert_until(pilot, lambda: "[x] ▸ cities" in text_of(app))
+        await assert_until(pilot, lambda: "[x] ▾ cities" in text_of(app))
 
 
 async def test_a_new_suite_is_written_listed_and_edited(
