@@ -1,6 +1,7 @@
 """An app's side of a run's socket. Holds no rule: frames come out, commands go in."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -11,6 +12,18 @@ from console.core.live import AnyFrame, Command
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(AnyFrame).decode
 LIMIT_BYTES = 64 << 20
+HEARD_WITHIN_S = 2.0
+"""How long an engine is waited for that has been told something; it reads within milliseconds."""
+
+
+async def send_command(run_path: Path, command: Command) -> bool:
+    """Tell the engine of a run folder something and wait until it has read it; False when no engine listens there."""
+    link = await EngineLink.connect(run_path)
+    if link is None:
+        return False
+    link.send(command)
+    await link.finish()
+    return True
 
 
 class EngineLink:
@@ -50,6 +63,19 @@ class EngineLink:
         if not self._writer.is_closing():
             self._writer.write(_encode(command) + b"\n")
 
+    async def finish(self) -> None:
+        """Detach when the engine has read what was sent.
+
+        An engine that writes to a connection that is closed already gives it up, with what it has not read of it. So
+        only our side is closed first, and what the engine still says is read until it closes its own.
+        """
+        with contextlib.suppress(OSError, TimeoutError):
+            async with asyncio.timeout(HEARD_WITHIN_S):
+                self._writer.write_eof()
+                while await self._reader.read(1 << 16):
+                    pass
+        self.close()
+
     def close(self) -> None:
-        """Detach. The run goes on."""
+        """Detach at once. The run goes on."""
         self._writer.close()

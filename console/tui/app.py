@@ -320,14 +320,9 @@ class ConsoleApp(App[int]):
 
     async def _stop(self, runs: list[RunFolder]) -> None:
         from console.core.live import Command
-        from console.engine.attach import EngineLink
+        from console.engine.attach import send_command
 
-        for run in runs:
-            link = await EngineLink.connect(run.path)
-            if link is not None:
-                link.send(Command("stop"))
-                await asyncio.sleep(0)
-                link.close()
+        await asyncio.gather(*(send_command(run.path, Command("stop")) for run in runs))
 
 
 def _names(runs: list[RunFolder]) -> Content:

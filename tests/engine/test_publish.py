@@ -9,7 +9,7 @@ import pytest
 
 from console.core.case import Key
 from console.core.live import AnyFrame, Began, Command, Deltas, Status
-from console.engine.attach import EngineLink
+from console.engine.attach import EngineLink, send_command
 from console.engine.publish import BEGINNING, Publisher
 
 
@@ -123,6 +123,23 @@ async def test_commands_arrive_and_junk_is_passed_over(desk: tuple[Desk, Path]) 
         await desk[0].heard.wait()
     assert [(command.do, command.value) for command in desk[0].commands] == [("concurrency", 9)]
     link.close()
+
+
+async def test_a_command_is_heard_by_an_engine_that_is_writing(desk: tuple[Desk, Path]) -> None:
+    publisher, key = desk[0].publisher, Key("a")
+    publisher.began(Began(key=key, n=1, role="model"))
+
+    async def write() -> None:
+        while True:
+            publisher.text(key, 1, "text", "x" * 4000)
+            await asyncio.sleep(0)
+
+    writing = asyncio.create_task(write())
+    async with asyncio.timeout(60):
+        sent = [await send_command(desk[1], Command("concurrency", value=number)) for number in range(1, 21)]
+    writing.cancel()
+    assert all(sent)
+    assert [command.value for command in desk[0].commands] == list(range(1, 21))
 
 
 async def test_nobody_listens_on_a_run_that_is_not_live(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ async def test_prompts_that_always_fail_wait_beside_the_others(home: Path, start
         assert all(endpoint.limit > 3 and not endpoint.why for endpoint in status.endpoints), "nothing is slowed"
         assert server.most_in_flight <= 4
         link.send(Command("kill"))
-        link.close()
+        await link.finish()
         await asyncio.to_thread(process.communicate, timeout=60)
     ended = results(run)
     assert sum(verdict.outcome is Outcome.PASSED for verdict, _, _ in ended.values()) == 40 - len(BAD)

@@ -67,16 +67,9 @@ def _stop(run_path: object) -> None:
     from pathlib import Path
 
     from console.core.live import Command
-    from console.engine.attach import EngineLink
+    from console.engine.attach import send_command
 
-    async def send() -> None:
-        link = await EngineLink.connect(Path(str(run_path)))
-        if link is not None:
-            link.send(Command("stop"))
-            await asyncio.sleep(0)
-            link.close()
-
-    asyncio.run(send())
+    asyncio.run(send_command(Path(str(run_path)), Command("stop")))
 
 
 def _start(args: QueueArguments, queue: RunQueue) -> int:

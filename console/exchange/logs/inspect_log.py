@@ -23,7 +23,7 @@ from console.exchange.logs.chat import (
     tool_call,
 )
 from console.exchange.logs.images import media_name
-from console.exchange.logs.json_stream import JsonPieces, Truncated
+from console.exchange.logs.json_log import read_pieces
 from console.exchange.logs.log import (
     Log,
     LogCall,
@@ -45,6 +45,7 @@ from console.exchange.logs.zip_members import LARGEST_BYTES, BadMember, Member, 
 
 TOOL = "inspect_ai"
 _VERSIONS = (1, 2)
+_LISTS = {("samples",), ("reductions",)}
 _ATTACHMENT = "attachment://"
 _LARGEST_RESOLVED = 64 << 20
 """Characters of attachments that are put into one sample."""
@@ -209,22 +210,11 @@ class JsonLog:
         self._path = path
         self.problems: list[Problem] = []
         header: Table = {}
-        for names, piece in self._pieces():
+        for names, piece in read_pieces(self._path, _LISTS, self.problems):
             if names[0] not in ("samples", "reductions") and piece is not None:
                 header[names[0]] = read_json(piece)
         self.problems.clear()
         self.head = _head(header, path)
-
-    def _pieces(self) -> Iterator[tuple[tuple[str, ...], bytes | None]]:
-        try:
-            with self._path.open("rb") as file:
-                yield from JsonPieces(file).elements({("samples",), ("reductions",)})
-        except OSError as error:
-            raise UsageError(f"cannot be read: {error.strerror}", where=str(self._path)) from None
-        except Truncated as error:
-            self.problems.append(Problem(self._path.name, f"{error}; what is whole was read"))
-        except ValueError as error:
-            raise UsageError(f"is not JSON: {error}", where=str(self._path)) from None
 
     def samples(self, skip: int = 0) -> Iterator[LogSample]:
         """Yield every sample."""
@@ -232,7 +222,7 @@ class JsonLog:
 
     def _all_samples(self) -> Iterator[LogSample]:
         number = 0
-        for names, piece in self._pieces():
+        for names, piece in read_pieces(self._path, _LISTS, self.problems):
             if names != ("samples",):
                 continue
             number += 1

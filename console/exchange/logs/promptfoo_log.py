@@ -9,7 +9,7 @@ from console.core.chat import Reply, Usage
 from console.core.fault import UsageError
 from console.core.json_text import read_json
 from console.exchange.logs.chat import conversation
-from console.exchange.logs.json_stream import JsonPieces, Truncated
+from console.exchange.logs.json_log import read_pieces
 from console.exchange.logs.log import (
     Log,
     LogCall,
@@ -53,7 +53,7 @@ class ProviderLog:
     def _all_samples(self) -> Iterator[LogSample]:
         number = 0
         repeats: dict[int, int] = {}
-        for names, piece in _pieces(self._path, self.problems):
+        for names, piece in read_pieces(self._path, {_RESULTS}, self.problems):
             if names != _RESULTS:
                 continue
             number += 1
@@ -72,22 +72,10 @@ class ProviderLog:
                 repeats[test] = repeats.get(test, 0) + 1
 
 
-def _pieces(path: Path, problems: list[Problem]) -> Iterator[tuple[tuple[str, ...], bytes | None]]:
-    try:
-        with path.open("rb") as file:
-            yield from JsonPieces(file).elements({_RESULTS})
-    except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
-    except Truncated as error:
-        problems.append(Problem(path.name, f"{error}; what is whole was read"))
-    except ValueError as error:
-        raise UsageError(f"is not JSON: {error}", where=str(path)) from None
-
-
 def _open(path: Path) -> list[Log]:
     whole: Table = {}
     problems: list[Problem] = []
-    for names, piece in _pieces(path, problems):
+    for names, piece in read_pieces(path, {_RESULTS}, problems):
         if names != _RESULTS and piece is not None:
             target = whole if len(names) == 1 else whole.setdefault("results", {})
             target[names[-1]] = read_json(piece)

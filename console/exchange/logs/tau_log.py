@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from console.core.fault import UsageError
 from console.core.json_text import read_json
 from console.exchange.logs.chat import after_last_reply, calls_of_messages, chat_message, content_text
-from console.exchange.logs.json_stream import JsonPieces, Names, Truncated
+from console.exchange.logs.json_log import read_pieces
+from console.exchange.logs.json_stream import Names
 from console.exchange.logs.log import (
     Log,
     LogFormat,
@@ -43,7 +43,7 @@ class SimulationsLog:
 
     def _all_samples(self) -> Iterator[LogSample]:
         number = 0
-        for names, piece in _pieces(self._path, self._elements, self.problems):
+        for names, piece in read_pieces(self._path, {self._elements}, self.problems):
             if names != self._elements:
                 continue
             number += 1
@@ -58,18 +58,6 @@ class SimulationsLog:
                 self.problems.append(Problem(f"simulation {number}", str(error)))
 
 
-def _pieces(path: Path, elements: Names, problems: list[Problem]) -> Iterator[tuple[Names, bytes | None]]:
-    try:
-        with path.open("rb") as file:
-            yield from JsonPieces(file).elements({elements})
-    except OSError as error:
-        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
-    except Truncated as error:
-        problems.append(Problem(path.name, f"{error}; what is whole was read"))
-    except ValueError as error:
-        raise UsageError(f"is not JSON: {error}", where=str(path)) from None
-
-
 def _open_old(path: Path) -> list[Log]:
     head = LogHead(tool="tau-bench", task="tau-bench", model=path.stem.split("_")[0] or "unknown", decisive=_REWARD)
     return [SimulationsLog(path, head, _OLD, {})]
@@ -77,7 +65,7 @@ def _open_old(path: Path) -> list[Log]:
 
 def _open_new(path: Path) -> list[Log]:
     whole: Table = {}
-    for names, piece in _pieces(path, _SIMULATIONS, []):
+    for names, piece in read_pieces(path, {_SIMULATIONS}, []):
         if names != _SIMULATIONS and piece is not None:
             whole[names[0]] = read_json(piece)
     info = table(whole.get("info"))
