@@ -34,8 +34,6 @@ class Case(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Ids of cases of the same run that must finish first."""
     graded: bool = True
     """False: played for what others build on; that it ended well says nothing of the model."""
-    official_id: str = ""
-    """Id in the official files where it differs from ours."""
     cluster: str = ""
     """What it shares with others of its category, such as a question, so that they are not independent; else empty."""
 

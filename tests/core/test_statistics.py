@@ -29,7 +29,6 @@ from console.core.statistics.paired import holm, mcnemar, newcombe, paired_obser
 from console.core.statistics.power import Detectable, detectable_difference
 from console.core.statistics.repeats import (
     CaseCount,
-    flaky_count,
     pass_all,
     pass_at,
     pass_k,
@@ -320,7 +319,6 @@ def test_one_of_one_is_the_rate_with_its_interval():
     assert first.at.value == pytest.approx(first.all.value)
     assert (last.k, last.at.value, last.all.value) == (4, pytest.approx(24 / 30), pytest.approx(6 / 30))
     assert (last.at.cases, last.at.rollouts) == (30, 120)
-    assert sum(case.is_flaky for case in cases) == 18 == flaky_count({4: dict.fromkeys(range(5), 6)})
 
 
 def test_the_largest_k_is_known_from_counts_alone():

@@ -7,7 +7,7 @@ import pytest
 from console.core.fault import UsageError
 from console.suites.aidanbench.conformance import check_line
 from console.suites.aidanbench.loop import measure
-from console.suites.aidanbench.novelty import Earlier, cosine, novelty
+from console.suites.aidanbench.novelty import Earlier, novelty
 from console.suites.aidanbench.prompts import followup_prompt, messages_for, similarity_prompt
 from console.suites.aidanbench.reply_tags import (
     answer_of,
@@ -127,9 +127,9 @@ def test_cosines_and_the_nearest_earlier_answer() -> None:
     assert Earlier([[0.0, 1.0], [1.0, 0.0], [1.0, 0.0]]).nearest([1.0, 0.1]) == (1, pytest.approx(0.99503719))
     assert math.isnan(novelty([1.0, 0.0], [[0.0, 0.0], [1.0, 0.0]]))
     assert novelty([1.0, 0.0], [[1.0, 0.0], [0.0, 0.0]]) == 0.0
-    assert math.isnan(cosine([1e200, 1e200], [1e200, -1e200]))
+    assert math.isnan(novelty([1e200, 1e200], [[1e200, -1e200]]))
     with pytest.raises(ValueError, match="compared"):
-        cosine([1.0], [1.0, 2.0])
+        novelty([1.0], [[1.0, 2.0]])
 
 
 def test_slots_are_filled_once() -> None:

@@ -49,7 +49,6 @@ async def test_a_finished_run_is_read_to_its_end_and_says_so_once(tmp_path):
         assert changes.settled
         assert (feed.overview.fold.tally.passed, feed.overview.fold.tally.failed) == (6, 6)
         assert len(changes.slots) == 13
-        assert feed.share_read == 1
         assert not feed.is_busy
         assert not feed.is_attached
         assert not feed.send(Command("pause"))

@@ -18,11 +18,6 @@ class CaseCount:
     category: str = ""
     cluster: str = ""
 
-    @property
-    def is_flaky(self) -> bool:
-        """Whether it passed in some rollouts and failed in others."""
-        return 0 < self.passed < self.graded
-
 
 def pass_at(k: int, passed: int, graded: int) -> float:
     """Return pass@k: how likely at least one of k rollouts passes, 1 - C(r-c, k)/C(r, k) (Chen et al. 2021).
@@ -144,10 +139,3 @@ def variance_split(counts: CasesByCounts) -> VarianceSplit | None:
     sampling = math.fsum(count * value / played for value, played, count in within_of) / cases
     rollouts = cases / math.fsum(count / played for played, _, count in groups)
     return VarianceSplit(within, max(0.0, of_means - sampling), cases, rollouts)
-
-
-def flaky_count(counts: CasesByCounts) -> int:
-    """Return how many cases passed in some of their rollouts and failed in others."""
-    return sum(
-        count for played, by_passed in counts.items() for passed, count in by_passed.items() if 0 < passed < played
-    )

@@ -26,7 +26,6 @@ from console.exchange.logs.zip_members import Member, read_member
 from console.store.runs import RunFolder
 from console.store.staged_run import StagedRun
 
-SUFFIX = ".eval"
 _LOGS = "logs"
 _LAYOUT = 2
 """Changes when what is kept of a log does."""

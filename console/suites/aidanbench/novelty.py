@@ -46,17 +46,12 @@ class Earlier:
         return best
 
 
-def cosine(first: Vector, second: Vector) -> float:
-    """Return dot / (|a| * |b|); nan for a vector without direction.
+def novelty(new: Vector, previous: Sequence[Vector]) -> float:
+    """Return 1.0 minus the greatest cosine; 1.0 for the first answer. May exceed 1; nan for one without direction.
 
     Raises:
         ValueError: the vectors have different lengths.
     """
-    return _cosine(first, second, _length(first) * _length(second))
-
-
-def novelty(new: Vector, previous: Sequence[Vector]) -> float:
-    """Return 1.0 minus the greatest cosine; 1.0 for the first answer. May exceed 1, or be nan."""
     nearest = Earlier(previous).nearest(new)
     return 1.0 if nearest is None else 1.0 - nearest.similarity
 

@@ -54,11 +54,6 @@ def parts_of(check: AnyOf) -> list[AnyCheck]:
     return read_checks(check.any)
 
 
-def kind_of(check: AnyCheck) -> str:
-    """Return the field that names a check."""
-    return next(name for name, form in CHECKS.items() if isinstance(check, form))
-
-
 def own_rubric(check: Judged) -> Rubric | None:
     """Return the rubric that a check brings itself; None: that of the row counts."""
     if isinstance(check.judge, str):

@@ -218,15 +218,6 @@ class RunFeed:
         self._subscribers.remove(subscriber)
 
     @property
-    def share_read(self) -> float:
-        """How much of the journal has been read, from 0 to 1."""
-        try:
-            size = self.folder.journal_path.stat().st_size
-        except OSError:
-            return 1.0
-        return min(self._index.offset / size, 1.0) if size else 1.0
-
-    @property
     def damages(self) -> int:
         """Journal lines that could not be read."""
         return len(self._index.damages)
