@@ -14,7 +14,7 @@ from console.tui.render.leaderboard_rows import about
 from console.tui.render.progress import watched_words
 from console.tui.screens.review.case_pane import two_lines
 from console.tui.screens.review.views import turn_title
-from console.tui.suite_views.aidanbench_live import LoopLiveView
+from console.tui.suite_views.aidanbench.live import LoopLiveView
 from console.tui.suite_views.bfcl import BfclView
 
 PATH = "workspace.document.drafts.a_report_with_a_long_name.pdf"

@@ -12,7 +12,7 @@ from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout
 from console.tui.render import diff
 from console.tui.suite_views import registry
-from console.tui.suite_views.aidanbench import AidanBenchView
+from console.tui.suite_views.aidanbench.review import AidanBenchView
 from console.tui.suite_views.bfcl import BfclView
 from console.tui.suite_views.cavebench import CaveBenchView
 from console.tui.suite_views.suite_view import CaseView, DrawContext, ReviewedCase, SuiteView

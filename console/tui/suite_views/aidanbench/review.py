@@ -1,7 +1,7 @@
 """What only AidanBench shows: loops of answers, read round by round, called by their questions, without a pass rate.
 
 Review shows why a loop ended, the two answers that collided side by side, then every round, and the run summed up; Live
-has a shape of its own in `aidanbench_live`.
+has a shape of its own in `live`.
 """
 
 from collections import defaultdict
@@ -26,17 +26,9 @@ from console.tui.render import diff, lines
 from console.tui.render.conversation import broken_blocks
 from console.tui.render.symbols import SYMBOLS, bar
 from console.tui.sanitize import literal, one_line
-from console.tui.suite_views.aidanbench_live import (
-    BAR_WIDTH,
-    NAME_WIDTH,
-    LoopLiveView,
-    accepted,
-    end_line,
-    ending_lines,
-    gauges,
-    length_lines,
-    round_blocks,
-)
+from console.tui.suite_views.aidanbench.endings import BAR_WIDTH, NAME_WIDTH, accepted, ending_lines, length_lines
+from console.tui.suite_views.aidanbench.live import LoopLiveView
+from console.tui.suite_views.aidanbench.rounds import end_line, gauges, round_blocks
 from console.tui.suite_views.suite_view import CaseView, DrawContext, LiveView, NoteBlock, ReviewedCase, SuiteView
 from console.tui.widgets.block import Block
 
