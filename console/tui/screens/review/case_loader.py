@@ -126,6 +126,11 @@ class CaseLoader:
         self._awaited.clear()
         self._report = self._reporting = None
 
+    @property
+    def has_suite(self) -> bool:
+        """Whether the run's suite is open."""
+        return self._suite is not None
+
     def close(self) -> None:
         self._thread.close()
 
