@@ -31,7 +31,7 @@ def check_cluster(where: Where, models: Path | None) -> list[Finding]:
             {
                 name
                 for model in book.models.values()
-                if key_state(model).ready and (name := key_variable(model)[0]) and name in os.environ
+                if key_state(model).ready and (name := key_variable(model)) and name in os.environ
             }
         )
         place = f"{cluster.size} CPUs, {cluster.nodes} node{'s' * (cluster.nodes != 1)}"

@@ -31,7 +31,7 @@ class Played:
 
     @property
     def outcome(self) -> str:
-        """The outcome in a word, `prepared` for what is not graded; `interrupted` when the attempt has no end."""
+        """The outcome in a word, `setup` for what is not graded; `interrupted` when the attempt has no end."""
         if self.finished is None:
             return "interrupted"
         outcome = self.finished.verdict.outcome

@@ -102,13 +102,13 @@ def key_state(model: ModelConfig) -> KeyState:
     if model.other_urls:
         states = [key_state(at_address) for at_address in model.at_each_address()]
         return next((state for state in states if not state.ready), states[0])
-    name, required = key_variable(model)
+    name = key_variable(model)
     if name is None:
         return KeyState(True, "no key is sent")
     key_origin = origin(name)
     if key_origin:
         return KeyState(True, f"key from {name}" + (" in .env" if key_origin == ".env" else ""))
-    return KeyState(not required, f"{name} is not set" + ("" if required else ", so no key is sent"))
+    return KeyState(False, f"{name} is not set")
 
 
 def _weights_state(data: Path | None) -> KeyState:

@@ -46,18 +46,18 @@ _VARIABLE_BY_PREFIX = {
 }
 
 
-def key_variable(model: "ModelConfig") -> tuple[str | None, bool]:
-    """Return the variable a model's key is looked up in, and whether the model is useless without it.
+def key_variable(model: "ModelConfig") -> str | None:
+    """Return the environment variable that a model's key is looked up in; None: no key is sent.
 
     A key is only ever offered to the host it belongs to: an unknown address gets none unless `api_key_env` says so.
     """
     if model.api_key_env is not None:
-        return model.api_key_env, True
+        return model.api_key_env
     if model.provider == "litellm":
         prefix = re.split(r"[/-]", model.model_id, maxsplit=1)[0]
-        return (None if model.base_url else _VARIABLE_BY_PREFIX.get(prefix)), True
+        return None if model.base_url else _VARIABLE_BY_PREFIX.get(prefix)
     host = urlsplit(model.base_url or provider_of(model.provider).address).hostname or ""
-    return _VARIABLE_BY_HOST.get(host), True
+    return _VARIABLE_BY_HOST.get(host)
 
 
 def resolve_key(model: "ModelConfig") -> str | None:
@@ -66,7 +66,7 @@ def resolve_key(model: "ModelConfig") -> str | None:
         return None
     if model.api_key is not None:
         return model.api_key.reveal().strip() or None
-    name, _ = key_variable(model)
+    name = key_variable(model)
     return variable(name) if name is not None else None
 
 

@@ -84,12 +84,11 @@ def _build(
     try:
         return ModelConfig(**values, name=name, line=line)
     except ValueError as error:
-        if "exclude" in str(error):
-            file.mistake(
-                f"[{name}] {error}", line, file.place(*table_keys)[1], "Keep one of the two, better api_key_env."
-            )
+        if {"api_key", "api_key_env"} <= values.keys():
+            place, hint = (line, file.place(*table_keys)[1]), "Keep one of the two, better api_key_env."
         else:
-            file.mistake(f"[{name}] {error}", *file.place(*table_keys, "base_url"))
+            place, hint = file.place(*table_keys, "base_url"), ""
+        file.mistake(f"[{name}] {error}", *place, hint)
         return None
 
 

@@ -10,7 +10,7 @@ from console.core.chat import ChatRequest
 from console.core.fault import Fault, FaultKind
 from console.llm.anthropic_form import anthropic_body, read_message
 from console.llm.live_texts import LiveTexts
-from console.llm.message_builder import MessageBuilder
+from console.llm.message_builder import MessageBuilder, is_of_type
 from console.llm.request_body import as_accepted
 from console.llm.wire_form import OnText
 
@@ -50,6 +50,9 @@ class _MessageAssembly:
         self._inputs: dict[int, list[str]] = {}
         self._texts: dict[tuple[int, str], list[str]] = {}
         """Pieces by block and field; joined at the end, as a text that grows piece by piece is copied each time."""
+
+    def is_chunk(self, chunk: Mapping[str, Any]) -> bool:
+        return is_of_type(chunk, "message", "content_block", "ping")
 
     def add(self, chunk: Mapping[str, Any], live: LiveTexts) -> bool:
         kind, index = chunk.get("type"), chunk.get("index")

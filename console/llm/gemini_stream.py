@@ -14,6 +14,8 @@ from console.llm.message_builder import MessageBuilder
 from console.llm.request_body import as_accepted
 from console.llm.wire_form import OnText
 
+_MEMBERS = frozenset({"candidates", "promptFeedback", "usageMetadata"})
+"""Of which every chunk has one."""
 _MERGED = ({"text"}, {"text", "thought"})
 """Fields of parts that grow; a part with anything else, such as a signature, stays one of its own."""
 
@@ -49,6 +51,9 @@ class _ContentAssembly:
         """Of the last part's text; joined when it is whole, as a text that grows piece by piece is copied each time."""
         self._rest: dict[str, Any] = {}
 
+    def is_chunk(self, chunk: Mapping[str, Any]) -> bool:
+        return not _MEMBERS.isdisjoint(chunk)
+
     def add(self, chunk: Mapping[str, Any], live: LiveTexts) -> bool:
         self._rest |= {key: value for key, value in chunk.items() if key != "candidates"}
         candidates = chunk.get("candidates")
@@ -67,7 +72,8 @@ class _ContentAssembly:
                 is_new = self._add_part(cast(dict[str, Any], part), live) or is_new
         reason = candidate.get("finishReason")
         if reason or self.message is not None:
-            reason = reason or self.message["candidates"][0]["finishReason"] if self.message else reason
+            if not reason and self.message is not None:
+                reason = self.message["candidates"][0]["finishReason"]
             self._join()
             ended = {**candidate, "finishReason": reason, "content": {"parts": self._parts, "role": "model"}}
             self.message = self._rest | {"candidates": [ended]}

@@ -17,10 +17,6 @@ from console.llm.live_texts import LiveTexts
 from console.llm.surrogates import FLAG, repair_surrogates
 from console.llm.wire_form import OnText
 
-_KINDS = ("response.", "message", "content_block", "ping")
-"""How the types of events begin, of the Responses and the Anthropic protocol."""
-_GEMINI = frozenset({"candidates", "promptFeedback", "usageMetadata"})
-
 
 class Assembly(Protocol):
     """How one wire's chunks become its message."""
@@ -28,6 +24,10 @@ class Assembly(Protocol):
     @property
     def message(self) -> dict[str, Any] | None:
         """The finished message; None while it goes on."""
+        ...
+
+    def is_chunk(self, chunk: Mapping[str, Any]) -> bool:
+        """Whether this is a chunk of a message: its fields that elsewhere explain an error mean something else."""
         ...
 
     def add(self, chunk: Mapping[str, Any], live: LiveTexts) -> bool:
@@ -68,7 +68,7 @@ class MessageBuilder:
                 raise fault_of(provider_error_of(self.redact.value(chunk)))
             raise Fault(FaultKind.BAD_ANSWER, "the server sent JSON that is no part of an answer")
         fields = cast(dict[str, Any], chunk)
-        if fields.get("error") or (not _is_of_a_protocol(fields) and reports_error(fields)):
+        if fields.get("error") or (not self._assembly.is_chunk(fields) and reports_error(fields)):
             raise fault_of(provider_error_of(self.redact.value(fields)))
         with _in_form():
             return self._assembly.add(fields, self._live)
@@ -95,11 +95,10 @@ class MessageBuilder:
         return msgspec.structs.replace(reply, latency_s=latency_s, first_token_s=first_token_s, flags=flags)
 
 
-def _is_of_a_protocol(chunk: Mapping[str, Any]) -> bool:
-    """Whether a chunk is one of a message; of those the fields that elsewhere explain an error mean something else."""
+def is_of_type(chunk: Mapping[str, Any], *beginnings: str) -> bool:
+    """Whether a chunk names a type that begins like one of these."""
     kind = chunk.get("type")
-    named = isinstance(kind, str) and kind.startswith(_KINDS)
-    return named or chunk.get("object") == "response" or not _GEMINI.isdisjoint(chunk)
+    return isinstance(kind, str) and kind.startswith(beginnings)
 
 
 @contextmanager

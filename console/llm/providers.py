@@ -6,11 +6,10 @@ from typing import Any
 from console.config.model import ModelConfig
 from console.core.provider import PROVIDERS
 from console.llm.endpoint import Endpoint
+from console.llm.wire_forms import FORMS
 
 CLIENTS = {
-    **dict.fromkeys(
-        ("openai", "completions", "responses", "anthropic", "gemini"), "console.llm.http_client:HttpClient"
-    ),
+    **dict.fromkeys(FORMS, "console.llm.http_client:HttpClient"),
     "litellm": "console.llm.litellm_client:LitellmClient",
     "simulated": "console.llm.simulated:SimulatedEndpoint",
     "local": "console.llm.local:LocalEndpoint",

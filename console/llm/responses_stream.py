@@ -7,7 +7,7 @@ from console.config.model import ModelConfig
 from console.config.redaction import Redactor
 from console.core.chat import ChatRequest
 from console.llm.live_texts import LiveTexts
-from console.llm.message_builder import MessageBuilder
+from console.llm.message_builder import MessageBuilder, is_of_type
 from console.llm.request_body import as_accepted
 from console.llm.responses_form import read_response, responses_body
 from console.llm.wire_form import OnText
@@ -47,6 +47,9 @@ class _ResponseAssembly:
 
     def __init__(self) -> None:
         self.message: dict[str, Any] | None = None
+
+    def is_chunk(self, chunk: Mapping[str, Any]) -> bool:
+        return chunk.get("object") == "response" or is_of_type(chunk, "response.")
 
     def add(self, chunk: Mapping[str, Any], live: LiveTexts) -> bool:
         kind = chunk.get("type")

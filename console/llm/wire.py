@@ -66,10 +66,10 @@ class Wire:
     async def request(
         self, method: str, path: str, body: bytes | None = None
     ) -> AsyncGenerator[aiohttp.ClientResponse]:
-        """Send a request and give the answer's head; its body is read with `read` or `pieces`.
+        """Send a request and give the answer's head; its body is read by the caller.
 
         Raises:
-            Refusal: the status is an error.
+            ErrorResponse: the status is an error.
             Fault: no HTTP answer could be had, or it broke off.
         """
         reached = False

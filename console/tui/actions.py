@@ -2,7 +2,8 @@
 
 An id is stable (readers remap keys by it); its method is `action_` + the id with `_` for `.`, on the first
 responder that has it (see `responders`). Grammar: a number is a screen, a letter a verb, a capital the same for all
-that is shown or backwards, `/` narrows, `:` does anything, escape is one step back, `?` tells what can be done here.
+that is shown or backwards (but `B` and `H`, screens without a number), `/` narrows, `:` does anything, escape is one
+step back, `?` tells what can be done here.
 """
 
 from collections.abc import Mapping
@@ -22,8 +23,8 @@ class Action(msgspec.Struct, frozen=True):
     meaning: str
     """One short sentence for help."""
     where: str
-    """`all`, a screen (`home`, `launch`, `live`, `review`, `compare`, `board`, `library`), or a kind of widget (`rows`,
-    `text`, `line` while something is typed)."""
+    """`all`, a screen (a name of `navigation.SCREENS`), or a kind of widget (`rows`, `text`, `line` while something is
+    typed)."""
     group: str
     """Heading in help."""
     footer: str = ""

@@ -79,6 +79,17 @@ async def test_every_screen_shows_it(opened: Any, runs: Any, frame: Any) -> None
         assert f"{BOUNDS}" in frame(app), "Trends"
 
 
+@pytest.mark.parametrize("width", [80, 100, 120, 140])
+async def test_the_figures_of_a_run_leave_room_for_its_name(width: int, opened: Any, runs: Any, frame: Any) -> None:
+    async with opened((width, 30)) as (app, pilot):
+        app.navigator.open_review(runs[0])
+        await settle(app, pilot)
+        first = frame(app).splitlines()[0]
+        assert "Review" in first
+        assert "reviewed" in first
+        assert "…" not in first.split("Review")[0]
+
+
 async def test_a_case_is_one_row_with_a_bar_of_its_rollouts(opened: Any, runs: Any, frame: Any) -> None:
     async with opened((160, 45)) as (app, pilot):
         app.navigator.open_review(runs[0])

@@ -8,7 +8,7 @@ from textual.widget import Widget
 from console.tui.render import lines
 from console.tui.render.symbols import SYMBOLS
 
-SCREENS = (
+NUMBERED = (
     ("1", "Home", "home"),
     ("2", "Live", "live"),
     ("3", "Review", "review"),
@@ -83,25 +83,25 @@ class TopLine(Widget):
         """Draw all that fits on one line of little room."""
         left = Content.assemble(" ", (self.heading, "bold $focus"), "  ", self._title)
         if not self._title:
-            left = left.append("  ".join(key for key, _, where in SCREENS if where != self.where))
+            left = left.append("  ".join(key for key, _, where in NUMBERED if where != self.where))
         return lines.spread(left.append(" "), self._status or self._badge, width)
 
     def on_click(self, event: events.Click) -> None:
         """Post the screen that was clicked."""
         if event.y == 0 and self._lists_screens and self.size.height > 1:
             start = len(" console ")
-            for key, name, where in SCREENS:
+            for key, name, where in NUMBERED:
                 start, begin = start + len(f"[{key} {name}]"), start
                 if begin <= event.x < start and where != self.where:
                     self.post_message(self.ScreenClicked(where))
 
     def _screens(self) -> Content:
         parts: list[Content] = [Content.assemble(" ", ("console", "bold $focus"), " ")]
-        for key, name, where in SCREENS:
+        for key, name, where in NUMBERED:
             if where == self.where:
                 parts.append(Content.styled(f"[{key} {name}]", "bold"))
             else:
                 parts.append(Content.assemble(" ", (key, "$muted"), (f" {name} ", "$muted")))
-        if self.where not in {where for _, _, where in SCREENS}:
+        if self.where not in {where for _, _, where in NUMBERED}:
             parts.append(Content.styled(f"[{self.heading}]", "bold"))
         return Content("").join(parts)

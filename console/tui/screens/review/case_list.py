@@ -35,8 +35,8 @@ COLUMNS = (
     Column("function", 10, 2, from_width=44),
 )
 """Columns of the list of cases; `case_cells` fills them."""
-ROOM_FOR_SCORES = 120
-"""Cells from which the top line holds outcomes, rate and cost besides the counters."""
+ROOM_FOR_NAME = 46
+"""Cells of the top line that its figures leave to the screen and the run."""
 
 
 def row_content(controller: ReviewController, key: str, width: int, *, live: bool) -> Content | tuple[Content, ...]:
@@ -147,17 +147,18 @@ def list_hint(damages: int) -> Content:
 
 
 def status_text(controller: ReviewController, overview: Overview, manifest: Manifest, width: int) -> Content:
-    """Return where the reader is, and where there is room the run's outcomes, rate and cost."""
+    """Return where the reader is, after as much of outcomes, rate, repeats and cost as leaves room for the run's name."""
     triage, tally, rollout = controller.triage, overview.fold.tally, controller.rollout
     place = counters(triage.place_of(rollout), len(triage.order), triage.seen, rollout.outcome if rollout else None)
-    if width < ROOM_FOR_SCORES:
-        return place
-    rate = f"   {number_format.score(tally.rate)}   " if controller.suite_view.has_pass_rate else "   "
+    rates = [f"   {number_format.score(tally.rate)}" if controller.suite_view.has_pass_rate else ""]
     if controller.suite_view.has_pass_rate and (repeats := pass_rates(tally.cases)) is not None:
         k, at, every = repeats
-        rate += f"pass@{k} {number_format.rate(at)}  pass^{k} {number_format.rate(every)}   "
+        rates.insert(0, f"{rates[0]}   pass@{k} {number_format.rate(at)}  pass^{k} {number_format.rate(every)}")
     cost = "simulated" if manifest.simulated and not tally.cost_usd else number_format.spent(tally)
-    return Content.assemble("  ", outcome_counts(tally), (rate, "bold"), (f"{cost}   ", MUTED), place)
+    figures = [
+        Content.assemble("  ", outcome_counts(tally), (rate, "bold"), (f"   {cost}   ", MUTED), place) for rate in rates
+    ]
+    return next((content for content in figures if content.cell_length <= width - ROOM_FOR_NAME), place)
 
 
 def end_of_list_text(controller: ReviewController, by: int) -> Content:
