@@ -147,7 +147,7 @@ def list_hint(damages: int) -> Content:
 
 
 def status_text(controller: ReviewController, overview: Overview, manifest: Manifest, width: int) -> Content:
-    """Return where the reader is, after as much of outcomes, rate, repeats and cost as leaves room for the run's name."""
+    """Return where the reader is, after as much of outcomes, rate and cost as leaves room for the run's name."""
     triage, tally, rollout = controller.triage, overview.fold.tally, controller.rollout
     place = counters(triage.place_of(rollout), len(triage.order), triage.seen, rollout.outcome if rollout else None)
     rates = [f"   {number_format.score(tally.rate)}" if controller.suite_view.has_pass_rate else ""]
