@@ -8,6 +8,7 @@ from typing import Any
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from console.suites.bfcl.decode.families.minicpm_fc import NO_FILE
 from console.suites.bfcl.decode.family import FAMILIES, find_family
 from console.suites.bfcl.decode.reply import decode_reply
 from console.suites.bfcl.execution import executable_calls
@@ -31,7 +32,9 @@ _watched: list[int] = []
 
 def _look(event: str, args: tuple[Any, ...]) -> None:
     if _watched and threading.get_ident() == _watched[0] and event.startswith(FORBIDDEN):
-        _seen.append(event)
+        if event == "open" and args[0] == NO_FILE:
+            return  # Python's parser asks for the line of a mistake; there can be no such file
+        _seen.append(f"{event} {args}")
 
 
 names = st.sampled_from(
@@ -65,6 +68,7 @@ answers = st.one_of(st.recursive(atoms, _larger, max_leaves=12), st.text(max_siz
 @given(answers, st.sampled_from(CATEGORIES), st.sampled_from(FAMILIES))
 @example("[f(x=__import__('os').system('true') + 1)]", "simple_python", "prompt")
 @example("[f(x=open('/etc/hostname').read() + '')]", "simple_python", "prompt")
+@example("<|tool_call_start|>f(a=0 , 0)<|tool_call_end|>", "simple_python", "minicpm_fc")
 def test_decoding_does_nothing_but_decode(text: str, category: str, family: str) -> None:
     decode_reply("[f(x=1)]", category, "prompt")  # whatever is loaded late is loaded now
     if _look not in _hooked:

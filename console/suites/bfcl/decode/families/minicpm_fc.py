@@ -12,6 +12,8 @@ from console.suites.bfcl.decode.python import Undecodable, read_call
 _THOUGHT = "<|thought_start|>", "<|thought_end|>"
 _CALLS = "<|tool_call_start|>", "<|tool_call_end|>"
 _FENCE = "```"
+NO_FILE = "/dev/null/reply"
+"""Python looks for the line of a mistake in the file that a text is said to be from; there can be none of this name."""
 
 
 def _decode(output: Any, form: Form) -> list[Call] | str:
@@ -58,7 +60,7 @@ def _without_fence(text: str) -> str:
 def _parse(text: str) -> ast.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return ast.parse(text)
+        return ast.parse(text, NO_FILE)
 
 
 def _statement(node: ast.stmt) -> Call:
