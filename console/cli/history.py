@@ -11,7 +11,7 @@ from console.core.record import Finished, Started
 from console.core.run import Manifest, Summary
 from console.insight.overview import Overview
 from console.insight.rollout import SETUP
-from console.insight.snapshot import freeze, layout, thaw
+from console.insight.snapshot import decode_overview, encode_overview, layout
 from console.store.index import SAVED_FROM_BYTES, JournalIndex
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder
@@ -105,12 +105,12 @@ def save_overview(folder: RunFolder) -> None:
 def read_overview(folder: RunFolder) -> Overview:
     """Return what lists show of a run: what was kept of a long one that stands still, else what its journal says."""
     index, live = JournalIndex(folder.journal_path), folder.is_live
-    overview = index.restore_saved(folder.index_path, layout(), thaw, live=live) or Overview()
+    overview = index.restore_saved(folder.index_path, layout(), decode_overview, live=live) or Overview()
     saved_at = index.offset
     for record in index.iter_all():
         overview.apply(record)
     if not live and index.offset >= SAVED_FROM_BYTES and index.offset != saved_at:
-        index.save(folder.index_path, layout(), freeze(overview))
+        index.save(folder.index_path, layout(), encode_overview(overview))
     return overview
 
 

@@ -55,7 +55,7 @@ def layout() -> int:
     return crc32(" ".join(names).encode())
 
 
-def freeze(overview: Overview) -> bytes:
+def encode_overview(overview: Overview) -> bytes:
     """Return everything that an overview took from its journal; what only an engine could say is left out."""
     fold, rollouts = overview.fold, list(overview.rollouts.values())
     number_of = {id(rollout): number for number, rollout in enumerate(rollouts)}
@@ -80,23 +80,23 @@ def freeze(overview: Overview) -> bytes:
     )
 
 
-def thaw(data: bytes | memoryview, keys: Iterable[Key] = ()) -> Overview:
+def decode_overview(data: bytes | memoryview, keys: Iterable[Key] = ()) -> Overview:
     """Return the overview; every rollout counts as changed.
 
     Args:
-        data: what `freeze` returned.
+        data: what `encode_overview` returned.
         keys: keys of the run that are held already, to be held once.
 
     Raises:
         ValueError: these are no such bytes.
     """
     try:
-        return _thaw(data, keys)
+        return _decoded(data, keys)
     except (LookupError, TypeError, AttributeError) as error:
         raise ValueError(f"no such bytes: {error}") from None
 
 
-def _thaw(data: bytes | memoryview, keys: Iterable[Key]) -> Overview:
+def _decoded(data: bytes | memoryview, keys: Iterable[Key]) -> Overview:
     kept, overview = msgspec.msgpack.decode(data, type=_Snapshot), Overview()
     sharing = _Sharing(keys)
     for portion in kept.rollouts:

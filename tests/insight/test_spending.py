@@ -6,7 +6,7 @@ from console.core.outcome import Outcome, Verdict
 from console.core.record import Asked, Embedded, Finished, Opened, Started
 from console.core.run import Manifest, ModelFacts
 from console.insight.overview import Overview
-from console.insight.snapshot import freeze, thaw
+from console.insight.snapshot import decode_overview, encode_overview
 from console.tui.render.progress import cost_words, short_cost, token_words
 
 KEY = Key("q1")
@@ -78,4 +78,4 @@ def test_the_providers_own_figure_is_not_priced_again():
 def test_it_is_kept_with_a_long_run():
     overview = begun()
     ask(overview, "model", Usage(1000, 100))
-    assert short_cost(thaw(freeze(overview)), manifest()) == "$0.002"
+    assert short_cost(decode_overview(encode_overview(overview)), manifest()) == "$0.002"

@@ -15,7 +15,7 @@ from console.core.case import Key
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Finished, Opened
 from console.insight.overview import Overview
-from console.insight.snapshot import freeze, layout, thaw
+from console.insight.snapshot import decode_overview, encode_overview, layout
 from console.store.index import JournalIndex
 from console.store.journal import JournalWriter
 from console.store.runs import RunFolder
@@ -30,7 +30,7 @@ def follow(folder: RunFolder) -> tuple[JournalIndex, Overview]:
 
 def saved(folder: RunFolder) -> Overview:
     index, overview = follow(folder)
-    index.save(folder.index_path, layout(), freeze(overview))
+    index.save(folder.index_path, layout(), encode_overview(overview))
     return overview
 
 
@@ -48,11 +48,11 @@ def test_what_was_kept_is_what_reading_gives(tmp_path: Path, make: Callable[...,
     read, overview = follow(folder)
     saved(folder)
     index = JournalIndex(folder.journal_path)
-    thawed = index.restore_saved(folder.index_path, layout(), thaw, live=False)
-    assert thawed is not None
-    assert known(thawed) == known(overview)
-    assert thawed.take_changes() == set(overview.rollouts)
-    assert all(thawed.failures[n] is thawed.rollouts[it.slot] for n, it in enumerate(overview.failures))
+    overview = index.restore_saved(folder.index_path, layout(), decode_overview, live=False)
+    assert overview is not None
+    assert known(overview) == known(overview)
+    assert overview.take_changes() == set(overview.rollouts)
+    assert all(overview.failures[n] is overview.rollouts[it.slot] for n, it in enumerate(overview.failures))
     assert (index.offset, index.lines, index.keys()) == (read.offset, read.lines, read.keys())
     assert [*map(index.read, index.keys())] == [*map(read.read, read.keys())]
     assert list(index.iter_all()) == []
@@ -62,11 +62,11 @@ def test_what_was_kept_holds_each_key_once(tmp_path: Path) -> None:
     folder = plain_run(tmp_path).folder
     saved(folder)
     index = JournalIndex(folder.journal_path)
-    thawed = index.restore_saved(folder.index_path, layout(), thaw, live=False)
-    assert thawed is not None
+    overview = index.restore_saved(folder.index_path, layout(), decode_overview, live=False)
+    assert overview is not None
     held = {id(key) for key in index.keys()}  # noqa: SIM118  no mapping
-    assert {id(rollout.key) for rollout in thawed.rollouts.values()} <= held
-    assert {id(record.key) for record in thawed.fold.latest.values()} <= held
+    assert {id(rollout.key) for rollout in overview.rollouts.values()} <= held
+    assert {id(record.key) for record in overview.fold.latest.values()} <= held
 
 
 def flip(folder: RunFolder) -> None:
@@ -106,14 +106,17 @@ def test_it_counts_only_for_the_journal_it_came_from(tmp_path: Path, change: Cal
     saved(folder)
     change(folder)
     index = JournalIndex(folder.journal_path)
-    assert index.restore_saved(folder.index_path, layout(), thaw, live=False) is None
+    assert index.restore_saved(folder.index_path, layout(), decode_overview, live=False) is None
     assert (index.offset, index.keys()) == (0, []), "so it is read from its start"
 
 
 def test_another_version_reads_the_journal(tmp_path: Path) -> None:
     folder = plain_run(tmp_path).folder
     saved(folder)
-    assert JournalIndex(folder.journal_path).restore_saved(folder.index_path, layout() + 1, thaw, live=False) is None
+    assert (
+        JournalIndex(folder.journal_path).restore_saved(folder.index_path, layout() + 1, decode_overview, live=False)
+        is None
+    )
 
 
 def test_a_run_that_goes_on_is_taken_up_where_it_was_kept(tmp_path: Path) -> None:
@@ -125,26 +128,26 @@ def test_a_run_that_goes_on_is_taken_up_where_it_was_kept(tmp_path: Path) -> Non
     recorder.write(Finished(at=recorder.tick(), key=key, verdict=Verdict(Outcome.PASSED)))
     recorder.close()
     index = JournalIndex(folder.journal_path)
-    overview = index.restore_saved(folder.index_path, layout(), thaw, live=True)
+    overview = index.restore_saved(folder.index_path, layout(), decode_overview, live=True)
     assert overview is not None
     for record in index.iter_all():
         overview.apply(record)
     assert known(overview) == known(follow(folder)[1])
-    assert index.restore_saved(folder.index_path, layout(), thaw, live=False) is None
+    assert index.restore_saved(folder.index_path, layout(), decode_overview, live=False) is None
 
 
 def test_nothing_is_kept_of_a_journal_that_is_not_read_to_its_end(tmp_path: Path) -> None:
     folder = plain_run(tmp_path).folder
     index = JournalIndex(folder.journal_path)
     index.read_new(1000)
-    index.save(folder.index_path, layout(), freeze(Overview()))
+    index.save(folder.index_path, layout(), encode_overview(Overview()))
     assert not folder.index_path.exists()
 
 
 def test_a_folder_that_cannot_be_written_is_left_alone(tmp_path: Path) -> None:
     folder = plain_run(tmp_path).folder
     index, overview = follow(folder)
-    index.save(tmp_path / "nowhere" / "index", layout(), freeze(overview))
+    index.save(tmp_path / "nowhere" / "index", layout(), encode_overview(overview))
     assert not (tmp_path / "nowhere").exists()
 
 
@@ -158,7 +161,10 @@ def test_what_is_damaged_counts_for_nothing(tmp_path: Path) -> None:
     flips = [change(sound, place, rng) for place in {*range(12), *rng.sample(range(len(sound)), 60)}]
     for data in (*cuts, *flips, sound + b"x", sound * 2):
         folder.index_path.write_bytes(data)
-        assert JournalIndex(folder.journal_path).restore_saved(folder.index_path, layout(), thaw, live=False) is None
+        assert (
+            JournalIndex(folder.journal_path).restore_saved(folder.index_path, layout(), decode_overview, live=False)
+            is None
+        )
 
 
 @pytest.mark.parametrize("make", [plain_run, loop_run])
@@ -173,7 +179,7 @@ def test_what_somebody_made_is_refused_or_read_and_never_half(tmp_path: Path, ma
     for _ in range(400 * BUDGET):
         folder.index_path.write_bytes(crafted(sound, rng))
         index = JournalIndex(folder.journal_path)
-        if index.restore_saved(folder.index_path, layout(), thaw, live=False) is None:
+        if index.restore_saved(folder.index_path, layout(), decode_overview, live=False) is None:
             refused += 1
             assert (index.offset, index.lines, index.keys()) == (0, 0, [])
             continue

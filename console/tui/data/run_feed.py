@@ -25,7 +25,7 @@ from console.engine.attach import EngineLink
 from console.insight.conversation import Conversation
 from console.insight.overview import Overview
 from console.insight.rollout import Slot
-from console.insight.snapshot import freeze, layout, thaw
+from console.insight.snapshot import decode_overview, encode_overview, layout
 from console.store.index import SAVED_FROM_BYTES, JournalIndex
 from console.store.runs import STARTING_S, RunFolder
 
@@ -262,14 +262,16 @@ class RunFeed:
     def _recall(self) -> None:
         """Take up what was kept of the run, so that a long one need not be read to be shown."""
         with self._reading:
-            self._recalled = self._index.restore_saved(self.folder.index_path, layout(), thaw, live=self.folder.is_live)
+            self._recalled = self._index.restore_saved(
+                self.folder.index_path, layout(), decode_overview, live=self.folder.is_live
+            )
             self._kept_at = self._index.offset
 
     def _keep_if_over(self) -> None:
         """Keep what came of a long run that nobody plays any more and that has been read and counted to its end."""
         end = self._index.offset
         if not self.is_live and self.is_read and not self._pieces and end >= SAVED_FROM_BYTES and end != self._kept_at:
-            self._index.save(self.folder.index_path, layout(), freeze(self.overview))
+            self._index.save(self.folder.index_path, layout(), encode_overview(self.overview))
             self._kept_at = end
 
     async def _attach(self) -> None:
