@@ -14,6 +14,7 @@ from console.core.fault import UsageError
 from console.core.run import Summary
 from console.insight.number_format import metric_bounds, metric_value
 from console.insight.warnings import run_warnings
+from console.store.notes import Notes
 from console.suites.metrics import basis_words
 from console.suites.suite import Metric, Repeats, Report, Suite
 from console.suites.summing import split_words, summed_up
@@ -123,7 +124,19 @@ def _fields(history: History, report: Report | None) -> dict[str, Any]:
         "folder": str(history.folder.path),
         "summary": msgspec.to_builtins(history.summary),
         "report": msgspec.to_builtins(report) if report is not None else None,
+        **_labels(history),
     }
+
+
+def _labels(history: History) -> dict[str, Any]:
+    """Return the labels that a model gave failures; nothing where none was asked."""
+    annotations = Notes(history.folder.path).annotations()
+    labels = [
+        {"case": case, "rollout": rollout, **msgspec.to_builtins(annotation.label)}
+        for (case, rollout), annotation in annotations.items()
+        if annotation.label is not None
+    ]
+    return {"labels": labels} if labels else {}
 
 
 def _counts(summary: Summary) -> str:

@@ -21,7 +21,7 @@ from console.core.json_text import read_json
 from console.core.price import price_of
 from console.core.provider import provider_of
 from console.core.request import digest
-from console.engine.budget import CHARS_PER_TOKEN, cost_of
+from console.engine.budget import CHARS_PER_TOKEN, BudgetReached, cost_of
 from console.engine.forecast import ASK_ABOVE_USD
 from console.llm.endpoint import Endpoint, Unwatched
 from console.llm.providers import open_endpoint
@@ -116,7 +116,7 @@ class LabellingPlan:
     @property
     def input_tokens(self) -> float:
         """Expected tokens sent, erring on the dear side."""
-        return sum(len(str(question.messages())) for question in self.open) / CHARS_PER_TOKEN
+        return _tokens_sent(self.open)
 
     @property
     def output_tokens(self) -> int:
@@ -126,9 +126,13 @@ class LabellingPlan:
     @property
     def cost_usd(self) -> float | None:
         """Expected price; None: models.toml names none."""
+        return self.estimate(self.open)
+
+    def estimate(self, questions: Sequence[Question]) -> float | None:
+        """Return the expected price of some questions; None: models.toml names none."""
         if self.model.simulated or provider_of(self.model.provider).is_free:
             return 0.0
-        return price_of(facts(self.model), self.input_tokens, 0, self.output_tokens)
+        return price_of(facts(self.model), _tokens_sent(questions), 0, _REPLY_TOKENS * len(questions))
 
     @property
     def text(self) -> str:
@@ -145,6 +149,10 @@ class LabellingPlan:
         if not self.open or (cost is not None and cost <= ASK_ABOVE_USD):
             return ""
         return f"This will cost {'an unknown amount' if cost is None else f'about ${cost:,.2f}'}."
+
+
+def _tokens_sent(questions: Sequence[Question]) -> float:
+    return sum(len(str(question.messages())) for question in questions) / CHARS_PER_TOKEN
 
 
 def plan_labels(questions: Sequence[Question], model: ModelConfig, notes: Notes) -> LabellingPlan:
@@ -167,36 +175,31 @@ def plan_labels(questions: Sequence[Question], model: ModelConfig, notes: Notes)
     return LabellingPlan(model, left, labelled, tuple(unreadable))
 
 
-def take_back_labels(notes: Notes, model: str = "") -> tuple[str, int]:
-    """Take back the labels of a model, or of the one that labelled last.
-
-    Returns:
-        The model and how many labels were taken back; none when there are none.
-    """
-    written = notes.all()
-    newest = [note.label.model for note in written if note.kind == LABEL and note.value and note.label is not None]
-    standing = {label.model for name in dict.fromkeys(newest) for label in standing_labels(written, name).values()}
-    name = model or next((name for name in reversed(newest) if name in standing), "")
-    labels = standing_labels(written, name)
-    unread = (note.key for note in written if note.kind == UNREADABLE and note.label and note.label.model == name)
-    for case, rollout in dict.fromkeys([*labels, *((key.case, key.rollout) for key in unread)]):
-        notes.add(Note(Key(case, rollout), LABEL, "", who=name, label=Label("", model=name)))
-    return name, len(labels)
-
-
-async def label_failures(plan: LabellingPlan, notes: Notes) -> AsyncIterator[Answer]:
+async def label_failures(plan: LabellingPlan, notes: Notes, most_usd: float | None = None) -> AsyncIterator[Answer]:
     """Ask about each failure in turn; yields what came of it once that is written.
+
+    Args:
+        plan: what is asked.
+        notes: where labels are written.
+        most_usd: what may be spent; what has no known price is counted as it was estimated. None: no cap.
 
     Raises:
         UsageError: the model has no key, or a label cannot be written.
+        BudgetReached: the next question, as it is estimated, would go beyond what may be spent.
         Fault: the model refuses whatever it is asked, or has failed several times in a row.
     """
-    tries, faults = _tries(notes.all(), plan.model), 0
+    tries, faults, spent = _tries(notes.all(), plan.model), 0, 0.0
     endpoint = open_endpoint(plan.model)
     try:
         for question in plan.open:
+            estimate = plan.estimate([question]) or 0.0
+            if most_usd is not None and spent + estimate > most_usd:
+                raise BudgetReached(
+                    f"${spent:.4f} spent of at most ${most_usd:.4f}, the next would cost ${estimate:.4f}"
+                )
             used = tries[question.slot, question.digest(plan.model)]
             answer = await _ask(endpoint, plan.model, question, notes, used)
+            spent += estimate if answer.cost_usd is None else answer.cost_usd
             yield answer
             faults = faults + 1 if answer.fault is not None else 0
             if answer.fault is not None and (answer.fault.kind in HALTING or faults >= FAULTS_IN_A_ROW):

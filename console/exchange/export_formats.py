@@ -1,4 +1,4 @@
-"""The formats that a run can be exported in, by the name that `export` and the app know them under."""
+"""The formats that a run can be exported in as a single file, by their names in `export_names`."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,7 +24,6 @@ class ExportFormat:
 
     name: str
     extension: str
-    meaning: str
     write: Callable[[RunDocument], bytes]
     with_conversations: bool = False
     """Whether it holds whole conversations."""
@@ -55,15 +54,13 @@ def _junit(document: RunDocument) -> bytes:
 EXPORT_FORMATS = {
     form.name: form
     for form in (
-        ExportFormat("csv", ".csv", "one row for each rollout, for spreadsheets", _csv),
-        ExportFormat(
-            "json", ".json", "everything but the conversations", lambda document: json_text(document).encode()
-        ),
-        ExportFormat("markdown", ".md", "tables for a pull request", _markdown),
-        ExportFormat("junit", ".xml", "test results for CI", _junit),
-        ExportFormat("html", ".html", "one page to send around", _html, with_failing=True),
-        ExportFormat("otlp", ".jsonl", "OpenTelemetry traces as OTLP JSON", otlp_lines, with_conversations=True),
-        ExportFormat("eval", ".eval", "an Inspect log", eval_log, with_conversations=True, is_text=False),
+        ExportFormat("csv", ".csv", _csv),
+        ExportFormat("json", ".json", lambda document: json_text(document).encode()),
+        ExportFormat("markdown", ".md", _markdown),
+        ExportFormat("junit", ".xml", _junit),
+        ExportFormat("html", ".html", _html, with_failing=True),
+        ExportFormat("otlp", ".jsonl", otlp_lines, with_conversations=True),
+        ExportFormat("eval", ".eval", eval_log, with_conversations=True, is_text=False),
     )
 }
 

@@ -18,6 +18,7 @@ from console.insight.rollout import Rollout, Slot
 from console.suites.stage import SECOND_JUDGE, SECOND_PREFIX
 
 JUDGE = "judge"
+_SIMULATED_JUDGE = "sim/judge"
 GRADER = "grader"
 """The tag by which a reader says that the grade is wrong."""
 
@@ -51,6 +52,14 @@ class Judging:
     def bias(self) -> float | None:
         """How much more often it is too lenient than too strict, of what readers looked at; None without readers."""
         return (self.too_lenient - self.too_strict) / self.readers.pairs if self.readers is not None else None
+
+
+def judge_name(manifest: Manifest) -> str:
+    """Return who judges a run, or who would where everything is simulated; empty: nobody."""
+    if manifest.simulated:
+        return _SIMULATED_JUDGE
+    judge = manifest.roles.get(JUDGE)
+    return judge.name if judge is not None else ""
 
 
 def judging_of(

@@ -103,6 +103,26 @@ def standing_labels(notes: Iterable[Note], model: str | None = None) -> dict[tup
     return {slot: list(labels.values())[-1] for slot, labels in by_slot.items() if labels}
 
 
+def take_back_labels(notes: Notes, model: str = "") -> tuple[str, int]:
+    """Take back the labels of a model, or of the one that labelled last.
+
+    Returns:
+        The model and how many labels were taken back; none when there are none.
+
+    Raises:
+        UsageError: that cannot be written.
+    """
+    written = notes.all()
+    newest = [note.label.model for note in written if note.kind == LABEL and note.value and note.label is not None]
+    standing = {label.model for name in dict.fromkeys(newest) for label in standing_labels(written, name).values()}
+    name = model or next((name for name in reversed(newest) if name in standing), "")
+    labels = standing_labels(written, name)
+    unread = (note.key for note in written if note.kind == UNREADABLE and note.label and note.label.model == name)
+    for case, rollout in dict.fromkeys([*labels, *((key.case, key.rollout) for key in unread)]):
+        notes.add(Note(Key(case, rollout), LABEL, "", who=name, label=Label("", model=name)))
+    return name, len(labels)
+
+
 def _remark(notes: Mapping[str, Note], label: Label | None) -> Annotation:
     dispute = notes.get("dispute")
     return Annotation(

@@ -77,6 +77,16 @@ class RunFolder:
         return self.path / "engine.log"
 
     @property
+    def labels_lock_path(self) -> Path:
+        """Held while a model labels its failures."""
+        return self.path / "labels.lock"
+
+    @property
+    def labels_log_path(self) -> Path:
+        """What came of labelling that was started from the app."""
+        return self.path / "labels.log"
+
+    @property
     def server_log_path(self) -> Path:
         """What a server of its model writes, where one was started for it."""
         return self.path / "server.log"

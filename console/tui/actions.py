@@ -11,6 +11,8 @@ from typing import ClassVar, Protocol, runtime_checkable
 
 import msgspec
 
+from console.exchange.export_names import EXPORT_NAMES
+
 
 class Action(msgspec.Struct, frozen=True):
     """One thing a reader can do."""
@@ -53,22 +55,15 @@ def _copy(letter: str, part: str, meaning: str, where: str) -> Action:
 
 
 def _export(letter: str, form: str, meaning: str, where: str) -> Action:
-    return Action(f"export.{form}", (letter,), f"Export: {meaning}", meaning, where, "EXPORT", menu="export")
+    return Action(
+        f"export.{form.replace('-', '_')}", (letter,), f"Export: {meaning}", meaning, where, "EXPORT", menu="export"
+    )
 
 
 def _exports(where: str) -> tuple[Action, ...]:
     opener = Action("export", ("E",), "Export: menu", "export …", where, "EXPORT", "export", 42, opens_menu=True,
                     palette=False)  # fmt: skip
-    forms = (
-        ("c", "csv", "CSV"),
-        ("j", "json", "JSON"),
-        ("m", "markdown", "Markdown"),
-        ("h", "html", "HTML page"),
-        ("u", "junit", "JUnit"),
-        ("i", "eval", "Inspect log"),
-        ("v", "verifiers", "verifiers folder"),
-    )
-    return (opener, *(_export(*form, where) for form in forms))
+    return (opener, *(_export(form.letter, form.name, form.title, where) for form in EXPORT_NAMES.values()))
 
 
 def _steps(where: str, area: str, noun: str, group: str) -> tuple[Action, ...]:
@@ -85,6 +80,10 @@ def _branch(letter: str, change: str, meaning: str) -> Action:
 
 def _tag(letter: str, tag: str, meaning: str) -> Action:
     return Action(f"tag.{tag}", (letter,), f"Tag: {meaning}", meaning, "review", "TRIAGE", menu="tag")
+
+
+def _label(letter: str, part: str, meaning: str) -> Action:
+    return Action(f"label.{part}", (letter,), f"Labels: {meaning}", meaning, "review", "TRIAGE", menu="label")
 
 
 _ALL = (
@@ -244,6 +243,7 @@ _REVIEW = (
     Action("filter.reason", ("r",), "Filter: this reason", "only this reason", "review", "FAILURES", menu="filter"),
     Action("filter.category", ("c",), "Filter: this category", "only this category", "review", "FAILURES",
            menu="filter"),
+    Action("filter.label", ("l",), "Filter: this label", "only this label", "review", "FAILURES", menu="filter"),
     Action("filter.clear", ("F",), "Filter: clear", "clear the filter", "review", "FAILURES"),
     Action("group", ("o",), "Review: group by", "group by …", "review", "FAILURES", "group", 50, opens_menu=True),
     Action("group.reason", ("r",), "Group: by reason", "by reason", "review", "FAILURES", menu="group"),
@@ -252,6 +252,7 @@ _REVIEW = (
     Action("group.category", ("c",), "Group: by category", "by category", "review", "FAILURES", menu="group"),
     Action("group.function", ("f",), "Group: by function", "by function", "review", "FAILURES", menu="group"),
     Action("group.tag", ("t",), "Group: by tag", "by tag", "review", "FAILURES", menu="group"),
+    Action("group.label", ("l",), "Group: by label", "by a model's label", "review", "FAILURES", menu="group"),
     Action("group.repeats", ("k",), "Group: by repeats", "by repeats of a case", "review", "FAILURES", menu="group"),
     Action("group.none", ("n",), "Group: not at all", "not at all", "review", "FAILURES", menu="group"),
     Action("view.next", ("v",), "View: next", "next, previous view", "review", "THIS CASE", "view", 55,
@@ -280,6 +281,10 @@ _REVIEW = (
     Action("note.add", ("c",), "Note: comment", "comment", "review", "TRIAGE", "comment", 45),
     Action("dispute", ("D",), "Note: dispute the ground truth", "dispute ground truth", "review",
            "TRIAGE", "dispute", 38),
+    Action("label", ("X",), "Labels: menu", "labels by a model …", "review", "TRIAGE", opens_menu=True, palette=False),
+    _label("a", "ask", "ask a model"),
+    _label("s", "stop", "stop asking"),
+    _label("u", "undo", "take labels back"),
     Action("undo", ("u",), "Note: undo", "undo", "review", "TRIAGE"),
     Action("branch", ("A",), "Case: branch", "branch, compare …", "review", "THIS CASE", "branch", 47,
            opens_menu=True, palette=False),

@@ -1,5 +1,7 @@
 """`Exports`: writes runs and texts to files of the current folder, in any of the forms that can be exported."""
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -7,10 +9,14 @@ from textual.app import App
 from textual.content import Content
 
 from console.core.fault import UsageError
+from console.insight import number_format
 from console.store.runs import RunFolder
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.base import BaseScreen
 from console.tui.services import Services
+
+_ANNOUNCED_EVERY_S = 2.0
+"""How often a long export says how far it is."""
 
 
 class Exports:
@@ -49,29 +55,70 @@ class Exports:
         """Write the run as an Inspect log."""
         self._export("eval")
 
+    def action_export_otlp(self) -> None:
+        """Write the run as OpenTelemetry traces."""
+        self._export("otlp")
+
     def action_export_verifiers(self) -> None:
         """Write the run as a verifiers folder."""
         self._export("verifiers")
+
+    def action_export_verifiers_traces(self) -> None:
+        """Write the run as traces of verifiers v1."""
+        self._export("verifiers-traces")
+
+    def action_export_bfcl(self) -> None:
+        """Write the run as official BFCL result files."""
+        self._export("bfcl")
+
+    def action_export_cavebench(self) -> None:
+        self._export("cavebench")
+
+    def action_export_every_eval_ever(self) -> None:
+        """Write the run as records of Every Eval Ever."""
+        self._export("every-eval-ever")
+
+    def action_export_site(self) -> None:
+        """Write the run as a folder of web pages."""
+        self._export("site")
+
+    def action_export_hf_eval_results(self) -> None:
+        """Write the run's result as the Hugging Face Hub holds it."""
+        self._export("hf-eval-results")
 
     def export_run(self, run: RunFolder, form: str) -> None:
         """Write a run in a form to a file of the current folder, and say where; quitting waits for it."""
         self._app.run_worker(lambda: self._write_run(run, form), thread=True, group="export")
 
     def _write_run(self, run: RunFolder, form: str) -> None:
+        from console.exchange.export_folders import export_folder
         from console.exchange.export_formats import export_file, export_format
-        from console.exchange.verifiers import export_run as export_verifiers
+        from console.exchange.export_names import EXPORT_NAMES
 
         services = self._services
         try:
-            if form == "verifiers":
-                path = export_verifiers(run, Path("outputs"))
+            if EXPORT_NAMES[form].folder:
+                [path, *more] = export_folder(form, run, data=services.paths.data, progress=self._progress())
             else:
-                path = Path(f"{run.name}{export_format(form).extension}")
+                path, more = Path(f"{run.name}{export_format(form).extension}"), []
                 export_file(run, export_format(form), path, services.paths.data)
         except (UsageError, OSError) as error:
             services.from_thread(services.notify, literal(str(error), 400), severity="error")
             return
-        services.from_thread(services.notify, written_message(path))
+        services.from_thread(services.notify, written_message(path, len(more)))
+
+    def _progress(self) -> Callable[[int, int], None]:
+        """Return what announces now and then how many pages are written."""
+        announced_at = time.monotonic()
+
+        def announce(done: int, planned: int) -> None:
+            nonlocal announced_at
+            if time.monotonic() - announced_at > _ANNOUNCED_EVERY_S:
+                announced_at = time.monotonic()
+                words = Content(f"Writing pages: {number_format.count(done)} of {number_format.count(planned)}")
+                self._services.from_thread(self._services.notify, words)
+
+        return announce
 
     def export_text(self, text: str, path: Path) -> None:
         """Write a text to a file of the current folder, and say where."""
@@ -85,6 +132,7 @@ class Exports:
             self._services.notify(written_message(path))
 
 
-def written_message(path: Path) -> Content:
-    """Return the message that a file was written."""
-    return Content.assemble("Written to ", one_line(str(path.resolve()), 200, "bold"))
+def written_message(path: Path, more: int = 0) -> Content:
+    """Return the message that a file was written, and how many more."""
+    also = f" and {more} more" if more else ""
+    return Content.assemble("Written to ", one_line(str(path.resolve()), 200, "bold"), also)

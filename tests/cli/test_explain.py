@@ -15,7 +15,9 @@ from server.openai_server import OpenAIServer, Scripted, last_text
 from support.graded_runs import graded_run
 
 from console.core.annotation import LABELS
+from console.store.lock import RunLock
 from console.store.notes import Notes
+from console.store.runs import RunFolder
 
 RUN = "0101-0000-run"
 GOOD = json.dumps({"label": "wrong-value", "why": "The unit is another."})
@@ -216,3 +218,51 @@ def test_a_great_sum_needs_a_yes(console, run_path: Path, served) -> None:
     assert "--yes" in ended.err
     assert server.counts["chat"] == 0
     assert console("explain", RUN, "--model", "reader", "--yes").code == 0
+
+
+def test_two_at_once_would_pay_twice(console, run_path: Path, served) -> None:
+    server = served(lambda request: Scripted(GOOD))
+    with RunLock(RunFolder(run_path).labels_lock_path):
+        for options in ((), ("--undo",)):
+            ended = console("explain", RUN, "--model", "reader", *options)
+            assert ended.code == 2
+            assert "is being labelled already by process" in ended.err
+        assert console("explain", RUN, "--model", "reader", "--dry-run").code == 0
+    assert server.counts["chat"] == 0
+    assert console("explain", RUN, "--model", "reader").code == 0
+
+
+def test_a_cap_stops_before_the_call_that_would_go_beyond_it(console, run_path: Path, served) -> None:
+    server = served(lambda request: Scripted(GOOD), price="price = { in = 1000.0, out = 2000.0 }")
+    forecast = console("explain", RUN, "--model", "reader", "--dry-run", "--json").data
+    assert (forecast["kind"], forecast["calls"], forecast["labelled_before"]) == ("labels_forecast", 3, 0)
+    assert server.counts["chat"] == 0
+    cap = forecast["cost_usd"] / 2
+    ended = console("explain", RUN, "--model", "reader", "--yes", "--max-cost", cap, "--json")
+    assert ended.code == 4
+    assert f"at most ${cap:.4f}" in ended.data["stopped"]
+    assert 0 < ended.data["labelled"] < 3
+    assert ended.data["cost_usd"] <= cap
+    assert server.counts["chat"] == ended.data["labelled"]
+    assert console("explain", RUN, "--model", "reader", "--yes", "--max-cost", 1e6).code == 0
+    assert server.counts["chat"] == 3
+
+
+@pytest.mark.parametrize(("cap", "words"), [(0, "must be more than 0"), (1, "has no price, so no cap can be kept")])
+def test_a_cap_that_cannot_be_kept_is_refused(console, run_path: Path, served, cap: float, words: str) -> None:
+    server = served(lambda request: Scripted(GOOD), price="")
+    ended = console("explain", RUN, "--model", "reader", "--yes", "--max-cost", cap)
+    assert ended.code == 2
+    assert words in ended.err
+    assert server.counts["chat"] == 0
+
+
+def test_show_has_the_labels_as_json(console, run_path: Path) -> None:
+    assert "labels" not in console("show", RUN, "--json").data
+    console("explain", RUN, "--model", "sim/judge")
+    labels = console("show", RUN, "--json").data["labels"]
+    assert [(it["case"], it["rollout"], it["model"], it["simulated"]) for it in labels] == [
+        (case, 0, "sim/judge", True) for case in ("a", "c", "d")
+    ]
+    assert console("show", f"{RUN}#a", "--json").data["label"]["name"] in LABELS
+    assert "label" not in console("show", f"{RUN}#b", "--json").data

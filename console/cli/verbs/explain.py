@@ -7,6 +7,8 @@ no score is changed by them. Labelled failures are not asked about again, so a s
 import argparse
 import asyncio
 import sys
+from collections.abc import Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,23 +17,21 @@ import msgspec
 
 from console.cli.exitcode import Exit
 from console.cli.listed_failures import label_words, listed_failures
-from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.config.paths import find_models_file, find_runs_root
 from console.core.annotation import NO_ANNOTATION
 from console.core.fault import Fault, UsageError
 from console.insight.filter import read_filter
+from console.insight.judging import judge_name
 from console.insight.rollout import Rollout
-from console.store.notes import Notes
+from console.store.lock import RunLock, RunLocked
+from console.store.notes import Notes, take_back_labels
 from console.store.run_list import find_run
 from console.store.runs import RunFolder
 
 if TYPE_CHECKING:  # what asks models is loaded when one is asked, which keeps `explain --help` quick
     from console.config.model import ModelConfig
     from console.engine.labelling import Answer, LabellingPlan, Question
-
-SIMULATED = "sim/judge"
-"""Who labels the failures of a simulated run unless another model is named."""
 
 
 class ExplainArguments(Arguments):
@@ -41,6 +41,8 @@ class ExplainArguments(Arguments):
     model: str | None
     filter: str
     limit: int | None
+    max_cost: float | None
+    dry_run: bool
     undo: bool
 
 
@@ -50,6 +52,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-m", "--model", metavar="NAME", help="who labels (default: the judge of the run)")
     parser.add_argument("--filter", metavar="TERMS", default="", help="only these, such as 'reason:unit label:none'")
     parser.add_argument("-n", "--limit", type=int, metavar="N", help="only the first N of them")
+    parser.add_argument("--max-cost", type=float, metavar="USD", help="ask no more once this would be spent")
+    parser.add_argument("--dry-run", action="store_true", help="only say what would be asked and what it costs")
     parser.add_argument("--undo", action="store_true", help="take back all labels of the model, or of the last one")
 
 
@@ -60,8 +64,10 @@ class _Result:
     labelled: int = 0
     without: list["Answer"] = field(default_factory=list["Answer"])
     cost_usd: float | None = 0.0
-    fault: Fault | None = None
-    """Why the model was given up."""
+    stopped: str = ""
+    """Why not all were asked about; empty: they were. Foreign text."""
+    is_at_cap: bool = False
+    """Whether it was stopped by `--max-cost`."""
 
     def take(self, answer: "Answer") -> None:
         """Count an answer."""
@@ -74,16 +80,20 @@ class _Result:
 
 
 def run(args: ExplainArguments) -> int:
-    """Ask about each listed failure, then show the groups; exit code 3 when some have no label.
+    """Ask about each listed failure, then show the groups; exit code 3 when some have no label, 4 at the cap.
 
     Raises:
-        UsageError: no such run or model, no key, an unreadable filter, or nobody agreed to the price.
+        UsageError: no such run or model, no key, an unreadable filter, a cap without a price, nobody agreed to the
+            price, or the run is being labelled already.
     """
     folder = find_run(find_runs_root(args.runs), args.which)
     folder.manifest()
     notes = Notes(folder.path)
     if args.undo:
-        return _undo(args, folder, notes)
+        with _alone(folder):
+            return _undo(args, folder, notes)
+    if args.max_cost is not None and not args.max_cost > 0:
+        raise UsageError(f"must be more than 0, not {args.max_cost}", where="--max-cost")
     if args.limit is not None and args.limit < 1:
         raise UsageError(f"must be at least 1, not {args.limit}", where="--limit")
     chosen = read_filter(args.filter)
@@ -91,11 +101,62 @@ def run(args: ExplainArguments) -> int:
     failures = listed_failures(folder, chosen, notes.annotations())[1][: args.limit]
     from console.engine.labelling import plan_labels
 
-    plan = plan_labels(questions_of(folder, failures, args.data), model, notes)
-    _confirm(args, plan)
-    result = asyncio.run(_ask(args.output, plan, notes)) if plan.open else _Result()
+    questions = questions_of(folder, failures, args.data)
+    if args.dry_run:
+        return _show_forecast(args, folder, plan_labels(questions, model, notes))
+    with _alone(folder):
+        plan = plan_labels(questions, model, notes)
+        if args.max_cost is not None and plan.cost_usd is None:
+            hint = "Add its price to models.toml, or ask about fewer with --limit."
+            raise UsageError(f"{model.name} has no price, so no cap can be kept", where="--max-cost", hint=hint)
+        _confirm(args, plan)
+        result = asyncio.run(_ask(args, plan, notes)) if plan.open else _Result()
     _show(args, folder, plan, result, failures)
-    return Exit.INCONCLUSIVE if result.without or result.fault or plan.unreadable else Exit.OK
+    if result.is_at_cap:
+        return Exit.BUDGET
+    return Exit.INCONCLUSIVE if result.without or result.stopped or plan.unreadable else Exit.OK
+
+
+@contextmanager
+def _alone(folder: RunFolder) -> Generator[None]:
+    """Keep everybody else from labelling a run: two would pay for the same failures.
+
+    Raises:
+        UsageError: somebody is at it.
+    """
+    try:
+        lock = RunLock(folder.labels_lock_path)
+    except RunLocked as locked:
+        who = f" by process {locked.holder.pid} on {locked.holder.host}" if locked.holder is not None else ""
+        hint = "Wait until it is done, or stop it; what it has labelled is kept."
+        raise UsageError(f"is being labelled already{who}", where=folder.name, hint=hint) from None
+    with lock:
+        yield
+
+
+def _show_forecast(args: Arguments, folder: RunFolder, plan: "LabellingPlan") -> int:
+    if args.json:
+        args.output.data(
+            "labels_forecast",
+            {
+                "run": folder.name,
+                "model": plan.model.name,
+                "simulated": plan.model.simulated,
+                "calls": len(plan.open),
+                "labelled_before": plan.labelled,
+                "without_label": [str(key) for key in plan.unreadable],
+                "input_tokens": round(plan.input_tokens),
+                "output_tokens": plan.output_tokens,
+                "cost_usd": plan.cost_usd,
+            },
+        )
+    else:
+        args.output.text(_plan_words(plan))
+    return Exit.OK
+
+
+def _plan_words(plan: "LabellingPlan") -> str:
+    return plan.text + (f"; {plan.labelled:,} are labelled already" if plan.labelled else "")
 
 
 def questions_of(folder: RunFolder, failures: list[Rollout], data: Path | None) -> "list[Question]":
@@ -127,8 +188,7 @@ def _model(args: ExplainArguments, folder: RunFolder) -> "ModelConfig":
     from console.engine.roles import pick_model
 
     manifest = folder.manifest()
-    judge = manifest.roles.get("judge")
-    name = args.model or (SIMULATED if manifest.simulated else judge.name if judge is not None else "")
+    name = args.model or judge_name(manifest)
     if not name:
         raise UsageError(
             "no model is named that could label, and the run has no judge", where=folder.name, hint="Add --model NAME."
@@ -138,7 +198,7 @@ def _model(args: ExplainArguments, folder: RunFolder) -> "ModelConfig":
 
 def _confirm(args: Arguments, plan: "LabellingPlan") -> None:
     """Say what it will take, and ask before much is paid."""
-    args.output.say(plan.text + (f"; {plan.labelled:,} are labelled already" if plan.labelled else ""))
+    args.output.say(_plan_words(plan))
     if args.yes or not plan.stake:
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -148,20 +208,24 @@ def _confirm(args: Arguments, plan: "LabellingPlan") -> None:
         raise UsageError("nothing was asked", hint="Answer y, or add --yes.")
 
 
-async def _ask(output: Output, plan: "LabellingPlan", notes: Notes) -> _Result:
+async def _ask(args: ExplainArguments, plan: "LabellingPlan", notes: Notes) -> _Result:
+    from console.engine.budget import BudgetReached
     from console.engine.labelling import label_failures
 
-    result = _Result()
+    result, output = _Result(), args.output
     try:
-        async for answer in label_failures(plan, notes):
+        async for answer in label_failures(plan, notes, args.max_cost):
             result.take(answer)
             count = f"{result.labelled + len(result.without)}/{len(plan.open)}"
             if answer.label is None:
                 output.say(f"{count} {answer.key}: {answer.problem}")
             else:
                 output.say(f"{count} {answer.key}: {label_words(answer.label)}")
+    except BudgetReached as reached:
+        result.stopped, result.is_at_cap = str(reached), True
+        output.warn(f"stopped: {reached}\n  The same command with a higher --max-cost goes on.")
     except Fault as fault:
-        result.fault = fault
+        result.stopped = fault.message
         output.warn(f"stopped: {fault.message}" + (f"\n  {fault.hint}" if fault.hint else ""))
     return result
 
@@ -182,7 +246,7 @@ def _show(args: Arguments, folder: RunFolder, plan: "LabellingPlan", result: _Re
                 "labelled": result.labelled,
                 "labelled_before": plan.labelled,
                 "without_label": [str(key) for key in without],
-                "stopped": result.fault.message if result.fault is not None else "",
+                "stopped": result.stopped,
                 "cost_usd": result.cost_usd,
                 "groups": groups,
             },
@@ -214,8 +278,6 @@ def _groups(folder: RunFolder, failures: list[Rollout]) -> list[dict[str, Any]]:
 def _undo(args: ExplainArguments, folder: RunFolder, notes: Notes) -> int:
     if args.filter or args.limit is not None:
         raise UsageError("takes back all labels of a model", where="--undo", hint="Leave --filter and --limit out.")
-    from console.engine.labelling import take_back_labels
-
     model, count = take_back_labels(notes, args.model or "")
     if args.json:
         args.output.data("labels_taken_back", {"run": folder.name, "model": model, "taken_back": count})

@@ -1,27 +1,24 @@
 """Write a run in another form: a file (csv, json, markdown, junit, html, otlp, eval) or another benchmark's folders."""
 
 import argparse
+from functools import partial
 from pathlib import Path
 
 from console.cli.exitcode import Exit
+from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.fault import UsageError
-from console.exchange.export_formats import EXPORT_FORMATS, export_format, require_folder, write_file
+from console.exchange.export_folders import export_folder
+from console.exchange.export_formats import export_format, require_folder, write_file
+from console.exchange.export_names import EXPORT_NAMES
 from console.exchange.run_reader import read_document
 from console.store.run_list import find_run
 from console.store.runs import RunFolder
 
 _HUB = "hf-eval-results"
-LAYOUTS = {
-    "verifiers": "AidanBench results for the verifiers tools",
-    "bfcl": "official BFCL result files",
-    "cavebench": "result files of cave-bench",
-    "every-eval-ever": "records of Every Eval Ever 0.3",
-    "verifiers-traces": "traces.jsonl of verifiers v1",
-    "site": "a folder of web pages, of several runs with their comparison",
-    _HUB: "a result for a model repository of the Hugging Face Hub",
-}
+_SHOWN_EVERY = 50
+"""Pages after which the progress line is written anew."""
 
 
 class ExportArguments(Arguments):
@@ -40,9 +37,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "which", metavar="RUN", nargs="*", default=["latest"], help="name, unique part, or latest; several for a site"
     )
-    forms = "; ".join(f"{name}: {meaning}" for name, meaning in (*_meanings(), *LAYOUTS.items()))
+    forms = "; ".join(f"{form.name}: {form.meaning}" for form in EXPORT_NAMES.values())
     forms += " (default: csv; with --json: json)"
-    parser.add_argument("--format", dest="form", choices=(*EXPORT_FORMATS, *LAYOUTS), help=forms)
+    parser.add_argument("--format", dest="form", choices=(*EXPORT_NAMES,), help=forms)
     parser.add_argument(
         "-o", "--out", type=Path, metavar="PATH", help="file or folder to write; `-` or nothing: text goes to stdout"
     )
@@ -50,10 +47,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     hub.add_argument("--hub-dataset", metavar="TEXT", help="the benchmark as the Hub names it: organization/name")
     hub.add_argument("--hub-task", metavar="TEXT", help="its task, as the dataset's eval.yaml names it")
     hub.add_argument("--hub-source", metavar="TEXT", help="address of traces or a report")
-
-
-def _meanings() -> list[tuple[str, str]]:
-    return [(form.name, form.meaning) for form in EXPORT_FORMATS.values()]
 
 
 def run(args: ExportArguments) -> int:
@@ -69,13 +62,12 @@ def run(args: ExportArguments) -> int:
         require_folder(out)
     _refuse_hub_options(args, name)
     if name == "site":
-        return _write_site(args, folders, out or Path(_DEFAULTS[name]))
+        return _write_site(args, folders, out or Path(EXPORT_NAMES[name].folder))
     folder = folders[0]
     if name == _HUB:
-        return _report_written(args, folder, name, [_export_hub(args, folder, out or Path(_DEFAULTS[name]))])
-    if name in LAYOUTS:
-        paths = _export_layout(name, folder, out or Path(_DEFAULTS[name]), args.data)
-        return _report_written(args, folder, name, paths)
+        return _report_written(args, folder, name, [_export_hub(args, folder, out or Path(EXPORT_NAMES[name].folder))])
+    if EXPORT_NAMES[name].folder:
+        return _report_written(args, folder, name, export_folder(name, folder, out, args.data))
     form = export_format(name)
     if out is None and not form.is_text:
         out = Path(f"{folder.name}{form.extension}")
@@ -105,7 +97,10 @@ def _folders(args: ExportArguments, form: str) -> list[RunFolder]:
 def _write_site(args: ExportArguments, folders: list[RunFolder], out: Path) -> int:
     from console.exchange.site.writer import export_site
 
-    for why in export_site(folders, out, args.data):
+    whys = export_site(folders, out, args.data, partial(_show_progress, args.output) if args.output.rewrites else None)
+    if args.output.rewrites:
+        args.output.rewrite("")
+    for why in whys:
         args.output.warn(f"{why}\n  Exported without report and comparisons.")
     simulated = any(folder.manifest().simulated for folder in folders)
     if args.json:
@@ -115,36 +110,9 @@ def _write_site(args: ExportArguments, folders: list[RunFolder], out: Path) -> i
     return Exit.OK
 
 
-_DEFAULTS = {
-    "verifiers": "outputs",
-    "verifiers-traces": "outputs",
-    "bfcl": "result",
-    "cavebench": "results",
-    "every-eval-ever": "records",
-    "site": "site",
-    _HUB: ".eval_results",
-}
-"""Folders these tools look in."""
-
-
-def _export_layout(layout: str, folder: RunFolder, root: Path, data: Path | None) -> list[Path]:
-    if layout == "verifiers":
-        from console.exchange.verifiers import export_run as as_verifiers
-
-        return [as_verifiers(folder, root)]
-    if layout == "cavebench":
-        from console.exchange.cavebench_results import export_run as as_cavebench
-
-        return as_cavebench(folder, root)
-    if layout == "verifiers-traces":
-        from console.exchange.verifiers_traces import export_run as as_traces
-
-        return [as_traces(folder, root, data)]
-    if layout == "every-eval-ever":
-        from console.exchange.every_eval_ever import export_run as as_records
-
-        return as_records(folder, root, data)
-    return _as_bfcl(folder, root)
+def _show_progress(output: Output, done: int, planned: int) -> None:
+    if done % _SHOWN_EVERY == 0 or done == planned:
+        output.rewrite(f"{done:,} of {planned:,} case pages")
 
 
 def _refuse_hub_options(args: ExportArguments, name: str) -> None:
@@ -160,23 +128,6 @@ def _export_hub(args: ExportArguments, folder: RunFolder, root: Path) -> Path:
 
     benchmark = Benchmark(args.hub_dataset or "", args.hub_task or "", args.hub_source or "")
     return export_run(folder, root, args.data, benchmark)
-
-
-def _as_bfcl(folder: RunFolder, root: Path) -> list[Path]:
-    from console.exchange.bfcl_layout import folder_name
-    from console.exchange.bfcl_sink import ResultSink
-    from console.store.journal import JournalReader
-    from console.suites.bfcl.categories import ALL
-
-    manifest = folder.manifest()
-    played = [name for name in folder.summary().categories if name]
-    if not played or any(name not in ALL and not name.endswith("_prereq") for name in played):
-        raise UsageError("holds no BFCL conversation", where=folder.name, hint="Choose another --format.")
-    sink = ResultSink(root, folder_name(manifest.model.name), setting=manifest.setting, replace=True)
-    reader = JournalReader(folder.journal_path)
-    for record in reader.iter_all():
-        sink.add(record)
-    return sink.close()
 
 
 def _write_text(args: ExportArguments, folder: RunFolder, form: str, text: str) -> int:

@@ -136,6 +136,8 @@ def compare(args: Arguments, history: History, played: Played) -> Comparison | N
 
 
 def _as_json(args: Arguments, history: History, played: Played) -> dict[str, object]:
+    annotations = Notes(history.folder.path).annotations()
+    label = annotations.get((played.key.case, played.key.rollout), NO_ANNOTATION).label
     return {
         "run": history.manifest.id,
         "simulated": history.manifest.simulated,
@@ -153,6 +155,7 @@ def _as_json(args: Arguments, history: History, played: Played) -> dict[str, obj
             }
             for exchange in _conversation(history, played).exchanges
         ],
+        **({"label": msgspec.to_builtins(label)} if label is not None else {}),
     }
 
 

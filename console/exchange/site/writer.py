@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -39,13 +39,19 @@ Partners = dict[tuple[str, Slot], list[tuple[str, SiteRun, Slot]]]
 """By folder of a run and slot: the name of another run, that run, and the slot there."""
 
 
-def export_site(folders: Sequence[RunFolder], out: Path, data_path: Path | None) -> list[str]:
+def export_site(
+    folders: Sequence[RunFolder],
+    out: Path,
+    data_path: Path | None,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[str]:
     """Write runs as a site, and return why suites cannot be opened, for each that cannot.
 
     Args:
         folders: the runs, each once; the first is compared with each other.
         out: the folder, which must not exist, be empty, or hold an earlier site and nothing else.
         data_path: folder of suites, if one was named.
+        progress: told how many case pages are written, and of how many.
 
     Raises:
         UsageError: the folder holds something else, a run cannot be read, or the disk refuses.
@@ -58,7 +64,7 @@ def export_site(folders: Sequence[RunFolder], out: Path, data_path: Path | None)
         staging = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}."))
         try:
             staging.chmod(0o755)
-            whys = _write(runs, staging, data_path)
+            whys = _write(runs, staging, data_path, _PageCount(sum(len(run.order) for run in runs), progress))
             _publish(staging, out)
         finally:
             shutil.rmtree(staging, ignore_errors=True)
@@ -107,15 +113,27 @@ def _publish(staging: Path, out: Path) -> None:
         os.replace(staging, out)
 
 
-def _write(runs: Sequence[SiteRun], root: Path, data_path: Path | None) -> list[str]:
-    count = sum(len(run.order) for run in runs)
-    room = min(_MOST, max(_LEAST, CASE_BYTES // max(count, 1)))
+class _PageCount:
+    """Counts the case pages that are written."""
+
+    def __init__(self, planned: int, progress: Callable[[int, int], None] | None) -> None:
+        self.planned = planned
+        self._done, self._progress = 0, progress
+
+    def add(self) -> None:
+        self._done += 1
+        if self._progress is not None:
+            self._progress(self._done, self.planned)
+
+
+def _write(runs: Sequence[SiteRun], root: Path, data_path: Path | None, pages: _PageCount) -> list[str]:
+    room = min(_MOST, max(_LEAST, CASE_BYTES // max(pages.planned, 1)))
     comparisons = _comparisons(runs)
     partners = _partners(runs, comparisons)
     shared, whys = SharedTexts(), list[str]()
     documents: list[RunDocument] = []
     for run in runs:
-        document, why = _write_run(run, root, data_path, partners, shared, room)
+        document, why = _write_run(run, root, data_path, partners, shared, room, pages)
         documents.append(document)
         whys += [why] if why else []
     for number, comparison in comparisons.items():
@@ -150,7 +168,13 @@ def _partners(runs: Sequence[SiteRun], comparisons: dict[int, RunComparison]) ->
 
 
 def _write_run(
-    run: SiteRun, root: Path, data_path: Path | None, partners: Partners, shared: SharedTexts, room: int
+    run: SiteRun,
+    root: Path,
+    data_path: Path | None,
+    partners: Partners,
+    shared: SharedTexts,
+    room: int,
+    pages: _PageCount,
 ) -> tuple[RunDocument, str]:
     for name in ("cases", "data"):
         (root / run.folder / name).mkdir(parents=True)
@@ -165,6 +189,7 @@ def _write_run(
             for name, other, there in partners.get((run.folder, slot), ())
         ]
         _put(root / run.folder, run.case_page(slot), case_page(run, item, links, shared, room))
+        pages.add()
 
     document, why = document_of(run.reader, data_path, visit=write_case)
     for name, text in list_pages(run, document).items():

@@ -124,8 +124,8 @@ def empty_text(controller: ReviewController) -> Content:
     return Content(f"No failures. {tally.passed} of {tally.finished} passed; f then a shows the passes.")
 
 
-def list_title(controller: ReviewController, manifest: Manifest, *, is_searching: bool) -> Content:
-    """Return what is listed, or what is wrong with the filter, and where the run comes from."""
+def list_title(controller: ReviewController, manifest: Manifest, *, labelling: str, is_searching: bool) -> Content:
+    """Return what is listed, or what is wrong with the filter, what goes on, and where the run comes from."""
     if controller.filter_mistake:
         title = one_line(controller.filter_mistake, 200, "$broken")
     else:
@@ -133,6 +133,8 @@ def list_title(controller: ReviewController, manifest: Manifest, *, is_searching
         title = Content.assemble((f"{controller.triage.listed}  ", "bold"), label)
     if is_searching:
         title = title.append_text("  searching all texts …", "$live")
+    if labelling:
+        title = title.append_text(f"  {labelling}", "$live")
     origin = "edited prompt, " if manifest.setting.edit else ""
     origin += f"branch of {manifest.parent}" if manifest.parent else ""
     origin += f"shard {manifest.shard}" if manifest.shard else ""

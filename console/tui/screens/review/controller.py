@@ -15,7 +15,7 @@ from console.core.annotation import NO_ANNOTATION, Annotation
 from console.core.fault import UsageError
 from console.insight.failures import Group, GroupBy
 from console.insight.filter import Filter, read_filter
-from console.insight.judging import judging_of
+from console.insight.judging import judge_name, judging_of
 from console.insight.rollout import Rollout, Slot
 from console.store.notes import Note, Notes
 from console.tui.render import diff
@@ -404,6 +404,11 @@ class ReviewController:
             report=lambda: self._loader.report(run),
             judging=lambda: judging_of(run.manifest, self.rollouts, self.triage.annotations),
         )
+
+    @property
+    def judge_name(self) -> str:
+        """The model that judges the run, or would; empty: there is none."""
+        return judge_name(self.run.manifest) if self.run is not None else ""
 
     def prefetch(self) -> None:
         """Read and compare the cases next to the current one."""

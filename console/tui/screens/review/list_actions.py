@@ -190,6 +190,12 @@ class FilterActions:
         if rollout is not None and rollout.category:
             self._add(_term("cat", rollout.category))
 
+    def action_filter_label(self) -> None:
+        """List only what has the current case's label, or has none like it."""
+        if self._controller.rollout is not None:
+            label = self._controller.annotation.label
+            self._add(_term("label", label.name if label is not None else "none"))
+
     def action_filter_clear(self) -> None:
         self._controller.clear_filter()
         self._draw()
@@ -232,6 +238,10 @@ class FilterActions:
 
     def action_group_tag(self) -> None:
         self._group(GroupBy.TAG)
+
+    def action_group_label(self) -> None:
+        """Group by what a model that was asked holds the cause to be."""
+        self._group(GroupBy.LABEL)
 
     def action_group_repeats(self) -> None:
         """Group by case, and cases by whether all, some or none of their rollouts passed."""

@@ -16,6 +16,7 @@ from console.core.fault import UsageError
 from console.core.run import Manifest
 from console.store.notes import Notes
 from console.store.runs import RunFolder
+from console.tui.data.label_session import LabelSession
 from console.tui.data.run_feed import Changes
 from console.tui.render.progress import title_words
 from console.tui.render.rollout_rows import row_key
@@ -33,6 +34,7 @@ from console.tui.screens.review.case_list import (
 from console.tui.screens.review.case_loader import CaseLoader, OpenedSuite
 from console.tui.screens.review.case_pane import CasePane, CaseText, Room
 from console.tui.screens.review.controller import ListPace, ReviewController, Stale
+from console.tui.screens.review.label_actions import LabelActions
 from console.tui.screens.review.list_actions import FilterActions, RunSearch, StepActions, ViewActions
 from console.tui.screens.review.listing import Lister
 from console.tui.screens.run_screen import RunScreen
@@ -76,11 +78,15 @@ class ReviewScreen(RunScreen):
         self._filters = FilterActions(services, self.controller, self.search, self.draw)
         self._views = ViewActions(self.controller, self.case_pane, self.draw)
         self._retry = RetryActions(services, run, self.controller, self._start_worker)
+        self._labels = LabelActions(
+            services, LabelSession(run, services.paths), self.controller, self._start_worker, self.draw
+        )
         self._responders = (
             StepActions(services, self.controller, self.case_pane, self.draw),
             self._filters,
             self._views,
             TagActions(services, self.controller, self._start_worker, self.draw),
+            self._labels,
             CopyActions(services, run, self.controller),
             self._retry,
         )
@@ -119,6 +125,7 @@ class ReviewScreen(RunScreen):
             self._retry.feed = feed
             controller.open(feed)
             self._open_suite(feed.manifest)
+            self._labels.take_up()
         controller.choose_suite_view()
         if changes.settled:
             controller.take_settled()
@@ -252,7 +259,8 @@ class ReviewScreen(RunScreen):
             return
         status = status_text(controller, feed.overview, feed.manifest, width)
         self.top_line.tell(title=title_words(feed.manifest, width), status=status)
-        title = list_title(controller, feed.manifest, is_searching=self.search.is_running)
+        labelling, is_searching = self._labels.progress, self.search.is_running
+        title = list_title(controller, feed.manifest, labelling=labelling, is_searching=is_searching)
         self.case_list.set_title(title, list_hint(feed.damages))
 
     # Keys and threads ------------------------------------------------------------------------------------------------

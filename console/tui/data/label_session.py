@@ -1,0 +1,220 @@
+"""`LabelSession`: has a model label the failures of a run, in a process of its own, and says how far that is.
+
+The process is `eval-console explain`, which outlives the terminal: whoever opens the run meanwhile sees it go on. What
+came of it is in its log, each label in the run's notes. Knows no widgets and no model client.
+"""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from console.config.paths import WorkspacePaths
+from console.core.fault import UsageError
+from console.store.lock import RunLock, RunLocked, is_held, read_holder
+from console.store.notes import LABEL, UNREADABLE, Note, Notes, take_back_labels
+from console.store.runs import RunFolder
+
+_FORECAST_S = 120.0
+"""Longest time that a forecast may take: thousands of conversations are read for it."""
+
+
+class LabelForecast(msgspec.Struct, frozen=True):
+    """What labelling would ask and cost."""
+
+    model: str
+    simulated: bool
+    calls: int
+    """Failures that would be asked about."""
+    labelled_before: int
+    input_tokens: int
+    output_tokens: int
+    cost_usd: float | None
+    """None: the price is unknown."""
+
+
+class LabelProgress(msgspec.Struct, frozen=True):
+    """How far it is."""
+
+    done: int
+    """Failures that were labelled or could not be, since it was started or seen first."""
+    planned: int | None
+    """How many there are; None: it was started elsewhere."""
+    is_running: bool
+
+
+class LabelResult(msgspec.Struct, frozen=True):
+    """What came of it."""
+
+    labelled: int = 0
+    without_label: list[str] = []
+    model: str = ""
+    simulated: bool = False
+    cost_usd: float | None = None
+    stopped: str = ""
+    """Why not all were asked about; empty: they were. Foreign text."""
+    message: str = ""
+    """Why nothing was asked. Foreign text."""
+
+
+class LabelSession:
+    """Labels of one run."""
+
+    def __init__(self, run: RunFolder, paths: WorkspacePaths) -> None:
+        """Ask nobody yet."""
+        self._run = run
+        self._paths = paths
+        self._notes = Notes(run.path)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._planned: int | None = None
+        self._notes_before = 0
+        self._log_start = 0
+
+    def forecast(self, model: str, terms: str) -> LabelForecast:
+        """Return what it would take; slow, so call it in a thread.
+
+        Args:
+            model: who would label.
+            terms: a filter that says which failures.
+
+        Raises:
+            UsageError: it cannot be worked out; says why.
+        """
+        command = self._command(model, terms, "--dry-run")
+        try:
+            process = subprocess.run(  # noqa: S603  our own program
+                command, capture_output=True, timeout=_FORECAST_S, check=False, stdin=subprocess.DEVNULL
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise UsageError(f"the cost cannot be worked out: {error}", where=self._run.name) from None
+        answer = _last_object(process.stdout)
+        try:
+            return msgspec.convert(answer, LabelForecast)
+        except ValueError:
+            why = str(answer.get("message") or "eval-console explain ended without an answer")
+            raise UsageError(why, where=str(answer.get("where") or ""), hint=str(answer.get("hint") or "")) from None
+
+    def start(self, forecast: LabelForecast, terms: str, most_usd: float | None) -> None:
+        """Have the failures labelled that a forecast was made of; at most so much may be spent.
+
+        Raises:
+            UsageError: the process cannot be started.
+        """
+        from console.engine.process import detach
+
+        caps = ["--yes", *(["--max-cost", str(most_usd)] if most_usd is not None else [])]
+        self._planned, self._notes_before = forecast.calls, self._answered()
+        try:
+            log = self._run.labels_log_path
+            self._log_start = log.stat().st_size if log.exists() else 0
+            self._process = detach(self._command(forecast.model, terms, *caps), log)
+        except OSError as error:
+            raise UsageError(f"the model cannot be asked: {error}", where=str(self._run.path)) from None
+
+    @property
+    def is_running(self) -> bool:
+        """Whether failures of the run are being labelled, by whomever."""
+        if self._process is not None and self._process.poll() is None:
+            return True
+        return is_held(self._run.labels_lock_path)
+
+    def take_up(self) -> None:
+        """Follow what was started elsewhere."""
+        self._notes_before = self._answered()
+
+    def look(self) -> LabelProgress:
+        """Return how far it is; reads the notes, so call it in a thread."""
+        is_running = self.is_running  # first, so that what is written until it ends is counted
+        return LabelProgress(self._answered() - self._notes_before, self._planned, is_running)
+
+    def result(self) -> LabelResult:
+        """Return what came of the labelling that ended last."""
+        try:
+            with self._run.labels_log_path.open("rb") as log:
+                log.seek(self._log_start)
+                answer = _last_object(log.read())
+        except OSError:
+            answer = {}
+        try:
+            return msgspec.convert(answer, LabelResult)
+        except ValueError:
+            return LabelResult()
+
+    def stop(self) -> None:
+        """Stop asking; what is labelled is kept.
+
+        Raises:
+            UsageError: it goes on elsewhere, out of reach.
+        """
+        if self._process is not None and self._process.poll() is None:
+            self._process.terminate()
+            return
+        holder = read_holder(self._run.labels_lock_path) if is_held(self._run.labels_lock_path) else None
+        if holder is None:
+            return
+        if holder.host != socket.gethostname():
+            raise UsageError(f"process {holder.pid} on {holder.host} asks; it can only be stopped there")
+        try:
+            os.kill(holder.pid, signal.SIGTERM)
+        except OSError as error:
+            raise UsageError(f"process {holder.pid} cannot be stopped: {error.strerror}") from None
+
+    def last_labels(self) -> tuple[str, int]:
+        """Return the model whose labels would be taken back, and how many it gave."""
+        labels = [annotation.label for annotation in self._notes.annotations().values() if annotation.label is not None]
+        written = [note.label.model for note in self._notes.all() if _is_answer(note) and note.label is not None]
+        standing = {label.model for label in labels}
+        model = next((name for name in reversed(written) if name in standing), "")
+        return model, sum(label.model == model for label in labels)
+
+    def take_back(self, model: str) -> int:
+        """Take back the labels of a model, and return how many there were.
+
+        Raises:
+            UsageError: failures are being labelled now, or it cannot be written.
+        """
+        try:
+            with RunLock(self._run.labels_lock_path):
+                return take_back_labels(self._notes, model)[1]
+        except RunLocked:
+            raise UsageError("failures are being labelled now", hint="Stop that first.") from None
+
+    def _answered(self) -> int:
+        return sum(_is_answer(note) for note in self._notes.all())
+
+    def _command(self, model: str, terms: str, *options: str) -> list[str]:
+        named = (("--models", self._paths.models), ("--data", self._paths.data))
+        places = [f"{option}={path}" for option, path in named if path is not None]
+        which = [f"--model={model}", f"--filter={terms}"]
+        return [sys.executable, "-m", "console", "explain", *places, *which, *options, "--json", "--", _path(self._run)]
+
+
+def _path(run: RunFolder) -> str:
+    return str(Path(run.path).absolute())
+
+
+def _is_answer(note: Note) -> bool:
+    return (note.kind == LABEL and bool(note.value)) or note.kind == UNREADABLE
+
+
+def _last_object(output: bytes) -> dict[str, Any]:
+    """Return the last JSON object that stands on a line of its own; an empty one when there is none."""
+    for line in reversed(_lines_with_objects(output)):
+        try:
+            value = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(value, dict):
+            return cast("dict[str, Any]", value)
+    return {}
+
+
+def _lines_with_objects(output: bytes) -> Sequence[bytes]:
+    return [line for line in output.splitlines() if line.startswith(b"{")]

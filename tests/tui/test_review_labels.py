@@ -1,0 +1,120 @@
+"""Labels in Review: a model is asked after a question, in a process of its own; its labels group, filter and go."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.graded_runs import graded_run
+from support.recorded_runs import WeatherSuite
+from support.screen_text import assert_until, text_of
+from textual.pilot import Pilot
+
+from console.store.lock import RunLock
+from console.store.notes import Notes
+from console.store.runs import RunFolder
+from console.tui.app import ConsoleApp
+from console.tui.dialogs.small_dialogs import Chooser, Question
+from console.tui.screens.review import case_loader
+from console.tui.screens.review.screen import ReviewScreen
+
+
+@pytest.fixture
+def run(workspace: Any, monkeypatch: pytest.MonkeyPatch) -> RunFolder:
+    """A run with three failures; the simulated models answer at once, and the process finds this checkout."""
+    monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: WeatherSuite())
+    monkeypatch.setenv("EVAL_CONSOLE_SIM_PACE", "flat")
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
+    graded = graded_run(workspace.root / "runs", "0101-0000-run", {"a": "f", "b": "p", "c": "f", "d": "b"})
+    return RunFolder(graded.path)
+
+
+async def review(app: ConsoleApp, pilot: Pilot[int], run: RunFolder) -> ReviewScreen:
+    app.navigator.open_review(run)
+    await assert_until(pilot, lambda: isinstance(app.screen, ReviewScreen) and app.screen.is_mounted)
+    screen = app.screen
+    assert isinstance(screen, ReviewScreen)
+    await assert_until(pilot, lambda: screen.feed is not None and screen.feed.is_read)
+    await assert_until(pilot, lambda: len(screen.controller.triage.order) == 3)
+    return screen
+
+
+async def ask(app: ConsoleApp, pilot: Pilot[int]) -> str:
+    """Go through the dialogs up to the question, and return what it says."""
+    await pilot.press("X", "a")
+    await assert_until(pilot, lambda: isinstance(app.screen, Chooser))
+    await pilot.press("G", "enter")
+    await assert_until(pilot, lambda: isinstance(app.screen, Question))
+    return text_of(app)
+
+
+def labels(run: RunFolder) -> list[str]:
+    annotations = Notes(run.path).annotations()
+    return [annotation.label.model for annotation in annotations.values() if annotation.label is not None]
+
+
+async def test_a_model_labels_what_is_listed_after_a_question(opened: Any, run: RunFolder) -> None:
+    async with opened() as (app, pilot):
+        screen = await review(app, pilot, run)
+        question = await ask(app, pilot)
+        assert "Show 3 failures to sim/" in question
+        assert "simulated, free" in question
+        assert labels(run) == []
+        await pilot.press("y")
+        await assert_until(pilot, lambda: len(labels(run)) == 3)
+        await assert_until(pilot, lambda: "3 labelled by sim/" in app.services.messages[-1].plain)
+        assert "simulated" in app.services.messages[-1].plain
+        await pilot.press("o", "l")
+        groups = [group.label for group in screen.controller.triage.groups]
+        assert groups
+        assert all(label.endswith("(simulated)") for label in groups)
+        await pilot.press("f", "l")
+        assert 'label:"' in screen.controller.triage.narrow.text
+        await pilot.press("F", "X", "u")
+        await assert_until(pilot, lambda: isinstance(app.screen, Question))
+        assert "Take back 3 labels" in text_of(app)
+        await pilot.press("y")
+        await assert_until(pilot, lambda: labels(run) == [])
+        await assert_until(pilot, lambda: [it.label for it in screen.controller.triage.groups] == ["not labelled"])
+
+
+async def test_nobody_is_asked_without_a_yes(opened: Any, run: RunFolder) -> None:
+    async with opened() as (app, pilot):
+        await review(app, pilot, run)
+        await ask(app, pilot)
+        await pilot.press("escape")
+        await assert_until(pilot, lambda: isinstance(app.screen, ReviewScreen))
+        assert not run.labels_log_path.exists()
+        assert labels(run) == []
+
+
+async def test_labelling_that_goes_on_elsewhere_is_seen_and_not_doubled(opened: Any, run: RunFolder) -> None:
+    async with opened() as (app, pilot):
+        with RunLock(run.labels_lock_path):
+            await review(app, pilot, run)
+            await assert_until(pilot, lambda: "labelled 0" in text_of(app))
+            for key in ("a", "u"):
+                await pilot.press("X", key)
+                await assert_until(pilot, lambda: "are being labelled" in app.services.messages[-1].plain)
+                assert isinstance(app.screen, ReviewScreen)
+        await assert_until(pilot, lambda: "labelled 0" not in text_of(app))
+
+
+async def test_why_a_model_cannot_be_asked_is_said(
+    opened: Any, run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("console.tui.data.label_session._path", lambda folder: "no-such-run")
+    async with opened() as (app, pilot):
+        await review(app, pilot, run)
+        await pilot.press("X", "a")
+        await assert_until(pilot, lambda: isinstance(app.screen, Chooser))
+        await pilot.press("enter")
+        await assert_until(pilot, lambda: "no-such-run" in app.services.messages[-1].plain)
+
+
+async def test_without_labels_there_is_nothing_to_take_back_or_stop(opened: Any, run: RunFolder) -> None:
+    async with opened() as (app, pilot):
+        await review(app, pilot, run)
+        await pilot.press("X", "u")
+        await assert_until(pilot, lambda: "no labels to take back" in app.services.messages[-1].plain)
+        await pilot.press("X", "s")
+        await assert_until(pilot, lambda: "Nobody is asked" in app.services.messages[-1].plain)
