@@ -187,7 +187,8 @@ class LabelSession:
             raise UsageError("failures are being labelled now", hint="Stop that first.") from None
 
     def _answered(self) -> int:
-        return sum(_is_answer(note) for note in self._notes.all())
+        answers = [note for note in self._notes.all() if _is_answer(note)]
+        return len({(note.key.case, note.key.rollout, note.label.prompt) for note in answers if note.label is not None})
 
     def _command(self, model: str, terms: str, *options: str) -> list[str]:
         named = (("--models", self._paths.models), ("--data", self._paths.data))
