@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +10,14 @@ from textual.app import App
 from textual.content import Content
 
 from console.core.fault import UsageError
+from console.exchange.export_names import EXPORT_NAMES
 from console.insight import number_format
 from console.store.runs import RunFolder
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.base import BaseScreen
 from console.tui.services import Services
 
+_FORMS = {f"action_export_{name.replace('-', '_')}": name for name in EXPORT_NAMES}
 _ANNOUNCED_EVERY_S = 2.0
 """How often a long export says how far it is."""
 
@@ -35,56 +38,11 @@ class Exports:
         else:
             self.export_run(run, form)
 
-    def action_export_csv(self) -> None:
-        self._export("csv")
-
-    def action_export_json(self) -> None:
-        self._export("json")
-
-    def action_export_markdown(self) -> None:
-        self._export("markdown")
-
-    def action_export_html(self) -> None:
-        """Write the run as one page."""
-        self._export("html")
-
-    def action_export_junit(self) -> None:
-        self._export("junit")
-
-    def action_export_eval(self) -> None:
-        """Write the run as an Inspect log."""
-        self._export("eval")
-
-    def action_export_otlp(self) -> None:
-        """Write the run as OpenTelemetry traces."""
-        self._export("otlp")
-
-    def action_export_verifiers(self) -> None:
-        """Write the run as a verifiers folder."""
-        self._export("verifiers")
-
-    def action_export_verifiers_traces(self) -> None:
-        """Write the run as traces of verifiers v1."""
-        self._export("verifiers-traces")
-
-    def action_export_bfcl(self) -> None:
-        """Write the run as official BFCL result files."""
-        self._export("bfcl")
-
-    def action_export_cavebench(self) -> None:
-        self._export("cavebench")
-
-    def action_export_every_eval_ever(self) -> None:
-        """Write the run as records of Every Eval Ever."""
-        self._export("every-eval-ever")
-
-    def action_export_site(self) -> None:
-        """Write the run as a folder of web pages."""
-        self._export("site")
-
-    def action_export_hf_eval_results(self) -> None:
-        """Write the run's result as the Hugging Face Hub holds it."""
-        self._export("hf-eval-results")
+    def __getattr__(self, name: str) -> Callable[[], None]:
+        """Return what exports in one form; each of `EXPORT_NAMES` has an action in the table of keys."""
+        if name not in _FORMS:
+            raise AttributeError(name)
+        return partial(self._export, _FORMS[name])
 
     def export_run(self, run: RunFolder, form: str) -> None:
         """Write a run in a form to a file of the current folder, and say where; quitting waits for it."""
@@ -93,7 +51,6 @@ class Exports:
     def _write_run(self, run: RunFolder, form: str) -> None:
         from console.exchange.export_folders import export_folder
         from console.exchange.export_formats import export_file, export_format
-        from console.exchange.export_names import EXPORT_NAMES
 
         services = self._services
         try:
