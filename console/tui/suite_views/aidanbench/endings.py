@@ -7,12 +7,12 @@ from textual.content import Content
 
 from console.core.outcome import Outcome
 from console.insight import number_format
-from console.insight.loops import NOVELTY
 from console.insight.reasons import reason_words
 from console.insight.rollout import Rollout
 from console.tui.render import lines
 from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS, bar
 from console.tui.sanitize import one_line
+from console.tui.suite_views.aidanbench.loops import NOVELTY
 
 MUTED = "$muted"
 NAME_WIDTH = 22

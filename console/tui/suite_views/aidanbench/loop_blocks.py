@@ -6,9 +6,9 @@ Prompts, which repeat all earlier answers, and the judge's words are one line ea
 from collections.abc import Sequence
 
 from console.insight.conversation import Conversation
-from console.insight.loops import Round, Rounds
 from console.insight.passage import Passage, PassageKind
 from console.tui.render.conversation import passage_block
+from console.tui.suite_views.aidanbench.loops import Round, Rounds
 from console.tui.suite_views.aidanbench.rounds import answer_block, end_line, loop_state, round_blocks
 from console.tui.widgets.block import Block
 from console.tui.widgets.transcript import Transcript

@@ -3,12 +3,12 @@
 from textual.content import Content
 
 from console.insight import number_format
-from console.insight.loops import answer_so_far, rounds_left
 from console.insight.rollout import Rollout, Track
 from console.tui.render.columns import Column
 from console.tui.render.rollout_rows import last_words, spoken_cell, state_mark
 from console.tui.render.symbols import SYMBOLS, spark
 from console.tui.sanitize import one_line
+from console.tui.suite_views.aidanbench.loops import answer_so_far, rounds_left
 
 MUTED = "$muted"
 SOON_ROUNDS = 3

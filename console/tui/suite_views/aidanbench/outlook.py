@@ -3,9 +3,9 @@
 from textual.content import Content
 
 from console.insight import number_format
-from console.insight.loops import NOVELTY, SCORES, rounds_left
 from console.insight.rollout import Rollout, Track
 from console.tui.render.symbols import SYMBOLS, spark
+from console.tui.suite_views.aidanbench.loops import NOVELTY, SCORES, rounds_left
 
 MUTED = "$muted"
 TREND_WIDTH = 24

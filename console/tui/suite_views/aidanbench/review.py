@@ -16,7 +16,6 @@ from console.core.comparison import Comparison
 from console.core.outcome import Outcome
 from console.insight import number_format
 from console.insight.conversation import Conversation
-from console.insight.loops import Round, collision, is_loop, rounds_of
 from console.insight.passage import Passage
 from console.insight.reasons import reason_words
 from console.insight.rollout import Rollout
@@ -28,6 +27,7 @@ from console.tui.render.symbols import SYMBOLS, bar
 from console.tui.sanitize import literal, one_line
 from console.tui.suite_views.aidanbench.endings import BAR_WIDTH, NAME_WIDTH, accepted, ending_lines, length_lines
 from console.tui.suite_views.aidanbench.live import LoopLiveView
+from console.tui.suite_views.aidanbench.loops import Round, collision, is_loop, rounds_of
 from console.tui.suite_views.aidanbench.rounds import end_line, gauges, round_blocks
 from console.tui.suite_views.suite_view import CaseView, DrawContext, LiveView, NoteBlock, ReviewedCase, SuiteView
 from console.tui.widgets.block import Block

@@ -3,11 +3,11 @@
 from textual.content import Content
 
 from console.insight import number_format
-from console.insight.loops import SCORES, Measure, Round
 from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import reason_words
 from console.tui.render.symbols import SYMBOLS, bar
 from console.tui.sanitize import one_line
+from console.tui.suite_views.aidanbench.loops import SCORES, Measure, Round
 from console.tui.widgets.block import Block
 
 MUTED = "$muted"

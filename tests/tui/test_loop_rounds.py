@@ -1,7 +1,7 @@
 """Loops read from their records: answers as they come, what they collide with, and how long they can go on."""
 
-from console.insight.loops import Measure, Round, answer_so_far, collision, rounds_left
 from console.insight.word_diff import WORD_LIMIT, compare_words
+from console.tui.suite_views.aidanbench.loops import Measure, Round, answer_so_far, collision, rounds_left
 
 
 def test_an_answer_shows_nothing_of_its_tags_while_it_is_written() -> None:
