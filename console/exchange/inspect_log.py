@@ -64,7 +64,8 @@ def _header(document: RunDocument) -> dict[str, Any]:
             "run_id": _digest(f"run {manifest.id}", 22),
             "created": created,
             "task": slug(manifest.suite) or "task",
-            "task_id": _digest(f"task {manifest.suite}", 22),
+            # not of the suite: runs of one task id are retries of one another to Inspect, which shows the last of them
+            "task_id": _digest(f"task {manifest.id}", 22),
             "task_version": 0,
             "task_attribs": {},
             "task_args": {},

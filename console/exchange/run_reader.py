@@ -99,7 +99,7 @@ def read_document(
     Args:
         folder: the run.
         data_path: folder of suites, if one was named.
-        with_conversations: whether whole conversations are needed.
+        with_conversations: whether whole conversations are needed, and expected beside actual of passed cases, too.
         with_failing: whether those are needed that did not pass, or that a reader marked.
 
     Returns:
@@ -142,19 +142,23 @@ def document_of(
     for rollout in reader.ordered:
         keeps = with_conversations or (with_failing and (rollout.is_failure or rollout.slot in annotations))
         fields = annotation_fields(annotations.get(rollout.slot, NO_ANNOTATION))
-        item = _item(reader, suite, rollout, fields)
+        item = _item(reader, suite, rollout, fields, with_passed=with_conversations or visit is not None)
         if visit is not None:
             visit(item)
-        items.append(item if keeps else replace(item, conversation=None))
+        if not keeps:
+            item = replace(item, conversation=None, comparison=item.comparison if rollout.is_failure else None)
+        items.append(item)
     report = _report(suite, items, reader.manifest) if suite is not None else None
     judging = judging_of(reader.manifest, reader.side.rollouts.values(), annotations)
     return RunDocument(reader.manifest, reader.folder.summary(), report, items, judging), why
 
 
-def _item(reader: RunReader, suite: Suite | None, rollout: Rollout, annotations: AnnotationFields) -> Item:
+def _item(
+    reader: RunReader, suite: Suite | None, rollout: Rollout, annotations: AnnotationFields, *, with_passed: bool
+) -> Item:
     conversation = reader.conversation(rollout)
     comparison = None
-    if rollout.outcome is Outcome.FAILED:
+    if rollout.outcome is Outcome.FAILED or (with_passed and rollout.outcome is Outcome.PASSED):
         comparison = compared(suite, conversation, reader.manifest)
     return Item(
         rollout=rollout,

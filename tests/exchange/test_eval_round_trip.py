@@ -1,9 +1,11 @@
 """A run that goes out as an Inspect log and comes in again: the same totals, scores, calls and judges."""
 
+import json
+import zipfile
 from pathlib import Path
 
 import pytest
-from support.exported_runs import played
+from support.exported_runs import played, simulated_starter
 
 from console.exchange.export_formats import export_file, export_format
 from console.exchange.import_formats import ImportSettings, find_items
@@ -36,3 +38,20 @@ def test_what_goes_out_comes_back(tmp_path: Path):
     assert shown[1].side.rollouts["a", 0].scores == pytest.approx(
         {"eval_console": 1.0, "style": 0.75, "coherence": 80.0}
     )
+
+
+def test_logs_of_two_runs_are_no_retries_of_one_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Inspect's viewer shows only the last of the logs of one task id."""
+    monkeypatch.setenv("EVAL_CONSOLE_SIM_PACE", "flat")
+    tasks: set[str] = set()
+    for number in (1, 2):
+        run = simulated_starter(tmp_path / str(number))
+        export_file(run, export_format("eval"), tmp_path / "log.eval", None)
+        with zipfile.ZipFile(tmp_path / "log.eval") as archive:
+            tasks.add(json.loads(archive.read("header.json"))["eval"]["task_id"])
+            samples = [json.loads(archive.read(name)) for name in archive.namelist() if name.startswith("samples/")]
+        passed = [sample for sample in samples if sample["scores"].get("eval_console", {}).get("value") == "C"]
+        expecting = [sample for sample in passed if not sample["id"].startswith("irrelevance")]
+        assert expecting
+        assert all(sample["target"] for sample in expecting)
+    assert len(tasks) == 2

@@ -11,6 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from support.compared_runs import call_run
+from support.exported_runs import simulated_starter
 from support.graded_runs import graded_run
 from support.hostile_texts import HOSTILE
 from support.recorded_runs import Recorder
@@ -289,3 +290,17 @@ def test_the_script_writes_foreign_text_as_text_only() -> None:
     source = (Path(__file__).parents[2] / "console/exchange/site/site.js").read_text(encoding="utf-8")
     ways = r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|Function\(|fetch\(|import"
     assert not re.search(ways, source)
+
+
+def test_passed_cases_have_expected_beside_actual_too_and_each_page_is_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVAL_CONSOLE_SIM_PACE", "flat")
+    counted: list[tuple[int, int]] = []
+    export_site([simulated_starter(tmp_path / "runs")], tmp_path / "site", None, lambda *count: counted.append(count))
+    pages = [path.read_text(encoding="utf-8") for path in sorted((tmp_path / "site" / "cases").iterdir())]
+    assert counted == [(number, len(pages)) for number in range(1, len(pages) + 1)]
+    for outcome in ("passed", "failed"):
+        verdicts = [page for page in pages if f"<strong>{outcome}</strong>" in page]
+        assert verdicts
+        assert all("<h2>Expected beside actual</h2>" in page for page in verdicts)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from support.recorded_runs import Recorder
 
+from console.__main__ import main
 from console.core.chat import Reply, ToolCall, Usage
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Finished
@@ -13,6 +14,15 @@ TOOL = {
     "type": "function",
     "function": {"name": "add", "description": "Adds.", "parameters": {"type": "object", "properties": {"x": {}}}},
 }
+
+
+def simulated_starter(root: Path, *options: str) -> RunFolder:
+    """Play some cases of the bundled starter with a simulated model that gets some of them wrong."""
+    data = Path(__file__).resolve().parents[2] / "data" / "bfcl-starter"
+    command = ["run", "-m", "sim/hasty", "-s", "bfcl-starter", "--data", str(data), "--runs", str(root), "--quiet"]
+    main([*command, "-n", "12", *options])
+    (run,) = (RunFolder(path) for path in root.iterdir() if (path / "run.json").exists())
+    return run
 
 
 def played(root: Path) -> RunFolder:
