@@ -41,6 +41,7 @@ def main() -> None:
         os.environ["XDG_STATE_HOME"] = str(state)
         samples = [_sample(number) for number in range(args.samples)]
         log = write_zstd_eval(Path(folder) / "log.eval", eval_members(samples))
+        (Path(folder) / "runs").mkdir()
         command = ("--runs", str(Path(folder) / "runs"), "review", str(log))
         for _ in range(args.rounds + 1):  # everything is started once before it counts
             timings["hello"].append(start(ROOT, HELLO, b"hello-is-painted", b"q"))

@@ -40,18 +40,19 @@ def run(args: ReviewArguments) -> int:
         UsageError: no such run or case.
     """
     name, case = split_case(args.which)
-    folder = find_reviewed(args, name)
-    if is_interactive() and not args.json and not args.text:
+    is_on_screen = is_interactive() and not args.json and not args.text
+    folder = find_reviewed(args, name, beside=is_on_screen and not case)
+    if is_on_screen:
         return open_app_with(args, run=str(folder.path), case=case)
     return _as_text(args, folder, case)
 
 
-def find_reviewed(args: ReviewArguments, name: str) -> RunFolder:
-    """Return the run of that name, or the log that is shown as one."""
+def find_reviewed(args: ReviewArguments, name: str, *, beside: bool) -> RunFolder:
+    """Return the run of that name, or the log that is shown as one; `beside`: its end may be listed while one reads."""
     if name.endswith(".eval") and Path(name).is_file():
         from console.exchange.logs.in_place import open_in_place
 
-        return open_in_place(Path(name))
+        return open_in_place(Path(name), beside=beside)
     return find_run(find_runs_root(args.runs), name)
 
 

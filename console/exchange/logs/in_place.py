@@ -5,8 +5,11 @@ at any time. Each case there says where its sample is, and `whole_records` reads
 itself is never written to.
 """
 
+import contextlib
 import hashlib
-from collections.abc import Sequence
+import threading
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +18,7 @@ import msgspec
 from console.config.paths import state_dir
 from console.core.fault import UsageError
 from console.core.json_text import read_json
+from console.core.outcome import Outcome
 from console.core.record import AnyRecord, Closed, Finished, Noted, Opened, Started
 from console.core.run import Manifest
 from console.core.source import IN_PLACE
@@ -23,11 +27,15 @@ from console.exchange.logs.log import LogHead, LogSample, Problem, table
 from console.exchange.logs.records import SampleRecords, manifest_of, started_at
 from console.exchange.logs.verdict import decisive_name, named_numbers
 from console.exchange.logs.zip_members import Member, read_member
+from console.store.growing_run import GrowingRun, is_whole, wait_for_writer
+from console.store.lock import RunLocked
 from console.store.runs import RunFolder
-from console.store.staged_run import StagedRun
 
 _LOGS = "logs"
-_LAYOUT = 2
+_PORTION = 256
+"""Samples that are listed at a time."""
+_PAUSES = 3.0
+_LAYOUT = 3
 """Changes when what is kept of a log does."""
 _ONLY_ITS_SUMMARY = "is not in the log, or stored in parts: only its summary is shown. `import` shows it whole."
 _CANNOT_BE_READ = "sample"
@@ -43,8 +51,13 @@ class _LogFile(msgspec.Struct, frozen=True):
     decisive: str
 
 
-def open_in_place(path: Path) -> RunFolder:
+def open_in_place(path: Path, *, beside: bool = False) -> RunFolder:
     """Return the run that an `.eval` is shown as; it is listed anew when the file has changed.
+
+    Args:
+        path: the log.
+        beside: whether it is enough that the first failure is listed; the rest then follows from a thread, which leaves
+            most of the time to whoever shows it.
 
     Raises:
         UsageError: it cannot be read, is no such log, or what lists show cannot be kept.
@@ -56,29 +69,84 @@ def open_in_place(path: Path) -> RunFolder:
     file = str(path.resolve())
     identity = repr((_LAYOUT, file, status.st_size, status.st_mtime_ns)).encode("utf-8", "surrogatepass")
     name = hashlib.sha256(identity).hexdigest()[:24]
-    root = state_dir() / _LOGS
-    folder = RunFolder(root / name)
-    if not folder.manifest_path.exists():
-        _list_samples(path, _LogFile(file, status.st_size, status.st_mtime_ns, ""), root, name)
+    folder = RunFolder(state_dir() / _LOGS / name)
+    while not is_whole(folder):
+        try:
+            growing = GrowingRun(folder)
+        except RunLocked:  # another process lists it
+            if wait_for_writer(folder, until_whole=not beside):
+                break
+            continue
+        _list_samples(path, _LogFile(file, status.st_size, status.st_mtime_ns, ""), growing, beside=beside)
+        break
     return folder
 
 
-def _list_samples(path: Path, file: _LogFile, root: Path, name: str) -> None:
-    log = EvalLog(path)
-    staged = StagedRun(root, f"{name}-listed")
+def _list_samples(path: Path, file: _LogFile, growing: GrowingRun, *, beside: bool) -> None:
     try:
-        samples = [_brief_sample(log, summary) for summary in log.summaries()]
-        head = msgspec.structs.replace(log.head, decisive=_decisive(log.head, samples))
-        staged.append([Opened(at=started_at(head), pid=0)])
-        records = SampleRecords(head)
-        for sample in samples:
-            staged.append(records.records(sample, sample.id))
-        staged.append([Closed(at=started_at(head), reason=head.ended, message=head.message)])
+        log = EvalLog(path)
+        summaries = log.summaries()
+        distinct = [brief_sample(summary) for summary in _differing(summaries)]
+        head = msgspec.structs.replace(log.head, decisive=_decisive(log.head, distinct))
         file = msgspec.structs.replace(file, decisive=head.decisive)
-        staged.publish(_manifest(head, name, path, file, samples, log.problems))
+        portions = _portions(log, head, summaries)
+        growing.append([Opened(at=started_at(head), pid=0), *next(portions, ())])
+        repeats = max((summary.rollout + 1 for summary in summaries), default=1)
+        planned = max(len(summaries), head.samples or 0)
+        growing.show(_manifest(head, growing.run.name, path, file, distinct, log.problems, planned, repeats))
     except BaseException:
-        staged.discard()
+        growing.close()
         raise
+    if beside:
+        threading.Thread(target=_list_beside, args=(growing, head, portions), name="log", daemon=True).start()
+    else:
+        _list_rest(growing, head, portions, 0.0)
+
+
+def _list_beside(growing: GrowingRun, head: LogHead, portions: Iterator[list[AnyRecord]]) -> None:
+    with contextlib.suppress(UsageError):  # the disk refused: the run stays open, and says that cases are missing
+        _list_rest(growing, head, portions, _PAUSES)
+
+
+def _list_rest(growing: GrowingRun, head: LogHead, portions: Iterator[list[AnyRecord]], pauses: float) -> None:
+    """List what follows, then close the run; with pauses of so many times the length of the work before."""
+    try:
+        begun_at = time.monotonic()
+        for portion in portions:
+            growing.append(portion)
+            time.sleep(pauses * (time.monotonic() - begun_at))
+            begun_at = time.monotonic()
+        growing.append([Closed(at=started_at(head), reason=head.ended, message=head.message)])
+        growing.finish()
+    finally:
+        growing.close()
+
+
+def _portions(log: EvalLog, head: LogHead, summaries: Sequence[Summary]) -> Iterator[list[AnyRecord]]:
+    """Yield the records of the samples: first what leads up to a failure, then so many samples at a time."""
+    records, portion, is_first, listed = SampleRecords(head), list[AnyRecord](), True, 0
+    for summary in summaries:
+        sample = _brief_sample(log, summary)
+        of_sample = list(records.records(sample, sample.id))
+        portion += of_sample
+        listed += 1
+        if listed >= _PORTION and (not is_first or any(map(_has_failed, portion))):
+            yield portion
+            portion, is_first, listed = [], False, 0
+    yield portion
+
+
+def _has_failed(record: AnyRecord) -> bool:
+    return isinstance(record, Finished) and record.verdict.outcome is not Outcome.PASSED
+
+
+def _differing(summaries: Sequence[Summary]) -> list[Summary]:
+    """Return the first of all summaries whose scores have the same values: what they say of the run is the same."""
+    first: dict[str, Summary] = {}
+    for summary in summaries:
+        values = [(name, table(score).get("value")) for name, score in table(summary.scores).items()]
+        first.setdefault(repr(values), summary)
+    return list(first.values())
 
 
 def _brief_sample(log: EvalLog, summary: Summary) -> LogSample:
@@ -92,17 +160,19 @@ def _decisive(head: LogHead, samples: Sequence[LogSample]) -> str:
 
 
 def _manifest(
-    head: LogHead, name: str, path: Path, file: _LogFile, samples: Sequence[LogSample], problems: Sequence[Problem]
+    head: LogHead,
+    name: str,
+    path: Path,
+    file: _LogFile,
+    samples: Sequence[LogSample],
+    problems: Sequence[Problem],
+    planned: int,
+    repeats: int,
 ) -> Manifest:
+    """Return the manifest; `samples` are those whose scores differ."""
     numbers = {named_numbers(sample.scores).get(head.decisive, 0.0) for sample in samples}
-    manifest = manifest_of(
-        head,
-        name,
-        file=path.name,
-        headline=head.decisive if numbers - {0.0, 1.0} else "",
-        rollouts=max(len(samples), head.samples or 0),
-        repeats=max((sample.epoch + 1 for sample in samples), default=1),
-    )
+    headline = head.decisive if numbers - {0.0, 1.0} else ""
+    manifest = manifest_of(head, name, file=path.name, headline=headline, rollouts=planned, repeats=repeats)
     extras: dict[str, Any] = {
         **manifest.setting.extras,
         IN_PLACE: msgspec.to_builtins(file),
