@@ -1,18 +1,22 @@
 """An `.eval` is reviewed where it is: lists from its summaries, cases from its samples, and nothing beside it."""
 
 import asyncio
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from support.inspect_logs import eval_members, sample, write_eval, write_zstd_eval
 
 from console.config.paths import state_dir
+from console.core.case import Key
 from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.exchange.import_formats import ImportSettings, find_items
-from console.exchange.logs.in_place import open_in_place
+from console.exchange.logs.in_place import in_thread, open_in_place
 from console.exchange.run_reader import RunReader
 from console.insight.passage import PassageKind
+from console.store.growing_run import GrowingRun
+from console.store.notes import Note, Notes
 from console.store.runs import RunFolder
 from console.tui.data.run_feed import RunFeeds
 
@@ -102,3 +106,68 @@ def test_what_is_no_log_leaves_nothing_behind(tmp_path: Path):
     with pytest.raises(UsageError):
         open_in_place(write_eval(tmp_path / "log.eval", {"header.json": b"{}"}))
     assert not list((tmp_path / "state").rglob("run.json"))
+
+
+@pytest.fixture
+def long_log(tmp_path: Path) -> Path:
+    """Two thousand samples; the first that failed is the 700th."""
+    samples = [sample(f"s{number:04}", "I" if number % 700 == 699 else "C") for number in range(2000)]
+    return write_zstd_eval(tmp_path / "long.eval", eval_members(samples))
+
+
+def test_the_first_failure_is_there_at_once_and_the_rest_follows(long_log: Path):
+    rest: list[Callable[[], None]] = []
+    folder = open_in_place(long_log, beside=rest.append)
+    early = RunReader(folder).side.rollouts
+    assert 700 <= len(early) < 2000
+    assert [slot for slot, rollout in early.items() if rollout.is_failure] == [("s0699", 0)]
+    assert folder.manifest().cases == 2000
+    assert open_in_place(long_log, beside=rest.append).path == folder.path
+    assert len(rest) == 1  # somebody is at it: nothing is listed twice
+    rest[0]()
+    whole = RunReader(folder).side.rollouts
+    assert list(whole) == [(f"s{number:04}", 0) for number in range(2000)]
+    assert folder.is_closed
+
+
+def test_the_feed_takes_what_follows(long_log: Path):
+    async def opened() -> int:
+        feed = RunFeeds().open(open_in_place(long_log, beside=in_thread))
+        async with asyncio.timeout(60):
+            while len(feed.overview.rollouts) < 2000:
+                feed.pump()
+                await asyncio.sleep(0.01)
+        feed.close()
+        return sum(rollout.is_failure for rollout in feed.overview.rollouts.values())
+
+    assert asyncio.run(opened()) == 2
+
+
+def test_a_listing_that_was_killed_is_begun_anew_and_notes_stay(long_log: Path):
+    folder = open_in_place(long_log)
+    Notes(folder.path).add(Note(Key("s0699"), "tag", "data"))
+    (folder.path / "whole").unlink()
+    with folder.journal_path.open("r+b") as journal:
+        journal.truncate(10_000)
+    assert len(RunReader(folder).side.rollouts) < 2000
+    assert len(RunReader(open_in_place(long_log)).side.rollouts) == 2000
+    assert Notes(folder.path).annotations()["s0699", 0].tag == "data"
+
+
+def test_a_disk_that_is_full_while_the_rest_is_listed_ends_nothing(long_log: Path, monkeypatch: pytest.MonkeyPatch):
+    def refuse(self: GrowingRun, records: object) -> None:
+        raise UsageError("cannot be written: No space left on device")
+
+    rest: list[Callable[[], None]] = []
+    folder = open_in_place(long_log, beside=rest.append)
+    with monkeypatch.context() as full:
+        full.setattr(GrowingRun, "append", refuse)
+        rest[0]()
+    assert not folder.is_closed
+    assert len(RunReader(open_in_place(long_log)).side.rollouts) == 2000
+
+
+def test_runs_with_scores_are_known_by_them_wherever_their_first_number_stands(tmp_path: Path):
+    samples = [sample(f"s{number}", 1.0 if number < 900 else 0.25) for number in range(901)]
+    folder = open_in_place(write_zstd_eval(tmp_path / "log.eval", eval_members(samples)))
+    assert folder.manifest().headline

@@ -9,7 +9,8 @@ import contextlib
 import hashlib
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,13 +52,22 @@ class _LogFile(msgspec.Struct, frozen=True):
     decisive: str
 
 
-def open_in_place(path: Path, *, beside: bool = False) -> RunFolder:
+Beside = Callable[[Callable[[], None]], object]
+"""Has a function called beside the caller, who goes on."""
+
+
+def in_thread(work: Callable[[], None]) -> None:
+    """Do something in a thread that never delays leaving."""
+    threading.Thread(target=work, name="log", daemon=True).start()
+
+
+def open_in_place(path: Path, *, beside: Beside | None = None) -> RunFolder:
     """Return the run that an `.eval` is shown as; it is listed anew when the file has changed.
 
     Args:
         path: the log.
-        beside: whether it is enough that the first failure is listed; the rest then follows from a thread, which leaves
-            most of the time to whoever shows it.
+        beside: has the rest listed once the first failure is, with pauses that leave most of the time to whoever shows
+            it, such as `in_thread`; None: all is listed first.
 
     Raises:
         UsageError: it cannot be read, is no such log, or what lists show cannot be kept.
@@ -74,15 +84,15 @@ def open_in_place(path: Path, *, beside: bool = False) -> RunFolder:
         try:
             growing = GrowingRun(folder)
         except RunLocked:  # another process lists it
-            if wait_for_writer(folder, until_whole=not beside):
+            if wait_for_writer(folder, until_whole=beside is None):
                 break
             continue
-        _list_samples(path, _LogFile(file, status.st_size, status.st_mtime_ns, ""), growing, beside=beside)
+        _list_samples(path, _LogFile(file, status.st_size, status.st_mtime_ns, ""), growing, beside)
         break
     return folder
 
 
-def _list_samples(path: Path, file: _LogFile, growing: GrowingRun, *, beside: bool) -> None:
+def _list_samples(path: Path, file: _LogFile, growing: GrowingRun, beside: Beside | None) -> None:
     try:
         log = EvalLog(path)
         summaries = log.summaries()
@@ -97,8 +107,8 @@ def _list_samples(path: Path, file: _LogFile, growing: GrowingRun, *, beside: bo
     except BaseException:
         growing.close()
         raise
-    if beside:
-        threading.Thread(target=_list_beside, args=(growing, head, portions), name="log", daemon=True).start()
+    if beside is not None:
+        beside(partial(_list_beside, growing, head, portions))
     else:
         _list_rest(growing, head, portions, 0.0)
 
