@@ -73,7 +73,7 @@ def _trace(item: Item, document: RunDocument, number: int) -> Json:
         "tools": graph.tools,
         "nodes": graph.nodes,
         "calls": graph.calls,
-        "rewards": {PASSED: {"score": float(item.graded is Outcome.PASSED), "weight": 1.0} if is_graded else None},
+        "rewards": _rewards(item, document.manifest.headline),
         "metrics": dict(rollout.scores),
         "info": {
             "eval_console": {
@@ -91,6 +91,16 @@ def _trace(item: Item, document: RunDocument, number: int) -> Json:
         else [{"type": item.outcome, "message": why or rollout.reason}],
         "timing": {"start": rollout.started_at, "agent": ended},
     }
+
+
+def _rewards(item: Item, headline: str) -> Json:
+    """Return the score that the run is known by as the reward, so that its mean is the run's; else passing."""
+    if item.graded is None:
+        return {headline or PASSED: None}
+    score = item.rollout.scores.get(headline)
+    if score is not None:
+        return {headline: {"score": score, "weight": 1.0}}
+    return {PASSED: {"score": float(item.graded is Outcome.PASSED), "weight": 1.0}}
 
 
 class _Graph:

@@ -6,7 +6,11 @@ from typing import Any
 
 import pytest
 from support.exported_runs import played
+from support.recorded_runs import Recorder
 
+from console.core.chat import Reply
+from console.core.outcome import Outcome, Verdict
+from console.core.record import Finished
 from console.exchange.import_formats import ImportSettings, find_items
 from console.exchange.run_reader import RunReader
 from console.exchange.verifiers_traces import export_run
@@ -50,3 +54,17 @@ def test_the_traces_come_in_again(traces: list[dict[str, Any]], tmp_path: Path):
     back = RunReader(RunFolder(tmp_path / "back" / report.run)).side.rollouts
     assert [slot[0] for slot in back] == ["a", "b", "c"]
     assert back["a", 0].scores == {"reward": 1.0, "passed": 1.0, "style": 0.75, "coherence": 80.0}
+
+
+def test_the_score_that_a_run_is_known_by_is_the_reward(tmp_path: Path):
+    recorder = Recorder(tmp_path, cases=2, headline="style")
+    for case, style in (("a", 0.75), ("b", 0.25)):
+        key = recorder.start(case)
+        recorder.ask(key, "1+1?", Reply("2"))
+        verdict = Verdict(Outcome.PASSED, scores={"style": style})
+        recorder.write(Finished(at=recorder.tick(), key=key, verdict=verdict, output="2"))
+    lines = export_run(recorder.close(), tmp_path / "out", None).read_text().splitlines()
+    traces = [trace for line in lines for trace in json.loads(line)["traces"]]
+    assert [trace["rewards"] for trace in traces] == [
+        {"style": {"score": score, "weight": 1.0}} for score in (0.75, 0.25)
+    ]
