@@ -9,6 +9,9 @@ from support.screen_text import assert_until, text_of
 from textual.widgets import Input
 
 from console.core.fault import UsageError
+from console.exchange.import_formats import IMPORT_FORMATS, ImportItem
+from console.exchange.logs.importing import ImportReport
+from console.exchange.logs.log import Problem
 from console.tui.data.import_session import ImportSession
 from console.tui.dialogs.import_dialog import ImportDialog
 
@@ -75,3 +78,30 @@ def _wait(session: ImportSession) -> None:
 def test_what_is_no_list_of_paths_is_refused(tmp_path: Path, text: str, words: str) -> None:
     with pytest.raises(UsageError, match=words):
         ImportSession(tmp_path / "runs", None).start(text)
+
+
+class LongImport(ImportSession):
+    """An import in the middle of its second file, with a long report of the first."""
+
+    def start(self, text: str) -> None:
+        """Begin nothing: it stands still."""
+        first, second = self.items = [ImportItem(Path(name), IMPORT_FORMATS["chat"]) for name in (text, "second.json")]
+        problems = [Problem(f"sample {number}", "is odd") for number in range(40)]
+        report = ImportReport(first.path.name, "run", "tool", "1", "suite", "m", False, 1, {}, 0, {}, problems, [])
+        self.reports, self.current, self.done, self.planned = [report] * 9, second, 1200, 4000
+
+    @property
+    def is_running(self) -> bool:
+        """Always."""
+        return True
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+async def test_how_far_it_is_stays_in_sight_below_long_reports(size: tuple[int, int], opened: Any, tmp_path: Path):
+    async with opened(size) as (app, pilot):
+        app.push_screen(ImportDialog(lambda: LongImport(tmp_path, None)))
+        await assert_until(pilot, lambda: isinstance(app.screen, ImportDialog))
+        app.screen.query_one(Input).value = "first.json"
+        await pilot.press("enter")
+        await assert_until(pilot, lambda: "esc stops" in text_of(app))
+        assert "second.json  1 200 of 4 000 samples   file 2 of 2" in text_of(app).replace("\u202f", " ")

@@ -13,6 +13,7 @@ from textual.widgets import Input, Static
 
 from console.core.fault import UsageError
 from console.exchange.logs.importing import ImportReport
+from console.insight import number_format
 from console.tui.data.import_session import ImportSession
 from console.tui.render.symbols import SYMBOLS
 from console.tui.sanitize import literal, one_line
@@ -36,6 +37,7 @@ class ImportDialog(ModalScreen[str]):
                               border: round $focus; padding: 0 1; }
     ImportDialog Input { height: 1; border: none; padding: 0; background: $panel; }
     ImportDialog VerticalScroll { height: auto; max-height: 60vh; }
+    ImportDialog #progress { height: auto; }
     """
 
     def __init__(self, new_session: Callable[[], ImportSession]) -> None:
@@ -53,6 +55,7 @@ class ImportDialog(ModalScreen[str]):
             yield Input(placeholder="logs/run.eval results/", compact=True)
             with VerticalScroll(can_focus=False):
                 yield Static(id="lines")
+            yield Static(id="progress")
             yield Static(id="keys")
 
     def on_mount(self) -> None:
@@ -103,11 +106,8 @@ class ImportDialog(ModalScreen[str]):
             return
         lines = [line for report in session.reports for line in _report_lines(report)]
         lines += [literal(mistake, 600, "$broken") for mistake in session.mistakes]
-        if (item := session.current) is not None:
-            planned = f" of {session.planned}" if session.planned else ""
-            counted = Content.styled(f"  {session.done}{planned} samples", MUTED)
-            lines.append(one_line(item.path.name, 70).append(counted))
         self._show(Content("\n").join(lines))
+        self.query_one("#progress", Static).update(_progress_line(session))
         words = "esc stops; the same file goes on from there" if session.is_running else "esc leaves"
         if session.reports and not session.is_running:
             words = "enter reviews the first   type a path for more   esc leaves"
@@ -115,6 +115,17 @@ class ImportDialog(ModalScreen[str]):
 
     def _show(self, content: Content) -> None:
         self.query_one("#lines", Static).update(content)
+
+
+def _progress_line(session: ImportSession) -> Content:
+    """Return which file is read and how far it is; below what became of the others, so that it stays in sight."""
+    item = session.current
+    if item is None:
+        return Content.empty()
+    planned = f" of {number_format.count(session.planned)}" if session.planned else ""
+    place = f"   file {session.items.index(item) + 1} of {len(session.items)}" if len(session.items) > 1 else ""
+    counted = Content.styled(f"  {number_format.count(session.done)}{planned} samples{place}", MUTED)
+    return one_line(item.path.name, 50, "$live").append(counted)
 
 
 def _report_lines(report: ImportReport) -> list[Content]:
