@@ -22,7 +22,7 @@ sys.path.insert(0, str(HERE.parent / "tests"))
 from support.lookup_suite import write_suite  # noqa: E402
 
 MOST = 1.3
-TRIES = 3
+TRIES = 5
 MODEL = ("-m", "sim/careful", "--mode", "fc")
 TOOL = {
     "name": "look_up",
@@ -46,8 +46,8 @@ def main() -> int:
         root = Path(name)
         for form in FORMS:
             write(form, root / form, options.rows)
-        opened = {form: cost_of_opening(root / form, options.rows) for form in FORMS}
-        played = {form: cost_of_case(root / form, options.played) for form in FORMS}
+        opened = costs_of_opening(root, options.rows)
+        played = costs_of_cases(root, options.played)
     for what, costs in (("open", opened), ("play", played)):
         for form in FORMS:
             ratio = costs[form] / costs["entries"]
@@ -84,23 +84,32 @@ def toml(value: object) -> str:
     return "[" + ", ".join(map(toml, value)) + "]" if isinstance(value, list) else json.dumps(value)
 
 
-def cost_of_opening(data: Path, count: int) -> float:
-    """Return CPU seconds of reading and checking one more case, before anything is asked."""
-    line = ["run", *MODEL, "-s", "lookups", "--data", data, "--dry-run"]
-    return (best(line, data) - best([*line, "--help"], data)) / count
+def costs_of_opening(root: Path, count: int) -> dict[str, float]:
+    """Return CPU seconds of reading and checking one more case, by form, before anything is asked."""
+    lines = {form: ["run", *MODEL, "-s", "lookups", "--data", root / form, "--dry-run"] for form in FORMS}
+    least = least_of_all({**lines, **{f"{form}, none": [*line, "--help"] for form, line in lines.items()}}, root)
+    return {form: (least[form] - least[f"{form}, none"]) / count for form in FORMS}
 
 
-def cost_of_case(data: Path, count: int) -> float:
-    """Return CPU seconds of playing one more case."""
-    line = ["run", *MODEL, "-s", "lookups", "--data", data, "--yes", "--quiet", "--runs", data / "runs"]
-    sizes = (count // 10, count)
-    few, many = (best([*line, "-n", size], data) for size in sizes)
-    return (many - few) / (sizes[1] - sizes[0])
+def costs_of_cases(root: Path, count: int) -> dict[str, float]:
+    """Return CPU seconds of playing one more case, by form."""
+    sizes = {"few": count // 10, "many": count}
+    lines: dict[str, list[object]] = {}
+    for form in FORMS:
+        line = ["run", *MODEL, "-s", "lookups", "--data", root / form, "--runs", root / form / "runs"]
+        lines |= {f"{form}, {size}": [*line, "--yes", "--quiet", "-n", count] for size, count in sizes.items()}
+    least = least_of_all(lines, root)
+    span = sizes["many"] - sizes["few"]
+    return {form: (least[f"{form}, many"] - least[f"{form}, few"]) / span for form in FORMS}
 
 
-def best(words: list[object], folder: Path) -> float:
-    """Return the least CPU seconds of some tries: a busy machine only adds."""
-    return min(measure(words, folder) for _ in range(TRIES))
+def least_of_all(lines: dict[str, list[object]], folder: Path) -> dict[str, float]:
+    """Return the least CPU seconds of some tries of each command, by name: a busy machine only adds.
+
+    All are tried in turn, so that a busy minute adds to each of them.
+    """
+    tries = [{name: measure(words, folder) for name, words in lines.items()} for _ in range(TRIES)]
+    return {name: min(one_try[name] for one_try in tries) for name in lines}
 
 
 def measure(words: list[object], folder: Path) -> float:
