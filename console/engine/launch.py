@@ -24,10 +24,12 @@ from console.engine.player import LocalPlayer, PlayerFactory
 from console.engine.process import spawn_engine
 from console.engine.queue import RetryScope
 from console.engine.runner import wake
+from console.engine.stall_limit import stall_limit
 from console.llm.keeper_socket import LocalKeepers
 from console.llm.limiter import LIMITERS
 from console.store.run_queue import Queued, RunQueue
 from console.store.runs import RunFolder, create_run
+from console.suites.guard import files_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +154,8 @@ async def _play(engine: Engine, beside: Callable[[], Coroutine[Any, Any, None]] 
     companion = asyncio.create_task(beside(), name="beside the engine") if beside is not None else None
     try:
         async with limits_shared():
-            closed = await engine.run()
+            with stall_limit(files_of(engine.prepared.suite)):
+                closed = await engine.run()
     finally:
         if companion is not None:
             companion.cancel()

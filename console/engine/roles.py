@@ -11,6 +11,7 @@ from console.config.models import ModelBook, key_state
 from console.core.case import Case, Setting
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
+from console.suites.stage import SECOND_JUDGE
 from console.suites.suite import NamesRoles, NeedsRolesByCase, RoleModel, Suite
 
 
@@ -49,7 +50,7 @@ def find_role_models(
     usable = usable_roles(suite, options, chosen)
     for role in chosen:
         if role not in usable:
-            raise UsageError(f"the suite {suite.entry.name} has no use for the role {role}", where=f"--{role}")
+            raise UsageError(f"the suite {suite.entry.name} has no use for the role {role}", where=_flag(role))
     models = {"model": model}
     for role in usable:
         config = _find(book, model, role, named.get(role), chosen.get(role))
@@ -70,9 +71,8 @@ def needed_models(
     needed = tuple(suite.roles_of(cases, setting) if by_case else suite.roles(setting.options))
     for role in needed:
         if role not in models:
-            raise UsageError(
-                f"the suite needs a model for the role {role}", where=f"--{role}", hint=f"Name one with --{role} NAME."
-            )
+            hint = "Name one with another --judge NAME." if role == SECOND_JUDGE else f"Name one with --{role} NAME."
+            raise UsageError(f"the suite needs a model for the role {role}", where=_flag(role), hint=hint)
     return {role: models[role] for role in ("model", *needed)} if by_case else models
 
 
@@ -83,6 +83,11 @@ def idle_roles(chosen: dict[str, str], models: dict[str, ModelConfig], suite: st
         for role, name in chosen.items()
         if role not in models
     ]
+
+
+def _flag(role: str) -> str:
+    """Return the option that names a role's model: a second judge is a second `--judge`."""
+    return "--judge" if role == SECOND_JUDGE else f"--{role}"
 
 
 def _find(

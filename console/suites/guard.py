@@ -25,6 +25,18 @@ class SuiteError(UsageError):
     """A suite's code failed where no rollout was being played."""
 
 
+class TookTooLong(Exception):
+    """Raised in the midst of a suite's code that kept everything else waiting."""
+
+    def __init__(self, message: str, place: str) -> None:
+        """Make an error; `place` is file, line and function of the code."""
+        super().__init__(message)
+        self.place = place
+
+
+_SAYS_ITS_PLACE = WrongType | TookTooLong
+
+
 def is_of_code(error: BaseException) -> bool:
     """Whether an exception arose in somebody's code: also a `sys.exit`, but not a signal that asks us to leave."""
     return isinstance(error, Exception) or type(error) is SystemExit
@@ -38,19 +50,19 @@ def guard(suite: Suite) -> Suite:
 def describe_error(error: BaseException, suite: Suite) -> str:
     """Return an exception of a suite's code in one line, with the innermost place in that code."""
     place, raised = place_of(error, suite)
-    if isinstance(error, WrongType):
+    if isinstance(error, _SAYS_ITS_PLACE):
         return f"{error} ({place})"
     return f"{type(error).__name__}: {error}" + (f" ({place}{raised})" if place else "")
 
 
 def place_of(error: BaseException, suite: Suite) -> tuple[str, str]:
     """Return file, line and function of the suite at which an exception arose, and where it was raised if elsewhere."""
-    if isinstance(error, WrongType):
+    if isinstance(error, _SAYS_ITS_PLACE):
         return error.place, ""
     frames = traceback.extract_tb(error.__traceback__)
     if not frames:
         return "", ""
-    files = _is_file_of(suite.__class__)
+    files = files_of(suite)
     own = [frame for frame in frames if files(frame.filename)]
     frame = own[-1] if own else frames[-1]
     place = f"{frame.filename}:{frame.lineno} in {frame.name}"
@@ -58,13 +70,13 @@ def place_of(error: BaseException, suite: Suite) -> tuple[str, str]:
     return place, f", raised at {Path(last.filename).name}:{last.lineno}" if frame is not last else ""
 
 
-def _is_file_of(suite_class: type) -> Callable[[str], bool]:
-    """Return whether a file holds code of the suite: its package, or the one module it is."""
-    module = sys.modules.get(suite_class.__module__)
-    file = getattr(module, "__file__", None)
+def files_of(suite: Suite) -> Callable[[str], bool]:
+    """Return what tells whether a file, by its whole name, holds code of the suite: its package, or its one module."""
+    module_name = suite.__class__.__module__
+    file = getattr(sys.modules.get(module_name), "__file__", None)
     if file is None:
         return lambda name: False
-    if "." in suite_class.__module__:
+    if "." in module_name:
         folder = f"{Path(file).parent}/"
         return lambda name: name.startswith(folder)
     return lambda name: name == file
@@ -154,6 +166,6 @@ def _in_place_of(suite: Suite, name: str, error: BaseException) -> Comparison | 
 
 def _error(suite: Suite, name: str, error: BaseException) -> SuiteError:
     place, raised = place_of(error, suite)
-    cause = str(error) if isinstance(error, WrongType) else f"{type(error).__name__}: {error}"
+    cause = str(error) if isinstance(error, _SAYS_ITS_PLACE) else f"{type(error).__name__}: {error}"
     message = f"`{name}` of the suite {suite.entry.name} failed: {cause}{raised}"
     return SuiteError(message, where=place, hint=_HINT)
