@@ -1,4 +1,4 @@
-"""`suites check NAME`: look a suite over before anything is paid: rows, three cases played, what a run would cost."""
+"""`suites check NAME`: look a suite over before anything is paid: rows, a case of each category, what a run costs."""
 
 import asyncio
 from collections.abc import Sequence
@@ -11,6 +11,7 @@ from console.config.paths import find_data_roots, find_models_file
 from console.core.case import Case, Setting
 from console.core.fault import Fault, UsageError
 from console.core.outcome import Outcome
+from console.core.prints import collect_prints
 from console.core.run import Selection
 from console.suites.catalog import Catalog
 from console.suites.guard import describe_error
@@ -19,8 +20,8 @@ from console.suites.selection import select_cases
 from console.suites.suite import Suite
 from console.testing.rehearsal import Rehearsal, rehearse, usual_setting
 
-_PLAYED = 3
-_MOST_PRICES = 5
+_LEAST_PLAYED, _MOST_PLAYED = 5, 40
+_MOST_PRICES = _MOST_PRINTED = 5
 _MOST_ESTIMATED = 400
 _USED = ("calls", "input_tokens", "output_tokens")
 
@@ -63,6 +64,8 @@ class _Played:
         self.problems: list[str] = []
         """What keeps the suite from being sound."""
         self.doubt = ""
+        self.printed = ""
+        """What the suite's code printed. Foreign text."""
 
     def judge(self) -> None:
         """Say what is odd about how the right and the wrong answer were judged by the suite's own rules."""
@@ -79,12 +82,20 @@ class _Played:
             for name, rehearsal in (("right", self.right), ("wrong", self.wrong))
             if rehearsal is not None
         }
-        doubts = {"doubt": self.doubt} if self.doubt else {}
-        return {"id": self.case.id, **ends, "problems": self.problems, **doubts}
+        more = {name: text for name, text in (("doubt", self.doubt), ("printed", self.printed)) if text}
+        return {"id": self.case.id, **ends, "problems": self.problems, **more}
 
 
 def _play(suite: Suite, case: Case, setting: Setting) -> _Played:
     played = _Played(case)
+    with collect_prints() as printed:
+        _try(suite, played, setting)
+    played.printed = printed.text
+    return played
+
+
+def _try(suite: Suite, played: _Played, setting: Setting) -> None:
+    case = played.case
     try:
         played.right = asyncio.run(_with_what_it_needs(suite, case, setting, right=True))
         if played.right.stage.scripted:
@@ -95,7 +106,6 @@ def _play(suite: Suite, case: Case, setting: Setting) -> _Played:
         played.problems.append(str(error))
     except (Exception, SystemExit) as error:  # a suite's code may fail in any way
         played.problems.append(describe_error(error, suite))
-    return played
 
 
 async def _with_what_it_needs(suite: Suite, case: Case, setting: Setting, *, right: bool) -> Rehearsal:
@@ -109,11 +119,12 @@ async def _with_what_it_needs(suite: Suite, case: Case, setting: Setting, *, rig
 
 
 def _spread_over(cases: Sequence[Case]) -> list[Case]:
-    """Return some cases, of different categories where there are several."""
+    """Return the first case of each category, in order, and of few categories some more."""
     graded = [case for case in cases if case.graded] or list(cases)
-    first_of = list({case.category: case for case in reversed(graded)}.values())[::-1]
-    others = [case for case in graded if case not in first_of[:_PLAYED]]
-    return [*first_of, *others][:_PLAYED]
+    seen: set[str] = set()
+    first_of = [case for case in graded if not (case.category in seen or seen.add(case.category))]
+    others = [case for case in graded if case not in first_of] if len(first_of) < _LEAST_PLAYED else []
+    return [*first_of[:_MOST_PLAYED], *others[: _LEAST_PLAYED - len(first_of)]]
 
 
 def _prices(
@@ -152,6 +163,8 @@ def _measured(cases: int, played: Sequence[_Played]) -> dict[str, int]:
 def _write(args: Arguments, name: str, cases: Sequence[Case], played: Sequence[_Played], run: dict[str, Any]) -> None:
     categories = len({case.category for case in cases})
     args.output.text(f"{name}: {len(cases)} cases in {categories} categories can be read", "strong")
+    of_all = "" if len({item.case.category for item in played}) == categories else f", of {len(played)} categories"
+    args.output.text(f"{len(played)} tried here with a simulated model that answers right, then wrong{of_all}:")
     for item in played:
         ends = [f"right answer {item.right.verdict.outcome.value}"] if item.right is not None else []
         ends += [f"wrong answer {item.wrong.verdict.outcome.value}"] if item.wrong is not None else []
@@ -162,6 +175,8 @@ def _write(args: Arguments, name: str, cases: Sequence[Case], played: Sequence[_
             args.output.text(f"    {problem}", "bad")
         if item.doubt:
             args.output.text(f"    {item.doubt}", "doubt")
+        for line in item.printed.splitlines()[:_MOST_PRINTED]:
+            args.output.text(f"    it printed: {line}", "faint")
     if run:
         args.output.text(
             f"all {len(cases)} cases: about {run['calls']:,} calls, {run['input_tokens']:,} tokens in, "

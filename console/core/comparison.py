@@ -68,3 +68,9 @@ class Comparison(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is known of the grader here: a fault of the official code that its verdicts follow."""
     turns: tuple[Mark, ...] = ()
     """How the grader found each turn, where it judges turns: SAME, DIFFERS, or OMITTED for one that was not judged."""
+    has_end: bool = False
+    """Whether the last of `turns` is none: it stands for what is judged at the end, of the whole conversation."""
+
+    def turn_name(self, number: int) -> str:
+        """Return what to call a turn, by its number from 0."""
+        return "at the end" if self.has_end and number == len(self.turns) - 1 else f"turn {number + 1}"

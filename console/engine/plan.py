@@ -18,7 +18,7 @@ from console.core.fault import UsageError
 from console.core.run import Budget, Manifest, Selection, Shard
 from console.core.suggestion import nearest
 from console.core.weights import weights_warning
-from console.engine.roles import find_role_models, idle_roles, needed_models, pick_model
+from console.engine.roles import find_role_models, idle_roles, needed_models, pick_model, role_flag
 from console.engine.sharding import part_of
 from console.engine.where import HERE, Where
 from console.store.runs import RunFolder, new_run_id
@@ -239,10 +239,12 @@ def _check_keys(models: dict[str, ModelConfig]) -> None:
     for role, config in models.items():
         state = key_state(config)
         if not state.ready:
-            other = "use one of the simulated models" if role == "model" else f"name another {role}, --{role} NAME"
+            other = (
+                "use one of the simulated models" if role == "model" else f"name another {role}, {role_flag(role)} NAME"
+            )
             raise UsageError(
                 f"the {role} {config.name} has no key: {state.text}",
-                where="models.toml" if role == "model" else f"--{role}",
+                where="models.toml" if role == "model" else role_flag(role),
                 hint=f"Set that variable, or {other} (`eval-console models` lists them).",
             )
 

@@ -13,6 +13,7 @@ from console.config.model import ModelConfig
 from console.config.models import public_address
 from console.core.fault import Fault
 from console.core.provider import provider_of
+from console.engine.roles import role_flag
 
 RoleModelId = tuple[str, tuple[str, ...], str]
 """A model in a role: the role, the addresses, the model's id there."""
@@ -109,4 +110,4 @@ async def _warning_about_address(role: str, model: ModelConfig) -> str:
     if not served or model.model_id in served:
         return ""
     words = served_models_text(model.model_id, served)
-    return f"the {role} {model.model_id} is not served by {place}; {words} (--{role} NAME)"
+    return f"the {role} {model.model_id} is not served by {place}; {words} ({role_flag(role)} NAME)"

@@ -15,6 +15,11 @@ from console.suites.stage import SECOND_JUDGE
 from console.suites.suite import NamesRoles, NeedsRolesByCase, RoleModel, Suite
 
 
+def role_flag(role: str) -> str:
+    """Return the option that names a role's model: a second judge is a second `--judge`."""
+    return "--judge" if role == SECOND_JUDGE else f"--{role}"
+
+
 def pick_model(book: ModelBook, name: str) -> ModelConfig:
     """Return a model of models.toml by name.
 
@@ -50,7 +55,7 @@ def find_role_models(
     usable = usable_roles(suite, options, chosen)
     for role in chosen:
         if role not in usable:
-            raise UsageError(f"the suite {suite.entry.name} has no use for the role {role}", where=_flag(role))
+            raise UsageError(f"the suite {suite.entry.name} has no use for the role {role}", where=role_flag(role))
     models = {"model": model}
     for role in usable:
         config = _find(book, model, role, named.get(role), chosen.get(role))
@@ -71,8 +76,8 @@ def needed_models(
     needed = tuple(suite.roles_of(cases, setting) if by_case else suite.roles(setting.options))
     for role in needed:
         if role not in models:
-            hint = "Name one with another --judge NAME." if role == SECOND_JUDGE else f"Name one with --{role} NAME."
-            raise UsageError(f"the suite needs a model for the role {role}", where=_flag(role), hint=hint)
+            hint = f"Name one with {'another ' if role == SECOND_JUDGE else ''}{role_flag(role)} NAME."
+            raise UsageError(f"the suite needs a model for the role {role}", where=role_flag(role), hint=hint)
     return {role: models[role] for role in ("model", *needed)} if by_case else models
 
 
@@ -83,11 +88,6 @@ def idle_roles(chosen: dict[str, str], models: dict[str, ModelConfig], suite: st
         for role, name in chosen.items()
         if role not in models
     ]
-
-
-def _flag(role: str) -> str:
-    """Return the option that names a role's model: a second judge is a second `--judge`."""
-    return "--judge" if role == SECOND_JUDGE else f"--{role}"
 
 
 def _find(
@@ -111,6 +111,6 @@ def _of_options(book: ModelBook, named: RoleModel, name: str) -> ModelConfig:
     """Return the model that a suite's options describe: an entry, or an id with its own address and key variable."""
     if name in book.models:
         return book.models[name]
-    if name != named.model:
+    if named.is_entry or name != named.model:
         return pick_model(book, name)
     return ModelConfig(name=name, model_id=name, base_url=named.base_url or None, api_key_env=named.api_key_env or None)

@@ -156,7 +156,7 @@ KINDS: Mapping[str, Kind] = {
         {
             "suite": "its name",
             "cases": "their number",
-            "played": "some cases with a right and a wrong answer",
+            "played": "a case of each category with a right and a wrong answer, and what the suite's code printed",
             "run": "calls, tokens and cost of a whole run",
             "ok": "whether nothing is wrong",
         },

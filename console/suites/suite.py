@@ -176,6 +176,8 @@ class RoleModel(msgspec.Struct, frozen=True):
     model: str
     base_url: str = ""
     api_key_env: str = ""
+    is_entry: bool = False
+    """It must be an entry of models.toml."""
     is_default: bool = False
     """Nobody chose it: a run may take a better one that is at hand."""
     fallback: str = ""

@@ -82,7 +82,13 @@ def test_a_check_says_how_answers_end_and_what_a_run_would_cost(check: Any, cons
     checked = check(CITIES)
     assert checked.code == Exit.OK
     assert "cities: 4 cases in 2 categories" in checked.out
-    assert checked.out.count("right answer passed, wrong answer failed") == 3
+    assert checked.out.count("right answer passed, wrong answer failed") == 4, (
+        "a case of each category, and of few categories all there are"
+    )
+    assert checked.out.startswith("cities: 4 cases"), "what the suite prints stands with its cases"
+    assert "it printed: asked about Lyon" in checked.out
+    first, *_ = console("suites", "check", "cities", "--json").data["played"]
+    assert "asked about Lyon" in first["printed"]
     assert "all 4 cases: about 16 calls" in checked.out
     assert "m  about $0.00" in checked.out
 

@@ -67,16 +67,14 @@ def test_code_that_keeps_the_loop_costs_its_case_and_is_named(
 
 
 async def test_code_of_nobody_is_left_alone_and_an_alarm_that_was_set_goes_off_afterwards() -> None:
-    rung: list[int] = []
-    before = signal.signal(signal.SIGALRM, lambda number, frame: rung.append(number))
+    loop, rung = asyncio.get_running_loop(), asyncio.Event()
+    before = signal.signal(signal.SIGALRM, lambda number, frame: loop.call_soon_threadsafe(rung.set) and None)
     left, _ = signal.setitimer(signal.ITIMER_REAL, 0.2)
     try:
         with stall_limit.stall_limit(lambda name: False, limit_s=0.1):
             time.sleep(0.4)  # noqa: ASYNC251 - it is about code that blocks
-        async with asyncio.timeout(30):
-            while not rung:
-                await asyncio.sleep(0)
+        assert not rung.is_set()
+        await asyncio.wait_for(rung.wait(), 30)
     finally:
         signal.signal(signal.SIGALRM, before)
         signal.setitimer(signal.ITIMER_REAL, left)
-    assert rung == [signal.SIGALRM]

@@ -72,7 +72,7 @@ def test_a_turn_says_what_was_wrong_without_counting_what_is_only_listed_when_wr
         Pair(Mark.DIFFERS, "A.y", "A.y", kind="state"),
         Pair(Mark.MISSING, "results of the turn", kind="result"),
     ]
-    title = turn_title(1, Mark.DIFFERS, pairs).plain
+    title = turn_title("turn 2", Mark.DIFFERS, pairs).plain
     assert "state ✗" in title
     assert "results ✗" in title
     assert " of " not in title

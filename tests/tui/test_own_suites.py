@@ -30,7 +30,7 @@ async def test_code_is_allowed_where_its_suite_is_chosen(opened: Any, workspace:
     folder = write_folder_suite(workspace.root / "data", "cities")
     async with opened((80, 24)) as (app, pilot):
         await open_library(app, pilot)
-        assert "may not run yet" in text_of(app)
+        assert "not allowed" in text_of(app)
         await pilot.press("g", "enter")
         await assert_until(pilot, lambda: "May the code of cities run?" in text_of(app))
         assert "suite.py" in text_of(app)
@@ -40,7 +40,7 @@ async def test_code_is_allowed_where_its_suite_is_chosen(opened: Any, workspace:
         await pilot.press("enter")
         await assert_until(pilot, lambda: "May the code of cities run?" in text_of(app))
         await pilot.press("y")
-        await assert_until(pilot, lambda: "may not run yet" not in text_of(app) and "large" in text_of(app))
+        await assert_until(pilot, lambda: "not allowed" not in text_of(app) and "large" in text_of(app))
 
 
 async def test_code_that_cannot_be_loaded_is_not_allowed(opened: Any, workspace: Any) -> None:
@@ -89,7 +89,7 @@ async def test_a_new_suite_is_written_listed_and_edited(
         await assert_until(pilot, lambda: "small-talk2" in text_of(app) and "bakery" not in text_of(app))
         await assert_until(pilot, lambda: "one piece" in text_of(app))
         await pilot.press("e")
-        await assert_until(pilot, lambda: "may not run yet" in text_of(app))
+        await assert_until(pilot, lambda: "not allowed" in text_of(app))
         suite = workspace.root / "data" / "small-talk2" / "suite.py"
     assert Path(f"{editor}.opened").read_text() == str(suite)  # noqa: ASYNC240 - the app is closed
     assert suite.read_text().endswith("# changed\n")

@@ -1,5 +1,6 @@
 """Every check of a case laid out for review: what was expected beside what was answered, turn by turn. Pure."""
 
+from itertools import chain
 from typing import Any
 
 from msgspec.structs import replace
@@ -8,7 +9,7 @@ from console.core.comparison import Comparison, Mark, Pair
 from console.core.fault import UsageError
 from console.core.outcome import Outcome, Verdict
 from console.suites.dialogue.answer import read_output
-from console.suites.dialogue.evaluate import findings_by_turn
+from console.suites.dialogue.evaluate import evaluate
 from console.suites.dialogue.finding import Finding
 from console.suites.dialogue.script import Script
 from console.suites.reason_words import REASON_WORDS
@@ -23,12 +24,14 @@ def compare(script: Script, value: Any, verdict: Verdict) -> Comparison:
         output = read_output(value)
     except UsageError as error:
         return Comparison(error.message, raw=repr(value)[:_SHOWN])
-    by_turn = findings_by_turn(script, output)
+    turns, at_end = evaluate(script, output)
+    has_end = len(turns) > 1 and bool(at_end)
+    parts = [*turns, at_end] if has_end else turns if len(turns) > 1 else [[*chain(*turns), *at_end]]
     pairs = tuple(
-        pair for number, findings in enumerate(by_turn) for finding in findings for pair in _pairs(finding, number)
+        pair for number, findings in enumerate(parts) for finding in findings for pair in _pairs(finding, number)
     )
-    marks = tuple(_mark(findings) for findings in by_turn) if len(by_turn) > 1 else ()
-    return Comparison(_sentence(verdict), pairs, turns=marks)
+    marks = tuple(map(_mark, parts)) if len(parts) > 1 else ()
+    return Comparison(_sentence(verdict), pairs, turns=marks, has_end=has_end)
 
 
 def _sentence(verdict: Verdict) -> str:

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from itertools import chain
+from typing import Any, NamedTuple
 
 from console.suites.dialogue.answer import Judgement, Output, Seen, seen_at_end, seen_in_turn
 from console.suites.dialogue.checks import own_rubric, parts_of, read_checks
@@ -26,21 +27,30 @@ from console.suites.dialogue.script import Script
 from console.suites.dialogue.text_checks import check_choice, check_contains, check_equals, check_number, check_regex
 
 
-def findings_by_turn(script: Script, output: Output) -> list[list[Finding]]:
-    """Return what the checks of each turn found; those at the end stand with the last turn.
+class Findings(NamedTuple):
+    """What the checks of a conversation found."""
 
-    A turn that was not played has no findings, and its checks hold nothing.
-    """
+    turns: list[list[Finding]]
+    """By turn; a turn that was not played has a finding that says so."""
+    at_end: list[Finding]
+    """Of the last answer, and of the calls of all turns."""
+
+    def placed(self) -> list[tuple[str, Finding]]:
+        """Return all of them in order with the place of each, in words; without one where there is only one turn."""
+        if len(self.turns) <= 1:
+            return [("", finding) for finding in (*chain(*self.turns), *self.at_end)]
+        by_turn = [(f"turn {number}", finding) for number, of_turn in enumerate(self.turns, 1) for finding in of_turn]
+        return by_turn + [("at the end", finding) for finding in self.at_end]
+
+
+def evaluate(script: Script, output: Output) -> Findings:
+    """Apply the checks of each turn, and those at the end."""
     by_turn: list[list[Finding]] = []
     for number, turn in enumerate(output.turns):
         expected = script.turns[number].expect if number < len(script.turns) else []
         by_turn.append(_evaluate(read_checks(expected), seen_in_turn(turn), script))
     by_turn += [[_not_played()] for _ in script.turns[len(output.turns) :]]
-    at_end = _evaluate(read_checks(script.expect), seen_at_end(output), script)
-    if not by_turn:
-        by_turn.append([])
-    by_turn[-1] += at_end
-    return by_turn
+    return Findings(by_turn, _evaluate(read_checks(script.expect), seen_at_end(output), script))
 
 
 def _not_played() -> Finding:

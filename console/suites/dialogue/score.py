@@ -5,7 +5,7 @@ from typing import Any
 from console.core.fault import UsageError
 from console.core.outcome import Outcome, Verdict
 from console.suites.dialogue.answer import read_output
-from console.suites.dialogue.evaluate import findings_by_turn
+from console.suites.dialogue.evaluate import evaluate
 from console.suites.dialogue.finding import Finding
 from console.suites.dialogue.script import Script
 
@@ -20,23 +20,20 @@ def score(script: Script, value: Any) -> Verdict:
         output = read_output(value)
     except UsageError as error:
         return Verdict(Outcome.FAILED, "unreadable_output", messages=(error.message,))
-    by_turn = findings_by_turn(script, output)
-    findings = [finding for of_turn in by_turn for finding in of_turn]
-    scores = _scores(findings)
-    failed = [finding for finding in findings if finding.holds is False]
-    open_ = [finding for finding in findings if finding.holds is None]
+    placed = evaluate(script, output).placed()
+    scores = _scores([finding for _, finding in placed])
+    failed = [(place, finding) for place, finding in placed if finding.holds is False]
+    open_ = [(place, finding) for place, finding in placed if finding.holds is None]
     if not failed and not open_:
         return Verdict(Outcome.PASSED, scores=scores)
-    decisive = (failed or open_)[0]
+    _, decisive = (failed or open_)[0]
     outcome = Outcome.FAILED if failed else Outcome.UNDECIDED
-    messages = tuple(_message(finding, by_turn) for finding in (failed or open_)[:_MESSAGES])
+    messages = tuple(_message(place, finding) for place, finding in (failed or open_)[:_MESSAGES])
     return Verdict(outcome, decisive.reason, decisive.subject[:_LONGEST], messages, scores)
 
 
-def _message(finding: Finding, by_turn: list[list[Finding]]) -> str:
-    turn = next((number for number, of_turn in enumerate(by_turn, 1) if finding in of_turn), 1)
-    place = f"turn {turn}: " if len(by_turn) > 1 else ""
-    return f"{place}{finding.message}"[:_LONGEST]
+def _message(place: str, finding: Finding) -> str:
+    return f"{place}: {finding.message}"[:_LONGEST] if place else finding.message[:_LONGEST]
 
 
 def _scores(findings: list[Finding]) -> dict[str, float]:

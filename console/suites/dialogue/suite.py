@@ -15,7 +15,8 @@ from console.suites.dialogue.options import OPTIONS, read_options, settled_vary
 from console.suites.dialogue.script import expectations, needs_judge, script_of
 from console.suites.modes import NATIVE
 from console.suites.simulated_user import USER
-from console.suites.suite import Category, Estimate, Mode, Option, Report, Result, SuiteEntry
+from console.suites.stage import SECOND_JUDGE
+from console.suites.suite import Category, Estimate, Mode, Option, Report, Result, RoleModel, SuiteEntry
 
 if TYPE_CHECKING:
     from console.suites.stage import Stage
@@ -55,6 +56,11 @@ class DialogueSuite:
         """A judge where a check of these cases needs one, a user where one of them has one."""
         return _roles(any(map(needs_judge, cases)), any(map(_has_user, cases)), setting.options)
 
+    def role_models(self, options: dict[str, Any]) -> dict[str, RoleModel]:
+        """Return the second judge, if the options name one."""
+        second = options.get("second_judge_model")
+        return {SECOND_JUDGE: RoleModel(second, is_entry=True)} if second else {}
+
     def settle(self, options: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
         """Check the options, read the versions of a text in, and keep the name of a second judge.
 
@@ -63,8 +69,8 @@ class DialogueSuite:
         """
         read_options(options)
         settled = {**options, "vary": settled_vary(options.get("vary"))}
-        if "second_judge" in roles:
-            settled["second_judge_model"] = roles["second_judge"]
+        if SECOND_JUDGE in roles:
+            settled["second_judge_model"] = roles[SECOND_JUDGE]
         return settled
 
     def notices(self, setting: Setting) -> list[str]:
@@ -153,5 +159,5 @@ def _has_user(case: Case) -> bool:
 
 
 def _roles(is_judged: bool, has_user: bool, options: dict[str, Any]) -> tuple[str, ...]:
-    judges = ("judge", "second_judge") if options.get("second_judge_model") else ("judge",)
+    judges = ("judge", SECOND_JUDGE) if options.get("second_judge_model") else ("judge",)
     return (*(judges if is_judged else ()), *((USER,) if has_user else ()))

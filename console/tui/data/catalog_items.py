@@ -85,6 +85,13 @@ class SuiteLine(msgspec.Struct, frozen=True):
         """Number of cases in all categories."""
         return sum(category.cases for category in self.categories)
 
+    @property
+    def obstacle(self) -> str:
+        """Why it cannot be chosen, in a few words; empty when it can."""
+        if not self.mistake:
+            return ""
+        return "not usable" if self.may_run else "not allowed"
+
 
 class Suites(msgspec.Struct):
     """All suites, and what was passed over while looking for them."""

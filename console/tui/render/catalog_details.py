@@ -56,7 +56,7 @@ def suite_blocks(line: SuiteLine, checksum: Checksum | None) -> list[Block]:
     ]
     blocks = [Block("suite", one_line(line.name, 200, "bold"), body=about)]
     if line.mistake:
-        words = "NOT USABLE" if line.may_run else "MAY NOT RUN YET: enter looks at its code"
+        words = "NOT USABLE" if line.may_run else "NOT ALLOWED TO RUN: enter looks at its code"
         return [*blocks, Block("mistake", Content.styled(words, "bold $broken"), text=line.mistake)]
     if checksum is not None and checksum.is_changed:
         blocks.append(_next(f"eval-console pull {entry.format}", "brings the files back as they were"))

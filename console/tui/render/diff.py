@@ -101,7 +101,8 @@ def turn_strip(comparison: Comparison) -> Content:
     if len(marks) < 2:
         return Content.empty()
     gap = "   " if len(marks) <= LONG_STRIP else " "
-    parts = [Content.assemble(f"{number + 1} ", turn_sign(mark)) for number, mark in marks.items()]
+    names = {number: comparison.turn_name(number).removeprefix("turn ") for number in marks}
+    parts = [Content.assemble(f"{names[number]} ", turn_sign(mark)) for number, mark in marks.items()]
     last = Content.styled(f"{gap}{SYMBOLS.not_run} not judged" if Mark.OMITTED in marks.values() else "", MUTED)
     return Content.assemble(("turn  ", MUTED), Content(gap).join(parts), last, ("     < > moves", MUTED))
 

@@ -231,7 +231,8 @@ def suite_cells(line: SuiteLine) -> tuple[Content, ...]:
     """Return the cells of SUITES."""
     name = one_line(line.name, 60)
     if line.mistake:
-        return name, Content.styled(f"{SYMBOLS.broken} not usable", "$broken"), one_line(line.mistake, 300, MUTED)
+        obstacle = Content.styled(f"{SYMBOLS.broken} {line.obstacle}", "$broken")
+        return name, obstacle, one_line(line.mistake if line.may_run else line.entry.title, 300, MUTED)
     count = len(line.categories)
     title = Content.assemble(one_line(line.entry.title, 200), f", {count} categories" if count > 1 else "")
     return name, Content(number_format.plural(line.cases, "case")), title.stylize_before(MUTED)

@@ -93,10 +93,11 @@ def _calls(a: Comparison | None, b: Comparison | None) -> Iterator[tuple[str, Pa
     turns = sorted({pair.turn for side in (a, b) for pair in _pairs(side)})
     for turn in turns:
         calls_a, calls_b = ([pair for pair in _pairs(side) if pair.turn == turn] for side in (a, b))
+        name = (a or b or Comparison("")).turn_name(turn)
         matched = [(calls_a[0], calls_b[0])] if len(calls_a) == len(calls_b) == 1 else _matched(calls_a, calls_b)
         for place, (left, right) in enumerate(matched, 1):
             call = f"call {place}" if len(matched) > 1 else "call"
-            yield f"turn {turn + 1}" if len(turns) > 1 and place == 1 else call, left, right
+            yield name if len(turns) > 1 and place == 1 else call, left, right
 
 
 def _matched(a: Sequence[Pair], b: Sequence[Pair]) -> list[tuple[Pair | None, Pair | None]]:

@@ -77,11 +77,10 @@ def talk_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
     turn, pairs = 0, _pairs_by_turn(case.comparison)
     for place, passage in enumerate(case.conversation.passages):
         if passage.kind is PassageKind.VERDICT:
-            for number in sorted(pairs):
-                blocks.append(check_block(number, pairs.pop(number), context.width))
+            blocks += [_checks(case, number, pairs.pop(number), context) for number in sorted(pairs)]
         elif _opens_turn(passage) and passage.turn > turn:
             if turn in pairs:
-                blocks.append(check_block(turn, pairs.pop(turn), context.width))
+                blocks.append(_checks(case, turn, pairs.pop(turn), context))
             turn = passage.turn
         block = passage_block(passage, f"talk {place}")
         block.folded = block.folded or (passage.role in _JUDGES and passage.kind is PassageKind.ASSISTANT)
@@ -101,12 +100,14 @@ def _pairs_by_turn(comparison: Comparison | None) -> dict[int, list[Pair]]:
     return pairs
 
 
-def check_block(turn: int, pairs: Sequence[Pair], width: int) -> Block:
-    """Return what the checks of a turn found, a line or two for each."""
+def _checks(case: ReviewedCase, turn: int, pairs: Sequence[Pair], context: DrawContext) -> Block:
+    """Return what the checks of a turn found, or those at the end, a line or two for each."""
+    is_end = case.comparison is not None and case.comparison.has_end and turn == len(case.comparison.turns) - 1
     held = sum(pair.mark in (Mark.SAME, Mark.OMITTED) for pair in pairs)
     style = "$pass" if held == len(pairs) else "$fail"
-    title = Content.assemble(("checks  ", f"bold {MUTED}"), (f"{held} of {len(pairs)}", style))
-    body = tuple(line for pair in pairs for line in _check_lines(pair, width))
+    name = "checks at the end" if is_end else "checks"
+    title = Content.assemble((f"{name}  ", f"bold {MUTED}"), (f"{held} of {len(pairs)}", style))
+    body = tuple(line for pair in pairs for line in _check_lines(pair, context.width))
     return Block(f"checks {turn}", title, body=body)
 
 

@@ -130,12 +130,12 @@ class SuiteChoices(ChoiceList):
         part = row.part
         box = _tree_box(row)
         fold = f"{SYMBOLS.opened if row.is_unfolded else SYMBOLS.folded} " if row.parts else "  "
-        style = "$muted" if row.mistake or (part.category and row.mark is Mark.NONE) else ""
+        style = "$muted" if row.obstacle or (part.category and row.mark is Mark.NONE) else ""
         name = Content.assemble("  " * row.depth, box, " ", (fold, "$muted"), one_line(part.name, 60, style))
         if part.group and not part.category:
             name = name.append_text(f"  {row.parts}", "$muted")
-        if row.mistake:
-            count = Content.styled("not usable", "$broken")
+        if row.obstacle:
+            count = Content.styled(row.obstacle, "$broken")
         else:
             count = Content.styled(_case_count(row), "" if row.mark is not Mark.NONE else "$muted")
         return lines.spread(name, count, self.room - CURSOR_CELLS)
@@ -146,7 +146,7 @@ CURSOR_CELLS = 2
 
 
 def _tree_box(row: Row) -> Content:
-    if row.mistake:
+    if row.obstacle:
         return tick_box(False, possible=False)
     if row.mark is Mark.SOME:
         return Content.styled("[~]", "bold $live")

@@ -20,7 +20,7 @@ from console.tui.data.catalog_items import Models, RunLine, Suites
 from console.tui.data.draft import Draft
 from console.tui.data.sample_run import SampleRun, sample_cost
 from console.tui.render.forecast_lines import Preflight
-from console.tui.screens.launch.fields import Field, refused_field
+from console.tui.screens.launch.fields import Field, is_of_role, refused_field, role_field_id
 from console.tui.screens.launch.form import Form
 from console.tui.screens.launch.suite_tree import Part, SuiteTree
 
@@ -170,6 +170,7 @@ class LaunchController:
         self.sample_runs = []
         problems = self._read_suites()
         self.form.refused.clear()
+        self.form.idle = frozenset()
         self.fields = self.form.fields(self.models, self._runs)
         self.forecast = None
         self._change += 1
@@ -255,6 +256,9 @@ class LaunchController:
             for refusal in forecast.refusals
             if (id := refused_field(refusal, self.fields))
         }
+        needed = {role_field_id(role) for models in forecast.models for role in models}
+        roles = {field.id for field in self.fields if is_of_role(field)}
+        self.form.idle = frozenset() if forecast.refusals else frozenset(roles - needed)
         return True
 
     def next_role_question(self) -> RoleQuestion | None:

@@ -215,7 +215,7 @@ class FieldList(ChoiceList):
         meaning = lines.clause(field.meaning, widths[-1][2]) if len(widths) == len(_COLUMNS) else ""
         return (
             one_line(field.label, 40, "bold" if is_wrong else ""),
-            value if text else Content.styled("—", "$muted"),
+            value if text else Content.styled("not needed" if key in self._form.idle else "—", "$muted"),
             one_line(meaning, 200, "$muted"),
         )
 

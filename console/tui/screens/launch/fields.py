@@ -232,6 +232,8 @@ _LIMITS = (
     Field("max_errors", "error limit", "never", "stops a run after so many broken cases", "--max-errors",
           whole(none=("never",)), digits=True),
 )  # fmt: skip
+_ROLE = "role:"
+"""Begins the id of a role's field."""
 _FIELD_OF_FLAG = {
     "--ids": "ids",
     "--ids and --only-failed-of": "ids",
@@ -269,11 +271,21 @@ def _mode_field(modes: Sequence[Mode]) -> Field:
     return Field("mode", "mode", AUTO, meaning, "--mode", str, (AUTO, *by_name))
 
 
+def role_field_id(role: str) -> str:
+    """Return the id of the field of a role."""
+    return f"{_ROLE}{role}"
+
+
+def is_of_role(field: Field) -> bool:
+    """Whether a field names the model of a role."""
+    return field.id.startswith(_ROLE)
+
+
 def _role_field(role: str, models: Models) -> Field:
     names = tuple(line.name for line in models.lines if line.ready)
     choices = ("", f"sim/{role}", *names) if role in ("judge", "user", "embedding") else ("", *names)
     meaning = "the model that plays this role; empty: as the suite says"
-    return Field(f"role:{role}", role, "", meaning, f"--{role}", str, choices)
+    return Field(role_field_id(role), role, "", meaning, f"--{role}", str, choices)
 
 
 def refused_field(refusal: UsageError, fields: Sequence[Field]) -> str:

@@ -35,6 +35,8 @@ class Form:
     """Modes by suite, as far as they are known."""
     refused: dict[str, str] = dataclasses.field(default_factory=dict[str, str])
     """Why the checks of a start refuse a field, by its id; forgotten with the next change."""
+    idle: frozenset[str] = frozenset()
+    """Fields of roles that no selected case needs, by id; forgotten with the next change."""
 
     @property
     def draft(self) -> Draft:
@@ -50,7 +52,7 @@ class Form:
 
     def empty(self) -> None:
         """Choose nothing, with every field at its default."""
-        self.models, self.suites, self.texts, self.refused = [], {}, {}, {}
+        self.models, self.suites, self.texts, self.refused, self.idle = [], {}, {}, {}, frozenset()
 
     # Choosing --------------------------------------------------------------------------------------------------------
 

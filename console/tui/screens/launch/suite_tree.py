@@ -49,8 +49,8 @@ class Row:
     parts: int
     """How many categories it has that can be unfolded; 0: none."""
     is_unfolded: bool
-    mistake: str = ""
-    """Why the suite cannot be used; foreign text."""
+    obstacle: str = ""
+    """Why the suite cannot be chosen, in a few words."""
 
 
 @dataclass(slots=True)
@@ -108,7 +108,7 @@ def _rows_of(
     if not line.categories and is_chosen:
         row = Row(whole, 0, Mark.ALL, 0, 0, 0, is_unfolded=False)
     if line.mistake:
-        row = Row(whole, 0, Mark.NONE, 0, 0, 0, is_unfolded=False, mistake=line.mistake)
+        row = Row(whole, 0, Mark.NONE, 0, 0, 0, is_unfolded=False, obstacle=line.obstacle)
     return [row, *inner]
 
 

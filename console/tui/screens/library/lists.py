@@ -90,7 +90,7 @@ class EntryList(RowList):
         if line is None:
             return Content.empty()
         if line.mistake:
-            note = Content.styled("not usable" if line.may_run else "may not run yet", "$broken")
+            note = Content.styled(line.obstacle, "$broken")
             return Content.styled(SYMBOLS.broken, "bold $broken"), one_line(name, 60), note
         fold = SYMBOLS.opened if name in self._unfolded else SYMBOLS.folded
         mark, style = (SYMBOLS.changed, "bold $fail") if name in self._changed else (fold, "$muted")

@@ -80,12 +80,12 @@ def reason_line(rollout: Rollout, comparison: Comparison | None, width: int) -> 
 
 
 def detail_lines(case: ReviewedCase, hint_label: HintLabel, alike: int, width: int) -> list[Content]:
-    """Return the official type, how many others have the same reason, and the smallest change that passes."""
+    """Return the official type or our code of it, how many others have the same reason, and what change passes."""
     rollout, verdict, comparison = case.rollout, case.conversation.verdict, case.comparison
     details: list[Content] = []
     rule = comparison.rule if comparison else ""
     if rollout.reason or rule:
-        details.append(_named("official", rule or rollout.reason, width))
+        details.append(_named("official" if rule else "code", rule or rollout.reason, width))
     if alike > 1:
         others = f"{alike - 1} other" + ("s" if alike > 2 else "")
         details.append(_named("same reason", f"{others} in this list", width))

@@ -166,6 +166,8 @@ _KINDS = (
     ("state", "state"),
     ("result", "results"),
     ("validator", "validator"),
+    ("check", "checks"),
+    ("judge", "grades"),
 )
 _WHOLE = ("state", "result")
 """Kinds of which only what is wrong is listed: how many of how many means nothing."""
@@ -192,7 +194,8 @@ def turn_blocks(
     for number in sorted({*pairs_by_turn, *marks}):
         pairs = pairs_by_turn.get(number, [])
         is_folded = has_failed and marks.get(number) is Mark.SAME
-        title = turn_title(number, marks.get(number, Mark.SAME), pairs) if is_titled else Content.empty()
+        name = comparison.turn_name(number)
+        title = turn_title(name, marks.get(number, Mark.SAME), pairs) if is_titled else Content.empty()
         body = _asked(conversation.passages, number) if is_titled else []
         if pairs and not is_named and not is_folded:
             is_named = True
@@ -211,9 +214,9 @@ def turn_blocks(
     return blocks
 
 
-def turn_title(number: int, mark: Mark, pairs: Sequence[Pair]) -> Content:
+def turn_title(name: str, mark: Mark, pairs: Sequence[Pair]) -> Content:
     """Return `turn 2 ✗   calls 1 of 2   reads ✓   writes ✗   validator ✗`."""
-    parts = [Content.assemble((f"turn {number + 1} ", "bold"), diff.turn_sign(mark))]
+    parts = [Content.assemble((f"{name} ", "bold"), diff.turn_sign(mark))]
     if mark is Mark.OMITTED:
         parts.append(Content.styled("not judged", MUTED))
     for kind, words in _KINDS:
