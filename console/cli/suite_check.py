@@ -13,6 +13,7 @@ from console.core.fault import Fault, UsageError
 from console.core.outcome import Outcome
 from console.core.prints import collect_prints
 from console.core.run import Selection
+from console.insight.number_format import plural
 from console.suites.catalog import Catalog
 from console.suites.guard import describe_error
 from console.suites.headline import HasHeadline
@@ -162,7 +163,8 @@ def _measured(cases: int, played: Sequence[_Played]) -> dict[str, int]:
 
 def _write(args: Arguments, name: str, cases: Sequence[Case], played: Sequence[_Played], run: dict[str, Any]) -> None:
     categories = len({case.category for case in cases})
-    args.output.text(f"{name}: {len(cases)} cases in {categories} categories can be read", "strong")
+    where = f" in {categories} categories" if categories > 1 else ""
+    args.output.text(f"{name}: {plural(len(cases), 'case')}{where} can be read", "strong")
     of_all = "" if len({item.case.category for item in played}) == categories else f", of {len(played)} categories"
     args.output.text(f"{len(played)} tried here with a simulated model that answers right, then wrong{of_all}:")
     for item in played:
@@ -179,7 +181,7 @@ def _write(args: Arguments, name: str, cases: Sequence[Case], played: Sequence[_
             args.output.text(f"    it printed: {line}", "faint")
     if run:
         args.output.text(
-            f"all {len(cases)} cases: about {run['calls']:,} calls, {run['input_tokens']:,} tokens in, "
+            f"{plural(len(cases), 'case')}: about {plural(run['calls'], 'call')}, {run['input_tokens']:,} tokens in, "
             f"{run['output_tokens']:,} out, all roles together"
         )
         for model, price in sorted(run["cost_usd"].items(), key=lambda item: item[1])[:_MOST_PRICES]:

@@ -71,6 +71,10 @@ class Comparison(msgspec.Struct, frozen=True, omit_defaults=True):
     has_end: bool = False
     """Whether the last of `turns` is none: it stands for what is judged at the end, of the whole conversation."""
 
+    def is_end(self, number: int) -> bool:
+        """Whether the number of a turn, from 0, stands for the end of the conversation."""
+        return self.has_end and number == len(self.turns) - 1
+
     def turn_name(self, number: int) -> str:
         """Return what to call a turn, by its number from 0."""
-        return "at the end" if self.has_end and number == len(self.turns) - 1 else f"turn {number + 1}"
+        return "at the end" if self.is_end(number) else f"turn {number + 1}"

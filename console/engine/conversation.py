@@ -54,8 +54,12 @@ class Conversation:
             BudgetReached: the run's budget is used up; the conversation stays open.
             asyncio.CancelledError: it was stopped.
         """
+        with collect_prints() as self._printed:
+            return await self._play()
+
+    async def _play(self) -> Finished:
         try:
-            output = await self._play()
+            output = await self.suite.play(self.job.case, self.stage, self.setting)
             return self.finished(await self._score(output), output)
         except BudgetReached:
             raise
@@ -71,10 +75,6 @@ class Conversation:
                 raise
             text = self.context.redact(describe_error(error, self.suite))
             return self.finished(broken(Fault(FaultKind.SUITE, text)))
-
-    async def _play(self) -> Any:
-        with collect_prints() as self._printed:
-            return await self.suite.play(self.job.case, self.stage, self.setting)
 
     async def _score(self, output: Any) -> Verdict:
         if self.recorded.unused:

@@ -254,6 +254,16 @@ def test_a_role_is_asked_for_where_a_selected_case_needs_it(
     assert (ended.code, words in ended.err) == (code, True), ended.err
 
 
+def test_a_second_judge_may_be_an_option_and_must_be_a_model(console, home: Path) -> None:
+    write_folder(home / "data" / "mine", MIXED)
+    with OpenAIServer() as server:
+        line = ("run", "-m", "m", "-s", "mine", "--models", write_models(home, server), "--data", home / "data")
+        line = (*line, "--dry-run", "--judge", "grader", "--user", "visitor", "--option")
+        named, unknown = (console(*line, f"second_judge_model={name}") for name in ("second", "nobody"))
+    assert named.code == 0, named.err
+    assert (unknown.code, "no model is called 'nobody'" in unknown.err) == (2, True), unknown.err
+
+
 def test_two_suites_share_the_roles_out_second_judge_included(console, home: Path) -> None:
     write_folder(home / "data" / "mine", MIXED[:2])
     write_folder(home / "data" / "plain", MIXED[:1])

@@ -89,7 +89,7 @@ def test_a_check_says_how_answers_end_and_what_a_run_would_cost(check: Any, cons
     assert "it printed: asked about Lyon" in checked.out
     first, *_ = console("suites", "check", "cities", "--json").data["played"]
     assert "asked about Lyon" in first["printed"]
-    assert "all 4 cases: about 16 calls" in checked.out
+    assert "4 cases: about 16 calls" in checked.out
     assert "m  about $0.00" in checked.out
 
 

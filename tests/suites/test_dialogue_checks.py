@@ -15,6 +15,25 @@ from console.suites.dialogue.text_checks import letter_in, numbers_in
 PERSON = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
 
 
+def test_what_is_checked_at_the_end_is_no_turns(tmp_path: Path) -> None:
+    tool = {"name": "book", "parameters": {"type": "object", "properties": {}}}
+    row = {
+        "prompt": "",
+        "tools": [tool],
+        "turns": [{"user": "One?", "expect": [{"contains": "a"}]}, "Two?"],
+        "expect": [{"calls": [{"book": {}}]}],
+    }
+    call = {"name": "book", "arguments": "{}"}
+    turns = [{"answer": "b", "calls": [call]}, {"answer": "c", "calls": [call]}]
+    verdict, comparison = judged(tmp_path, row, {"turns": turns})
+    assert [message.partition(":")[0] for message in verdict.messages] == ["turn 1", "at the end"]
+    assert comparison.turns == (Mark.DIFFERS, Mark.OMITTED, Mark.DIFFERS)
+    assert [comparison.turn_name(number) for number in range(3)] == ["turn 1", "turn 2", "at the end"]
+    assert [pair.turn for pair in comparison.pairs] == [0, 2, 2]
+    verdict, comparison = judged(tmp_path, {"contains": "a"}, "b")
+    assert (verdict.messages, comparison.turns) == (("the answer does not hold “a”",), ())
+
+
 @pytest.mark.parametrize(
     ("check", "answer", "reason"),
     [

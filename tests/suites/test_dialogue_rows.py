@@ -133,6 +133,16 @@ def test_all_bad_rows_are_told_at_once(tmp_path: Path) -> None:
     assert "cases.jsonl:21: " not in message
 
 
+def test_rows_that_are_no_json_are_told_with_the_others_line_by_line(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path, [{"prompt": 1}] * 2)
+    file = folder / "cases.jsonl"
+    file.write_text('{"prompt": "a", "contians": "b"}\nno json\n{"prompt": "a"}\n{"number": NaN}\n')
+    with pytest.raises(UsageError) as caught:
+        suite_in(folder).categories()
+    lines = [line.split(":")[1] for line in str(caught.value).split("\n") if line.startswith("  cases.jsonl:")]
+    assert lines == ["1", "2", "3", "4"]
+
+
 def test_doubled_ids_name_both_places(tmp_path: Path) -> None:
     rows = [{"id": "a", "prompt": "x", "equals": "x"}] * 2
     with pytest.raises(UsageError, match=r"cases.jsonl:2: id: 'a' is the id of cases.jsonl:1 already"):

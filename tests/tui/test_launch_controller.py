@@ -121,6 +121,16 @@ def test_options_and_roles_of_a_chosen_suite_become_fields(workspace: Any) -> No
     assert {"role:judge", "role:embedding", "option:small-talk:protocol"} <= set(ids)
 
 
+def test_a_role_that_no_selected_case_needs_is_marked_until_the_next_change(filled: LaunchController) -> None:
+    filled.form.roles["small-talk"] = ("judge", "user")
+    filled.changed()
+    judge = ModelConfig(name="j", model_id="judge-1")
+    assert foreseen(filled, Forecast([RUN], models=[{"judge": judge}]))
+    assert filled.form.idle == {"role:user"}
+    filled.changed()
+    assert filled.form.idle == frozenset()
+
+
 def test_a_suite_that_cannot_be_opened_is_said_once(workspace: Any) -> None:
     suites = read_suites(workspace.paths)
     controller = LaunchController(suite="gone")

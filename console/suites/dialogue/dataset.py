@@ -70,19 +70,13 @@ class Dataset:
     @property
     def is_read(self) -> bool:
         """Whether the rows have been read."""
-        return "rows" in self.__dict__
+        return bool(self._cases)
 
     @cached_property
-    def rows(self) -> list[RawRow]:
-        """The rows as they stand in their file.
-
-        Raises:
-            UsageError: the file is missing, or not all of it can be read.
-        """
+    def _rows(self) -> tuple[list[RawRow], Mistakes]:
+        """The rows as they stand in their file, and what of it cannot be read."""
         mistakes = Mistakes()
-        rows = read_rows(self._path, self._bytes, mistakes)
-        mistakes.raise_if_any(str(self._path))
-        return rows
+        return read_rows(self._path, self._bytes, mistakes), mistakes
 
     @cached_property
     def digest(self) -> str:
@@ -118,8 +112,9 @@ class Dataset:
         """
         key = msgspec.json.encode(variants)
         if key not in self._cases:
-            mistakes = Mistakes()
-            cases = CaseBuilder(self.defaults, self.rows, mistakes).build(variants)
+            defaults, (rows, unread) = self.defaults, self._rows
+            mistakes = unread.copy()
+            cases = CaseBuilder(defaults, rows, mistakes).build(variants)
             mistakes.raise_if_any(str(self._path))
             self._cases[key] = cases
         return self._cases[key]
@@ -173,9 +168,10 @@ class CaseBuilder:
 
     def build(self, variants: Variants | None) -> list[Case]:
         """Return the cases of the rows that are right, and take down what is wrong with the others."""
-        self._check_columns(variants)
-        if self._mistakes.count:
-            return []
+        if not self._mistakes.count:  # a row that cannot be read may have had the column
+            self._check_columns(variants)
+            if self._mistakes.count:
+                return []
         cases: list[Case] = []
         for raw in self._rows:
             try:

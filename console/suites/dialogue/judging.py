@@ -39,7 +39,9 @@ def check_judged(rubric: Rubric, judgement: Judgement | None) -> Finding:
     criteria = criteria_of(rubric)
     expected = f"at least {limit:g} of {rubric.scale[1]:g}"
     if judgement is None or {grade.name for grade in judgement.grades} != {item.name for item in criteria}:
-        problem = (judgement.problem if judgement else "") or "no judge was asked; an output as a run recorded it holds its grades"
+        problem = (
+            judgement.problem if judgement else ""
+        ) or "no judge was asked; an output as a run recorded it holds its grades"
         reason = "judge_unreadable" if judgement else "no_judge"
 
         def lay_out_open() -> list[Pair]:

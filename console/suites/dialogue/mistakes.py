@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any, TypeVar, cast
 
 import msgspec
@@ -26,6 +27,7 @@ _EXPECTED = re.compile(r"Expected `([^`]+)`(?:, got `([^`]+)`)?")
 _PATH = re.compile(r" - at `\$?([^`]*)`$")
 _UNKNOWN = re.compile(r"unknown field `([^`]*)`")
 _MISSING = re.compile(r"missing required field `([^`]*)`")
+_LINE = re.compile(r"(?::|, row )(\d+)$")
 _LONGEST = 80
 """Characters of a foreign value that a message shows."""
 
@@ -34,9 +36,13 @@ _LONGEST = 80
 class Mistakes:
     """The mistakes found so far."""
 
-    lines: list[str] = field(default_factory=list[str])
-    """The first of them, one sentence each."""
-    count: int = 0
+    _placed: list[tuple[int, str]] = field(default_factory=list[tuple[int, str]])
+    """Line of the file, and a sentence."""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self._placed)
 
     def add(self, place: str, where: str, problem: str, hint: str = "") -> None:
         """Take down a mistake.
@@ -47,10 +53,14 @@ class Mistakes:
             problem: what is wrong, in words that follow the field.
             hint: what would be right, a sentence.
         """
-        self.count += 1
-        if len(self.lines) < SHOWN:
-            about = f"{where}: " if where else ""
-            self.lines.append(f"{place}: {about}{problem}" + (f"\n    {hint}" if hint else ""))
+        about = f"{where}: " if where else ""
+        line = _LINE.search(place)
+        sentence = f"{place}: {about}{problem}" + (f"\n    {hint}" if hint else "")
+        self._placed.append((int(line[1]) if line else 0, sentence))
+
+    def copy(self) -> "Mistakes":
+        """Return another collection that begins with these."""
+        return Mistakes(self._placed.copy())
 
     def raise_if_any(self, source: str) -> None:
         """End the reading if there is a mistake.
@@ -63,12 +73,13 @@ class Mistakes:
         """
         if not self.count:
             return
+        lines = [sentence for _, sentence in sorted(self._placed, key=itemgetter(0))[:SHOWN]]
         if self.count == 1:
             folder = source.rpartition("/")[0]
-            is_full = not folder or self.lines[0].startswith(folder)
-            raise UsageError(self.lines[0] if is_full else f"{folder}/{self.lines[0]}")
+            is_full = not folder or lines[0].startswith(folder)
+            raise UsageError(lines[0] if is_full else f"{folder}/{lines[0]}")
         rest = f"\n  … and {self.count - SHOWN} more" if self.count > SHOWN else ""
-        listed = "\n  ".join(self.lines)
+        listed = "\n  ".join(lines)
         raise UsageError(f"{source} has {self.count} mistakes:\n  {listed}{rest}")
 
 

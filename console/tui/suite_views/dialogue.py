@@ -102,7 +102,7 @@ def _pairs_by_turn(comparison: Comparison | None) -> dict[int, list[Pair]]:
 
 def _checks(case: ReviewedCase, turn: int, pairs: Sequence[Pair], context: DrawContext) -> Block:
     """Return what the checks of a turn found, or those at the end, a line or two for each."""
-    is_end = case.comparison is not None and case.comparison.has_end and turn == len(case.comparison.turns) - 1
+    is_end = case.comparison is not None and case.comparison.is_end(turn)
     held = sum(pair.mark in (Mark.SAME, Mark.OMITTED) for pair in pairs)
     style = "$pass" if held == len(pairs) else "$fail"
     name = "checks at the end" if is_end else "checks"

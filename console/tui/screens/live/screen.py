@@ -82,6 +82,7 @@ class LiveScreen(RunScreen):
         &.-wide.-tall #facts { display: block; }
         &.-only-grid { #left { display: none; } #right { width: 1fr; height: 1fr; } #trend { display: none; } }
         &.-wide.-tall #failures { height: 12; }
+        &.-wide.-tall #facts { max-height: 16; }
     }
     """
 

@@ -193,10 +193,11 @@ def turn_blocks(
     is_named = False
     for number in sorted({*pairs_by_turn, *marks}):
         pairs = pairs_by_turn.get(number, [])
-        is_folded = has_failed and marks.get(number) is Mark.SAME
+        mark = marks.get(number, Mark.SAME)
+        is_folded = (has_failed and mark is Mark.SAME) or (comparison.has_end and mark is Mark.OMITTED)
         name = comparison.turn_name(number)
-        title = turn_title(name, marks.get(number, Mark.SAME), pairs) if is_titled else Content.empty()
-        body = _asked(conversation.passages, number) if is_titled else []
+        title = turn_title(name, mark, pairs) if is_titled else Content.empty()
+        body = _asked(conversation.passages, number) if is_titled and not comparison.is_end(number) else []
         if pairs and not is_named and not is_folded:
             is_named = True
             body += diff.heading(width, style)
