@@ -89,15 +89,42 @@ def _pairs(comparison: Comparison | None) -> Sequence[Pair]:
 
 
 def _calls(a: Comparison | None, b: Comparison | None) -> Iterator[tuple[str, Pair | None, Pair | None]]:
-    """Yield what to call it, and the calls of both sides together: turn by turn, the expected ones first."""
-    turns = sorted({pair.turn for side in (a, b) for pair in _pairs(side)})
-    for turn in turns:
-        calls_a, calls_b = ([pair for pair in _pairs(side) if pair.turn == turn] for side in (a, b))
-        name = (a or b or Comparison("")).turn_name(turn)
+    """Yield what to call it, and the calls of both sides together: turn by turn, the expected ones first.
+
+    What is judged at the end stands together, even if one side took more turns to get there.
+    """
+    turns_a, turns_b = _by_turn(a), _by_turn(b)
+    places = sorted({*turns_a, *turns_b})
+    for place in places:
+        calls_a, calls_b = turns_a.get(place, []), turns_b.get(place, [])
         matched = [(calls_a[0], calls_b[0])] if len(calls_a) == len(calls_b) == 1 else _matched(calls_a, calls_b)
-        for place, (left, right) in enumerate(matched, 1):
-            call = f"call {place}" if len(matched) > 1 else "call"
-            yield name if len(turns) > 1 and place == 1 else call, left, right
+        names = _names([pair.kind for left, right in matched if (pair := left or right) is not None])
+        if len(places) > 1:
+            is_end, number = place
+            names[0] = "at the end" if is_end else f"turn {number + 1}"
+        yield from ((name, left, right) for name, (left, right) in zip(names, matched, strict=True))
+
+
+def _by_turn(side: Comparison | None) -> dict[tuple[bool, int], list[Pair]]:
+    """Return the pairs of one side by place: a turn, or the end after all turns."""
+    by_turn: dict[tuple[bool, int], list[Pair]] = {}
+    for pair in _pairs(side):
+        is_end = side is not None and side.is_end(pair.turn)
+        by_turn.setdefault((True, 0) if is_end else (False, pair.turn), []).append(pair)
+    return by_turn
+
+
+_KIND_WORDS = {"check": "check", "judge": "grade", "answer": "answer"}
+"""What to call a pair that is no call."""
+
+
+def _names(kinds: Sequence[str]) -> list[str]:
+    """Return what to call pairs, numbered where there are several of a kind: `call 1`, `call 2`, `check`."""
+    words = [_KIND_WORDS.get(kind, "call") for kind in kinds]
+    return [
+        f"{word} {words[: place + 1].count(word)}" if words.count(word) > 1 else word
+        for place, word in enumerate(words)
+    ]
 
 
 def _matched(a: Sequence[Pair], b: Sequence[Pair]) -> list[tuple[Pair | None, Pair | None]]:
