@@ -22,7 +22,7 @@ from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.engine.plan import reopen
 from console.exchange.import_formats import ImportSettings, find_items
-from console.exchange.logs import json_stream, zip_members
+from console.exchange.logs import importing, json_stream, zip_members
 from console.exchange.logs.importing import ImportReport
 from console.exchange.run_reader import RunReader, read_document
 from console.insight.conversation import Conversation
@@ -406,3 +406,21 @@ def test_a_zip_without_sizes_in_its_headers_is_read_from_its_beginning(tmp_path:
     path = tmp_path / "log.eval"
     path.write_bytes(b"".join(parts))
     assert imported(path)[1].samples == 1
+
+
+def test_very_many_samples_of_one_id_are_all_kept_without_counting_them_again_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_up = 0
+
+    class CountingSet(set[tuple[str, int]]):
+        def __contains__(self, item: object) -> bool:
+            nonlocal looked_up
+            looked_up += 1
+            return super().__contains__(item)
+
+    monkeypatch.setattr(importing, "set", CountingSet, raising=False)
+    folder, report = imported(write_json_log(tmp_path / "log.json", [sample("a") for _ in range(500)]))
+    assert report.samples == 500
+    assert {case for case, _ in RunReader(folder).side.rollouts} == {"a", *(f"a~{number}" for number in range(2, 501))}
+    assert 500 <= looked_up <= 1500

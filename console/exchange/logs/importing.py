@@ -117,9 +117,9 @@ def _import_samples(log: Log, staged: StagedRun, progress: Progress) -> _State:
     records = SampleRecords(log.head)
     if not state.samples:
         staged.append([Opened(at=started_at(log.head), pid=0)])
-    named = 0
+    named, doubled = 0, dict[tuple[str, int], int]()
     for sample in log.samples(state.samples):
-        case_id = _free_id(sample, taken, state)
+        case_id = _free_id(sample, taken, doubled, state)
         taken.add((case_id, sample.epoch))
         _count(sample, log.head, state)
         _note(log.problems[named:], state)
@@ -147,14 +147,23 @@ def _taken_up(staged: StagedRun) -> tuple[_State, set[tuple[str, int]]]:
     return state, {(key.case, key.rollout) for key in finished}
 
 
-def _free_id(sample: LogSample, taken: set[tuple[str, int]], state: _State) -> str:
-    """Return the id of a sample; a second one of the same id and epoch gets a name of its own."""
-    name, number = sample.id or f"sample {state.samples + 1}", 1
-    free = name
+def _free_id(sample: LogSample, taken: set[tuple[str, int]], doubled: dict[tuple[str, int], int], state: _State) -> str:
+    """Return the id of a sample; a second one of the same id and epoch gets a name of its own.
+
+    Args:
+        sample: the sample.
+        taken: ids and epochs that are given.
+        doubled: how often an id and epoch came, so that a hundred thousand of one id are not counted again each time.
+        state: takes a note of it.
+    """
+    name = sample.id or f"sample {state.samples + 1}"
+    number = doubled.get((name, sample.epoch), 1)
+    free = name if number == 1 else f"{name}~{number}"
     while (free, sample.epoch) in taken:
         number += 1
         free = f"{name}~{number}"
     if number > 1:
+        doubled[name, sample.epoch] = number
         _note([Problem(name, f"is there {number} times; this one is called {free}")], state)
     return free
 
