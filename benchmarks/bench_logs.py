@@ -21,6 +21,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "benchmarks")]
 from bench_startup import CONSOLE, HELLO, Timing, start  # noqa: E402
 from support.inspect_logs import Json, eval_members, sample, write_zstd_eval  # noqa: E402
 
+from console.exchange.logs.in_place import open_in_place  # noqa: E402
+
 
 def _sample(number: int) -> Json:
     """Return a sample of about eight kilobytes; every seventh failed."""
@@ -46,8 +48,9 @@ def main() -> None:
         for _ in range(args.rounds + 1):  # everything is started once before it counts
             timings["hello"].append(start(ROOT, HELLO, b"hello-is-painted", b"q"))
             shutil.rmtree(state / "eval-console" / "logs", ignore_errors=True)
-            for name in ("cold", "warm"):
-                timings[name].append(start(ROOT, CONSOLE, b"actual", b"\x11", *command))
+            timings["cold"].append(start(ROOT, CONSOLE, b"actual", b"\x11", *command))
+            open_in_place(log)  # whoever leaves at once leaves it half listed
+            timings["warm"].append(start(ROOT, CONSOLE, b"actual", b"\x11", *command))
         print(f"{args.samples} samples, {log.stat().st_size / 1e6:.1f} MB")
     hello = timings["hello"]
     for name, measured in timings.items():

@@ -115,7 +115,8 @@ def long_log(tmp_path: Path) -> Path:
     return write_zstd_eval(tmp_path / "long.eval", eval_members(samples))
 
 
-def test_the_first_failure_is_there_at_once_and_the_rest_follows(long_log: Path):
+def test_the_first_failure_is_there_at_once_and_the_rest_follows(long_log: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("console.exchange.logs.in_place._LEAD_S", 0.0)
     rest: list[Callable[[], None]] = []
     folder = open_in_place(long_log, beside=rest.append)
     early = RunReader(folder).side.rollouts
@@ -130,7 +131,9 @@ def test_the_first_failure_is_there_at_once_and_the_rest_follows(long_log: Path)
     assert folder.is_closed
 
 
-def test_the_feed_takes_what_follows(long_log: Path):
+def test_the_feed_takes_what_follows(long_log: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("console.exchange.logs.in_place._LEAD_S", 0.0)
+
     async def opened() -> int:
         feed = RunFeeds().open(open_in_place(long_log, beside=in_thread))
         async with asyncio.timeout(60):
@@ -161,6 +164,7 @@ def test_a_disk_that_is_full_while_the_rest_is_listed_ends_nothing(long_log: Pat
     rest: list[Callable[[], None]] = []
     folder = open_in_place(long_log, beside=rest.append)
     with monkeypatch.context() as full:
+        full.setattr("console.exchange.logs.in_place._LEAD_S", 0.0)
         full.setattr(GrowingRun, "append", refuse)
         rest[0]()
     assert not folder.is_closed

@@ -35,7 +35,10 @@ from console.store.runs import RunFolder
 _LOGS = "logs"
 _PORTION = 256
 """Samples that are listed at a time."""
+_LEAD_S = 1.0
+"""How long whoever shows the first failure has the processor alone, before the rest is listed."""
 _PAUSES = 3.0
+"""Times the length of the work before."""
 _LAYOUT = 3
 """Changes when what is kept of a log does."""
 _ONLY_ITS_SUMMARY = "is not in the log, or stored in parts: only its summary is shown. `import` shows it whole."
@@ -114,6 +117,7 @@ def _list_samples(path: Path, file: _LogFile, growing: GrowingRun, beside: Besid
 
 
 def _list_beside(growing: GrowingRun, head: LogHead, portions: Iterator[list[AnyRecord]]) -> None:
+    time.sleep(_LEAD_S)
     with contextlib.suppress(UsageError):  # the disk refused: the run stays open, and says that cases are missing
         _list_rest(growing, head, portions, _PAUSES)
 

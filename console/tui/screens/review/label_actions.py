@@ -115,8 +115,9 @@ class LabelActions:
             models = await asyncio.to_thread(catalog_items.read_models, self._services.paths)
         title = Content("Which model reads the listed failures, and says what caused each?")
         rows = {line.name: row_cells.model_cells(line) for line in models.lines if line.ready}
-        if judge := self._controller.judge_name:
-            price = rows.pop(judge)[-1] if judge in rows else Content.empty()
+        judge, run = self._controller.judge_name, self._controller.run
+        if judge in rows or (run is not None and run.manifest.simulated):  # the simulated judge is in no list
+            price = rows.pop(judge)[-1] if judge in rows else Content.styled("free", "$muted")
             mark, words = Content.styled(SYMBOLS.passed, "$pass"), Content.styled("the judge of the run", "$muted")
             rows = {judge: (mark, one_line(judge, 60), words, price), **rows}
         chosen = await self._services.ask(
