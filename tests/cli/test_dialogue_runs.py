@@ -166,6 +166,15 @@ def test_a_second_judge_grades_too_and_decides_nothing(play, console, home: Path
     assert "grader and second: agree in " in shown
 
 
+def test_only_the_simulated_side_of_a_comparison_is_marked_as_such(play, console, home: Path) -> None:
+    play([{"prompt": "a?", "equals": "a"}], lambda request: Scripted("a"), "--name", "real")
+    places = ("--runs", home / "runs", "--data", home / "data")
+    assert console("run", "-m", "sim/careful", "-s", "mine", "--name", "sim", "--yes", "--quiet", *places).code == 0
+    first, second = console("compare", "real", "sim", *places).out.splitlines()[:2]
+    assert (first.split()[0], "simulated" in first) == ("A", False)
+    assert (second.split()[0], "(simulated)" in second) == ("B", True)
+
+
 def test_a_simulated_user_leads_sees_the_other_side_and_says_why_it_stops(play, home: Path) -> None:
     seen: list[list[str]] = []
 

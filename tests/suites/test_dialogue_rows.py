@@ -136,11 +136,13 @@ def test_all_bad_rows_are_told_at_once(tmp_path: Path) -> None:
 def test_rows_that_are_no_json_are_told_with_the_others_line_by_line(tmp_path: Path) -> None:
     folder = write_folder(tmp_path, [{"prompt": 1}] * 2)
     file = folder / "cases.jsonl"
-    file.write_text('{"prompt": "a", "contians": "b"}\nno json\n{"prompt": "a"}\n{"number": NaN}\n')
+    doubled = '{"prompt": "a", "expect": [{"equals": "a", "equals": "b"}]}'
+    file.write_text(f'{{"prompt": "a", "contians": "b"}}\nno json\n{{"prompt": "a"}}\n{{"number": NaN}}\n{doubled}\n')
     with pytest.raises(UsageError) as caught:
         suite_in(folder).categories()
     lines = [line.split(":")[1] for line in str(caught.value).split("\n") if line.startswith("  cases.jsonl:")]
-    assert lines == ["1", "2", "3", "4"]
+    assert lines == ["1", "2", "3", "4", "5"]
+    assert "cases.jsonl:5: equals: stands there twice" in str(caught.value)
 
 
 def test_doubled_ids_name_both_places(tmp_path: Path) -> None:

@@ -144,9 +144,9 @@ def _sides(args: CompareArguments) -> tuple[list[ComparisonSide], list[Summary]]
 
 def _show(output: Output, comparison: RunComparison) -> None:
     part = comparison.counts
-    mark = "  (simulated)" if comparison.simulated else ""
-    output.text(f"A  {comparison.a.name}  {comparison.a.model}{mark}", "strong")
-    output.text(f"B  {comparison.b.name}  {comparison.b.model}{mark}", "strong")
+    for letter, side in (("A", comparison.a), ("B", comparison.b)):
+        mark = "  (simulated)" if side.manifest.simulated else ""
+        output.text(f"{letter}  {side.name}  {side.model}{mark}", "strong")
     left = f", {part.left_out} left out without two grades" if part.left_out else ""
     only = (
         f", {comparison.only_a} only in A, {comparison.only_b} only in B"

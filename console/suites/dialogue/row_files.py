@@ -123,7 +123,23 @@ def _strict_object(text: str, place: str, mistakes: Mistakes) -> dict[str, Any] 
         problem = "holds NaN, an infinity, half a character or a number too large, which are no JSON"
         mistakes.add(place, "", f"{problem}: {error}")
         return None
+    if doubled := _doubled_field(text):
+        mistakes.add(place, doubled, "stands there twice", "Only one of them would count: put what is meant into one.")
+        return None
     return _checked_row(value, place, mistakes)
+
+
+def _doubled_field(text: str) -> str:
+    """Return the first name that stands twice in a table of a JSON text; empty when there is none."""
+    doubled: list[str] = []
+
+    def look(pairs: list[tuple[str, Any]]) -> None:
+        names = [name for name, _ in pairs]
+        if len(set(names)) < len(names):
+            doubled.extend(name for place, name in enumerate(names) if name in names[:place])
+
+    json.loads(text, object_pairs_hook=look, parse_int=len, parse_float=len)  # numbers of any length
+    return doubled[0] if doubled else ""
 
 
 def _checked_row(value: Any, place: str, mistakes: Mistakes) -> dict[str, Any] | None:

@@ -55,8 +55,13 @@ def expectations(script: Script) -> list[dict[str, Any]]:
     return [check for turn in script.turns for check in turn.expect] + script.expect
 
 
-def needs_judge(case: Case) -> bool:
-    """Whether a check of a case needs a judge."""
+def has_check(case: Case, *kinds: str) -> bool:
+    """Whether a case has a check of one of these kinds, parts of `any` included; costs less than its script."""
     turns: list[dict[str, Any]] = case.data.get("turns", [])
     checks = [*case.data.get("expect", ()), *(check for turn in turns for check in turn.get("expect", ()))]
-    return any("judge" in part for check in checks for part in (check, *check.get("any", ())))
+    return any(kind in part for check in checks for part in (check, *check.get("any", ())) for kind in kinds)
+
+
+def needs_judge(case: Case) -> bool:
+    """Whether a check of a case needs a judge."""
+    return has_check(case, "judge")

@@ -12,7 +12,7 @@ from console.core.fault import UsageError
 from console.core.outcome import Verdict
 from console.suites.dialogue.dataset import Dataset
 from console.suites.dialogue.options import OPTIONS, read_options, settled_vary
-from console.suites.dialogue.script import expectations, needs_judge, script_of
+from console.suites.dialogue.script import has_check, needs_judge, script_of
 from console.suites.modes import NATIVE
 from console.suites.simulated_user import USER
 from console.suites.stage import SECOND_JUDGE
@@ -114,7 +114,7 @@ class DialogueSuite:
 
     def scores_slowly(self, case: Case) -> bool:
         """Expressions and schemas may take up to their limits."""
-        return any(name in expect for expect in expectations(script_of(case)) for name in ("regex", "json", "any"))
+        return has_check(case, "regex", "json")
 
     def score(self, case: Case, output: Any, setting: Setting) -> Verdict:
         """Apply the checks."""
