@@ -1,6 +1,6 @@
 """Rows of one's own beside BFCL entries that ask the same: what opening many costs, and what playing one costs.
 
-    python benchmarks/bench_dialogue.py [--rows 10000] [--played 2000]
+    python benchmarks/bench_dialogue.py [--rows 10000] [--played 4000]
 
 Both suites hold look-ups with one tool and one expected call. CPU seconds of a whole process; for a case, two sizes are
 played with a simulated model that answers at once, and subtracted. Ends with 1 when a row costs more than 1.3 times an
@@ -39,7 +39,7 @@ FORMS = ("entries", "rows", "csv")
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=10_000)
-    parser.add_argument("--played", type=int, default=2_000)
+    parser.add_argument("--played", type=int, default=4_000)
     options = parser.parse_args()
     slow: list[str] = []
     with tempfile.TemporaryDirectory(prefix="rows-") as name:
