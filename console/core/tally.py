@@ -229,7 +229,7 @@ class RunFold(msgspec.Struct):
             scores=self.scores,
             headline=manifest.headline,
             score_interval=self.score_interval(manifest.headline),
-            reasons=dict(sorted(self.reasons.items(), key=lambda item: -item[1])),
+            reasons=dict(sorted(self.reasons.items(), key=lambda item: (-item[1], item[0]))),
             cut=self.cut,
             served=self.served,
             categories=self.categories,

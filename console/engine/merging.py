@@ -3,6 +3,7 @@
 A rollout comes whole from one run: from the one that had its answer first, else from the one where it ended first, else
 from the one that got furthest with it. Records keep their times and are in order of time, so that what the new run
 took is the time during which any of them was played. What no run has played is not there, and `resume` plays it.
+Notes on a rollout come with it; what is said against a case's ground truth comes from every run.
 """
 
 import heapq
@@ -24,6 +25,7 @@ from console.engine.queue import Slot
 from console.engine.recorded_effects import read_whole
 from console.store.journal import JournalReader, JournalWriter
 from console.store.lock import RunLock
+from console.store.notes import Note, Notes
 from console.store.runs import RunFolder, create_run, new_run_id
 from console.suites.catalog import Catalog
 from console.suites.selection import select_cases
@@ -95,6 +97,7 @@ def merge(folders: Sequence[RunFolder], data: DataRoots, runs_root: Path, name: 
     end = Closed(max(source.last_at for source in sources), "stopped" if missing else "completed", why)
     run = create_run(runs_root, manifest)
     _write(run, _united(sources, owners), end)
+    Notes(run.path).add_all(_notes(sources, owners))
     doubled = sum(sum(slot in source.reached for source in sources) > 1 for slot in owners)
     return Merged(run, len(planned), missing, doubled, damages)
 
@@ -196,6 +199,17 @@ def _kept(source: _Source, owners: dict[Slot, _Source]) -> Iterator[AnyRecord]:
         if isinstance(record, Closed) or (isinstance(key, Key) and owners.get(_slot(key)) is not source):
             continue
         yield record
+
+
+def _notes(sources: Sequence[_Source], owners: dict[Slot, _Source]) -> list[Note]:
+    """Return what readers said of the answers that were taken, and all disputes, in order of time."""
+    notes = [
+        note
+        for source in sources
+        for note in Notes(source.folder.path).all()
+        if (owner := owners.get(_slot(note.key))) is source or (owner is not None and note.kind == "dispute")
+    ]
+    return sorted(notes, key=lambda note: note.at)
 
 
 def _write(run: RunFolder, records: Iterator[AnyRecord], end: Closed) -> None:

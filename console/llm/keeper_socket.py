@@ -21,6 +21,7 @@ import msgspec
 from console.llm.keeper import FromKeeper, Keeper, ToKeeper
 
 _RETRY_S = 0.02
+_CLOSE_S = 1.0
 _LONGEST = 70
 """Bytes of the folder's path: sockets have paths of at most 107."""
 _encode = msgspec.json.Encoder().encode
@@ -104,7 +105,7 @@ class LocalKeepers:
         """Connect to who serves an endpoint, or become that; None: neither, try again."""
         with contextlib.suppress(FileNotFoundError, ConnectionError):
             return await asyncio.open_unix_connection(str(path))
-        if path in self._servers or (lock := _take(path.with_name(f"{path.name}.lock"))) is None:
+        if path in self._servers or (lock := _take(_lock_path(path))) is None:
             return None
         self._servers[path] = _KeeperServer(path, lock)
         await self._servers[path].open()
@@ -143,6 +144,7 @@ class _KeeperServer:
     def __init__(self, path: Path, lock: int) -> None:
         self._path, self._lock = path, lock
         self._writers: dict[int, asyncio.StreamWriter] = {}
+        self._serving: set[asyncio.Task[None] | None] = set()
         self._keeper = Keeper(self._send, time.monotonic())
         self._joined = 0
         self._timer: asyncio.TimerHandle | None = None
@@ -153,6 +155,7 @@ class _KeeperServer:
         self._server = await asyncio.start_unix_server(self._serve, str(self._path))
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._serving.add(task := asyncio.current_task())
         self._joined += 1
         number = self._joined
         self._writers[number] = writer
@@ -166,6 +169,7 @@ class _KeeperServer:
             self._writers.pop(number, None)
             self._wait_until(self._keeper.lose(number, time.monotonic()))
             writer.close()
+            self._serving.discard(task)
 
     def _send(self, number: int, message: FromKeeper) -> None:
         if (writer := self._writers.get(number)) is not None and not writer.is_closing():
@@ -190,17 +194,24 @@ class _KeeperServer:
             self._server.close()
         for writer in list(self._writers.values()):
             writer.close()
+        if serving := list(filter(None, self._serving)):
+            await asyncio.wait(serving, timeout=_CLOSE_S)  # each reads the end of its connection
         with contextlib.suppress(OSError):
             self._path.unlink(missing_ok=True)
+            _lock_path(self._path).unlink(missing_ok=True)
         os.close(self._lock)
 
 
+def _lock_path(path: Path) -> Path:
+    return path.with_name(f"{path.name}.lock")
+
+
 def _take(path: Path) -> int | None:
-    """Take a lock that goes with the process; None: another one has it."""
+    """Take a lock that goes with the process; None: another one has it, or has just removed its file."""
     lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
+    with contextlib.suppress(BlockingIOError, FileNotFoundError):
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        return None
-    return lock
+        if os.path.samestat(os.fstat(lock), path.stat()):
+            return lock
+    os.close(lock)
+    return None

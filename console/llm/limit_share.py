@@ -17,12 +17,12 @@ class LimitShare:
     """What a limiter asks before each call, and tells after it."""
 
     def __init__(self, ceiling: int | None, rpm: int | None, longest_s: float) -> None:
-        """Nothing is allowed until a keeper, or that there is none, is known."""
+        """Where there are limits, nothing is allowed until a keeper, or that there is none, is known."""
         self._ceiling, self._rpm, self._longest_s = ceiling, rpm, longest_s
         self._on_change: Callable[[], None] = _nothing
         self._on_pause: Callable[[float, str], None] = _no_pause
         self._send: Callable[[ToKeeper], None] | None = None
-        self._lease: int | None = 0
+        self._lease = None if ceiling is None and rpm is None else 0
         self._processes = 1
         self._in_flight = self._waiting = 0
         self._started = self._allowed = 0
@@ -52,6 +52,8 @@ class LimitShare:
     def note(self, in_flight: int, waiting: int, answer_s: float | None) -> None:
         """How things stand, whenever that has changed."""
         self._in_flight, self._waiting, self._answer_s = in_flight, waiting, answer_s
+        if self._lease is None and self._rpm is None:
+            return  # whatever is wanted may be had
         if self._unanswered is not None and self._send is not None and in_flight <= (self._lease or 0):
             self._send(Holds(self._unanswered))
             self._unanswered = None

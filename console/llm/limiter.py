@@ -42,6 +42,7 @@ _SPEEDUP = 0.02
 """Share of the time between two starts that every good answer takes off."""
 _LONGEST_BACKOFF_S = 60.0
 _LONGEST_PROBE_S = 30.0
+_RATE_LIMITED = "rate limited"
 _ANSWER_TIME_WEIGHT = 0.1
 """How much the last good answer counts in the usual time of an answer."""
 
@@ -236,9 +237,9 @@ class Limiter:
             self._passed_since_cut -= 1
         if retry_after_s is None or retry_after_s <= 0:
             retry_after_s = self._backoff(self._episodes - 1, _LONGEST_BACKOFF_S) * (0.5 + random() / 2)  # noqa: S311
-        self._pause(retry_after_s, "rate limited")
+        self._pause(retry_after_s, _RATE_LIMITED)
         if self._share is not None:
-            self._share.pause(retry_after_s, "rate limited")
+            self._share.pause(retry_after_s, _RATE_LIMITED)
 
     def faulted(self, retry_after_s: float | None = None) -> None:
         """Learn from any other retryable fault that is not known to be the request's own: many mean an outage.
@@ -263,7 +264,11 @@ class Limiter:
             self._share.pause(seconds, "the provider asks to wait")
 
     def _pause_with_others(self, seconds: float, why: str) -> None:
-        """Wait as a process does that asks the same endpoint."""
+        """Wait as a process does that asks the same endpoint; a rate limit that it has met is met by all."""
+        if why == _RATE_LIMITED and self._in_flight and not self.pause_s:
+            self._limit = max(1.0, min(self._limit, float(self._in_flight)) / 2)
+            self._learn_pace(time.monotonic())
+            self._passed_since_cut = 0  # the refused call is not of this process
         self._pause(seconds, why)
 
     def share(self, *, ceiling: int | None, rpm: int | None) -> None:
@@ -406,12 +411,24 @@ class LimiterRegistry:
         rpm: int | None,
         backoff_s: float,
         longest_s: float = 600.0,
+        is_shared: bool = False,
     ) -> Limiter:
-        """Return the limiter of an address and key; the strictest `rpm` and the widest `ceiling` asked for hold."""
+        """Return the limiter of an address and key; the strictest `rpm` and the widest `ceiling` asked for hold.
+
+        Args:
+            name: of the endpoint, for views.
+            address: where it is.
+            key: with which it is asked.
+            ceiling: see `Limiter`.
+            rpm: see `Limiter`.
+            backoff_s: see `Limiter`.
+            longest_s: how long a call may last.
+            is_shared: whether other processes may ask the same endpoint.
+        """
         endpoint_key = (address, hash(key))
         limiter = self._limiters.get(endpoint_key)
         if limiter is None:
-            share = self._share(address, key, ceiling, rpm, longest_s)
+            share = self._share(address, key, ceiling, rpm, longest_s) if is_shared else None
             limiter = Limiter(name, ceiling=ceiling, rpm=rpm, backoff_s=backoff_s, share=share)
             self._limiters[endpoint_key] = limiter
         else:
@@ -421,8 +438,8 @@ class LimiterRegistry:
     def _share(
         self, address: str, key: str, ceiling: int | None, rpm: int | None, longest_s: float
     ) -> LimitShare | None:
-        """Return a part of the limits that somebody has set; what experience teaches each process learns by itself."""
-        if self.share_with_others is None or (ceiling is None and rpm is None):
+        """Return a part of the endpoint's limits: of those that somebody has set, and of pauses in any case."""
+        if self.share_with_others is None:
             return None
         share = LimitShare(ceiling, rpm, longest_s)
         self.share_with_others(endpoint_digest(address, key), share)
@@ -445,4 +462,5 @@ def limiter_of(model: ModelConfig, address: str, key: str | None) -> Limiter:
         rpm=limits.rpm,
         backoff_s=limits.backoff_s,
         longest_s=limits.timeout_s,
+        is_shared=True,
     )

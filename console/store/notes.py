@@ -6,7 +6,7 @@ A dispute says that a case's ground truth is wrong, and why. It changes no outco
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
@@ -54,14 +54,24 @@ class Notes:
             UsageError: the run folder cannot be written.
         """
         stamped = msgspec.structs.replace(note, at=note.at or time.time(), who=note.who or _reader())
+        self.add_all([stamped])
+        return stamped
+
+    def add_all(self, notes: Sequence[Note]) -> None:
+        """Append notes as they are, such as those of another run.
+
+        Raises:
+            UsageError: the run folder cannot be written.
+        """
+        if not notes:
+            return
         try:
             with open_private(self.path) as file:
-                file.write(_gap(file) + msgspec.json.encode(stamped) + b"\n")
+                file.write(_gap(file) + b"".join(msgspec.json.encode(note) + b"\n" for note in notes))
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
             raise UsageError(f"the note cannot be kept: {error.strerror}", where=str(self.path)) from None
-        return stamped
 
     def all(self) -> list[Note]:
         """Return every readable note in order of writing."""

@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from console.core.case import Key
+from console.store.notes import Note, Notes
+
 SUITE = ("-m", "sim/hasty", "-s", "bfcl-starter", "--category", "memory_kv,simple_python,multi_turn_base", "-r", "2")
 OF_TIME = ("seconds", "attempt")
 
@@ -132,3 +135,23 @@ def test_trends_and_leaderboards_leave_shards_out_and_count_what_they_make(conso
     assert console("leaderboard", "--json").data["boards"] == []
     merged = console("merge", *shards, "--json").data["run"]
     assert merged in console("leaderboard", "--json").out
+
+
+def test_what_readers_said_of_the_answers_comes_along(console, shards):
+    notes = {run: Notes(Path("runs", run)) for run in shards}
+    played = {
+        run: [
+            Key(*json.loads(line)["key"]) for line in journal_of(run).read_text().splitlines() if '"finished"' in line
+        ]
+        for run in shards
+    }
+    for number, run in enumerate(shards):
+        notes[run].add(Note(played[run][0], "tag", "model", at=10.0 - number))
+    notes[shards[0]].add(Note(played[shards[1]][0], "comment", "of an answer that is another run's", at=1.0))
+    notes[shards[0]].add(Note(played[shards[1]][0], "dispute", "its ground truth is wrong", at=2.0))
+    merged = console("merge", *shards, "--json").data["run"]
+    told = [(note.key, note.kind) for note in Notes(Path("runs", merged)).all()]
+    assert told == [
+        (played[shards[1]][0], "dispute"),
+        *((played[run][0], "tag") for run in reversed(shards)),
+    ]

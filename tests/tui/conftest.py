@@ -17,6 +17,7 @@ from textual.pilot import Pilot
 
 from console.config import paths
 from console.tui.app import ConsoleApp
+from console.tui.screens.launch import fields as launch_fields
 from console.tui.themes import DARK
 
 
@@ -31,6 +32,7 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sampl
     for name in ("NO_COLOR", "OPENAI_API_KEY"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(paths, "checkout", lambda: None)
+    monkeypatch.setattr(launch_fields, "has_ray", lambda: True)  # whatever is installed here
     monkeypatch.chdir(root)
     time.tzset()
     yield SampleWorkspace(root)

@@ -15,10 +15,12 @@ from support.screen_text import assert_until, text_of
 from console.config.paths import WorkspacePaths
 from console.config.preset import Preset
 from console.core.run import Budget, Selection
+from console.engine.where import HERE, Where
 from console.suites.suite import Option
 from console.tui.app import ConsoleApp
 from console.tui.data.catalog_items import Models, Suites
 from console.tui.screens.home.lists import RunList
+from console.tui.screens.launch import fields as launch_fields
 from console.tui.screens.launch.field_list import FieldList
 from console.tui.screens.launch.fields import money, option_field, run_name, time_limit, whole
 from console.tui.screens.launch.form import Form, command_of
@@ -231,6 +233,38 @@ def test_a_preset_goes_into_the_form_and_comes_out_again(tmp_path: Path, monkeyp
     found = form.preset(form.fields(Models(), []), Suites())
     assert dataclasses.replace(found, ids=preset.ids) == preset
     assert form.texts["ids"] == "@ids.txt, x-1"
+
+
+def test_where_a_run_is_played_is_chosen_where_ray_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    form = Form(["m"], {"s": set()})
+    monkeypatch.setattr(launch_fields, "has_ray", lambda: False)
+    assert not {"where", "workers"} & {field.id for field in form.fields(Models(), [])}
+    monkeypatch.setattr(launch_fields, "has_ray", lambda: True)
+    fields = {field.id: field for field in form.fields(Models(), [])}
+    form.set_text(fields["workers"], "3")
+    assert form.where(list(fields.values())) == HERE, "workers are of a cluster"
+    form.set_text(fields["where"], fields["where"].next_choice(form.text(fields["where"])))
+    assert form.where(list(fields.values())) == Where("ray", 3)
+    assert command_of(Preset(("m",), {"s": ()}), WorkspacePaths(), Where("ray", 3)).endswith("--on ray --workers 3")
+    form.set_text(fields["workers"], "0")
+    assert form.mistakes(list(fields.values())) == ["workers: a whole number from 1 on, or auto"]
+
+
+async def test_a_run_starts_on_the_cluster_that_was_chosen(
+    opened: Any, settle: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places: list[Where] = []
+    monkeypatch.setattr(launch_fields, "has_ray", lambda: True)
+    monkeypatch.setattr("console.engine.launch.spawn_engine", lambda run, where, **_: places.append(where))
+    async with opened() as (app, pilot):
+        await fill(pilot)
+        form, fields = app.screen.controller.form, {field.id: field for field in app.screen.controller.fields}
+        form.set_text(fields["where"], "ray")
+        form.set_text(fields["workers"], "2")
+        await rest(app, pilot, settle)
+        await pilot.press("enter")
+        await assert_until(pilot, lambda: bool(places))
+    assert places == [Where("ray", 2)]
 
 
 @pytest.mark.parametrize(("text", "value"), [("10m", 600.0), ("90", 90.0), ("never", None), ("", None)])

@@ -1,6 +1,8 @@
 """What is wrong with a place, a worker or what it says ends in one sentence that names it; no case pays for it."""
 
+import asyncio
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
@@ -108,6 +110,40 @@ def test_a_cluster_that_nobody_serves_is_named_at_once(monkeypatch: pytest.Monke
         RayCluster(address if address.startswith("ray://") else "ray", 2)
 
 
+@pytest.mark.parametrize("way", ["ray://", ""])
+@pytest.mark.parametrize(("token", "said"), [("", "asks for a token"), ("aa" * 16, "asks for another token")])
+def test_a_cluster_that_asks_for_a_token_says_so_at_once(
+    way: str, token: str, said: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pytest.importorskip("ray")
+    grpc = pytest.importorskip("grpc")
+    from console.engine.workers.ray_cluster import RayCluster
+
+    sent: list[str] = []
+
+    class Refusing(grpc.GenericRpcHandler):
+        def service(self, call):
+            sent.append(dict(call.invocation_metadata).get("authorization", ""))
+            refuse = lambda request, context: context.abort(grpc.StatusCode.UNAUTHENTICATED, "no")  # noqa: E731
+            return grpc.unary_unary_rpc_method_handler(refuse)
+
+    server = grpc.server(ThreadPoolExecutor(1), handlers=(Refusing(),))
+    address = f"127.0.0.1:{server.add_insecure_port('127.0.0.1:0')}"
+    server.start()
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("RAY_AUTH_TOKEN_PATH", raising=False)
+    monkeypatch.setenv("RAY_AUTH_TOKEN", token)
+    monkeypatch.setenv("RAY_ADDRESS", address)
+    try:
+        with pytest.raises(UsageError, match=said) as refused:
+            RayCluster(f"{way}{address}" if way else "ray", 2)
+    finally:
+        server.stop(None)
+    assert sent == [f"Bearer {token}" if token else ""]
+    assert "ray get-auth-token" in str(refused.value)
+    assert not token or token not in str(refused.value)
+
+
 class Link:
     """A worker in this process."""
 
@@ -165,6 +201,10 @@ class Workers:
         kind = self.kinds.pop(0) if len(self.kinds) > 1 else self.kinds[0]
         return kind(self.made)
 
+    async def until_gone(self) -> str:
+        await asyncio.Event().wait()
+        return ""
+
     def close(self) -> None:
         pass
 
@@ -220,6 +260,42 @@ async def test_without_any_worker_left_the_run_stops_resumable(play) -> None:
     assert (closed.reason, "the cluster is gone" in closed.message) == ("halted", True)
     assert isinstance(records[-1], Closed)
     assert not any(isinstance(record, Finished) for record in records)
+
+
+async def test_a_cluster_that_is_gone_stops_the_run_resumable_and_breaks_no_case(play) -> None:
+    class Vanishing(Workers):
+        async def until_gone(self) -> str:
+            await given.wait()
+            return "the cluster is gone"
+
+    given = asyncio.Event()
+
+    class SilentLink(Link):
+        """Never plays what it is given."""
+
+        def deliver(self, piece: Piece) -> None:
+            given.set()
+
+    closed, records = await play(Vanishing(SilentLink, size=2))
+    assert (closed.reason, closed.message) == (
+        "halted",
+        "the cluster is gone: resume the run on another one, or without --on",
+    )
+    assert not any(isinstance(record, Finished) for record in records)
+    assert {record.why for record in records if isinstance(record, Lost)} == {"the cluster is gone"}
+
+
+async def test_a_case_that_was_only_unlucky_with_nodes_is_not_broken(play) -> None:
+    class NodeLink(DyingLink):
+        async def poll(self) -> Piece:
+            try:
+                return await super().poll()
+            except WorkerGone:
+                raise WorkerGone("its node is gone", is_alone=False) from None
+
+    _, records = await play(Workers(*[NodeLink] * 5, Link), limit=1)
+    assert len({record.worker for record in records if isinstance(record, Lost)}) == 5
+    assert all(record.verdict.outcome.is_graded for record in records if isinstance(record, Finished))
 
 
 @given(st.lists(st.text(max_size=40), max_size=30), st.randoms())

@@ -11,13 +11,29 @@ import importlib
 import os
 import re
 import socket
+import time
+from pathlib import Path
 from typing import Any
 
 from console.core.fault import UsageError
 from console.engine.workers.messages import NotUnderstood, Piece
 from console.engine.workers.remote_player import WorkerGone, WorkerLink
 
+
+def _token() -> str:
+    """Return the token for clusters that is where Ray looks for one; empty: there is none."""
+    named = os.environ.get("RAY_AUTH_TOKEN_PATH")
+    with contextlib.suppress(OSError, ValueError):
+        path = Path(named) if named else Path.home() / ".ray" / "auth_token"
+        return os.environ.get("RAY_AUTH_TOKEN") or path.read_text().strip()
+    return ""
+
+
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+if _token():
+    # A head started where a token is asks for it, but who names its address sends none unless told to (Ray 2.59 and
+    # later, ray-project/ray#64755). An open cluster takes who sends one. Ray reads this once, when it is imported.
+    os.environ.setdefault("RAY_AUTH_MODE", "token")
 try:
     ray: Any = importlib.import_module("ray")
     exceptions: Any = importlib.import_module("ray.exceptions")
@@ -28,6 +44,9 @@ except ImportError:
 
 KNOCK_S = 10.0
 """A cluster must answer its port within this."""
+WATCH_S = 2.0
+GONE_S = 15.0
+"""A head that has not answered for so long is gone; Ray itself waits for a minute, and then ends this process."""
 SURVEY_S = 60.0
 """A worker that `doctor` asks must answer within this."""
 OBJECT_STORE_BYTES = 80_000_000
@@ -89,6 +108,7 @@ class RayCluster:
         """
         address = where if where.startswith("ray://") else os.environ.get("RAY_ADDRESS", "").strip()
         _check_answers(address)
+        _check_token(address)
         try:
             with contextlib.redirect_stdout(None):
                 if address:
@@ -105,6 +125,9 @@ class RayCluster:
                     )
         except Exception as error:  # Ray raises whatever its parts raise
             raise _no_cluster(address, error) from None
+        if not address.startswith("ray://"):
+            address = ray.get_runtime_context().gcs_address
+        self._address = address
         self.size = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
         self._actor: Any = ray.remote(WorkerActor)
 
@@ -129,6 +152,18 @@ class RayCluster:
         actors = [self._actor.options(num_cpus=0, scheduling_strategy="SPREAD").remote() for _ in range(self.nodes)]
         surveyed = await asyncio.gather(*(RayLink(actor).survey(keys) for actor in actors))
         return sorted(dict(surveyed).items())
+
+    async def until_gone(self) -> str:
+        """Knock at the head, as long as it answers; a short absence is none."""
+        answered = time.monotonic()
+        while time.monotonic() < answered + GONE_S:
+            await asyncio.sleep(WATCH_S)
+            try:
+                await asyncio.to_thread(_check_answers, self._address)
+            except UsageError:
+                continue
+            answered = time.monotonic()
+        return "the cluster is gone"
 
     def close(self) -> None:
         ray.shutdown()
@@ -173,21 +208,49 @@ class RayLink:
 
     async def _ask(self, reference: Any) -> Any:
         try:
-            return await reference
+            return await _result_of(reference.future())
         except exceptions.RayTaskError as error:
             raise WorkerGone(f"its program failed: {_last_line(error)}") from None
+        except exceptions.ActorUnavailableError:
+            raise WorkerGone("it cannot be reached any more", is_alone=False) from None
         except (exceptions.RayError, ConnectionError) as error:
-            raise WorkerGone(_how_it_ended(str(error)) or _last_line(error)) from None
+            text = str(error)
+            if _has_lost_node(text):
+                raise WorkerGone("its node is gone", is_alone=False) from None
+            raise WorkerGone(_how_it_ended(text) or _last_line(error)) from None
 
     def kill(self) -> None:
         with contextlib.suppress(Exception):  # it may be gone already, and the cluster with it
             ray.kill(self._actor)
 
 
+async def _result_of(future: Any) -> Any:
+    """Await a result; who gives up leaves the future as it is, because Ray's client fails at one that is cancelled."""
+    loop = asyncio.get_running_loop()
+    result: asyncio.Future[Any] = loop.create_future()
+
+    def settle() -> None:
+        if result.done():
+            return
+        if (error := future.exception()) is not None:
+            result.set_exception(error)
+        else:
+            result.set_result(future.result())
+
+    def arrive(_: Any) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(settle)
+
+    future.add_done_callback(arrive)
+    return await result
+
+
+def _has_lost_node(text: str) -> bool:
+    return "node" in text and ("died" in text or "dead" in text) and "Worker exit type" not in text
+
+
 def _how_it_ended(text: str) -> str:
     """Return in few words what Ray says of a worker that is gone in many; empty for anything else."""
-    if "node" in text and ("died" in text or "dead" in text) and "Worker exit type" not in text:
-        return "its node is gone"
     exit_type = re.search(r"Worker exit type: (\w+)", text)
     return f"its process ended ({exit_type[1].lower().replace('_', ' ')})" if exit_type else ""
 
@@ -203,13 +266,42 @@ def _check_answers(address: str) -> None:
     Raises:
         UsageError: nobody listens there.
     """
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    if not host or not port.isascii() or not port.isdigit():
+    if not (place := _host_and_port(address)):
         return
     try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=KNOCK_S).close()
+        socket.create_connection(place, timeout=KNOCK_S).close()
     except (OSError, OverflowError) as error:
         raise _no_cluster(address, error) from None
+
+
+def _host_and_port(address: str) -> tuple[str, int] | None:
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    return (host.strip("[]"), int(port)) if host and port.isascii() and port.isdigit() else None
+
+
+def _check_token(address: str) -> None:
+    """Ask a cluster something, as Ray does, which takes 20 to 30 s to find out that it is not let in.
+
+    Raises:
+        UsageError: the cluster wants a token that is not here.
+    """
+    if not _host_and_port(address) or os.environ.get("RAY_AUTH_MODE", "disabled") not in ("disabled", "token"):
+        return
+    token, grpc = _token(), importlib.import_module("grpc")
+    is_client = address.startswith("ray://")
+    method = "/ray.rpc.RayletDriver/ClusterInfo" if is_client else "/ray.rpc.NodeInfoGcsService/CheckAlive"
+    with grpc.insecure_channel(address.removeprefix("ray://")) as channel:
+        try:
+            sent = [("authorization", f"Bearer {token}")] if token else []
+            channel.unary_unary(method)(b"", timeout=KNOCK_S, metadata=sent)
+        except grpc.RpcError as error:
+            if error.code() == grpc.StatusCode.UNAUTHENTICATED:
+                what = "another token than that of this machine" if token else "a token"
+                raise UsageError(
+                    f"the cluster at {address} asks for {what}",
+                    where="--on",
+                    hint="Set RAY_AUTH_TOKEN to what `ray get-auth-token` prints on its head.",
+                ) from None
 
 
 def _no_cluster(address: str, error: BaseException) -> UsageError:
@@ -223,6 +315,6 @@ def _no_cluster(address: str, error: BaseException) -> UsageError:
         )
     where = f"no cluster answers at {address}" if address else "no cluster can be started here"
     hint = "Check the address, or unset RAY_ADDRESS to start one here."
-    if "timeout" in text and address.startswith("ray://"):
-        hint = "It takes connections but no client: the head's ray_client_server.err says why, such as a missing token."
+    if address.startswith("ray://"):
+        hint = "Check the address; if it is right, ray_client_server.err among the logs of its head says why."
     return UsageError(f"{where}: {text}", where="--on", hint=hint)

@@ -38,7 +38,7 @@ from console.llm.keeper import FromKeeper, Leave, ToKeeper
 from console.llm.keeper_socket import LocalKeepers
 
 MOST_LOSSES = 3
-"""A conversation that was lost with so many workers is not handed to another one."""
+"""A conversation that was lost with so many workers, each of which ended alone, is not handed to another one."""
 SPAWN_TRIES = 3
 """So many new workers in a row that cannot be started, with none left, end the run."""
 RESPAWN_S = 1.0
@@ -50,6 +50,16 @@ READY_S = 120.0
 
 class WorkerGone(Exception):
     """A worker, or the way to it, is gone; the text says how."""
+
+    def __init__(self, text: str, *, is_alone: bool = True) -> None:
+        """Say how.
+
+        Args:
+            text: how it ended.
+            is_alone: whether it ended by itself, as something that it played may cause; else its node or cluster did.
+        """
+        super().__init__(text)
+        self.is_alone = is_alone
 
 
 class WorkerLink(Protocol):
@@ -96,6 +106,10 @@ class Fleet(Protocol):
         """
         ...
 
+    async def until_gone(self) -> str:
+        """Wait until the cluster itself is gone, if ever; return a sentence that says so."""
+        ...
+
     def close(self) -> None:
         """Let go of the cluster; a part of it that was started here ends."""
         ...
@@ -113,6 +127,7 @@ class RemoteWorker:
         self.calls = 0
         self.since = time.time()
         self.lost_by = ""
+        self.is_lost_alone = True
         self.reader = LineReader(epoch)
         self._writer = LineWriter(epoch)
         self._flushing = False
@@ -197,7 +212,7 @@ class RemotePlayer:
         self._ready = asyncio.Event()
         self._keepers = LocalKeepers()
         self._why_held = ""
-        self._is_watched = self._is_closed = False
+        self._is_watched = self._is_closed = self._is_cluster_gone = False
 
     async def open(self, epoch: int) -> None:
         """Start the workers and compare each with what is here; play begins when all have been asked.
@@ -228,8 +243,17 @@ class RemotePlayer:
             raise refusal
         for worker in workers:
             self._take(worker)
+        self._keep(self._watch_cluster())
         if refusals:
             self.context.say(f"{len(workers)} of {number} workers are there; the others: {refusals[0]}")
+
+    async def _watch_cluster(self) -> None:
+        """End the run when the cluster is gone, in order: Ray ends the whole process a minute after its head."""
+        why = await self._fleet.until_gone()
+        self._is_cluster_gone = True
+        self.context.end("halted", f"{why}: resume the run on another one, or without --on")
+        for worker in list(self._workers):
+            self._lose(worker, WorkerGone(why, is_alone=False))
 
     async def _make(self, place: int) -> RemoteWorker:
         """Start one worker.
@@ -303,11 +327,11 @@ class RemotePlayer:
                 for line in worker.reader.feed(piece):
                     self._receive(worker, messages.to_engine(line))
         except WorkerGone as gone:
-            self._lose(worker, str(gone))
+            self._lose(worker, gone)
         except TimeoutError:
-            self._lose(worker, f"it has not answered for {SILENT_S:.0f} s")
+            self._lose(worker, WorkerGone(f"it has not answered for {SILENT_S:.0f} s"))
         except NotUnderstood as error:
-            self._lose(worker, f"it said what is not understood: {error}")
+            self._lose(worker, WorkerGone(f"it said what is not understood: {error}"))
 
     def _receive(self, worker: RemoteWorker, message: messages.ToEngine) -> None:
         match message:
@@ -328,11 +352,11 @@ class RemotePlayer:
         if conversation is not None:
             conversation.receive(message)
 
-    def _lose(self, worker: RemoteWorker, why: str) -> None:
+    def _lose(self, worker: RemoteWorker, gone: WorkerGone) -> None:
         """A worker is gone: its conversations go on elsewhere, and another takes its place."""
         if self._is_closed or worker.lost_by:
             return
-        worker.lost_by = why or "it is gone"
+        worker.lost_by, worker.is_lost_alone = str(gone) or "it is gone", gone.is_alone
         worker.link.kill()
         worker.close_relays()
         self._workers.remove(worker)
@@ -342,10 +366,11 @@ class RemotePlayer:
         self.context.say(f"worker {worker.name} is lost: {worker.lost_by}")
         for conversation in list(worker.conversations.values()):
             conversation.lose(worker)
-        self._keep(self._replace(worker.number))
+        if not self._is_cluster_gone:
+            self._keep(self._replace(worker.number))
 
     async def _replace(self, place: int) -> None:
-        while not self._is_closed:
+        while not (self._is_closed or self._is_cluster_gone):
             try:
                 self._take(await self._make(place))
                 return
@@ -433,7 +458,8 @@ class RemoteConversation:
         self.job, self.fault = job, None
         self._player, self._context = player, player.context
         self._records: list[AnyRecord] = list(recorded.records)
-        self._lost_on = [record.worker for record in self._records if isinstance(record, Lost)]
+        self._lost_on: list[str] = []
+        """Workers that ended by themselves while they played it, in this session."""
         self._began = time.monotonic()
         self._number = 0
         self._worker: RemoteWorker | None = None
@@ -453,7 +479,8 @@ class RemoteConversation:
                 return await self._play_on(worker)
             except WorkerGone as gone:
                 lost = Lost(time.time(), self.job.key, worker.name, str(gone))
-                self._lost_on.append(worker.name)
+                if gone.is_alone:
+                    self._lost_on.append(worker.name)
                 self._note(lost)
         named = ", ".join(dict.fromkeys(self._lost_on))
         self.fault = Fault(
@@ -484,7 +511,7 @@ class RemoteConversation:
 
     def lose(self, worker: RemoteWorker) -> None:
         """The worker is gone."""
-        self._settle(error=WorkerGone(worker.lost_by))
+        self._settle(error=WorkerGone(worker.lost_by, is_alone=worker.is_lost_alone))
 
     def receive(self, message: messages.ToEngine) -> None:
         """Take what the worker says of it."""

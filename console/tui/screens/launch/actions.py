@@ -1,6 +1,7 @@
 """What the keys of the form do: start runs, try three cases of each, save what is filled in and fill it in again."""
 
 import asyncio
+import dataclasses
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import ClassVar
@@ -18,6 +19,7 @@ from console.config.preset import Preset, Presets, load_presets, suite_words
 from console.config.preset_file import save_preset
 from console.core.fault import UsageError
 from console.engine.matrix import plans_of
+from console.engine.where import Where
 from console.insight import number_format
 from console.store.runs import RunFolder
 from console.tui.data.sample_run import SampleRun, follow_sample_runs, start_sample_runs
@@ -63,12 +65,12 @@ class StartActions(_FormActions):
         """Start one run for each model and suite, after asking if much money is at stake."""
         start = self._controller.request_start()
         if start == "now":
-            self._run_dialog(self._ask_and_start(self._controller.preset))
+            self._run_dialog(self._ask_and_start(self._controller.preset, self._controller.where))
         elif start == "refused":
             severity = "warning" if self._controller.mistakes else "error"
             self._services.notify(literal(self._controller.why_not_start(), 600), severity=severity)
 
-    async def _ask_and_start(self, preset: Preset) -> None:
+    async def _ask_and_start(self, preset: Preset, where: Where) -> None:
         forecast, at_stake = self._controller.forecast, self._controller.at_stake
         if forecast is not None and at_stake:
             reasons = Content("\n").join(one_line(reason, 300, "bold") for reason in at_stake)
@@ -77,16 +79,16 @@ class StartActions(_FormActions):
                 return
         self._controller.is_starting = True
         self._changed()
-        self._services.workspace.in_thread(lambda: self._start_runs(preset))
+        self._services.workspace.in_thread(lambda: self._start_runs(preset, where))
 
-    def _start_runs(self, preset: Preset) -> None:
+    def _start_runs(self, preset: Preset, where: Where) -> None:
         """Start engines, or put the runs into the queue; for a thread."""
         from console.engine.launch import enqueue, spawn
 
         runs: list[RunFolder] = []
         refusal: UsageError | None = None
         try:
-            plans = plans_of(preset, self._services.paths)
+            plans = [dataclasses.replace(plan, where=where) for plan in plans_of(preset, self._services.paths)]
             runs.extend(enqueue(plans) if preset.queue else map(spawn, plans))
         except UsageError as error:
             refusal = error
@@ -114,7 +116,8 @@ class StartActions(_FormActions):
     def action_copy_command(self) -> None:
         """Copy the shell command that starts the same runs."""
         if not self._controller.mistakes:
-            self._services.copy(command_of(self._controller.preset, self._services.paths), "the shell command")
+            command = command_of(self._controller.preset, self._services.paths, self._controller.where)
+            self._services.copy(command, "the shell command")
 
 
 class SampleRunActions(_FormActions):

@@ -14,6 +14,7 @@ from console.config.preset import Preset
 from console.core.fault import UsageError
 from console.engine.forecast import ASK_ABOVE_USD, Forecast
 from console.engine.role_warnings import RoleModelId, askable
+from console.engine.where import Where
 from console.suites.modes import modes_of
 from console.suites.suite import Option
 from console.tui.data.catalog_items import Models, RunLine, Suites
@@ -204,6 +205,11 @@ class LaunchController:
     def preset(self) -> Preset:
         """What the form amounts to; only while there are no mistakes."""
         return self.form.preset(self.fields, self.suites)
+
+    @property
+    def where(self) -> Where:
+        """Who plays; only while there are no mistakes."""
+        return self.form.where(self.fields)
 
     @property
     def refusals(self) -> list[tuple[str, str]]:

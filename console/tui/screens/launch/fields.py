@@ -4,6 +4,8 @@ Those that hold for every run come first; the options of the chosen suites follo
 """
 
 import dataclasses
+import functools
+import importlib.util
 import json
 import re
 from collections.abc import Callable, Sequence
@@ -13,11 +15,13 @@ from typing import Any
 from console.config.preset import read_time
 from console.core.fault import UsageError
 from console.core.suggestion import nearest
+from console.engine.where import RAY
 from console.suites.suite import Mode, Option
 from console.tui.data.catalog_items import Models, RunLine
 
 AUTO = "as models.toml says"
 NOW, QUEUED = "now", "queued"
+THIS_MACHINE = "this machine"
 
 Read = Callable[[str], Any]
 """Turns the text into a value, or raises ValueError with a sentence of ours."""
@@ -234,7 +238,15 @@ _LIMITS = (
 )  # fmt: skip
 _ROLE = "role:"
 """Begins the id of a role's field."""
+_WHERE = (
+    Field("where", "where", THIS_MACHINE, "ray: the cluster of RAY_ADDRESS, else one started here", "--on", str,
+          (THIS_MACHINE, RAY)),
+    Field("workers", "workers", "", "of ray; empty: one for each CPU of the cluster", "--workers",
+          whole(none=("auto",)), digits=True),
+)  # fmt: skip
 _FIELD_OF_FLAG = {
+    "--on": "where",
+    "--workers": "workers",
     "--ids": "ids",
     "--ids and --only-failed-of": "ids",
     "--only-failed-of": "failed_of",
@@ -262,7 +274,14 @@ def general_fields(
     failed_of = Field("failed_of", "failed of", "", "only what this run failed: its name, or part of it",
                       "--only-failed-of", failed_run(runs, suites))  # fmt: skip
     role_fields = [_role_field(role, models) for role in roles]
-    return [_CASES, _SEED, only_ids, failed_of, *_REPEATS_TO_START, _mode_field(modes), *role_fields, _NAME, *_LIMITS]
+    always = [_CASES, _SEED, only_ids, failed_of, *_REPEATS_TO_START, _mode_field(modes), *role_fields, _NAME, *_LIMITS]
+    return [*always, *(_WHERE if has_ray() else ())]
+
+
+@functools.cache
+def has_ray() -> bool:
+    """Whether the extra for clusters is installed; does not load it."""
+    return importlib.util.find_spec(RAY) is not None
 
 
 def _mode_field(modes: Sequence[Mode]) -> Field:

@@ -11,11 +11,12 @@ from typing import Any
 from console.config.paths import WorkspacePaths
 from console.config.preset import ROLES, Preset, suite_words
 from console.core.run import Budget
+from console.engine.where import HERE, Where
 from console.suites.modes import USUAL_MODES
 from console.suites.suite import Mode, Option
 from console.tui.data.catalog_items import Models, RunLine, Suites
 from console.tui.data.draft import Draft
-from console.tui.screens.launch.fields import AUTO, QUEUED, Field, general_fields, option_field, text_of
+from console.tui.screens.launch.fields import AUTO, QUEUED, THIS_MACHINE, Field, general_fields, option_field, text_of
 from console.tui.shell_commands import command
 
 
@@ -136,6 +137,12 @@ class Form:
             name=values["name"],
         )
 
+    def where(self, fields: Sequence[Field]) -> Where:
+        """Return who plays; every field must be without mistakes."""
+        values = {field.id: field.value_of(self.text(field)) for field in fields if field.id in ("where", "workers")}
+        is_here = values.get("where", THIS_MACHINE) == THIS_MACHINE
+        return HERE if is_here else Where(values["where"], values["workers"])
+
     def fill_in(self, preset: Preset) -> None:
         """Take over what a preset says; the rest goes back to its default."""
         self.models = list(preset.models)
@@ -192,8 +199,8 @@ class Form:
         return options
 
 
-def command_of(preset: Preset, places: WorkspacePaths) -> str:
-    """Return the shell command that starts the same runs."""
+def command_of(preset: Preset, places: WorkspacePaths, where: Where = HERE) -> str:
+    """Return the shell command that starts the same runs there."""
     budget, drawn = preset.budget, preset.limit is not None and preset.seed is not None
     pairs: list[tuple[str, Any]] = [
         *(("-m", name) for name in preset.models),
@@ -215,7 +222,7 @@ def command_of(preset: Preset, places: WorkspacePaths) -> str:
         ("--name", preset.name or None),
     ]
     words = [part for flag, value in pairs if value is not None for part in (flag, _word(value))]
-    return command("run", *words, *(["--queue"] if preset.queue else []), places=places)
+    return command("run", *words, *where.flags, *(["--queue"] if preset.queue else []), places=places)
 
 
 def _word(value: Any) -> str:
