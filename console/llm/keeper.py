@@ -259,8 +259,8 @@ class Keeper:
         gap = 60.0 / rpm
         self._next_start = max(self._next_start, now - gap)  # time that nobody used is over
         while waiting := [process for process in self._processes.values() if process.starts > process.started]:
-            if self._next_start > now:
-                return self._next_start
+            if (due := max(self._next_start, self._paused_until)) > now:
+                return due
             process = min(waiting, key=lambda process: (process.started, process.number))
             process.started += 1
             self._next_start = max(self._next_start, now) + gap

@@ -133,7 +133,9 @@ class LimitShare:
 
     def _want(self) -> Want:
         wanted = self._in_flight + self._waiting
-        return Want(wanted, self._in_flight, self._started + self._waiting, self._answer_s)
+        room = _LARGE if self._lease is None else max(0, self._lease - self._in_flight)
+        # A start that cannot be used yet is not asked for: they would pile up, and go out all at once.
+        return Want(wanted, self._in_flight, self._started + min(self._waiting, room), self._answer_s)
 
     def _tell(self) -> None:
         self._later = None

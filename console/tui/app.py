@@ -266,7 +266,7 @@ class ConsoleApp(App[int]):
         """Show everything that was announced."""
         from console.tui.dialogs.help import TextScreen
 
-        self.push_screen(TextScreen("Messages", self.services.messages, "Nothing was announced yet."))
+        self.push_screen(TextScreen("Messages", lambda: self.services.messages, "Nothing was announced yet."))
 
     def action_theme_next(self) -> None:
         place = NAMES.index(self.theme) + 1 if self.theme in NAMES else 0

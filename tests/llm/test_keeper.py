@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from console.llm.keeper import FromKeeper, Holds, Join, Keeper, Lease, Leave, Paused, Starts, Want
+from console.llm.limit_share import LimitShare
 
 
 class Processes:
@@ -170,6 +171,28 @@ def test_starts_a_minute_are_those_of_all_together() -> None:
     assert max(each) - min(each) <= 1
     gaps = [later - earlier for earlier, later in zip(world.starts, world.starts[1:], strict=False)]
     assert min(gaps[1:]) >= 0.2 - 1e-9
+
+
+def test_no_start_is_handed_out_during_a_pause_to_go_out_in_a_heap_after_it() -> None:
+    world = Processes(None, rpm=60)
+    world.join(1)
+    world.tell(1, Paused(5.0, "rate limited"))
+    world.want(1, 10)
+    world.pass_time(4.9)
+    assert world.allowed[1] == 0
+    world.pass_time(2.2)
+    assert world.allowed[1] == 3
+
+
+async def test_a_start_that_cannot_be_used_yet_is_not_asked_for() -> None:
+    sent: list[object] = []
+    share = LimitShare(8, 300, 60.0)
+    share.attach(lambda: None, lambda seconds, why: None)
+    share.connected(sent.append)
+    share.received(Lease(2, 1, 1))
+    share.note(0, 10, None)
+    assert [message.starts for message in sent if isinstance(message, Want)][-1] == 2
+    share.leave()
 
 
 def test_a_keeper_that_follows_another_waits_for_those_who_were_there() -> None:

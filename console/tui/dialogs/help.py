@@ -1,6 +1,6 @@
 """Help, made from the action table for one screen; and the list of announced messages."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from textual import events, on
@@ -207,10 +207,11 @@ class TextScreen(ModalScreen[None]):
     TextScreen Transcript { height: 1fr; background: $panel; padding: 0 1; }
     """
 
-    def __init__(self, title: str, texts: Sequence[Content], empty: str) -> None:
-        """Show these texts, or what is said when there is none."""
+    def __init__(self, title: str, read: Callable[[], Sequence[Content]], empty: str) -> None:
+        """Show texts, read anew every second, or what is said when there is none."""
         super().__init__()
-        self._title, self._texts, self._empty = title, texts, empty
+        self._title, self._read, self._empty = title, read, empty
+        self._texts: Sequence[Content] | None = None
 
     def compose(self) -> ComposeResult:
         with Vertical() as box:
@@ -220,6 +221,13 @@ class TextScreen(ModalScreen[None]):
 
     def on_show(self, event: events.Show) -> None:
         """Show the texts once the width is known."""
-        blocks = [Block(str(n), body=text.split("\n"), indent=0, gap=False) for n, text in enumerate(self._texts)]
-        self.query_one(Transcript).show(blocks)
+        self._show()
         self.query_one(Transcript).focus()
+        self.set_interval(1.0, self._show)
+
+    def _show(self) -> None:
+        texts = list(self._read())
+        if texts != self._texts:
+            self._texts = texts
+            blocks = [Block(str(n), body=text.split("\n"), indent=0, gap=False) for n, text in enumerate(texts)]
+            self.query_one(Transcript).show(blocks, keep_place=True)

@@ -261,13 +261,17 @@ class RunControls:
     def action_workers(self) -> None:
         """List who plays the run, with what each is at."""
         feed = self._feed()
-        status = feed.overview.status if feed is not None else None
-        lines = worker_lines(status.workers if status is not None else (), now=time.time())
-        empty = "The engine of this run plays it itself." if status is not None else NO_ENGINE.plain
-        self._in_worker(self._show_workers(lines, empty))
 
-    async def _show_workers(self, lines: Sequence[Content], empty: str) -> None:
-        await self._services.ask(TextScreen("Workers", lines, empty))
+        def read() -> list[Content]:
+            status = feed.overview.status if feed is not None else None
+            return worker_lines(status.workers if status is not None else (), now=time.time())
+
+        has_engine = feed is not None and feed.overview.status is not None
+        empty = "The engine of this run plays it itself." if has_engine else NO_ENGINE.plain
+        self._in_worker(self._show_workers(read, empty))
+
+    async def _show_workers(self, read: Callable[[], Sequence[Content]], empty: str) -> None:
+        await self._services.ask(TextScreen("Workers", read, empty))
 
     def action_case_stop(self) -> None:
         rollout = self._rollout()
