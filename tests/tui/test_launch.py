@@ -24,6 +24,7 @@ from console.tui.screens.launch import fields as launch_fields
 from console.tui.screens.launch.field_list import FieldList
 from console.tui.screens.launch.fields import money, option_field, run_name, time_limit, whole
 from console.tui.screens.launch.form import Form, command_of
+from console.tui.screens.launch.screen import LaunchScreen
 
 Check = Callable[[ConsoleApp, str], None]
 Frame = Callable[[ConsoleApp], str]
@@ -32,7 +33,9 @@ SIZES = {"80x24": (80, 24), "160x45": (160, 45)}
 
 async def rest(app: ConsoleApp, pilot: Any, settle: Any) -> None:
     """Wait until the forecast has been worked out and drawn."""
-    await assert_until(pilot, lambda: app.screen.controller.forecast is not None)
+    screen = app.screen
+    assert isinstance(screen, LaunchScreen)
+    await assert_until(pilot, lambda: screen.controller.forecast is not None)
     await settle(app, pilot)
 
 

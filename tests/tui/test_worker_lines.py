@@ -1,6 +1,11 @@
 """What Live shows of a run's workers."""
 
+from typing import Any
+
+from support.screen_text import assert_until, text_of
+
 from console.core.live import WorkerState
+from console.tui.dialogs.help import TextScreen
 from console.tui.render.progress import worker_lines
 
 
@@ -16,3 +21,12 @@ def test_each_worker_has_a_line_that_says_what_it_is_at():
     assert starting.endswith("is being started")
     assert "lost after 7 calls: the node died" in lost
     assert "\x1b" not in lost
+
+
+async def test_the_list_of_workers_follows_the_run_while_it_is_open(opened: Any) -> None:
+    states = [WorkerState("node-a/11", "playing", since=80.0)]
+    async with opened() as (app, pilot):
+        app.push_screen(TextScreen("Workers", lambda: worker_lines(states, now=100.0), "none"))
+        await assert_until(pilot, lambda: "node-a/11" in text_of(app))
+        states[0] = WorkerState("node-a/11", "lost", why="its process ended")
+        await assert_until(pilot, lambda: "its process ended" in text_of(app))

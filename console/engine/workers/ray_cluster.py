@@ -177,7 +177,11 @@ class RayLink:
         self._undelivered = ""
 
     async def prepare(self, setup: bytes) -> bytes:
-        return await self._ask(self._actor.prepare.remote(setup))
+        try:
+            reference = self._actor.prepare.remote(setup)
+        except exceptions.RayError as error:  # a setup of many ids goes through the object store, which may be full
+            raise WorkerGone(f"it cannot be given what to play: {_last_line(error)}") from None
+        return await self._ask(reference)
 
     async def survey(self, keys: list[str]) -> tuple[str, dict[str, str]]:
         """Return the worker's name and what it has."""
