@@ -60,4 +60,5 @@ def run(args: AllowArguments) -> int:
     for name, source in code.sources.items():
         args.output.text(f"  {name}  {len(source.splitlines())} lines")
     args.output.text(f"  digest {code.digest[:16]}; any change of these files asks again")
+    args.output.text("  other files of the folder are data, which may change without a question", "faint")
     return Exit.OK

@@ -120,6 +120,7 @@ def _bad_form(message: str, form: Any, where: str) -> BadForm:
     if match := _EXPECTED.search(message):
         expected = " or ".join(_WORDS.get(word, word) for word in match[1].split(" | "))
         actual = f", not {_WORDS.get(match[2], match[2])}" if match[2] else message[match.end() :].split(" - at ")[0]
+        actual = actual.replace(" matching regex ", " of the form ")
         return BadForm(where, f"must be {expected}{actual}")
     return BadForm(where, _PATH.sub("", message)[:1].lower() + _PATH.sub("", message)[1:])
 
