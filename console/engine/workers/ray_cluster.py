@@ -11,6 +11,7 @@ import importlib
 import os
 import re
 import socket
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ def _token() -> str:
 
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-if _token():
+if _token() and "ray" not in sys.modules:
     # A head started where a token is asks for it, but who names its address sends none unless told to (Ray 2.59 and
     # later, ray-project/ray#64755). An open cluster takes who sends one. Ray reads this once, when it is imported.
     os.environ.setdefault("RAY_AUTH_MODE", "token")
