@@ -249,6 +249,16 @@ async def test_a_worker_that_says_nonsense_costs_no_case(play) -> None:
     assert "not understood" in next(record.why for record in records if isinstance(record, Lost))
 
 
+async def test_workers_that_are_started_on_a_node_that_is_gone_are_started_again(play) -> None:
+    class StillbornLink(Link):
+        async def prepare(self, setup: bytes) -> bytes:
+            raise WorkerGone("its node is gone", is_alone=False)
+
+    closed, records = await play(Workers(DyingLink, *[StillbornLink] * 6, Link))
+    assert closed.reason == "completed"
+    assert all(record.verdict.outcome.is_graded for record in records if isinstance(record, Finished))
+
+
 async def test_without_any_worker_left_the_run_stops_resumable(play) -> None:
     class Gone(Workers):
         def spawn(self) -> Link:

@@ -41,6 +41,8 @@ MOST_LOSSES = 3
 """A conversation that was lost with so many workers, each of which ended alone, is not handed to another one."""
 SPAWN_TRIES = 3
 """So many new workers in a row that cannot be started, with none left, end the run."""
+NODE_NOTICED_S = 30.0
+"""For so long a cluster may still start workers on a node that is gone."""
 RESPAWN_S = 1.0
 SILENT_S = 60.0
 """A worker that has not answered for so long is lost."""
@@ -370,17 +372,20 @@ class RemotePlayer:
             self._keep(self._replace(worker.number))
 
     async def _replace(self, place: int) -> None:
+        lost_at = time.monotonic()
         while not (self._is_closed or self._is_cluster_gone):
+            is_of_node = False
             try:
                 self._take(await self._make(place))
                 return
             except WorkerGone as gone:
-                why = str(gone)
+                why, is_of_node = str(gone), not gone.is_alone
             except UsageError as refusal:
                 why = str(refusal)
             except Exception as error:  # whatever the cluster's own library raises: no worker comes of it
                 why = f"{type(error).__name__}: {error}"
-            self._failed_spawns += 1
+            if not is_of_node or time.monotonic() > lost_at + NODE_NOTICED_S:
+                self._failed_spawns += 1
             if self._failed_spawns >= SPAWN_TRIES and not self._workers:
                 self.context.end("halted", f"all workers are lost and none can be started: {why}")
                 return
