@@ -15,8 +15,10 @@ from console.core.statistics.sample import Observation, sample_of
 
 RecordT = TypeVar("RecordT", bound=AnyRecord)
 
-MOST_REASONS = 1_000
-"""Verdicts without particulars that are kept to be shared."""
+MOST_SHARED = 1_000
+"""Verdicts without words, and sums of scores, that are kept to be shared by all rollouts that have the same."""
+_MOST_SCORES = 8
+"""Named scores of a verdict that is looked for among the shared ones."""
 _COUNTED = {
     Outcome.PASSED: "passed",
     Outcome.FAILED: "failed",
@@ -26,17 +28,30 @@ _COUNTED = {
 }
 
 
-_PLAIN: dict[tuple[Outcome, str | None], Verdict] = {}
+_NO_SCORES: dict[str, float] = {}
+_NO_NUMBERS: dict[str, Any] = {}
+_VERDICTS: dict[tuple[Outcome, str | None, tuple[tuple[str, float], ...]], Verdict] = {}
+_SUMS: dict[tuple[float, int], tuple[float, int]] = {}
 
 
-def plain_verdict(outcome: Outcome, reason: str | None) -> Verdict:
-    """Return a verdict that says nothing but how a rollout ended and why: one for all rollouts that ended so."""
-    verdict = _PLAIN.get((outcome, reason))
+def plain_verdict(outcome: Outcome, reason: str | None, scores: dict[str, float] = _NO_SCORES) -> Verdict:
+    """Return a verdict without words and particulars, the same object for all rollouts that ended so."""
+    if len(scores) > _MOST_SCORES:
+        return Verdict(outcome, reason, scores=scores, detail=_NO_NUMBERS)
+    ending = (outcome, reason, tuple(scores.items()))
+    verdict = _VERDICTS.get(ending)
     if verdict is None:
-        if len(_PLAIN) == MOST_REASONS:  # a suite may word every reason anew
-            _PLAIN.clear()
-        verdict = _PLAIN[outcome, reason] = Verdict(outcome, reason)
+        if len(_VERDICTS) == MOST_SHARED:  # a suite may word every reason anew, and no score need come twice
+            _VERDICTS.clear()
+        verdict = _VERDICTS[ending] = Verdict(outcome, reason, scores=scores or _NO_SCORES, detail=_NO_NUMBERS)
     return verdict
+
+
+def _shared_sum(total: tuple[float, int]) -> tuple[float, int]:
+    """Return an equal sum and number that is held once, as most cases have one of few."""
+    if len(_SUMS) == MOST_SHARED:
+        _SUMS.clear()
+    return _SUMS.setdefault(total, total)
 
 
 class Ended(Protocol):
@@ -174,7 +189,7 @@ class RunFold(msgspec.Struct):
         before = cases.get(case, (0.0, 0))
         after = (before[0] + value, before[1] + count)
         if after[1]:
-            cases[case] = after
+            cases[case] = _shared_sum(after)
         else:
             cases.pop(case, None)
         total, number = self._score_sums.get(score, (0.0, 0))
@@ -270,8 +285,8 @@ def without_output(record: RecordT) -> RecordT:
     if not isinstance(record, Finished):
         return record
     verdict, detail = record.verdict, _numbers(record.verdict)
-    if not verdict.scores and not detail:
-        kept = plain_verdict(verdict.outcome, verdict.reason)
+    if not detail:
+        kept = plain_verdict(verdict.outcome, verdict.reason, verdict.scores)
     else:
         kept = Verdict(outcome=verdict.outcome, reason=verdict.reason, scores=verdict.scores, detail=detail)
     return msgspec.structs.replace(record, output=None, verdict=kept, model=intern(record.model))
@@ -282,4 +297,4 @@ def _numbers(verdict: Verdict) -> dict[str, Any]:
     turns = verdict.detail.get("turns")
     listed = cast("list[Any]", turns) if isinstance(turns, list) else []
     counted = all(isinstance(turn, dict) and "metrics" in turn for turn in listed)
-    return {"turns": listed} if listed and counted else {}
+    return {"turns": listed} if listed and counted else _NO_NUMBERS

@@ -38,7 +38,8 @@ class BudgetMeter:
     opened: float = field(default_factory=time.monotonic)
     _reserved: dict[object, tuple[float, int]] = field(default_factory=dict[object, tuple[float, int]])
     _release: asyncio.Event = field(default_factory=asyncio.Event)
-    _sent_lengths: dict[tuple[Key, str], int] = field(default_factory=dict[tuple[Key, str], int])
+    _sent_lengths: dict[Key, dict[str, int]] = field(default_factory=dict[Key, dict[str, int]])
+    """Characters sent to each role by the conversations whose replies come without a usage report."""
 
     def reserve(self, holder: object, cost: float, tokens: int) -> bool:
         """Set aside the worst case of a call; False when it may fit once calls in flight have ended.
@@ -88,6 +89,10 @@ class BudgetMeter:
         self._reserved.pop(holder, None)
         self._release.set()
 
+    def end_conversation(self, key: Key) -> None:
+        """Forget what only the calls of a conversation needed."""
+        self._sent_lengths.pop(key, None)
+
     def add_call(self, record: Asked | Embedded, facts: ModelFacts) -> None:
         """Take a journaled call into account; a reply without a usage report, by the length of its texts."""
         if isinstance(record, Embedded):
@@ -100,11 +105,11 @@ class BudgetMeter:
         self.add_reply(reply, facts)
 
     def _estimate_usage(self, record: Asked) -> Usage:
-        thread, reply = (record.key, record.role), record.reply
-        before = self._sent_lengths.get(thread, 0) if record.prefix else 0
-        self._sent_lengths[thread] = before + sum(len(str(message)) for message in record.messages)
+        reply, lengths = record.reply, self._sent_lengths.setdefault(record.key, {})
+        before = lengths.get(record.role, 0) if record.prefix else 0
+        sent = lengths[record.role] = before + sum(len(str(message)) for message in record.messages)
         written = len(reply.content or "") + len(reply.reasoning) + sum(len(str(call)) for call in reply.tool_calls)
-        return Usage(int(self._sent_lengths[thread] / CHARS_PER_TOKEN) + 1, int(written / CHARS_PER_TOKEN) + 1)
+        return Usage(int(sent / CHARS_PER_TOKEN) + 1, int(written / CHARS_PER_TOKEN) + 1)
 
     def add_reply(self, reply: Reply, facts: ModelFacts) -> None:
         """Count a reply and what it cost."""

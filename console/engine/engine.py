@@ -125,6 +125,7 @@ class Engine:
             if isinstance(record, Asked | Embedded):
                 self.budget_meter.add_call(record, self.facts(record.role))
             elif isinstance(record, Finished):
+                self.budget_meter.end_conversation(record.key)
                 self._outputs.add(record)
         damages = self.folder.damages(reader)
         for damage in damages[:SAID_DAMAGES]:
@@ -330,6 +331,7 @@ class Engine:
             case Tried():
                 self.publisher.restarted(record.key, record.n)
             case Finished():
+                self.budget_meter.end_conversation(record.key)
                 self._outputs.add(record)
             case _:
                 pass

@@ -2,8 +2,9 @@
 
 from collections import deque
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from enum import StrEnum
+
+import msgspec
 
 from console.core.case import Case, Key
 from console.core.outcome import Outcome
@@ -25,9 +26,8 @@ class RetryScope(StrEnum):
     """Wrong answers too: an explicit re-roll, recorded as further attempts."""
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One rollout to be played."""
+class Job(msgspec.Struct, frozen=True, gc=False):
+    """One rollout to be played. Of a long run there are very many."""
 
     case: Case
     key: Key

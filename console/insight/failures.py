@@ -64,7 +64,11 @@ class Group:
     @property
     def rank(self) -> int:
         """Place by what kind of outcome it has: 0 the model's doing, then undecided, broken, everything else."""
-        return min((_rank(rollout) for rollout in self.rollouts), default=_LAST)
+        rank = _LAST
+        for rollout in self.rollouts:  # as a rule the first says it
+            if (rank := min(rank, _rank(rollout))) == 0:
+                break
+        return rank
 
     @property
     def leaves(self) -> list["Group"]:

@@ -92,8 +92,7 @@ class Rollout(msgspec.Struct, array_like=True, gc=False):
     def verdict(self) -> Verdict:
         """How it ended, without the words; only when it has."""
         assert self.outcome is not None
-        reason = self.reason or None
-        return Verdict(self.outcome, reason, scores=self.scores) if self.scores else plain_verdict(self.outcome, reason)
+        return plain_verdict(self.outcome, self.reason or None, self.scores)
 
     @property
     def attempts(self) -> tuple[Key, ...]:

@@ -14,7 +14,7 @@ import msgspec
 
 from console.core.case import Key
 
-PIECE_BYTES = 1 << 20
+PIECE_BYTES = 128 << 10
 """Bytes scanned at a time; keeps waits of other threads short."""
 _GRAMMAR = (
     "v t opened started asked embedded performed tried scored noted finished steered closed at key case rollout attempt"

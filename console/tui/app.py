@@ -49,6 +49,8 @@ from console.tui.widgets.top_line import TopLine
 
 LOAD_AHEAD_S = 0.7
 """How long after the first frame the screens of runs are loaded: when models, suites and runs have been read."""
+COLLECT_AFTER = (2_000, 10, 100)
+"""When to look for garbage, see `gc.set_threshold`: everywhere only rarely, as a long run takes a tenth of a second."""
 SWITCH_S = 0.001
 """How long a thread that reads or searches may keep the loop waiting; Python's own 5 ms are felt between two keys."""
 
@@ -149,6 +151,7 @@ class ConsoleApp(App[int]):
 
     def _after_first_frame(self) -> None:
         gc.freeze()  # what is loaded now stays; looking at it again and again would only cost pauses
+        gc.set_threshold(*COLLECT_AFTER)
         gc.enable()
         sys.setswitchinterval(SWITCH_S)
         workspace, loop = self.services.workspace, asyncio.get_running_loop()

@@ -1,5 +1,7 @@
 """A run's tallies give the same intervals as its listed rollouts, however its records came in."""
 
+import tracemalloc
+
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +12,7 @@ from console.core.record import Finished, Started
 from console.core.run import Manifest, ModelFacts, Summary, Tally
 from console.core.statistics.intervals import mean_interval, rate_interval
 from console.core.statistics.sample import Observation, sample_of, sample_of_counts
-from console.core.tally import RunFold
+from console.core.tally import RunFold, without_output
 
 OUTCOMES = (Outcome.PASSED, Outcome.FAILED, Outcome.BROKEN, Outcome.UNDECIDED)
 rollouts = st.lists(
@@ -93,3 +95,24 @@ def test_a_headline_has_its_interval_over_cases_once_cases_repeat(rows):
 def test_a_tally_of_before_cases_were_counted_holds_cases_played_once():
     assert Tally(passed=3, failed=1).rate.cases == 4
     assert Tally().rate is None
+
+
+def test_one_more_rollout_of_a_long_run_costs_little_memory():
+    def play(first, count):
+        for number in range(first, first + count):
+            key = Key(f"case-{number}", 0, 1)
+            fold.apply(Started(at=float(number), key=key, case=Case(key.case, "left", {})))
+            verdict = Verdict(Outcome.PASSED, scores={"turns": 1.0}, detail={"words": "long"}, messages=("words",))
+            ended = Finished(at=float(number), key=key, verdict=verdict, output="long " * 100, seconds=number / 7)
+            fold.apply(without_output(msgspec.json.decode(msgspec.json.encode(ended), type=Finished)))
+
+    fold, count = RunFold(), 10_000
+    play(0, 2_000)
+    tracemalloc.start()
+    try:
+        play(2_000, count)
+        spent = tracemalloc.get_traced_memory()[0] / count
+    finally:
+        tracemalloc.stop()
+    assert fold.score_interval("turns") is None
+    assert spent < 700, f"{spent:.0f} bytes; what verdicts and sums of scores have in common is held once"

@@ -84,3 +84,17 @@ def test_unknown_is_not_free(usage: Usage | None, facts: ModelFacts, cost: float
 
 def test_simulated_answers_cost_nothing() -> None:
     assert cost_of(reply(None, simulated=True), PRICED) == 0.0
+
+
+def test_what_a_conversation_has_sent_is_forgotten_when_it_ends() -> None:
+    meter, key = BudgetMeter(Budget()), Key("a", 0, 1)
+    messages = [{"role": "user", "content": "x" * 300}]
+    asked = Asked(at=0.0, key=key, n=1, digest="d", reply=reply(None), messages=messages, prefix=1)
+    meter.add_call(asked, PRICED)
+    first = meter.tokens
+    meter.add_call(asked, PRICED)
+    second = meter.tokens - first
+    assert second > 1.5 * first, "what was sent before is sent again with the prefix"
+    meter.end_conversation(key)
+    meter.add_call(asked, PRICED)
+    assert meter.tokens - first - second == first

@@ -19,6 +19,7 @@ from console.insight.failures import GroupBy
 from console.insight.overview import Overview
 from console.store.notes import Note, Notes
 from console.suites.suite import Report
+from console.tui.data.give_way import GiveWay
 from console.tui.screens.review.case_list import empty_text, end_of_list_text, list_title, status_text
 from console.tui.screens.review.case_loader import CaseLoader, OpenedSuite
 from console.tui.screens.review.controller import ListPace, ReviewController, Stale
@@ -403,7 +404,7 @@ def test_news_while_a_list_is_made_are_listed_after_it(tmp_path: Path, run: RunD
 def test_a_slow_filter_shows_what_it_has_so_far_and_leaves_the_cursor_alone(run: RunDouble) -> None:
     for number in range(3 * SLICE):
         run.end(f"n{number}", reason="type_error:simple")
-    triage, times = Triage(), iter(float(second) for second in range(100))
+    triage, times = Triage(), iter(range(0, 1000, 10))  # seconds: each portion is long due
     portions = list(listings(triage.request(), list(run.overview.rollouts.values()), clock=lambda: next(times)))
     assert [portion.is_whole for portion in portions] == [False, False, False, False, True]
     counts = [len(portion.order) for portion in portions]
@@ -418,6 +419,22 @@ def test_a_slow_filter_shows_what_it_has_so_far_and_leaves_the_cursor_alone(run:
     rows = triage.rows(rollouts)
     assert [rows.place_of(rows[place]) for place in range(0, len(rows), 97)] == list(range(0, len(rows), 97))
     assert rows.place_of("0/nobody") is None
+
+
+def test_portions_of_a_slow_list_become_rarer(run: RunDouble) -> None:
+    for number in range(40 * SLICE):
+        run.end(f"n{number}")
+    times = iter(step * 0.1 for step in range(1000))
+    portions = list(listings(Triage().request(), list(run.overview.rollouts.values()), clock=lambda: next(times)))
+    assert 3 <= len(portions) <= 6
+
+
+def test_a_thread_that_computes_rests_as_long_but_never_for_long() -> None:
+    computed, rests = iter([0.0, 0.004, 0.004, 0.005, 0.005, 2.0, 2.0]), list[float]()
+    give_way = GiveWay(lambda: next(computed), rests.append)
+    for _ in range(3):
+        give_way()
+    assert rests == pytest.approx([0.004, 0.001, 0.01])
 
 
 def test_a_list_that_nobody_wants_any_more_ends(run: RunDouble) -> None:

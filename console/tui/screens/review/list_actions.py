@@ -12,6 +12,7 @@ from pathlib import Path
 from console.insight.failures import GroupBy
 from console.insight.rollout import Slot
 from console.store.search import TextSearch
+from console.tui.data.give_way import GiveWay
 from console.tui.render import diff
 from console.tui.sanitize import literal
 from console.tui.screens.review.case_list import end_of_list_text
@@ -68,10 +69,15 @@ class RunSearch:
         self._stop.set()
 
     def _run(self, searches: Sequence[TextSearch], stop: threading.Event) -> None:
-        handed_on_at, pause_s = 0.0, FIRST_PAUSE_S
+        handed_on_at, pause_s, give_way = 0.0, FIRST_PAUSE_S, GiveWay()
+
+        def stopped() -> bool:
+            give_way()
+            return stop.is_set()
+
         for search in searches:
             slots = set[Slot]()
-            for key in search.run(stop.is_set):
+            for key in search.run(stopped):
                 slots.add((key.case, key.rollout))
                 if time.monotonic() - handed_on_at > pause_s:
                     self._in_loop(partial(self._take, search.text, slots, stop))

@@ -16,13 +16,14 @@ from console.core.annotation import NO_ANNOTATION, Annotation
 from console.insight.failures import Group, GroupBy, group, in_order
 from console.insight.filter import Filter
 from console.insight.rollout import Rollout, Slot
+from console.tui.data.give_way import GiveWay
 
 AT_ONCE = 5_000
 """Rollouts of a run that is listed without a thread, in a few milliseconds."""
-SLICE = 4_096
-"""Rollouts filtered before looking whether the list is still wanted."""
-PORTION_EVERY_S = 0.3
-"""Time after which what has been filtered so far is shown."""
+SLICE = 512
+"""Rollouts filtered before looking whether the list is still wanted, and before giving way to keys."""
+PORTION_AFTER_S = 0.3
+"""Time after which what has been filtered so far is shown; then it doubles, as a portion costs what the whole does."""
 
 GroupPath = tuple[str, ...]
 
@@ -101,14 +102,14 @@ def listings(
         clock: returns seconds.
     """
     kept: list[Rollout] = []
-    shown_at = clock()
+    shown_at, pause_s = clock(), PORTION_AFTER_S
     for start in range(0, len(rollouts), SLICE):
         if stopped():
             return
         kept += [rollout for rollout in rollouts[start : start + SLICE] if request.keeps(rollout)]
-        if kept and request.by is not GroupBy.REPEATS and clock() - shown_at > PORTION_EVERY_S:
+        if kept and request.by is not GroupBy.REPEATS and clock() - shown_at > pause_s:
             yield _listing(request, kept, kept, len(rollouts), is_whole=False)
-            shown_at = clock()
+            shown_at, pause_s = clock(), 2 * pause_s
     listed = kept
     if request.by is GroupBy.REPEATS:  # a case of which the filter leaves one is shown with all its rollouts
         cases = {rollout.key.case for rollout in kept}
@@ -232,7 +233,13 @@ class Lister:
         take: Callable[[Listing], None],
         stop: threading.Event,
     ) -> None:
-        for listing in listings(request, rollouts, stop.is_set):
+        give_way = GiveWay()
+
+        def stopped() -> bool:
+            give_way()
+            return stop.is_set()
+
+        for listing in listings(request, rollouts, stopped):
             self._in_loop(partial(self._hand_over, listing, take, stop))
 
     def _hand_over(self, listing: Listing, take: Callable[[Listing], None], stop: threading.Event) -> None:
