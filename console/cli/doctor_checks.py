@@ -1,6 +1,7 @@
 """The checks of `doctor`: each returns findings, and each finding says how it stands and what would fix it."""
 
 import asyncio
+import importlib.util
 import os
 import shutil
 import sys
@@ -15,12 +16,13 @@ from console.config.paths import find_data_roots, find_models_file, find_runs_ro
 from console.core.fault import Fault, UsageError
 from console.core.provider import provider_of
 from console.engine.roles import pick_model
+from console.insight.number_format import plural
 from console.store.run_list import count_runs, list_runs
 from console.suites.archive import tree_sha256
-from console.suites.catalog import Catalog
+from console.suites.catalog import OFFICIAL_SUITES, Catalog
 from console.suites.suite import SuiteEntry
 
-GOOD, DOUBT, BAD = "good", "doubt", "bad"
+GOOD, DOUBT, BAD, ABSENT = "good", "doubt", "bad", "absent"
 _LITTLE_ROOM = 200 << 20
 _SMALLEST = (80, 24)
 
@@ -32,12 +34,20 @@ class Finding:
     area: str
     name: str
     state: str
-    """`good`, `doubt` (works, but look at it) or `bad`."""
+    """`good`, `doubt` (works, but look at it), `bad`, or `absent` (not installed, and not everybody needs it)."""
     text: str
     hint: str = ""
 
 
 Check = Callable[[], list[Finding]]
+EXTRAS = {
+    "cave": ("cave_agent", "the official mode of cave-bench"),
+    "serve": ("textual_serve", "the app in a browser, --serve"),
+    "ray": ("ray", "runs on a cluster, --on ray"),
+    "yaml": ("yaml", "suites in YAML files"),
+    "datasets": ("datasets", "rows of the Hugging Face Hub"),
+}
+"""Extras of the package: a module of each, and what it is for."""
 
 
 def check_python() -> list[Finding]:
@@ -55,6 +65,17 @@ def check_open_files() -> list[Finding]:
     few = limit in range(open_files.PLENTY)
     hint = "Fewer calls are made at once, and code may not run: raise it, such as by `ulimit -n 1024`." if few else ""
     return [Finding("system", "open files", DOUBT if few else GOOD, f"{limit} at once", hint)]
+
+
+def check_extras() -> list[Finding]:
+    """Which optional parts of the package are installed."""
+    return [_check_extra(name, *parts) for name, parts in EXTRAS.items()]
+
+
+def _check_extra(name: str, module: str, use: str) -> Finding:
+    if importlib.util.find_spec(module) is not None:
+        return Finding("extras", name, GOOD, use)
+    return Finding("extras", name, ABSENT, f"not installed; for {use}", f"pip install 'eval-console[{name}]'")
 
 
 def check_terminal() -> list[Finding]:
@@ -94,7 +115,7 @@ def check_models(models: Path | None, data: Path | None = None) -> list[Finding]
     findings += [Finding("models", "models.toml", DOUBT, warning) for warning in book.warnings]
     for model in book.models.values():
         state = key_state(model)
-        hint = "" if state.ready else f"Set the variable before a run with {model.name}."
+        hint = "" if state.ready or model.provider == "local" else f"Set the variable before a run with {model.name}."
         findings.append(Finding("models", model.name, GOOD if state.ready else DOUBT, state.text, hint))
     return findings
 
@@ -173,11 +194,12 @@ def check_data(data: Path | None) -> list[Finding]:
         return [Finding("data", "folders", BAD, error.message, error.hint)]
     findings = [Finding("data", "catalogue", DOUBT, warning) for warning in catalog.warnings]
     findings += [_check_suite(catalog, entry) for entry in catalog.entries()]
-    if not any(entry.name == "bfcl" for entry in catalog.entries()):
-        findings.append(
-            Finding("data", "bfcl", DOUBT, "the official data is not here", "Run `eval-console pull bfcl`.")
-        )
-    return findings
+    names = {entry.name for entry in catalog.entries()}
+    missing = [suite for suite in OFFICIAL_SUITES if suite.name not in names]
+    return findings + [
+        Finding("data", suite.name, ABSENT, f"not installed; {suite.title}", f"eval-console pull {suite.name}")
+        for suite in missing
+    ]
 
 
 def _check_suite(catalog: Catalog, entry: SuiteEntry) -> Finding:
@@ -208,7 +230,7 @@ def check_runs(runs: Path | None) -> list[Finding]:
     free = shutil.disk_usage(existing).free
     hint = "" if free > _LITTLE_ROOM else "Make room before a long run."
     return [
-        Finding("runs", "folder", GOOD, f"{root}, {count_runs(root)} runs"),
+        Finding("runs", "folder", GOOD, f"{root}, {plural(count_runs(root), 'run')}"),
         Finding("runs", "disk", GOOD if free > _LITTLE_ROOM else DOUBT, f"{free / 1e9:.1f} GB free", hint),
     ]
 
@@ -247,7 +269,8 @@ def check_sandbox() -> list[Finding]:
     except (UsageError, OSError) as error:
         return [Finding("sandbox", "confinement", BAD, f"no worker could be started: {error}", _SANDBOX_HINT)]
     missing = f"Missing: {', '.join(level.missing)}." if level.missing else ""
-    confinement = Finding("sandbox", "confinement", GOOD if level.is_enough else DOUBT, level.text, missing)
+    text = level.text.removeprefix("sandbox: ")
+    confinement = Finding("sandbox", "confinement", GOOD if level.is_enough else DOUBT, text, missing)
     name = f"{trial.mode} turn"
     if trial.trouble:
         return [confinement, Finding("sandbox", name, BAD, trial.trouble, trial.hint or _SANDBOX_HINT)]

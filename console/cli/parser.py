@@ -89,6 +89,25 @@ class Parser(argparse.ArgumentParser):
         """Turn argparse's error into one of ours."""
         raise UsageError(_with_nearest(message), hint=f"See `{self.prog} --help`.")
 
+    def check_before_verb(self, argv: Sequence[str]) -> None:
+        """Make sure that what stands before the verb are common options: argparse would take a value for the verb.
+
+        Raises:
+            UsageError: one is not.
+        """
+        words = iter(argv)
+        for word in words:
+            if not word.startswith("-"):
+                return
+            name, _, value = word.partition("=")
+            option = self._option_string_actions.get(name)
+            if option is None:
+                close = nearest(name, self._option_string_actions)
+                hint = f"Did you mean {close}?" if close else "Options of a verb come after it."
+                raise UsageError(f"unknown option {name!r}", hint=f"{hint} See `{self.prog} --help`.")
+            if option.nargs is None and not value:
+                next(words, None)
+
     def print_help(self, file: Any = None) -> None:
         """Write the help through the one door, as everything."""
         Output().file(self.format_help())
@@ -170,11 +189,18 @@ def parse(argv: Sequence[str]) -> Arguments:
         UsageError: unknown verb or option, or a value that does not fit.
         SystemExit: after `--help` and `--version`, with code 0.
     """
-    return build().parse_args(argv, namespace=Arguments())
+    parser = build()
+    parser.check_before_verb(argv)
+    return parser.parse_args(argv, namespace=Arguments())
 
 
 def _with_nearest(message: str) -> str:
-    """Shorten argparse's list of choices to the nearest one."""
+    """Shorten argparse's list of choices to the nearest one, and say what is missing in few words."""
+    if message.startswith("argument ") and message.endswith(": expected one argument"):
+        return f"{message.removeprefix('argument ').removesuffix(': expected one argument')} needs a value"
+    missing = message.removeprefix("the following arguments are required: ")
+    if missing != message:
+        return f"{missing.replace(', ', ' and ')} {'are' if ', ' in missing else 'is'} required"
     if "invalid choice: " not in message:
         return message
     head, _, rest = message.partition("invalid choice: ")

@@ -1,14 +1,14 @@
 """The report of a finished run, as text and as an exit code."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import msgspec
 
 from console.cli.exitcode import Exit
 from console.cli.history import History
-from console.cli.output import Output
+from console.cli.output import Output, terminal_width
 from console.core.case import Setting
 from console.core.fault import UsageError
 from console.core.run import Summary
@@ -19,6 +19,8 @@ from console.suites.metrics import basis_words
 from console.suites.suite import Metric, Repeats, Report, Suite
 from console.suites.summing import split_words, summed_up
 
+_MetricRow = tuple[str, str, str, str, str]
+"""Name, value, interval, what it rests on, and a note."""
 _SIGNALS = {1: Exit.HANGUP, 2: Exit.INTERRUPTED, 15: Exit.TERMINATED}
 
 
@@ -93,12 +95,23 @@ def show_report(output: Output, history: History, report: Report | None) -> None
         output.text()
         rows = [_metric_row(metric) for metric in report.metrics]
         rows += [_metric_row(metric, name) for name, metrics in report.categories.items() for metric in metrics]
-        output.rows(("metric", "value", "95 %", "of", ""), rows, right=frozenset({1, 3}))
+        _show_metrics(output, "metric", rows)
     if report is not None and report.repeats is not None:
         _show_repeats(output, report.repeats)
     if summary.reasons:
         output.text()
         output.rows(("reason", "count"), list(summary.reasons.items()), right=frozenset({1}))
+
+
+def _show_metrics(output: Output, heading: str, rows: Sequence[_MetricRow]) -> None:
+    """Write metrics in a table; where their notes do not fit beside them, a `*` stands there and the notes below."""
+    widths = [max(len(row[n]) for row in rows) for n in range(len(rows[0]))] if rows else []
+    fits = sum(widths) + 2 * len(widths) <= terminal_width()
+    beside = rows if fits else [(*row[:-1], "*" if row[-1] else "") for row in rows]
+    output.rows((heading, "value", "95 %", "of", ""), beside, right=frozenset({1, 3}))
+    for name, *_, note in () if fits else rows:
+        if note:
+            output.prose(f"* {name.strip()}: {note}", "faint")
 
 
 MOST_FLAKY = 20
@@ -108,8 +121,7 @@ MOST_FLAKY = 20
 def _show_repeats(output: Output, repeats: Repeats) -> None:
     """Write what repeats say: pass@k and pass^k, where the spread comes from, and which cases are flaky."""
     output.text()
-    output.rows(("repeats", "value", "95 %", "of", ""), [_metric_row(metric) for metric in repeats.metrics],
-                right=frozenset({1, 3}))  # fmt: skip
+    _show_metrics(output, "repeats", [_metric_row(metric) for metric in repeats.metrics])
     if words := split_words(repeats):
         output.text(words, "faint")
     if repeats.flaky:
@@ -158,7 +170,7 @@ def _cost(summary: Summary) -> str:
     return f"{cost} or more ({unknown})" if cost else f", cost unknown ({unknown})"
 
 
-def _metric_row(metric: Metric, category: str = "") -> tuple[object, ...]:
+def _metric_row(metric: Metric, category: str = "") -> _MetricRow:
     name = f"  {category}: {metric.name}" if category else metric.name
     value = metric_value(metric.value, metric.unit)
     return (name, value, metric_bounds(metric), basis_words(metric), metric.note)

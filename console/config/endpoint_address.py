@@ -23,7 +23,7 @@ def address_mistake(value: str) -> str:
         return "must name a host, and no other port than 1 to 65535, like https://api.openai.com/v1"
     if holds_secret(value):
         return (
-            "must not hold a key or password, since addresses are shown and recorded: name the variable that holds it"
+            "must not contain a key or password, because addresses are shown and recorded: name its variable"
             ' with api_key_env; what a server wants in another header is sent with headers = { "X-Api-Key" = "…" }'
         )
     if value.rstrip("/").endswith("/chat/completions"):

@@ -136,7 +136,7 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     def _check_addresses(self) -> None:
         if not provider_of(self.provider).has_address:
-            raise ValueError(f"base_url must be no list: models of provider {self.provider} have no server")
+            raise ValueError(f"base_url must not be a list: models of provider {self.provider} have no server")
         others = tuple(_address(address, f" {number}") for number, address in enumerate(self.other_urls, 2))
         msgspec.structs.force_setattr(self, "other_urls", others)
         names = [_place(address) for address in self.addresses]

@@ -191,7 +191,7 @@ _KEYS = {
 
 def _read_preset(file: TomlFile, name: str, table: object) -> Preset | None:
     if not isinstance(table, dict):
-        file.mistake(f"{name!r} stands outside of any preset", *file.place(name), "Begin with its name: [nightly].")
+        file.mistake(f"{name!r} is outside of any preset", *file.place(name), "Begin with its name: [nightly].")
         return None
     entries, sound = cast("dict[str, Any]", table), True
     for key, value in entries.items():

@@ -98,7 +98,7 @@ def _insist(path: Path, lines: list[str], text: str, name: str) -> None:
     except (ValueError, RecursionError) as error:
         line = getattr(error, "lineno", 0)
         raise UsageError(
-            f"the file holds a mistake: {error}",
+            f"the file has a mistake: {error}",
             where=f"{path.name}:{line}" if line else str(path),
             hint="Fix it first; nothing was saved.",
         ) from None

@@ -13,7 +13,10 @@ from console.core.suggestion import nearest
 _FIELDS = ModelConfig.__struct_fields__
 _KEYS = tuple(name for name in _FIELDS if name not in ("name", "line", "data", "tokenizer", "other_urls"))
 _KEYS_WITHIN = {"price": Price.__struct_encode_fields__, "limits": Limits.__struct_encode_fields__}
-_ALIASES = {"model": "model_id", "url": "base_url", "key": "api_key_env", "timeout": "limits", "tools": "mode"}
+_ALIASES = {
+    "id": "model_id", "model": "model_id", "name": "model_id", "url": "base_url", "endpoint": "base_url",
+    "host": "base_url", "key": "api_key_env", "temp": "temperature", "timeout": "limits", "tools": "mode",
+}  # fmt: skip
 _ENDPOINT_KEYS = ("endpoint_id", "model", "url", "api_base_url", "key", "api_key_var", "type", "api_client_type")
 _ENDPOINT_TYPES = ("openai_chat_completions", "openai_chat_completions_token")
 
@@ -22,7 +25,7 @@ def read_table(file: TomlFile, name: str, table: object) -> ModelConfig | None:
     """Return the model of `[name]`; None after noting what is wrong with it."""
     if not isinstance(table, dict):
         line, column = file.place(name)
-        file.mistake(f"{name!r} stands outside of any table", line, column, "Begin every model with its name: [name].")
+        file.mistake(f"{name!r} is outside of any table", line, column, "Begin every model with its name: [name].")
         return None
     entries = cast(dict[str, Any], table)
     line, column = file.place(name)
@@ -120,7 +123,7 @@ def _convert(
     """Return a value of this type, or None after noting why it is none."""
     try:
         if isinstance(value, float) and not math.isfinite(value):
-            raise ValueError(f"{value} is no usable number")
+            raise ValueError(f"{value} is not a usable number")
         return msgspec.convert(value, kind, dec_hook=_hidden)
     except ValueError as error:
         file.mistake(

@@ -101,7 +101,9 @@ def _decode(file: TomlFile) -> str | None:
         file.mistake(f"cannot be read: {error.strerror}", 0, hint="Check the path and its permissions.")
         return None
     if len(raw) > _LARGEST:
-        file.mistake("is larger than 1 MiB, so it is no list of models", 0, hint="Name the right file with --models.")
+        file.mistake(
+            "is larger than 1 MiB, so it cannot be a list of models", 0, hint="Name the right file with --models."
+        )
         return None
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         file.mistake("is UTF-16, but TOML is UTF-8", 1, hint="Save it again with the encoding UTF-8.")
@@ -210,7 +212,9 @@ def _note_syntax(file: TomlFile, error: Exception, start: int) -> None:
     elif isinstance(error, RecursionError):
         file.mistake(f"is nested too deeply{inside}", start + 1, hint="Take the nested brackets out.")
     else:
-        file.mistake(f"holds a number that is too long{inside}", start + 1, hint="Write it in quotes, or shorten it.")
+        file.mistake(
+            f"contains a number that is too long{inside}", start + 1, hint="Write it in quotes, or shorten it."
+        )
 
 
 def _plain(message: str) -> str:

@@ -132,6 +132,14 @@ class Tally(msgspec.Struct, omit_defaults=True):
     clusters: dict[int, dict[float, int]] = {}
     """How many clusters have so many graded cases (first key), whose rates sum up to this (second key)."""
 
+    def copy(self) -> "Tally":
+        """Return the counts as they are now, which no further record changes."""
+        cases, clustered, clusters = (
+            {first: dict(inner) for first, inner in counts.items()}
+            for counts in (self.cases, self.clustered, self.clusters)
+        )
+        return msgspec.structs.replace(self, cases=cases, clustered=clustered, clusters=clusters)
+
     @property
     def counts(self) -> Counts:
         """The graded cases and their clusters; tallies of before they were counted hold cases that were played once."""

@@ -231,7 +231,7 @@ class RunFold(msgspec.Struct):
         return self.closed.reason if self.closed else "interrupted"
 
     def summary(self, manifest: Manifest, *, live: bool, now: float, damaged: int, journal_bytes: int) -> Summary:
-        """Return the summary of everything applied so far."""
+        """Return the summary of everything applied so far; what is applied later, maybe in a thread, leaves it be."""
         return Summary(
             id=manifest.id,
             at=manifest.at,
@@ -239,15 +239,15 @@ class RunFold(msgspec.Struct):
             model=manifest.model.name,
             simulated=manifest.simulated,
             planned=manifest.cases,
-            tally=self.tally,
+            tally=self.tally.copy(),
             state=self.state(live),
             scores=self.scores,
             headline=manifest.headline,
             score_interval=self.score_interval(manifest.headline),
             reasons=dict(sorted(self.reasons.items(), key=lambda item: (-item[1], item[0]))),
-            cut=self.cut,
-            served=self.served,
-            categories=self.categories,
+            cut=dict(self.cut),
+            served=dict(self.served),
+            categories={name: tally.copy() for name, tally in self.categories.items()},
             updated=now,
             seconds=self.seconds,
             damaged=damaged,

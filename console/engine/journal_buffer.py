@@ -63,8 +63,10 @@ class JournalBuffer:
         self._ending: list[AnyRecord] = []
         """The record of the end, once it is written, and what came after it."""
         self._offset = _clock_offset()
-        self._beside = ThreadPoolExecutor(1, "journal")
-        """The one thread that all waiting for the disk is done in, however few the machine grants."""
+        self._beside = _start_thread()
+        """The one thread that all waiting for the disk is done in; None: the system grants none, and the loop waits."""
+        if self._beside is None:
+            say("the system grants no further thread: the run goes on and waits for the disk between two calls")
         self._dirty = asyncio.Event()
         self._retry: asyncio.Task[None] | None = None
         self._syncer = asyncio.create_task(self._sync_forever(), name="journal sync")
@@ -129,7 +131,7 @@ class JournalBuffer:
                 return
             self.blocked_by = fault
             if fault is None:
-                self._say(f"the disk takes records again, {held} held ones are written")
+                self._say(f"the disk takes records again; {held} waiting ones are written")
         self.unblocked.set()
         self._on_change()
 
@@ -158,6 +160,8 @@ class JournalBuffer:
         return None
 
     async def _run_beside(self, action: Callable[[], ResultT]) -> ResultT:
+        if self._beside is None:
+            return action()
         return await asyncio.get_running_loop().run_in_executor(self._beside, action)
 
     async def _watch(self) -> None:
@@ -173,7 +177,7 @@ class JournalBuffer:
                 break
         self.is_lost = True
         fault = _deletion(self.journal)
-        self._block(fault, f": the run is held. {fault.hint}")
+        self._block(fault, f": the run is paused. {fault.hint}")
         await asyncio.sleep(HELD_AFTER_DELETION_S)
         self._on_loss(fault.message)
 
@@ -195,7 +199,7 @@ class JournalBuffer:
     def why(self) -> str:
         """What watchers are told; empty while the disk takes records."""
         records = "record" if self.held == 1 else "records"
-        return f"{self.blocked_by.message}; {self.held} {records} held" if self.blocked_by else ""
+        return f"{self.blocked_by.message}; {self.held} {records} waiting" if self.blocked_by else ""
 
     async def close(self) -> None:
         """Write what can be written and close. A run whose end is not durable is left without one, to be resumed.
@@ -213,7 +217,8 @@ class JournalBuffer:
         doubt = doubt or await self._sync_rest()
         with contextlib.suppress(Fault):  # it is the one above
             await self._run_beside(self.journal.close)
-        self._beside.shutdown(wait=False)
+        if self._beside is not None:
+            self._beside.shutdown(wait=False)
         if (fault := blocked or doubt) is not None:
             raise fault
 
@@ -225,6 +230,16 @@ class JournalBuffer:
                 pass
             self._backlog = deque(record for record in self._backlog if not isinstance(record, Closed))
         return fault
+
+
+def _start_thread() -> ThreadPoolExecutor | None:
+    """Return one thread that has been started, so that it cannot be refused when a record must become durable."""
+    executor = ThreadPoolExecutor(1, "journal")
+    try:
+        executor.submit(int)
+    except RuntimeError:  # can't start new thread
+        return None
+    return executor
 
 
 def _deletion(journal: JournalWriter) -> Fault:

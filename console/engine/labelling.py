@@ -242,7 +242,7 @@ def _read_label(reply: Reply, source: Label) -> Label:
     try:
         value = read_json(fenced[1] if fenced else text)
     except ValueError as error:
-        raise ValueError(f"it is no JSON: {str(error)[:200]}") from None
+        raise ValueError(f"it is not JSON: {str(error)[:200]}") from None
     fields = cast(dict[str, Any], value) if isinstance(value, dict) else {}
     name, why = fields.get("label"), fields.get("why")
     if set(fields) != {"label", "why"} or not isinstance(name, str) or not isinstance(why, str):

@@ -137,7 +137,7 @@ async def _play(engine: Engine, beside: Callable[[], Coroutine[Any, Any, None]] 
             say(f"stopping: {engine.in_flight} in flight may finish; ctrl+c again aborts them")
         elif len(seen) == 2:
             engine.cancel()
-            say("giving up what is in flight; it can be resumed")
+            say("aborting what is in flight; `resume` continues it")
         else:
             os._exit(128 + signal.SIGINT)
 

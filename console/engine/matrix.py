@@ -81,13 +81,13 @@ def read_ids(words: Iterable[str]) -> tuple[str, ...]:
 def _file_of_ids(path: Path) -> str:
     try:
         if path.stat().st_size > 16 << 20:
-            raise UsageError("is larger than 16 MiB, so it is no list of ids", where=str(path))
+            raise UsageError("is larger than 16 MiB, so it cannot be a list of ids", where=str(path))
         text = path.read_text(encoding="utf-8-sig").replace("\n", ",")
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise UsageError(f"the list of ids in {path} cannot be read: {why}", where="--ids") from None
     if not text.strip(", \t\r"):
-        raise UsageError(f"{path} holds no id", where="--ids", hint="Write one case id a line.")
+        raise UsageError(f"{path} contains no id", where="--ids", hint="Write one case id a line.")
     return text
 
 
@@ -198,5 +198,5 @@ def _roles(preset: Preset, places: WorkspacePaths) -> dict[str, dict[str, str]]:
         by_suite[name] = {role: model for role, model in preset.roles.items() if role in usable}
     for role in preset.roles:
         if not any(role in roles for roles in by_suite.values()):
-            raise UsageError(f"no chosen suite has a use for the role {role}", where=role_flag(role))
+            raise UsageError(f"no chosen suite uses the role {role}", where=role_flag(role))
     return by_suite

@@ -94,7 +94,7 @@ def prepare(plan: Plan) -> PreparedRun:
         setting = suite.adapt(setting, model, plan.mode)
     cases = select_cases(suite, plan.selection, setting)
     if not cases:
-        raise UsageError("the selection holds no case", hint="Widen --category, --ids or --limit.")
+        raise UsageError("the selection is empty", hint="Widen --category, --ids or --limit.")
     models = needed_models(suite, cases, setting, models)  # before the cases are split: all parts have the same roles
     if plan.shard is not None:
         cases = part_of(cases, plan.shard)

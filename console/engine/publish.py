@@ -63,7 +63,7 @@ class Publisher:
         try:
             await self._listen()
         except OSError as error:
-            say(f"nobody can watch this run: {error.strerror or error}")
+            say(f"this run cannot be watched: {error.strerror or error}")
 
     async def _listen(self) -> None:
         self._path.unlink(missing_ok=True)

@@ -55,7 +55,7 @@ def find_role_models(
     usable = usable_roles(suite, options, chosen)
     for role in chosen:
         if role not in usable:
-            raise UsageError(f"the suite {suite.entry.name} has no use for the role {role}", where=role_flag(role))
+            raise UsageError(f"the suite {suite.entry.name} does not use the role {role}", where=role_flag(role))
     models = {"model": model}
     for role in usable:
         config = _find(book, model, role, named.get(role), chosen.get(role))

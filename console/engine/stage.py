@@ -250,7 +250,9 @@ class JournaledStage:
             return messages
         edited = self._edit.apply(messages)
         if edited is None and not self.calls:
-            raise Fault(FaultKind.DATA, "the suite begins this conversation otherwise than when its prompt was edited")
+            raise Fault(
+                FaultKind.DATA, "the suite begins this conversation differently than when its prompt was edited"
+            )
         return messages if edited is None else edited
 
     async def embed(self, texts: Sequence[str], *, role: str = "embedding") -> list[list[float]]:
@@ -303,7 +305,7 @@ class JournaledStage:
     def _replayed(self, name: str, kind: type[EffectT]) -> EffectT | None:
         effect = self._recorded.take_next(name)
         if effect is not None and not isinstance(effect, kind):
-            raise Fault(FaultKind.INTERNAL, f"the journal holds another effect under digest {name}")
+            raise Fault(FaultKind.INTERNAL, f"the journal has a different effect under digest {name}")
         return effect
 
     def _account(self, role: str, reply: Reply) -> Reply:

@@ -35,10 +35,10 @@ def read_where(on: str | None, workers: int | None) -> Where:
     """
     if not on:
         if workers is not None:
-            raise UsageError("says nothing without a place", where="--workers", hint="Add --on ray.")
+            raise UsageError("needs a place", where="--workers", hint="Add --on ray.")
         return Where()
     if on != RAY and not (on.startswith("ray://") and ":" in on.removeprefix("ray://")):
-        raise UsageError(f"{on!r} is no place to run", where="--on", hint="Write ray, or ray://HOST:PORT.")
+        raise UsageError(f"{on!r} is not a place to run", where="--on", hint="Write ray, or ray://HOST:PORT.")
     if workers is not None and not 1 <= workers <= _MOST_WORKERS:
         raise UsageError(f"must be from 1 to {_MOST_WORKERS}, not {workers}", where="--workers")
     return Where(on, workers)

@@ -112,4 +112,6 @@ def require_folder(path: Path) -> None:
         UsageError: the folder is missing.
     """
     if not path.absolute().parent.is_dir():
-        raise UsageError("has no folder to be in", where=str(path), hint="Make the folder, or name another place.")
+        raise UsageError(
+            "is in a folder that does not exist", where=str(path), hint="Make the folder, or name another place."
+        )

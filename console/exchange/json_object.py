@@ -302,7 +302,9 @@ KINDS: Mapping[str, Kind] = {
         "completion", "What a shell needs to complete.", {"shell": "its name", "text": "to be evaluated by it"}
     ),
     "findings": Kind(
-        "doctor", "What was looked at.", {"findings": "area, name, state (good, doubt, bad), text and hint of each"}
+        "doctor",
+        "What was looked at.",
+        {"findings": "area, name, state (good, doubt, bad, absent), text and hint of each"},
     ),
     "trial": Kind(
         "doctor --try",

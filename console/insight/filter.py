@@ -117,7 +117,9 @@ def _test(match: re.Match[str]) -> Test:
         raise _refusal("", f"{value} lacks a value", f'Write {value}something, or "{value}" to search for the text.')
     else:
         test = _free(_bare(value))
-    return (lambda *subject: not test(*subject)) if match["not"] else test
+    if match["not"]:
+        return lambda rollout, annotation, words: not test(rollout, annotation, words)
+    return test
 
 
 def _field_test(field: str, sign: str, value: str) -> Test:

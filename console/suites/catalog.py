@@ -8,6 +8,7 @@ other is reported. Formats are ours, imported only when one of their suites is o
 """
 
 import importlib
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Protocol, cast
@@ -84,6 +85,7 @@ class Catalog:
         """Take the folders; they are scanned when something is first looked up."""
         self._roots = roots
         self._entries: dict[str, SuiteEntry] | None = None
+        self._scanning = threading.Lock()
         self._damaged: dict[str, UsageError] = {}
         self._warnings: list[str] = []
         self._hidden: dict[str, list[str]] = {}
@@ -136,14 +138,15 @@ class Catalog:
             return None
 
     def _scan(self) -> dict[str, SuiteEntry]:
-        if self._entries is None:
-            self._entries = {}
-            for origin, folder in _folders(self._roots):
-                self._add(origin, folder)
-        return self._entries
+        with self._scanning:  # a catalogue is shared by threads, and half of it would be no suites at all
+            if self._entries is None:
+                entries: dict[str, SuiteEntry] = {}
+                for origin, folder in _folders(self._roots):
+                    self._add(entries, origin, folder)
+                self._entries = entries
+            return self._entries
 
-    def _add(self, origin: str, folder: Path) -> None:
-        assert self._entries is not None
+    def _add(self, entries: dict[str, SuiteEntry], origin: str, folder: Path) -> None:
         try:
             entry = read_entry(folder, origin)
         except UsageError as error:
@@ -152,7 +155,7 @@ class Catalog:
             return
         if self._roots.user:
             entry = msgspec.structs.replace(entry, data=self._roots.user[0])
-        first = self._entries.setdefault(entry.name, entry)
+        first = entries.setdefault(entry.name, entry)
         if first.folder.resolve() != folder.resolve():
             sentence = f"{folder}: hidden by {first.folder}, which has the same name"
             self._hidden.setdefault(entry.name, []).append(sentence)

@@ -35,6 +35,21 @@ def test_a_mistyped_option_names_the_nearest(console, word, close):
     assert f"Did you mean {close}?" in ended.err
 
 
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (("--fail-under", "80", "run"), "unknown option '--fail-under'\n  Options of a verb come after it."),
+        (("--jsno", "runs"), "unknown option '--jsno'\n  Did you mean --json?"),
+        (("runs", "--runs"), "--runs needs a value"),
+        (("compare",), "RUN is required"),
+    ],
+)
+def test_what_is_wrong_with_an_option_is_said_in_few_words(console, line, words):
+    ended = console(*line)
+    assert ended.code == Exit.USAGE
+    assert words in ended.err
+
+
 def test_an_option_is_not_guessed_from_its_beginning(console):
     assert console("run", "-m", "sim/hasty", "-s", "bfcl-starter", "--fail-u", "1").code == Exit.USAGE
 

@@ -249,7 +249,7 @@ def test_a_run_needs_only_the_roles_of_its_selected_cases(play, home: Path) -> N
         (("-n", "1"), (), 0, ""),
         (("-n", "2"), ("--judge", "grader"), 0, ""),
         (("--category", "plain"), ("--judge", "grader"), 0, "no selected case needs the role judge, so grader is not"),
-        (("--category", "plain"), ("--embedding", "m"), 2, "has no use for the role embedding"),
+        (("--category", "plain"), ("--embedding", "m"), 2, "does not use the role embedding"),
     ],
 )
 def test_a_role_is_asked_for_where_a_selected_case_needs_it(

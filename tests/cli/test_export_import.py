@@ -25,7 +25,7 @@ def test_every_form_is_written_to_a_file_that_is_named(console, home, bfcl, form
     refused = console("export", bfcl, "--format", form, "-o", "out/file")
     assert (refused.code, refused.err.splitlines()[0]) == (
         Exit.USAGE,
-        "eval-console: out/file: has no folder to be in",
+        "eval-console: out/file: is in a folder that does not exist",
     )
     (home / "out").mkdir()
     ended = console("export", bfcl, "--format", form, "-o", "out/file")

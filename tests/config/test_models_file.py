@@ -85,6 +85,7 @@ GOOD = '[good]\nmodel_id = "g"\n\n'
 MISTAKES = [
     ('[a]\nmodel_di = "x"\n', 5, "unknown key 'model_di'", "model_id"),
     ('[a]\nmodel = "x"\n', 5, "unknown key 'model'", "model_id"),
+    ('[a]\nid = "x"\n', 5, "unknown key 'id'", "Did you mean model_id?"),
     ('[a]\nmodel_id = "x"\nlimits = { timout_s = 3 }\n', 6, "unknown key 'timout_s'", "timeout_s"),
     ('[a]\nmodel_id = "x"\n[a.price]\nim = 3\n', 7, "unknown key 'im'", "in"),
     ('[a]\nmodel_id = "x"\ntop_p = 0.5\n', 6, "unknown key 'top_p'", "params"),
@@ -296,7 +297,7 @@ def test_several_addresses_are_a_list(load):
         ('base_url = ["h", "http://h/v1"]', "base_url 1 must begin with http"),
         ('base_url = ["http://h/v1", 3]', "expected a text"),
         ('base_url = ["http://h/v1", ["http://i/v1"]]', "expected a text"),
-        ('base_url = ["http://h/v1", "http://u:hush@h/v1"]', "must not hold a key or password"),
+        ('base_url = ["http://h/v1", "http://u:hush@h/v1"]', "must not contain a key or password"),
         ('provider = "simulated"\nbase_url = ["http://h/v1", "http://i/v1"]', "of provider simulated have no server"),
         ('provider = "local"\nbase_url = ["http://h/v1", "http://i/v1"]', "of provider local have no server"),
     ],

@@ -60,7 +60,7 @@ def test_saving_again_changes_only_that_table(tmp_path):
 def test_a_damaged_file_is_not_written_over(tmp_path):
     path = tmp_path / "presets.toml"
     path.write_text("[a]\nmodels = [x]\n")
-    with pytest.raises(UsageError, match="holds a mistake") as told:
+    with pytest.raises(UsageError, match="has a mistake") as told:
         save_preset(path, "b", Preset())
     assert told.value.where == "presets.toml:2"
     assert path.read_text() == "[a]\nmodels = [x]\n"

@@ -116,3 +116,17 @@ def test_one_more_rollout_of_a_long_run_costs_little_memory():
         tracemalloc.stop()
     assert fold.score_interval("turns") is None
     assert spent < 700, f"{spent:.0f} bytes; what verdicts and sums of scores have in common is held once"
+
+
+def test_a_summary_stays_as_it_was_while_the_run_goes_on():
+    def play(number):
+        key = Key("a", number, 1)
+        fold.apply(Started(at=1.0, key=key, case=Case("a", "left", {}, cluster="c")))
+        fold.apply(Finished(at=2.0, key=key, verdict=Verdict(Outcome.PASSED), model="m", cut="length"))
+
+    fold, manifest = RunFold(), Manifest("r", 1.0, "s", ModelFacts("m"), Setting(), rollouts=9, cases=1)
+    play(0)
+    summary = fold.summary(manifest, live=True, now=0.0, damaged=0, journal_bytes=0)
+    before = msgspec.json.encode(summary)
+    play(1)
+    assert msgspec.json.encode(summary) == before, "a thread applies records while a screen draws the summary"

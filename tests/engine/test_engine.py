@@ -464,7 +464,7 @@ async def test_a_disk_that_is_full_at_the_end_is_waited_for(
     said: list[str] = []
     engine = new_engine(tmp_path / "r", DialogueSuite(1, 1, judged=False), say=said.append)
     task = asyncio.create_task(engine.run())
-    await until(lambda: bool(said) and "1 record held" in engine.status().message)
+    await until(lambda: bool(said) and "1 record waiting" in engine.status().message)
     assert (len(said), engine.in_flight, task.done()) == (1, 0, False)
     full[0] = False
     assert (await asyncio.wait_for(task, 60)).reason == "completed"

@@ -47,7 +47,7 @@ async def test_records_wait_in_order_while_the_disk_is_full(tmp_path: Path, monk
     assert not ledger.unblocked.is_set()
     journal.full = False
     await asyncio.wait_for(ledger.unblocked.wait(), 60)
-    assert ["No space left" in said[0], "3 held ones are written" in said[1]] == [True, True]
+    assert ["No space left" in said[0], "3 waiting ones are written" in said[1]] == [True, True]
     ledger.append(noted(4))
     await ledger.close()
     assert [record.data for record in JournalReader(journal.path).read_new() if isinstance(record, Noted)] == [

@@ -67,7 +67,7 @@ def test_options_and_roles_go_to_the_suites_that_have_a_use_for_them(where):
         ({"suites": {}}, "", "-s SUITE is required"),
         ({"options": {"cave/x": 1}}, "--option", "not chosen"),
         ({"options": {"no_such": 1}}, "--option", "no chosen suite has an option"),
-        ({"roles": {"critic": "x"}}, "--critic", "no chosen suite has a use"),
+        ({"roles": {"critic": "x"}}, "--critic", "no chosen suite uses the role"),
         ({"ids": ("causes-1", "causes-x")}, "--ids", "bfcl-starter has none"),
         ({"ids": ("causes-1", "simple_python_0", "causes-x")}, "--ids", "Did you mean causes-"),
         ({"ids": ("@/no/such/file",)}, "--ids", "cannot be read"),
@@ -92,7 +92,7 @@ def test_ids_are_shared_out_to_their_suites(where, tmp_path):
 
 def test_a_file_of_ids_must_hold_some(tmp_path):
     (tmp_path / "ids.txt").write_text(" ,\n")
-    with pytest.raises(UsageError, match="holds no id"):
+    with pytest.raises(UsageError, match="contains no id"):
         read_ids([f"@{tmp_path}/ids.txt"])
 
 

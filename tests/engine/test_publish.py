@@ -154,7 +154,7 @@ async def test_a_run_that_cannot_be_watched_says_so_and_plays(tmp_path: Path) ->
     await publisher.open(said.append)
     publisher.ended(Key("a"))
     await publisher.close()
-    assert said == ["nobody can watch this run: No such file or directory"]
+    assert said == ["this run cannot be watched: No such file or directory"]
 
 
 async def test_many_engines_that_begin_at_once_leave_the_umask_as_it_was(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import contextlib
 import errno
 import os
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,25 @@ def left_by(disk: PowerCutDisk, run: RunFolder) -> list[AnyRecord]:
     assert reader.damages == []
     assert not reader.has_torn_tail
     return left
+
+
+async def test_a_system_that_grants_no_thread_costs_speed_and_nothing_else(
+    tmp_path: Path, script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    model = script(always_right)
+    messages: list[str] = []
+    disk = PowerCutDisk(monkeypatch)
+    engine = new_engine(tmp_path / "r", SUITE, say=messages.append)
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", refuse)
+        closed = await asyncio.wait_for(engine.run(), 60)
+    assert closed.reason == "completed"
+    assert any("no further thread" in message for message in messages)
+    assert isinstance(left_by(disk, engine.folder)[-1], Closed)
+    assert model.asked == 8, "4 cases of 2 turns"
 
 
 @pytest.mark.parametrize("number", [errno.EIO, errno.ENOSPC, errno.EDQUOT])
@@ -157,7 +177,7 @@ async def test_a_run_folder_that_is_deleted_holds_the_run_until_somebody_ends_it
     await until(lambda: "was deleted" in engine.status().message and engine._running.all_wait)
     asked = model.asked
     assert asked < 800
-    assert [message for message in messages if "was deleted" in message and "the run is held" in message]
+    assert [message for message in messages if "was deleted" in message and "the run is paused" in message]
     await asyncio.sleep(0.05)
     assert (model.asked, task.done()) == (asked, False)
     engine.handle_command(Command("stop"))

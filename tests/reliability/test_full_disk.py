@@ -49,7 +49,7 @@ def test_a_run_waits_for_space_and_loses_nothing(home: Path, start: Start, serve
     (seen_by(process.pid, home / "small") / "ballast").unlink()
     out, err = process.communicate(timeout=110)
     assert process.returncode == 0, err
-    assert "held ones are written" in err
+    assert "waiting ones are written" in err
     assert json.loads(out)["summary"]["tally"]["passed"] == CASES
     ended = results(only_run(home / "kept"))
     assert len(ended) == CASES

@@ -166,7 +166,7 @@ def test_a_folder_that_is_deleted_in_mid_run_is_said_and_ends_badly(home: Path, 
         assert process.stderr is not None
         while "was deleted" not in (line := process.stderr.readline()):
             assert line, "it ended without a word"
-        assert "the run is held" in line
+        assert "the run is paused" in line
         assert server.counts["chat"] < 100
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=60)

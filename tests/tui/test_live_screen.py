@@ -91,8 +91,8 @@ async def test_what_an_engine_says_of_a_deleted_run_is_shown(opened: Any, worksp
     async with FakeEngine(workspace.root / "runs") as engine, opened() as (app, pilot):
         await watch(app, pilot, engine.recorder.folder)
         shutil.rmtree(engine.recorder.folder.path)
-        engine.status = Status("running", 4, message="the journal was deleted: the run is held")
-        await assert_until(pilot, lambda: "the journal was deleted: the run is held" in text_of(app))
+        engine.status = Status("running", 4, message="the journal was deleted: the run is paused")
+        await assert_until(pilot, lambda: "the journal was deleted: the run is paused" in text_of(app))
 
 
 async def test_a_damaged_journal_is_shown_with_what_is_left(opened: Any, workspace: Any, frame: Any) -> None:

@@ -1,15 +1,15 @@
-"""Check Python, terminal, models and keys, endpoints, data, runs folder and sandbox, and say how to fix each."""
+"""Check Python, extras, terminal, models and keys, endpoints, data, runs and sandbox, and say how to fix each."""
 
 import argparse
 import dataclasses
 
 from console.cli import doctor_checks
-from console.cli.doctor_checks import BAD, Finding
+from console.cli.doctor_checks import ABSENT, BAD, Finding
 from console.cli.exitcode import Exit
 from console.cli.parser import Arguments
 from console.cli.where_arguments import add_where_arguments, where_of
 
-_SIGNS = {"good": "✓", "doubt": "!", "bad": "✗"}
+_SIGNS = {"good": "✓", "doubt": "!", "bad": "✗", "absent": "–"}
 
 
 class DoctorArguments(Arguments):
@@ -47,6 +47,7 @@ def run(args: DoctorArguments) -> int:
     findings = [
         *doctor_checks.check_python(),
         *doctor_checks.check_open_files(),
+        *doctor_checks.check_extras(),
         *doctor_checks.check_terminal(),
         *doctor_checks.check_models(args.models, args.data),
         *([] if args.offline else doctor_checks.check_endpoints(args.models)),
@@ -88,6 +89,9 @@ def _show(args: Arguments, findings: list[Finding]) -> None:
         if finding.area != area:
             area = finding.area
             args.output.text(area, "strong")
-        args.output.text(f"  {_SIGNS[finding.state]} {finding.name}: {finding.text}", finding.state)
+        args.output.text(
+            f"  {_SIGNS[finding.state]} {finding.name}: {finding.text}",
+            "faint" if finding.state == ABSENT else finding.state,
+        )
         if finding.hint:
             args.output.text(f"      {finding.hint}")

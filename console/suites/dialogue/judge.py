@@ -157,7 +157,7 @@ def read_grades(text: str, rubric: Rubric) -> list[Grade]:
     try:
         value = read_json(fenced[1] if fenced else text)
     except ValueError as error:
-        raise UnreadableReply(f"it is no JSON: {str(error)[:200]}") from None
+        raise UnreadableReply(f"it is not JSON: {str(error)[:200]}") from None
     listed = cast(dict[str, Any], value).get("grades") if isinstance(value, dict) else None
     if not isinstance(listed, list):
         raise UnreadableReply('it has no list "grades"')

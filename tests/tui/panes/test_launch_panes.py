@@ -72,10 +72,10 @@ async def test_the_preview_asks_once_for_a_case_and_shows_it_only_while_pointed_
     pane = CasePreview()
     async with mounted(pane) as (app, pilot):
         assert pane.point_at("small-talk", "why")
-        pane.set_case("other", "", "It holds no case.")
+        pane.set_case("other", "", "It has no cases.")
         pane.set_case("small-talk", "why", Case("why-1", "why", {}, title="Why do people hum?"))
         await pilot.pause()
         assert "small-talk" in pane.border_title
         assert not pane.point_at("other", "")
         await pilot.pause()
-        assert "It holds no case." in text_of(app)
+        assert "It has no cases." in text_of(app)

@@ -206,4 +206,4 @@ def read_first_case(suites: Suites, suite: str, category: str) -> Case | str:
         cases = select_cases(suites.catalog.open(suite), selection, Setting())
     except UsageError as error:
         return str(error)
-    return next((case for case in cases if case.graded), cases[0]) if cases else "It holds no case."
+    return next((case for case in cases if case.graded), cases[0]) if cases else "It has no cases."
