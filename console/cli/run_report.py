@@ -109,9 +109,11 @@ def _show_metrics(output: Output, heading: str, rows: Sequence[_MetricRow]) -> N
     fits = sum(widths) + 2 * len(widths) <= terminal_width()
     beside = rows if fits else [(*row[:-1], "*" if row[-1] else "") for row in rows]
     output.rows((heading, "value", "95 %", "of", ""), beside, right=frozenset({1, 3}))
+    names: dict[str, list[str]] = {}
     for name, *_, note in () if fits else rows:
-        if note:
-            output.prose(f"* {name.strip()}: {note}", "faint")
+        names.setdefault(note, []).append(name.strip())
+    for note in filter(None, names):
+        output.prose(f"* {note} ({', '.join(names[note])})", "faint")
 
 
 MOST_FLAKY = 20

@@ -391,7 +391,8 @@ class Engine:
 
     async def wait_to_retry(self, key: Key, seconds: float) -> None:
         """Hold a conversation without a slot until its next try; a model that has not answered yet gets no further."""
-        await self._retry_line.wait(seconds, keeps_slot=self._circuit_breaker.is_careful)
+        lines_up = partial(self.state, key, "waiting", "for a free slot, to retry")
+        await self._retry_line.wait(seconds, lines_up, keeps_slot=self._circuit_breaker.is_careful)
         await self.wait_while_paused(key)
 
     async def pause_run(self, key: Key, fault: Fault) -> None:

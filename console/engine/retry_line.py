@@ -60,11 +60,12 @@ class RetryLine:
         self._hurry.set()
         self._hurry = asyncio.Event()
 
-    async def wait(self, seconds: float, *, keeps_slot: bool = False) -> None:
+    async def wait(self, seconds: float, lines_up: Callable[[], None], *, keeps_slot: bool = False) -> None:
         """Wait, and return with a slot.
 
         Args:
             seconds: how long at least, unless `retry_now` ends it.
+            lines_up: called when the time is over and only a slot is missing.
             keeps_slot: do not give the conversation's slot away meanwhile.
         """
         if keeps_slot:
@@ -76,6 +77,7 @@ class RetryLine:
         try:
             await self._sleep(seconds)
             self._line.append(turn)
+            lines_up()
             self._on_change()
             await turn
         finally:

@@ -11,6 +11,7 @@ from console.core.fault import Fault, FaultKind
 from console.core.live import Began
 from console.core.record import AnyRecord, Asked, Embedded, Noted, Performed, Scored, Tried
 from console.core.request import digest
+from console.core.text import wait_words
 from console.engine.readable import check_place, check_readable
 from console.engine.recorded_effects import ConversationEffects, Effect
 from console.llm.endpoint import Endpoint
@@ -109,7 +110,8 @@ class CallWatch:
             )
         )
         if wait_s is not None:
-            self._host.state(self._key, "waiting", f"{fault.kind.value.replace('_', ' ')}, again in {wait_s:.0f} s")
+            cause = fault.kind.value.replace("_", " ")
+            self._host.state(self._key, "waiting", f"{cause}, again in {wait_words(wait_s)}")
 
     def on_wait(self, why: str, until: float | None) -> None:
         """Say why the call is not sent yet; an empty reason ends the wait."""

@@ -60,7 +60,7 @@ def run_line(document: RunDocument) -> str:
     started = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(manifest.at))
     return (
         f'<p class="muted">run {safe(manifest.id)}, {started}, {safe(summary.state)}, '
-        f"{duration(summary.seconds)}, {safe(spent(summary.tally))}</p>"
+        f"{duration(summary.seconds)}, {safe(spent(summary.tally, simulated=summary.simulated))}</p>"
     )
 
 
@@ -107,9 +107,7 @@ def metrics_tables(document: RunDocument) -> Iterable[str]:
         return
     rows = [_metric("", metric) for metric in document.report.metrics]
     rows += [_metric(name, metric) for name, metrics in document.report.categories.items() for metric in metrics]
-    head = (
-        '<tr><th>metric</th><th class="n">value</th><th class="n">95 %</th><th></th><th class="n">of</th><th></th></tr>'
-    )
+    head = '<tr><th>metric</th><th class="n">value</th><th>95 %</th><th></th><th class="n">of</th><th></th></tr>'
     yield f"<h2>Metrics</h2><table>{head}{''.join(rows)}</table>"
 
 
@@ -125,9 +123,7 @@ def repeats_tables(document: RunDocument) -> Iterable[str]:
     repeats = document.report.repeats if document.report is not None else None
     if repeats is None:
         return
-    head = (
-        '<tr><th>metric</th><th class="n">value</th><th class="n">95 %</th><th></th><th class="n">of</th><th></th></tr>'
-    )
+    head = '<tr><th>metric</th><th class="n">value</th><th>95 %</th><th></th><th class="n">of</th><th></th></tr>'
     rows = "".join(_metric("", metric) for metric in repeats.metrics)
     yield f"<h2>Repeats</h2><table>{head}{rows}</table><p>{safe(split_words(repeats))}</p>"
     if repeats.flaky:

@@ -31,7 +31,8 @@ def markdown_section(document: RunDocument) -> str:
     counts = f"{tally.passed} passed, {tally.failed} failed, {tally.broken} broken, {tally.undecided} undecided"
     parts = [
         f"### {escaped(summary.model)}{mark} on {escaped(summary.suite)}",
-        f"{summary.state}: {counts}, of {summary.planned}; {duration(summary.seconds)}, {spent(tally)}",
+        f"{summary.state}: {counts}, of {summary.planned}; {duration(summary.seconds)}, "
+        f"{spent(tally, simulated=summary.simulated)}",
     ]
     if report is not None and report.fault:
         parts.append(escaped(report.fault))
@@ -66,7 +67,9 @@ def _failures(items: Sequence[Item]) -> list[str]:
         return []
     groups = group([item.rollout for item in by_slot.values()], GroupBy.REASON)
     rows = [_failure(by_slot[rollout.slot]) for part in groups for rollout in part.rollouts]
-    shown = table(("", "case", "why", "message"), rows[:MOST_FAILURES])
+    headings = ("", "case", "why", "message")
+    width = len(headings) if any(row[-1] for row in rows[:MOST_FAILURES]) else len(headings) - 1
+    shown = table(headings[:width], [row[:width] for row in rows[:MOST_FAILURES]])
     more = f"\n\n… and {len(rows) - MOST_FAILURES} more." if len(rows) > MOST_FAILURES else ""
     return [f"<details><summary>{plural(len(rows), 'failing case')}</summary>\n\n{shown}{more}\n\n</details>"]
 
@@ -76,7 +79,7 @@ def _failure(item: Item) -> tuple[str, ...]:
     words = item.comparison.sentence if item.comparison else ""
     message = f"would pass: {item.comparison.hint}" if item.comparison and item.comparison.hint else rollout.message
     why = words or sentence(rollout.reason, rollout.subject, rollout.outcome)
-    return MARKS.get(item.outcome, "❔"), str(rollout.key), why, _short(message)
+    return MARKS.get(item.outcome, "❔"), str(rollout.key), _short(why), "" if message in why else _short(message)
 
 
 def _short(text: str) -> str:

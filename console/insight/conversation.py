@@ -130,8 +130,11 @@ class Conversation:
                 pass
 
     def begin(self, frame: Began) -> None:
-        """Begin a call in flight; one that is answered already is ignored."""
-        if frame.n in self._answered or frame.n in self._flights or self.verdict is not None:
+        """Begin a call in flight, anew when it is sent once more; one that is answered already is ignored."""
+        if frame.n in self._answered or self.verdict is not None:
+            return
+        if (flight := self._flights.get(frame.n)) is not None:
+            flight.parts.clear()
             return
         self._flights[frame.n] = _Flight(frame)
         if frame.n not in self._shown:

@@ -155,8 +155,15 @@ def spent_amount(tally: Tally) -> str:
     return money(known, at_least=tally.cost_unknown > 0)
 
 
-def spent(tally: Tally) -> str:
-    """Return what a run cost: a lower bound when some rollouts' cost is unknown, words when all are."""
+def spent(tally: Tally, *, simulated: bool = False) -> str:
+    """Return what a run cost: a lower bound when some rollouts' cost is unknown, words when all are or none was paid.
+
+    Args:
+        tally: its counts.
+        simulated: whether its model is simulated, which costs nothing and says nothing of a price.
+    """
+    if simulated and not tally.cost_usd:
+        return "simulated"
     if tally.cost_unknown and tally.cost_usd == 0:
         return "cost unknown"
     return money(tally.cost_usd, at_least=tally.cost_unknown > 0)

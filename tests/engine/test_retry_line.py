@@ -15,7 +15,7 @@ def line() -> RetryLine:
 
 async def waiting(line: RetryLine, count: int, seconds: float = 0.0) -> list["asyncio.Task[None]"]:
     """Have so many wait, and let those whose time has come line up."""
-    tasks = [asyncio.create_task(line.wait(seconds)) for _ in range(count)]
+    tasks = [asyncio.create_task(line.wait(seconds, lambda: None)) for _ in range(count)]
     for _ in range(20):
         await asyncio.sleep(0)
     return tasks
@@ -60,7 +60,7 @@ async def test_with_very_many_waiting_nothing_new_starts(line: RetryLine) -> Non
 
 async def test_now_ends_all_waits(line: RetryLine) -> None:
     await waiting(line, 1, 3600)
-    keeping = asyncio.create_task(line.wait(3600, keeps_slot=True))
+    keeping = asyncio.create_task(line.wait(3600, lambda: None, keeps_slot=True))
     await asyncio.sleep(0)
     assert not line.is_next(others_wait=False)
     assert len(line) == 1, "one of them keeps its slot"
@@ -85,7 +85,7 @@ async def test_stopped_and_let_on_in_any_order_no_slot_is_lost_or_doubled(seed: 
         try:
             for _ in range(random.randrange(4)):
                 await asyncio.sleep(0)
-                await line.wait(random.choice([0.0, 0.001]))
+                await line.wait(random.choice([0.0, 0.001]), lambda: None)
         finally:
             running.discard(asyncio.current_task())
 
@@ -109,3 +109,13 @@ async def test_stopped_and_let_on_in_any_order_no_slot_is_lost_or_doubled(seed: 
             await asyncio.sleep(0)
     assert most == slots
     assert len(line) == 0
+
+
+async def test_who_only_lacks_a_slot_says_so() -> None:
+    line, lined_up = RetryLine(lambda: None), asyncio.Event()
+    waiting = asyncio.create_task(line.wait(0.0, lined_up.set))
+    await asyncio.wait_for(lined_up.wait(), 60)
+    assert not waiting.done()
+    assert line.is_next(others_wait=False)
+    line.let_next_go_on()
+    await asyncio.wait_for(waiting, 60)

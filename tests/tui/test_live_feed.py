@@ -171,6 +171,23 @@ async def test_a_conversation_opened_in_mid_stream_has_the_text_so_far(tmp_path)
         assert feed.conversation(key).tail()[0].text == "first second"
 
 
+async def test_an_answer_that_is_asked_for_again_begins_anew_wherever_it_is_shown(tmp_path):
+    async with FakeEngine(tmp_path) as engine, fed(engine.recorder.folder) as feed:
+        watched, other = engine.recorder.start("a"), engine.recorder.start("b")
+        await until(feed, lambda: feed.is_attached and len(feed.overview.rollouts) == 2)
+        shown = feed.conversation(watched)
+        for key in (watched, other):
+            engine.begin(key)
+            engine.publisher.text(key, 1, "text", "broke ")
+        await until(feed, lambda: bool(shown.tail()))
+        for key in (watched, other):
+            engine.publisher.restarted(key, 1)
+            engine.publisher.text(key, 1, "text", "whole")
+        await until(feed, lambda: all(rollout.says == "whole" for rollout in feed.overview.rollouts.values()))
+        assert shown.tail()[0].text == "whole"
+        assert feed.conversation(other).tail()[0].text == "whole", "opened after the answer had begun anew"
+
+
 async def test_a_frame_never_overtakes_the_facts_it_follows(tmp_path):
     """The next call is announced while the answer to the last one is not read yet: it must not be shown twice."""
     async with FakeEngine(tmp_path) as engine, fed(engine.recorder.folder) as feed:

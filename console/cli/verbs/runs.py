@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 import msgspec
 
 from console.cli.exitcode import Exit
+from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.run import Summary
@@ -45,7 +46,7 @@ def run(args: RunsArguments) -> int:
     if args.json:
         output.data("runs", {"runs": [msgspec.to_builtins(summary) for summary in summaries]})
     elif summaries:
-        output.rows(_HEADINGS, [_row(summary) for summary in summaries], right=_NUMBERS, first=_IMPORTANT)
+        _show(output, summaries)
         if limit == SHOWN and (older := count_runs(root) - SHOWN) > 0:
             output.say(f"{older} older ones are not listed; --all lists them, -n N the newest N")
     elif not count_runs(root):
@@ -53,14 +54,24 @@ def run(args: RunsArguments) -> int:
     return Exit.OK
 
 
-_HEADINGS = ("run", "suite", "model", "score", "cost", "state", "when", "of", "broken", "passed", "failed")
-_IMPORTANT = ("run", "score", "cost", "model", "suite", "state", "when", "of", "broken")
-_NUMBERS = frozenset({4, 7, 8, 9, 10})
+_HEADINGS = ("run", "name", "suite", "model", "score", "cost", "state", "when", "of", "broken", "passed", "failed")
+_IMPORTANT = ("run", "score", "cost", "model", "suite", "name", "state", "when", "of", "broken")
+_NUMBERS = frozenset({"cost", "of", "broken", "passed", "failed"})
+
+
+def _show(output: Output, summaries: list[Summary]) -> None:
+    """Write the table; names of their own have a column where a run has one."""
+    is_named = any(summary.name for summary in summaries)
+    shown = [n for n, heading in enumerate(_HEADINGS) if is_named or heading != "name"]
+    headings = [_HEADINGS[n] for n in shown]
+    rows = [[row[n] for n in shown] for row in map(_row, summaries)]
+    right = frozenset(n for n, heading in enumerate(headings) if heading in _NUMBERS)
+    output.rows(headings, rows, right=right, first=_IMPORTANT)
 
 
 def _row(summary: Summary) -> tuple[object, ...]:
     when = datetime.fromtimestamp(summary.at, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
     tally = summary.tally
     score, cost = headline(summary), "simulated" if summary.simulated and not tally.cost_usd else spent_amount(tally)
-    return (summary.id, summary.suite, summary.model, score, cost, summary.state, when, summary.planned, tally.broken,
-            tally.passed, tally.failed)  # fmt: skip
+    return (summary.id, summary.name, summary.suite, summary.model, score, cost, summary.state, when, summary.planned,
+            tally.broken, tally.passed, tally.failed)  # fmt: skip

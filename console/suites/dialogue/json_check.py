@@ -19,7 +19,7 @@ def check_json(check: JsonSchema, text: str) -> Finding:
     try:
         value = _read(text)
     except ValueError as error:
-        return Finding("json", False, expected, text, "not_json", f"the answer is no JSON: {error}")
+        return Finding("json", False, expected, text, "not_json", f"the answer is not JSON: {error}")
     try:
         errors = errors_of(check.json, value)
     except TooMuchWork as error:

@@ -41,7 +41,7 @@ def check_contains(check: Contains, text: str) -> Finding:
     expected = " and ".join(_quoted(part) for part in needed) if len(needed) > 1 else needed[0]
     if not missing:
         return Finding("contains", True, expected, text)
-    message = f"the answer does not hold {' nor '.join(_quoted(part) for part in missing)}"
+    message = f"the answer does not contain {' nor '.join(_quoted(part) for part in missing)}"
     return Finding("contains", False, expected, text, "text_missing", message, missing[0])
 
 
@@ -66,7 +66,7 @@ def check_number(check: NumberIs, text: str) -> Finding:
     expected = f"{check.number}" + (f" ± {check.tolerance}" if amount else "")
     numbers = numbers_in(text)
     if not numbers:
-        return Finding("number", False, expected, text, "no_number", "the answer holds no number")
+        return Finding("number", False, expected, text, "no_number", "the answer contains no number")
     looked_at = {"last": numbers[-1:], "first": numbers[:1], "any": numbers}[check.which]
     shown = ", ".join(str(number) for number in looked_at[:10])
     if any(abs(number - right) <= allowed for number in looked_at):

@@ -352,8 +352,8 @@ class RunFeed:
             case Status():
                 self._take_status(frame, changes)
             case Began():
-                if not self._is_over(frame.key):
-                    self._flights.setdefault((frame.key, frame.n), (frame, []))
+                if not self._is_over(frame.key):  # a call that is sent once more begins anew
+                    self._flights[frame.key, frame.n] = frame, []
                 if (conversation := self._kept.get(frame.key)) is not None:
                     conversation.begin(frame)
                     changes.keys.add(frame.key)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from textual.content import Content
 
 from console.core.outcome import Outcome
+from console.core.text import wait_words
 from console.insight import number_format
 from console.insight.conversation import SIMULATED_USER, Conversation
 from console.insight.passage import Passage, PassageKind
@@ -136,7 +137,7 @@ def _note(passage: Passage, key: str, gap: bool) -> Block:
 
 
 def _try(passage: Passage, key: str, gap: bool) -> Block:
-    then = f"again in {passage.threshold:.0f} s" if passage.threshold is not None else "given up"
+    then = f"again in {wait_words(passage.threshold)}" if passage.threshold is not None else "given up"
     words = one_line(reason_words(passage.head), 80)
     title = Content.assemble((f"{SYMBOLS.broken} ", "bold $broken"), words, (f", {then}", MUTED))
     return Block(key, title, text=passage.text, style=MUTED, gap=gap)

@@ -8,6 +8,7 @@ from textual.content import Content
 from console.core.case import Key
 from console.core.live import Status
 from console.core.run import Summary
+from console.core.text import wait_words
 from console.insight import number_format
 from console.insight.overview import Problem
 from console.insight.reasons import reason_words, sentence
@@ -127,7 +128,7 @@ def failing_cells(text: str) -> tuple[Content, ...]:
 
 def problem_cells(problem: Problem) -> tuple[Content, ...]:
     """Return the cells of PROBLEMS."""
-    then = "" if problem.wait_s is None else f", again in {problem.wait_s:.0f} s"
+    then = "" if problem.wait_s is None else f", again in {wait_words(problem.wait_s)}"
     words = one_line(reason_words(problem.kind), 60, "$broken" if problem.grave else "$undecided")
     case = key_name(problem.key) if problem.key is not None else Content("run")
     happened_at = Content.styled(time.strftime("%H:%M:%S", time.localtime(problem.at)), MUTED)

@@ -156,7 +156,7 @@ def status_text(controller: ReviewController, overview: Overview, manifest: Mani
     if controller.suite_view.has_pass_rate and (repeats := pass_rates(tally.cases)) is not None:
         k, at, every = repeats
         rates.insert(0, f"{rates[0]}   pass@{k} {number_format.rate(at)}  pass^{k} {number_format.rate(every)}")
-    cost = "simulated" if manifest.simulated and not tally.cost_usd else number_format.spent(tally)
+    cost = number_format.spent(tally, simulated=manifest.simulated)
     figures = [
         Content.assemble("  ", outcome_counts(tally), (rate, "bold"), (f"   {cost}   ", MUTED), place) for rate in rates
     ]

@@ -2,6 +2,7 @@
 
 from textual.content import Content
 
+from console.core.text import wait_words
 from console.insight import number_format
 from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import reason_words
@@ -155,7 +156,7 @@ def end_line(loop_round: Round) -> Content | None:
 def trouble_line(passage: Passage) -> Content:
     """Return one failed try."""
     assert passage.kind is PassageKind.TRY
-    then = f", again in {passage.threshold:.0f} s" if passage.threshold is not None else ", given up"
+    then = f", again in {wait_words(passage.threshold)}" if passage.threshold is not None else ", given up"
     words = one_line(reason_words(passage.head), 80, "$broken")
     return Content.assemble((f"{SYMBOLS.broken} ", "bold $broken"), words, (then, MUTED), "  ").append(
         one_line(passage.text, 300, MUTED)
