@@ -149,6 +149,11 @@ def money(cost_usd: float | None, *, at_least: bool = False) -> str:
     return f"{sign}${cost_usd:.3f}" if cost_usd < 0.1 else f"{sign}${cost_usd:,.2f}".replace(",", " ")
 
 
+def is_unpaid(tally: Tally) -> bool:
+    """Whether nothing was paid, as far as everything's cost is known."""
+    return not tally.cost_usd and not tally.cost_unknown
+
+
 def spent_amount(tally: Tally) -> str:
     """Return what a run cost, for a column: a lower bound when some rollouts' cost is unknown, `—` when all are."""
     known = tally.cost_usd if tally.cost_usd or not tally.cost_unknown else None
@@ -160,9 +165,9 @@ def spent(tally: Tally, *, simulated: bool = False) -> str:
 
     Args:
         tally: its counts.
-        simulated: whether its model is simulated, which costs nothing and says nothing of a price.
+        simulated: whether one of its models is simulated, which costs nothing and says nothing of a price.
     """
-    if simulated and not tally.cost_usd:
+    if simulated and is_unpaid(tally):
         return "simulated"
     if tally.cost_unknown and tally.cost_usd == 0:
         return "cost unknown"

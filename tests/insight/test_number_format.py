@@ -96,3 +96,9 @@ def test_sparkline_never_exceeds_its_width(values, width):
 @given(st.floats(-1, 2, allow_nan=False), st.integers(0, 40))
 def test_bar_never_exceeds_its_width(share, width):
     assert len(number_format.bar(share, width)) <= max(width, 1)
+
+
+def test_a_run_with_a_simulated_judge_is_not_free_where_its_model_has_no_price() -> None:
+    assert number_format.spent(Tally(passed=2), simulated=True) == "simulated"
+    assert number_format.spent(Tally(passed=2, cost_unknown=2), simulated=True) == "cost unknown"
+    assert number_format.spent(Tally(passed=2, cost_usd=0.5), simulated=True) == "$0.50"

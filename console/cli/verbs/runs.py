@@ -10,7 +10,7 @@ from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.config.paths import find_runs_root
 from console.core.run import Summary
-from console.insight.number_format import headline, spent_amount
+from console.insight.number_format import headline, is_unpaid, spent_amount
 from console.store.run_list import count_runs, read_summaries
 
 SHOWN = 1000
@@ -72,6 +72,6 @@ def _show(output: Output, summaries: list[Summary]) -> None:
 def _row(summary: Summary) -> tuple[object, ...]:
     when = datetime.fromtimestamp(summary.at, UTC).astimezone().strftime("%Y-%m-%d %H:%M")
     tally = summary.tally
-    score, cost = headline(summary), "simulated" if summary.simulated and not tally.cost_usd else spent_amount(tally)
+    score, cost = headline(summary), "simulated" if summary.simulated and is_unpaid(tally) else spent_amount(tally)
     return (summary.id, summary.name, summary.suite, summary.model, score, cost, summary.state, when, summary.planned,
             tally.broken, tally.passed, tally.failed)  # fmt: skip

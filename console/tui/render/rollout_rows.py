@@ -173,7 +173,8 @@ def run_cells(line: RunLine, status: Status | None, *, is_watched: bool, with_co
         mark = Content.styled(SYMBOLS.broken, "$broken")
         return mark, one_line(line.name, 60), *[Content.empty()] * (6 + with_cost), mistake
     tally = summary.tally
-    cost = [Content("free" if summary.simulated and not tally.cost_usd else number_format.spent(tally))] * with_cost
+    is_free = summary.simulated and number_format.is_unpaid(tally)
+    cost = [Content("free" if is_free else number_format.spent(tally))] * with_cost
     return (
         _mark(line),
         one_line(summary.model, 60, "bold" if is_watched else ""),

@@ -51,7 +51,7 @@ def tabs(views: Sequence[str], current: str) -> Content:
 
 def spent(rollout: Rollout, *, simulated: bool = False) -> Content:
     """Return time and cost of a rollout; of one that was simulated in part, what the rest cost."""
-    made_up = simulated and not rollout.cost_usd
+    made_up = simulated and rollout.cost_usd == 0
     cost = (
         "simulated" if made_up else number_format.money(rollout.cost_usd) if rollout.cost_usd is not None else "cost ?"
     )
