@@ -119,7 +119,7 @@ def test_a_kill_pays_at_most_one_call_twice(console, run_path: Path, served) -> 
 @pytest.mark.parametrize(
     ("reply", "problem"),
     [
-        ("The unit is wrong.", "it is no JSON"),
+        ("The unit is wrong.", "it is not JSON"),
         ('{"label": "bad luck", "why": "x"}', "no label is called 'bad luck'"),
         ('{"label": "other"}', 'two texts "label" and "why"'),
         ('{"label": "other", "why": "x", "score": 1}', 'two texts "label" and "why"'),

@@ -473,7 +473,7 @@ async def test_a_disk_that_is_full_at_the_end_is_waited_for(
     full[0] = True
     engine = new_engine(tmp_path / "s", DialogueSuite(1, 1, judged=False), say=said.append)
     task = asyncio.create_task(engine.run())
-    await until(lambda: len(said) > 2 and engine.in_flight == 0 and "held" in engine.status().message)
+    await until(lambda: len(said) > 2 and engine.in_flight == 0 and "waiting" in engine.status().message)
     engine.handle_command(Command("kill"))
     with pytest.raises(Fault, match="No space left"):
         await asyncio.wait_for(task, 60)
