@@ -222,7 +222,7 @@ def test_the_same_run_gives_the_same_log(run):
 
 def test_files_are_replaced_and_bad_places_are_said(run, tmp_path):
     path = tmp_path / "deep" / "run.csv"
-    with pytest.raises(UsageError, match="no folder"):
+    with pytest.raises(UsageError, match="does not exist"):
         export_file(run, export_format("csv"), path, None)
     path.parent.mkdir()
     assert "gone" in export_file(run, export_format("csv"), path, None)
