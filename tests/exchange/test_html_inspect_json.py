@@ -229,7 +229,7 @@ def test_files_are_replaced_and_bad_places_are_said(run, tmp_path):
     export_file(run, export_format("json"), path, None)
     assert path.read_bytes().startswith(b"{")
     (tmp_path / "file").write_text("x")
-    with pytest.raises(UsageError, match="no folder"):
+    with pytest.raises(UsageError, match="does not exist"):
         export_file(run, export_format("csv"), tmp_path / "file" / "run.csv", None)
     with pytest.raises(UsageError, match="no form"):
         export_format("docx")
