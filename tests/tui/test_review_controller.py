@@ -213,7 +213,7 @@ def test_a_filter_that_cannot_be_read_filters_nothing_and_says_why(tmp_path: Pat
     assert "reason" in controller.narrow("reson:unit", done=False)
     controller.relist()
     assert len(listed(controller)) == 3
-    title = list_title(controller, run.manifest, is_searching=False).plain
+    title = list_title(controller, run.manifest, labelling="", is_searching=False).plain
     assert "Did you mean reason?" in title
     controller.narrow("reson:unit", done=True)
     assert controller.filter_mistake == ""
