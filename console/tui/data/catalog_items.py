@@ -317,14 +317,15 @@ def runs_root(paths: WorkspacePaths) -> Path:
     return find_runs_root(paths.runs, may_be_new=True)
 
 
-def read_runs(root: Path, batch: int = 40) -> Iterator[list[RunLine]]:
-    """Read the runs of a folder, newest first, a few at a time."""
+def read_runs(root: Path, first: int = 40) -> Iterator[list[RunLine]]:
+    """Read the runs of a folder, newest first: a few at once, then ever more, as each portion makes the list anew."""
     lines: list[RunLine] = []
+    portion = first
     for listed in read_summaries(root):
         lines.append(_run_line(listed))
-        if len(lines) >= batch:
+        if len(lines) >= portion:
             yield lines
-            lines = []
+            lines, portion = [], portion * 4
     yield lines
 
 
