@@ -109,7 +109,7 @@ class Forecast:
         if self.cost_usd > ASK_ABOVE_USD:
             return f"This will cost {amount}; it stops at ${sum(caps):,.2f}."
         if self.unpriced and sum(caps) > ASK_ABOVE_USD:
-            return f"The price of {self.unpriced[0]} is not known; this may cost up to ${sum(caps):,.2f}."
+            return f"The price of {self.unpriced[0]} is not known; the limit counts only what its provider reports."
         return ""
 
 

@@ -18,3 +18,10 @@ def test_the_smallest_difference_is_said_with_what_more_would_bring(console, tmp
     assert four["twice_the_cases"] < four["twice_the_rollouts"] < four["difference"] < once["detectable"]["difference"]
     assert not four["measured"]
     assert "detectable" not in console(*run, "-s", "aidan-starter", "--json").data
+
+
+def test_a_cap_in_dollars_says_what_it_cannot_count(console, home):
+    (home / "models.toml").write_text('[mine]\nmodel_id = "m"\nbase_url = "http://127.0.0.1:9/v1"\n')
+    run = ("run", "-m", "mine", "-s", "bfcl-starter/multiple", "--dry-run")
+    assert "price of mine unknown; --max-cost counts only" in console(*run, "--max-cost", "1").out
+    assert "--max-cost" not in console(*run).out

@@ -174,7 +174,7 @@ def test_when_a_start_asks_once_more():
     )
     assert Forecast([one(unpriced=("x",))]).stake == ""
     assert Forecast([one(unpriced=("x",)), one(unpriced=("x",))]).stake == (
-        "The price of x is not known; this may cost up to $10.00."
+        "The price of x is not known; the limit counts only what its provider reports."
     )
     assert Forecast([one(6.0), one(unpriced=("x",))]).stake == "This will cost at least $6.00; it stops at $10.00."
     assert Forecast([one(0.0, cap=None)]).stake == ""

@@ -208,7 +208,9 @@ def _numbers(run: "RunForecast") -> dict[str, float | None]:
 def _forecast_text(run: "RunForecast") -> str:
     times = f" × {run.rollouts} rollouts" if run.rollouts > 1 else ""
     calls = f"about {run.calls:,.0f} calls"
-    return f"{run.model} on {run.suite}: {run.cases} cases{times}, {calls}, {_tokens(run)}, {_price(run)}"
+    is_uncapped = run.unpriced and run.cap_usd is not None
+    cap = "; --max-cost counts only what the provider reports" if is_uncapped else ""
+    return f"{run.model} on {run.suite}: {run.cases} cases{times}, {calls}, {_tokens(run)}, {_price(run)}{cap}"
 
 
 def _tokens(run: "RunForecast") -> str:
