@@ -73,8 +73,3 @@ def without_hidden(text: str) -> str:
 
 def _mark(match: re.Match[str]) -> str:
     return mark_of(match[0])
-
-
-def wait_words(seconds: float) -> str:
-    """Return how long something is waited for: `12 s`; less than a second is no `0 s`."""
-    return f"{seconds:.0f} s" if seconds >= 1 else "<1 s"

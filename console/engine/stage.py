@@ -11,7 +11,7 @@ from console.core.fault import Fault, FaultKind
 from console.core.live import Began
 from console.core.record import AnyRecord, Asked, Embedded, Noted, Performed, Scored, Tried
 from console.core.request import digest
-from console.core.text import wait_words
+from console.core.wait import wait_words
 from console.engine.readable import check_place, check_readable
 from console.engine.recorded_effects import ConversationEffects, Effect
 from console.llm.endpoint import Endpoint

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from textual.content import Content
 
 from console.core.outcome import Outcome
-from console.core.text import wait_words
+from console.core.wait import wait_words
 from console.insight import number_format
 from console.insight.conversation import SIMULATED_USER, Conversation
 from console.insight.passage import Passage, PassageKind

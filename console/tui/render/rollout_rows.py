@@ -8,7 +8,7 @@ from textual.content import Content
 from console.core.case import Key
 from console.core.live import Status
 from console.core.run import Summary
-from console.core.text import wait_words
+from console.core.wait import wait_words
 from console.insight import number_format
 from console.insight.overview import Problem
 from console.insight.reasons import reason_words, sentence

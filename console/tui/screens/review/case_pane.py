@@ -75,7 +75,8 @@ def reason_line(rollout: Rollout, comparison: Comparison | None, width: int) -> 
     )
     is_summed_up = comparison is not None and bool(comparison.sentence)
     is_said = is_summed_up and rollout.outcome in (Outcome.PASSED, Outcome.UNDECIDED)
-    message = "" if is_said or rollout.message in words else rollout.message
+    particulars = rollout.message.rpartition(": ")[2]
+    message = "" if is_said or particulars in words else rollout.message
     return lines.fit(line.append("   ").append(one_line(message, 400)), width) if message else lines.fit(line, width)
 
 

@@ -2,7 +2,7 @@
 
 from textual.content import Content
 
-from console.core.text import wait_words
+from console.core.wait import wait_words
 from console.insight import number_format
 from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import reason_words
