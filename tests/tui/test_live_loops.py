@@ -75,6 +75,8 @@ async def test_sixty_four_loops(size: tuple[int, int], playing: FakeEngine, open
         await assert_until(pilot, lambda: "closest to stopping" in text_of(app))
         await wait_until_unchanged(app, pilot)
         assert app.screen.conversations.cursor == app.screen.conversations.keys[0]
+        await assert_until(pilot, lambda: "borders, and then the coins" in text_of(app))  # the end of what it says
+        await wait_until_unchanged(app, pilot)
         assert_frame(app, f"live-loops-64-{size[0]}x{size[1]}")
 
 
