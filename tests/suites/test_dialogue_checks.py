@@ -31,7 +31,7 @@ def test_what_is_checked_at_the_end_is_no_turns(tmp_path: Path) -> None:
     assert [comparison.turn_name(number) for number in range(3)] == ["turn 1", "turn 2", "at the end"]
     assert [pair.turn for pair in comparison.pairs] == [0, 2, 2]
     verdict, comparison = judged(tmp_path, {"contains": "a"}, "b")
-    assert (verdict.messages, comparison.turns) == (("the answer does not hold “a”",), ())
+    assert (verdict.messages, comparison.turns) == (("the answer does not contain “a”",), ())
 
 
 @pytest.mark.parametrize(
