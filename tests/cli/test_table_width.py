@@ -29,6 +29,25 @@ def test_runs_keep_name_score_and_cost_longest(console, finished, monkeypatch):
     assert "no room" not in wide.err
 
 
+def test_notes_of_metrics_stand_below_a_table_that_has_no_room_for_them(console, finished, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "70")
+    narrow = console("show", finished).out
+    assert "  *\n" in narrow
+    assert "\n* " in narrow
+    monkeypatch.setenv("COLUMNS", "250")
+    wide = console("show", finished).out
+    assert "\n* " not in wide
+    assert "*\n" not in wide
+
+
+def test_runs_show_names_of_their_own(console, finished, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "300")
+    assert "name" not in console("runs").out.split("\n")[0].split()
+    console("run", "-m", "sim/hasty", "-s", "bfcl-starter", "-n", "1", "--name", "my own words", "--quiet")
+    assert console("runs").out.split("\n")[0].split()[:2] == ["run", "name"]
+    assert "my own words" in console("runs").out
+
+
 def test_eighty_columns_when_nothing_says_how_many(console, finished, monkeypatch):
     monkeypatch.delenv("COLUMNS", raising=False)
     assert max(map(len, console("runs").out.splitlines())) <= 80

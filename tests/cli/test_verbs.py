@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from console.cli import doctor_checks
 from console.cli.exitcode import Exit
 
 
@@ -218,6 +219,18 @@ def test_doctor_looks_at_everything(console):
     assert {"system", "terminal", "models", "data", "runs", "sandbox"} <= areas
     assert all(one["hint"] for one in ended.data["findings"] if one["state"] == "bad")
     assert "✓ python" in console("doctor", "--offline").out
+
+
+def test_doctor_names_what_is_not_installed(console, home, monkeypatch):
+    monkeypatch.setitem(doctor_checks.EXTRAS, "serve", ("no_such_module", "the app in a browser"))
+    ended = console("doctor", "--offline", "--data", home / "nothing", "--json")
+    assert ended.code == Exit.USAGE, "a folder that is named must be there"
+    findings = console("doctor", "--offline", "--json").data["findings"]
+    absent = {item["name"]: item["hint"] for item in findings if item["state"] == "absent"}
+    assert absent.pop("serve") == "pip install 'eval-console[serve]'"
+    official = {item["name"]: item["hint"] for item in findings if item["name"] in absent and item["area"] == "data"}
+    assert official == {name: f"eval-console pull {name}" for name in official}
+    assert "– serve: not installed" in console("doctor", "--offline").out
 
 
 def test_help_and_version(console):
