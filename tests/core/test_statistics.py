@@ -413,11 +413,12 @@ def test_differences_in_clusters_have_a_clustered_t_test():
     assert (difference.cases, difference.clusters, difference.method) == (120, 20, "clustered t")
 
 
-@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
-def test_holm_is_that_of_statsmodels(ps):
-    from statsmodels.stats.multitest import multipletests
-
-    assert holm(ps) == pytest.approx(list(multipletests(ps, method="holm")[1]))
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=7))
+def test_holm_is_the_closure_of_bonferroni(ps):
+    places = range(len(ps))
+    subsets = [subset for size in range(1, len(ps) + 1) for subset in itertools.combinations(places, size)]
+    joint = {subset: min(1.0, len(subset) * min(ps[n] for n in subset)) for subset in subsets}
+    assert holm(ps) == pytest.approx([max(joint[subset] for subset in subsets if n in subset) for n in places])
 
 
 # Before a run --------------------------------------------------------------------------------------------------------
