@@ -207,6 +207,8 @@ class Summary(msgspec.Struct, omit_defaults=True):
     """When the journal was modified last, in nanoseconds since 1970; another time means that the checksum decides."""
     format: str = ""
     """Format of the suite, from the manifest."""
+    category: str = ""
+    """The only category that was selected; empty: several, or all there are."""
     lost: Count = 0
     """How often a worker was lost in a conversation; another went on with it."""
     name: str = ""

@@ -257,6 +257,7 @@ class RunFold(msgspec.Struct):
             lost=self.lost,
             name=manifest.name,
             parent=manifest.parent,
+            category=manifest.selection.categories[0] if len(manifest.selection.categories) == 1 else "",
         )
 
 

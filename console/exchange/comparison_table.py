@@ -14,11 +14,13 @@ from console.exchange.markdown import escaped, table
 from console.insight.comparison import PairCounts, PairOutcome, RolloutPair, RunComparison, Spent
 from console.insight.comparison_side import ComparisonSide
 from console.insight.gate import Gate, GateVerdict
-from console.insight.number_format import bounds, duration, money, number, p_text, rate, signed
+from console.insight.number_format import bounds, duration, money, number, p_text, plural, rate, signed
 from console.insight.reasons import sentence
 from console.insight.rollout import Rollout
 
 _GATE_MARKS = {GateVerdict.NOT_WORSE: "✅", GateVerdict.WORSE: "❌", GateVerdict.CANNOT_TELL: "⚠️"}
+ONE_CASE = "one case: it shows what changed, not how often"
+"""Why a comparison of a single case has no rates and no interval."""
 HEADINGS = (
     *("case", "rollout", "category", "change", "outcome_a", "outcome_b", "reason_a", "reason_b"),
     *("score_change", "seconds_a", "seconds_b", "cost_a", "cost_b", "simulated"),
@@ -141,7 +143,7 @@ def comparison_markdown(comparison: RunComparison, gate: Gate | None = None, *, 
     """Return a section: the gate's answer, numbers, table, categories, reasons, and what changed (at most so many)."""
     mark = " (simulated)" if comparison.simulated else ""
     part = comparison.counts
-    basis = f"{part.cases} cases" + (f", {part.compared} rollouts" if part.compared > part.cases else "")
+    basis = plural(part.cases, "case") + (f", {part.compared} rollouts" if part.compared > part.cases else "")
     a, b = comparison.a, comparison.b
     head = f"### A {escaped(a.model)} against B {escaped(b.model)} on {escaped(b.manifest.suite)}{mark}"
     rows = [(name, *values) for name, *values in summary_rows(comparison)]
@@ -153,9 +155,9 @@ def comparison_markdown(comparison: RunComparison, gate: Gate | None = None, *, 
         *([escaped(words)] if (words := pairing_words(comparison)) else []),
         table(("", "A", "B", "B − A"), rows),
         f"**{verdict_words(comparison)}**",
-        *([_square(part)] if not comparison.headline else []),
+        *([_square(part)] if not comparison.headline and comparison.single is None else []),
     ]
-    if comparison.reasons:
+    if comparison.reasons and comparison.single is None:
         parts.append(table(("reason", "A", "B"), [(name, str(a), str(b)) for name, a, b in comparison.reasons[:20]]))
     if len(comparison.categories) > 1:
         rows = [
@@ -182,7 +184,7 @@ def summary_rows(comparison: RunComparison) -> list[tuple[str, str, str, str]]:
     """Return (name, A, B, B − A) of everything that has a number on both sides, ready to be shown."""
     part, a, b = comparison.counts, comparison.spent_a, comparison.spent_b
     rows: list[tuple[str, str, str, str]] = []
-    if part.rate_a is not None and part.rate_b is not None:
+    if part.rate_a is not None and part.rate_b is not None and comparison.single is None:
         rows.append(("passed", rate(part.rate_a.value), rate(part.rate_b.value), signed(part.difference.value, rate)))
     for score in comparison.scores:
         rows.append((score.name, number(score.a), number(score.b), signed(score.difference.value, number)))
@@ -219,7 +221,10 @@ def pairing_words(comparison: RunComparison) -> str:
 
 
 def verdict_words(comparison: RunComparison) -> str:
-    """Return difference, interval, p and what may be concluded, in one line."""
+    """Return difference, interval, p and what may be concluded, in one line; of a single case how it ended."""
+    if comparison.single is not None and not comparison.headline:
+        a, b = (outcome_word(rollout.outcome) for rollout in (comparison.single.a, comparison.single.b))
+        return f"{f'A {a}, B {b}' if a != b else f'both {a}'}; {ONE_CASE}"
     difference, show = comparison.counts.difference, number if comparison.headline else rate
     if difference.p is None:
         return "the runs have no graded case in common"

@@ -160,6 +160,11 @@ class RunComparison:
         """Whether any part came from a built-in simulated model."""
         return self.a.manifest.simulated or self.b.manifest.simulated
 
+    @property
+    def single(self) -> RolloutPair | None:
+        """The only pair of a comparison of one case, such as of a branch, which has no rates; None of several."""
+        return self.pairs[0] if len(self.pairs) == 1 else None
+
     def changes(self) -> list[RolloutPair]:
         """Return what was lost, then what was gained, the largest changes first, else in the order of the run."""
         changed = [pair for pair in self.pairs if pair.is_change]

@@ -136,7 +136,7 @@ _TEXT = _moves("text", "first, last line", "last line; follow")
 
 _PANES = tuple(
     action
-    for where in ("home", "launch", "live", "review", "compare", "library", "grid", "trends")
+    for where in ("home", "launch", "live", "review", "compare", "library", "trends")
     for action in (
         _move("pane.next", ("tab", "l", "right"), "next, previous pane", where, "pane.prev"),
         _move("pane.prev", ("shift+tab", "h", "left"), "previous pane", where, "pane.next"),
@@ -371,13 +371,17 @@ _LIBRARY = (
 )  # fmt: skip
 
 _GRID = (
+    _move("pane.next", ("tab",), "next, previous pane", "grid", "pane.prev"),
+    _move("pane.prev", ("shift+tab",), "previous pane", "grid", "pane.next"),
+    Action("column.prev", ("h", "left"), "Grid: run before", "run before, after", "grid", "RUNS", "run", 75,
+           pair="column.next"),
+    Action("column.next", ("l", "right"), "Grid: run after", "run after", "grid", "RUNS", pair="column.prev"),
     Action("find", ("/",), "Grid: narrow", "narrow by words", "grid", "CASES", "narrow", 60),
-    Action(
-        "filter", ("f",), "Grid: what differs, or all", "what differs, or all", "grid", "CASES", "all/differing", 65
-    ),
+    Action("filter", ("f",), "Grid: what differs, or all", "what differs, or all", "grid", "CASES", "all/differing",
+           65),
     Action("filter.clear", ("F",), "Grid: what differs", "what differs", "grid", "CASES"),
     Action("reload", ("ctrl+r",), "Grid: read again", "read all runs again", "grid", "CASES"),
-)
+)  # fmt: skip
 
 _TRENDS = (
     Action("mark", ("m",), "Run: mark for compare", "mark; two compare", "trends", "RUNS", "mark", 60),

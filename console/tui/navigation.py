@@ -13,12 +13,12 @@ from textual.screen import Screen
 from console.store.run_list import find_run
 from console.store.runs import RunFolder
 from console.tui.data.catalog_items import RunLine, runs_root
+from console.tui.data.draft import Draft, keep_draft, kept_draft
 from console.tui.screens.base import BaseScreen
 from console.tui.services import Services
 from console.tui.textual_patches import start_in_mode
 
 if TYPE_CHECKING:
-    from console.tui.data.draft import Draft
     from console.tui.dialogs.finder import JumpTarget
 
 SCREENS = {
@@ -86,10 +86,19 @@ class Navigator:
         """Runs started from here since the app opened."""
         self.marked: tuple[RunFolder, str] | None = None
         """The run that was marked for Compare, and the case it was marked at."""
-        self.draft: Draft | None = None
-        """What was filled into the form for a new run and not started; None: nothing."""
+        self._draft = kept_draft(services.ui_state)
         for name in (HOME, "library"):
             self._add_once(name)
+
+    @property
+    def draft(self) -> Draft | None:
+        """What was filled into the form for a new run and not started; None: nothing. Kept for the next start."""
+        return self._draft
+
+    @draft.setter
+    def draft(self, draft: Draft | None) -> None:
+        self._draft = draft
+        keep_draft(draft, self._services.ui_state)
 
     def start_with(self, name: str, case: str = "") -> None:
         """Let the app start with a run (and case) instead of Home; to be called before it runs.

@@ -47,6 +47,24 @@ def test_two_runs_for_a_pull_request_and_a_spreadsheet(console, home, pair):
     assert (home / "pairs.csv").read_text().startswith("case,rollout,category,change")
 
 
+def test_of_a_branch_the_prompt_comes_first_and_nothing_is_reckoned(console, home, pair):
+    case = "simple_python_1"
+    opening = console("branch", f"{pair[0]}#{case}", "--show-prompt").out
+    (home / "prompt.txt").write_text(opening.replace("── user ──\n", "── user ──\nIn Kelvin, please. ", 1))
+    assert console("branch", f"{pair[0]}#{case}", "--prompt", "prompt.txt", "--yes").code == Exit.OK
+    ended = console("compare", pair[0], "latest")
+    assert ended.code == Exit.OK, ended.err
+    shown = ended.out
+    assert "+ user: In Kelvin, please. " in shown
+    assert shown.index("the prompt differs") < shown.index("one case: it shows what changed, not how often")
+    for word in ("95 %", "p = ", "both pass", "passed  "):
+        assert word not in shown, word
+    text = console("compare", pair[0], "latest", "--format", "markdown").out
+    assert "1 case in both" in text
+    assert "| A passed |" not in text
+    assert "95 %" not in text
+
+
 def test_three_runs_are_a_grid(console, pair):
     line = ["run", "-s", "bfcl-starter", "--category", "multiple", "-m", "sim/careful", "--json", "--quiet"]
     third = console(*line).data["run"]

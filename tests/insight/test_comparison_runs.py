@@ -163,6 +163,16 @@ def test_a_grid_of_several_runs():
     assert len(made.shared) == 2
 
 
+def test_a_grid_counts_by_category_what_every_run_has_graded():
+    sides = [side("a", m_1="p", m_2="f", s_1="f"), side("b", m_1="f", m_2="f", s_1="p"), side("c", m_1="p", s_1="p")]
+    made = grid(sides)
+    assert made.categories == ("m", "s")
+    assert [made.rate(place, "m").value for place in range(3)] == [1.0, 0.0, 1.0], "m_2 is not graded in all"
+    assert [made.rate(place, "s").value for place in range(3)] == [0.0, 1.0, 1.0]
+    assert [(it.reason, it.counts, it.spread) for it in made.reasons()] == [("wrong value: unit", (1, 1, 0), 1)]
+    assert [it.counts for it in made.reasons("m")] == [(0, 1, 0)]
+
+
 def test_what_only_prepares_others_is_not_compared():
     a, b = side("a", x="p"), side("b", x="f")
     for made in (a, b):

@@ -30,9 +30,9 @@ from console.store.lock import RunLock
 from console.store.notes import Note, Notes
 from console.store.run_queue import Queued, RunQueue
 from console.tui.app import ConsoleApp
+from console.tui.data import opened_run
 from console.tui.data.catalog_items import WorkspacePaths
 from console.tui.data.sample_run import SampleRun
-from console.tui.screens.compare import run_pair
 from console.tui.screens.compare.screen import CompareScreen
 from console.tui.screens.launch import actions
 from console.tui.screens.launch.screen import LaunchScreen
@@ -267,12 +267,9 @@ async def live_cases(stage: Stage) -> AsyncGenerator[str, None]:
             await stage.begin(opening)
             app, see = stage.app, stage.see
             app.navigator.open_live(engine.recorder.folder)
-            figures = ("36 left", "9 at once", "  2, latest") if stage.size[0] >= 120 else ()
-            await see(
-                lambda: all(
-                    it in text_of(app) for it in ("FOLLOWING", "word 8", "4/40", "1/12", "simple_3", "  9 ", *figures)
-                )
-            )
+            is_wide = stage.size[0] >= 120
+            figures = ("36 left", "9 at once", "  2, latest", "4/40", "1/12") if is_wide else ("2 of 40", "1 of 12")
+            await see(lambda: all(it in text_of(app) for it in ("FOLLOWING", "word 8", "simple_3", "  9 ", *figures)))
             yield "live-running"
             await see("PINNED (space follows)", "space")
             yield "live-chosen"
@@ -280,13 +277,13 @@ async def live_cases(stage: Stage) -> AsyncGenerator[str, None]:
             await see(
                 lambda: (
                     len(tile_cases(stage.on(LiveScreen))) == 4
-                    and all(f"word {n}" in text_of(app) for n in (8, 0, 1, 2))
+                    and all(words in text_of(app) for words in ("word 8", "word 0", "word 1", "b-2"))
                 ),
                 "w",
                 "w",
             )
             yield "live-wall"
-            await see("PINNED (m lets go)", "m")
+            await see("PINNED", "m")
             yield "live-pinned"
             await see(
                 lambda: len(tile_cases(stage.on(LiveScreen))) == 1 and stage.on(LiveScreen).conversations.has_focus,
@@ -298,12 +295,9 @@ async def live_cases(stage: Stage) -> AsyncGenerator[str, None]:
             held = EndpointState("api.example", 2, 4, 7, NOON + 30, "rate limited until 09:00:30", 3)
             waits = [Activity(key, "waiting", NOON - 6, "rate limited until 09:00:30") for key in keys]
             engine.status = Status("running", 9, waits, [held])
-            strips_and_figures = 1 if stage.size[0] < 120 else 2  # which are not drawn at the same moment
+            words, times = ("7 wait: rate", 2) if is_wide else ("7× rate", 1)  # strips and figures
             await see(
-                lambda: (
-                    text_of(app).count("7 wait: rate") == strips_and_figures
-                    and "live_multiple_8-4-1  rate limited until" in text_of(app)
-                )
+                lambda: text_of(app).count(words) == times and "live_multiple_8-4-1  rate limited until" in text_of(app)
             )
             yield "live-held"
             engine.status = Status("paused", 9)
@@ -467,7 +461,7 @@ async def review_rows(stage: Stage) -> AsyncGenerator[str, None]:
 
 async def compare(stage: Stage) -> AsyncGenerator[str, None]:
     """Two and three runs side by side, runs without anything in common, and what models have come to."""
-    stage.monkeypatch.setattr(run_pair, "find_suite", lambda manifest, data: CallSuite())
+    stage.monkeypatch.setattr(opened_run, "find_suite", lambda manifest, data: CallSuite())
     stage.monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: CallSuite())
     root = stage.workspace.root / "runs"
     two = call_run(root, "0116-0904", "gpt-w", 0), call_run(root, "0117-1420", "gpt-x", 1)
@@ -497,6 +491,10 @@ async def compare(stage: Stage) -> AsyncGenerator[str, None]:
         app.navigator.open_grid([*two, third])
         await see("4 of 9 differ")
         yield "compare-grid"
+        await see("[ .000", "j", "l")
+        yield "compare-grid-cell"
+        await see("enter compares two" if stage.size[0] < 120 else "EXPECTED", "enter")
+        yield "compare-grid-cases"
         app.navigator.open_compare(aidan[0], aidan[1])
         await see(lambda: stage.at("compare")() and stage.on(CompareScreen).controller.pair is not None)
         yield "compare-loops"

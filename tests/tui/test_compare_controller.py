@@ -9,9 +9,7 @@ from support.compared_runs import CASES, CallSuite, call_run
 
 from console.core.fault import UsageError
 from console.store.runs import RunFolder
-from console.tui.data import suite_thread
-from console.tui.screens.compare import controller as module
-from console.tui.screens.compare import run_pair
+from console.tui.data import case_reads, opened_run, suite_thread
 from console.tui.screens.compare.controller import NUMBERS, SIDE_BY_SIDE, CompareController
 
 LOST = ["live_multiple_131-52", "live_multiple_140-58", "live_simple_77-40-0"]
@@ -45,7 +43,7 @@ def two(tmp_path: Path) -> tuple[RunFolder, RunFolder]:
 
 
 def compare_by(suite: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(run_pair, "find_suite", lambda manifest, data: suite)
+    monkeypatch.setattr(opened_run, "find_suite", lambda manifest, data: suite)
 
 
 def opened(a: RunFolder, b: RunFolder, case: str = "", loop: Loop | None = None) -> CompareController:
@@ -191,7 +189,7 @@ def test_a_suite_that_hangs_is_left_behind(two: Any, monkeypatch: pytest.MonkeyP
             return super().compare(case, *rest)
 
     monkeypatch.setattr(suite_thread, "GIVE_UP_S", 0.05)
-    monkeypatch.setattr(module, "WAIT_S", 0.2)
+    monkeypatch.setattr(case_reads, "WAIT_S", 0.2)
     compare_by(Hanging(), monkeypatch)
     controller = opened(*two)
     assert controller.case() is None

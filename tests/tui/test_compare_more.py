@@ -15,7 +15,8 @@ from console.engine import launch
 from console.engine.plan import Plan
 from console.store.notes import Note, Notes
 from console.store.runs import RunFolder
-from console.tui.screens.compare import controller, run_pair
+from console.tui.data import opened_run
+from console.tui.screens.compare import controller
 from console.tui.screens.compare.screen import CompareScreen
 from console.tui.screens.grid.screen import GridScreen
 from console.tui.screens.review import case_loader
@@ -28,7 +29,7 @@ SIZES = [(80, 24), (160, 45)]
 @pytest.fixture(autouse=True)
 def calls(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lay recorded calls side by side, and look for growth often."""
-    monkeypatch.setattr(run_pair, "find_suite", lambda manifest, data: CallSuite())
+    monkeypatch.setattr(opened_run, "find_suite", lambda manifest, data: CallSuite())
     monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: CallSuite())
     monkeypatch.setattr(controller, "LOOK_EVERY_S", 0.05)
 
@@ -111,29 +112,13 @@ async def test_the_lost_are_asked_again_as_a_run_of_their_own(
         assert set(plans[0].selection.ids) == {"live_multiple_131-52", "live_multiple_140-58", "live_simple_77-40-0"}
 
 
-@pytest.mark.parametrize("size", SIZES)
-async def test_three_runs_are_a_grid_that_leads_to_pairs(size: Any, opened: Any, workspace: Any, two: Any) -> None:
-    third = call_run(workspace.root / "runs", "0118-0900-bfcl-gpt-y", "gpt-y", 0)
-    async with opened(size) as (app, pilot):
-        app.navigator.open_grid([*two, third])
-        await assert_until(pilot, lambda: isinstance(app.screen, GridScreen) and app.screen.controller.grid is not None)
-        await assert_until(pilot, lambda: "4 of 9 differ" in text_of(app))
-        await wait_until_unchanged(app, pilot)
-        await pilot.press("f")
-        await assert_until(pilot, lambda: "live_simple_90-45-0" in text_of(app))
-        await pilot.press("f", "enter")
-        screen = await read(app, pilot)
-        assert screen.controller.pair.folders[0].path == two[0].path
-        assert screen.controller.current.slot[0] == "live_multiple_131-52"
-
-
 async def test_a_third_run_is_added_from_compare(opened: Any, workspace: Any, two: Any) -> None:
     call_run(workspace.root / "runs", "0118-0900-bfcl-gpt-y", "gpt-y", 0)
     async with opened() as (app, pilot):
         app.navigator.open_compare(*two)
         await read(app, pilot)
         await pilot.press("+")
-        await assert_until(pilot, lambda: "Lay beside A and B" in text_of(app))
+        await assert_until(pilot, lambda: "Add a run to A and B" in text_of(app))
         await pilot.press("enter")
         await assert_until(pilot, lambda: isinstance(app.screen, GridScreen) and len(app.screen.controller.runs) == 3)
         assert "3 runs" in text_of(app)

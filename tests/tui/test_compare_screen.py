@@ -11,9 +11,9 @@ from console.core.outcome import Outcome
 from console.core.run import ModelFacts
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
+from console.tui.data import opened_run
 from console.tui.data.catalog_items import read_run
 from console.tui.navigation import newest_two
-from console.tui.screens.compare import run_pair
 from console.tui.screens.compare.screen import CompareScreen
 from console.tui.screens.leaderboard.screen import LeaderboardScreen
 
@@ -23,7 +23,7 @@ SIZES = [(80, 24), (160, 45)]
 @pytest.fixture
 def two(workspace: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[RunFolder, RunFolder]:
     """Two runs of the same cases."""
-    monkeypatch.setattr(run_pair, "find_suite", lambda manifest, data: CallSuite())
+    monkeypatch.setattr(opened_run, "find_suite", lambda manifest, data: CallSuite())
     root = workspace.root / "runs"
     return call_run(root, "0116-0904", "gpt-w", 0), call_run(root, "0117-1420", "gpt-x", 1)
 

@@ -15,6 +15,7 @@ from console.core.case import Key
 from console.core.chat import Reply
 from console.core.live import Activity, EndpointState, Status
 from console.core.outcome import Outcome
+from console.core.run import ModelFacts
 from console.tui.screens.live.conversation_grid import shapes_for
 from console.tui.widgets.row_list import RowList
 
@@ -145,6 +146,55 @@ async def test_brackets_and_enter_go_to_another_run(size: tuple[int, int], opene
         beside.focus()
         await pilot.press("G", "enter")
         await assert_until(pilot, lambda: app.screen.run_folder.name == "c-run" and "case-2-open" in text_of(app))
+
+
+@asynccontextmanager
+async def two_talking(root: Path) -> AsyncIterator[list[tuple[FakeEngine, list[Key]]]]:
+    """Two runs of the same cases by different models, with conversations that have each said a word."""
+    talking_runs: list[tuple[FakeEngine, list[Key]]] = []
+    for name in ("hasty", "careful"):
+        engine = FakeEngine(root, cases=9, name=f"run-{name}", model=ModelFacts(name))
+        await engine.__aenter__()
+        keys = [engine.recorder.start(f"case-{n}", title="weather?") for n in range(3)]
+        engine.status = Status("running", 3, [Activity(key, "streaming") for key in keys])
+        for n, key in enumerate(keys):
+            engine.begin(key, messages=[{"role": "user", "content": f"question {n}"}])
+            engine.publisher.text(key, 1, "text", f"{name} says {n}")
+        talking_runs.append((engine, keys))
+    yield talking_runs
+    for engine, _ in talking_runs:
+        await engine.__aexit__()
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_wall_shows_conversations_of_all_runs(size: tuple[int, int], opened: Any, workspace: Any) -> None:
+    async with two_talking(workspace.root / "runs") as runs, opened(size) as (app, pilot):
+        (hasty, _), (careful, careful_keys) = runs
+        screen = await watch(app, pilot, hasty.recorder.folder)
+        app.services.workspace.read_runs()
+        await assert_until(pilot, lambda: screen.has_class("-several-runs"))
+        await assert_until(pilot, lambda: tile_cases(screen) == ["case-2"] and "careful says" not in text_of(app))
+        await pilot.press("w", "w")
+        await assert_until(pilot, lambda: all(f"careful says {n}" in text_of(app) for n in (0, 1)))
+        assert "hasty says 2" in text_of(app), "the tile that follows is of the watched run"
+        assert "hasty · case-" in text_of(app)
+        assert "careful · case-0" in text_of(app), "titles name the model"
+        careful.publisher.text(careful_keys[0], 1, "text", " and more")
+        await assert_until(pilot, lambda: "careful says 0 and more" in text_of(app))
+        place = tile_cases(screen).index("case-0", 1)
+        tile = next(tile for tile in screen.controller.watched.tiles if tile.beside is not None)
+        screen.grid.tiles[screen.controller.watched.tiles.index(tile)].transcript.focus()
+        assert place
+        await pilot.press("ctrl+k")
+        await assert_until(pilot, lambda: bool(careful.heard))
+        assert tile.slot is not None
+        assert str(careful.heard[0].key) == tile.slot[0]
+        assert not hasty.heard, "a key acts on the run of its tile"
+        await careful.end()
+        app.services.workspace.read_runs()
+        await assert_until(pilot, lambda: "careful says" not in text_of(app))
+        await pilot.press("escape")
+        await assert_until(pilot, lambda: not screen.controller.beside)
 
 
 async def test_coming_back_to_a_run_keeps_the_place(opened: Any, workspace: Any) -> None:

@@ -4,19 +4,19 @@ from pathlib import Path
 
 from support.hostile_texts import HOSTILE
 from support.row_suite import recorded_rows, suite_in, write_folder
+from textual.content import Content
 
 from console.core.case import Key
 from console.core.comparison import Comparison, Mark, Pair
 from console.core.outcome import Outcome
 from console.core.record import Finished, Noted, Started
-from console.insight.case_in_both import CaseInBoth, CaseInRun
-from console.insight.comparison import PairOutcome, RolloutPair
+from console.insight.case_in_both import CaseInRun
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout
 from console.store.journal import JournalReader
 from console.suites.suite import Metric, Report
 from console.tui.render import diff
-from console.tui.render.side_by_side import side_by_side_lines
+from console.tui.render.side_by_side import AnsweredCase, side_by_side_lines
 from console.tui.screens.review.views import STANDARD_VIEWS
 from console.tui.suite_views.dialogue import DialogueView
 from console.tui.suite_views.suite_view import DrawContext, ReviewedCase
@@ -72,8 +72,9 @@ def test_two_runs_of_different_length_are_compared_at_their_ends() -> None:
         return CaseInRun(rollout, Conversation(Key("c")), comparison)
 
     a, b = side(2), side(4)
-    pair = RolloutPair(a.rollout, b.rollout, PairOutcome.BOTH)
-    lines = [line.plain for line in side_by_side_lines(CaseInBoth(pair, a, b), 100)]
+    lines = [
+        line.plain for line in side_by_side_lines([AnsweredCase(Content("A"), a), AnsweredCase(Content("B"), b)], 100)
+    ]
     names = ["turn 1", "at the end", "check 1", "check 2", "grade"]
     assert [line[:10].strip() for line in lines[1:6]] == names
     for line, text in zip(lines[1:6], ["first", "book", "one", "two", "kind"], strict=True):

@@ -1,13 +1,30 @@
 """A form that was not started is offered again, a filter in force is in sight, and toasts cover no detail."""
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
+import pytest
 from support.fake_engine import FakeEngine
 from support.recorded_runs import plain_run
 from support.screen_text import assert_until, settle, text_of
+from textual.pilot import Pilot
 from textual.widgets._toast import Toast
 
 from console.core.run import ModelFacts
+from console.tui.app import ConsoleApp
+from console.tui.data.draft import Draft, keep_draft, kept_draft
+from console.tui.data.ui_state import UiState
+
+
+@asynccontextmanager
+async def started(workspace: Any, state: Path) -> AsyncIterator[tuple[Any, Pilot[int]]]:
+    """Start the app with what it remembers in a file."""
+    app = ConsoleApp(workspace.paths, ui_state=UiState(state))
+    async with app.run_test(size=(80, 24)) as pilot:
+        await settle(app, pilot)
+        yield app, pilot
 
 
 async def test_a_form_that_was_left_is_offered_again_and_can_be_emptied(opened: Any) -> None:
@@ -30,6 +47,54 @@ async def test_a_form_that_was_left_is_offered_again_and_can_be_emptied(opened: 
         await pilot.press("escape", "L")
         await settle(app, pilot)
         assert not app.screen.controller.form.models
+
+
+async def test_a_draft_is_offered_again_after_a_restart(workspace: Any, tmp_path: Path) -> None:
+    path = tmp_path / "app.json"
+    async with started(workspace, path) as (app, pilot):
+        await pilot.press("L", "space", "tab", "space")
+        await settle(app, pilot)
+        before = app.screen.controller.form.draft
+        assert before.models
+        await pilot.press("ctrl+q")
+    async with started(workspace, path) as (app, pilot):
+        await pilot.press("L")
+        await settle(app, pilot)
+        assert app.screen.controller.form.draft == before
+        assert "Your draft is back" in app.services.messages[-1].plain
+        await pilot.press("ctrl+l", "escape")
+        await settle(app, pilot)
+    async with started(workspace, path) as (app, pilot):
+        assert app.navigator.draft is None
+
+
+async def test_what_is_not_there_any_more_is_dropped_from_a_draft(workspace: Any, tmp_path: Path) -> None:
+    path = tmp_path / "app.json"
+    keep_draft(Draft(("gone", "sim/hasty"), {"no-suite": frozenset({"x"})}, {"cases": "3"}), UiState(path))
+    async with started(workspace, path) as (app, pilot):
+        await pilot.press("L")
+        await settle(app, pilot)
+        form = app.screen.controller.form
+        assert (form.models, form.suites, form.texts) == (["sim/hasty"], {}, {"cases": "3"})
+
+
+def test_a_draft_that_holds_a_key_never_reaches_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DESK_API_KEY", "harbour-lantern-seventeen")
+    for text in ("harbour-lantern-seventeen", "sk-proj-0123456789abcdefghijklmnop"):
+        path = tmp_path / "app.json"
+        state = UiState(path)
+        keep_draft(Draft(("m",), {}, {"name": "mine"}), state)
+        assert kept_draft(UiState(path)) is not None
+        keep_draft(Draft(("m",), {}, {"name": text}), state)
+        assert text not in path.read_text()
+        assert kept_draft(UiState(path)) is None
+
+
+@pytest.mark.parametrize("text", ["", "[1, 2]", "{", '{"models": [1]}', '{"suites": {"a": 1}}'])
+def test_a_damaged_draft_is_as_good_as_none(text: str) -> None:
+    state = UiState()
+    state.keep("draft", text)
+    assert kept_draft(state) is None
 
 
 async def test_what_was_opened_with_a_model_and_left_as_it_was_is_no_draft(opened: Any) -> None:

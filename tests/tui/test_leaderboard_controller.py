@@ -3,14 +3,12 @@
 from pathlib import Path
 
 import pytest
-from support.compared_runs import CASES, call_run
 
 from console.core.case import Setting
 from console.core.run import Manifest, ModelFacts, Summary, Tally
 from console.insight.leaderboard import leaderboards
 from console.insight.trends import ListedRun
 from console.store.runs import RunFolder
-from console.tui.screens.grid.controller import GridController
 from console.tui.screens.leaderboard.controller import LeaderboardController
 
 
@@ -66,28 +64,3 @@ def test_the_second_mark_gives_a_pair_and_the_same_run_unmarks(controller: Leade
     controller.mark(first)
     assert controller.mark(second) == (first, second)
     assert not controller.has_mark
-
-
-@pytest.fixture
-def three(tmp_path: Path) -> list[RunFolder]:
-    """Three runs of the same cases, the first and the third alike."""
-    return [call_run(tmp_path, f"011{number}", f"gpt-{number}", number % 2) for number in range(3)]
-
-
-def test_the_grid_lists_what_differs_and_leads_to_two_runs_that_do(three: list[RunFolder]) -> None:
-    controller = GridController(three)
-    controller.take(controller.read())
-    assert controller.status == f"4 of {len(CASES)} differ"
-    assert len(controller.rows) == 4
-    pairs = {row.slot[0]: controller.pair_for(row) for row in controller.rows.values()}
-    assert pairs["live_simple_77-40-0"] == (three[0], three[1])
-    assert pairs["live_simple_14-3-9"] == (three[1], three[0]), "who passed comes first"
-    controller.toggle_same()
-    assert len(controller.rows) == len(CASES)
-    controller.find("MULTIPLE")
-    assert len(controller.rows) == 2
-    controller.find("no such words")
-    assert (controller.rows, controller.empty_words) == ({}, "Nothing matches. F clears the filter.")
-    controller.find("")
-    controller.list_different()
-    assert len(controller.rows) == 4

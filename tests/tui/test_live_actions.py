@@ -16,7 +16,8 @@ from console.core.record import Finished, Started
 from console.insight.overview import Overview
 from console.tui.actions import ACTIONS, Action
 from console.tui.data.run_feed import RunFeed
-from console.tui.screens.live.actions import NO_ENGINE, LiveRuns, ReplayControls, RunControls
+from console.tui.screens.live.run_controls import NO_ENGINE, ReplayControls, RunControls
+from console.tui.screens.live.several_runs import LiveRuns
 
 KEY = Key("a")
 
@@ -43,7 +44,11 @@ def controls_of(feed: Any, services: FakeServices) -> RunControls:
         asyncio.run(question)
 
     return RunControls(
-        services, feed=lambda: feed, rollout=lambda: feed.overview.rollout(KEY) if feed else None, in_worker=run_now
+        services,
+        feed=lambda: feed,
+        rollout=lambda: feed.overview.rollout(KEY) if feed else None,
+        rollout_feed=lambda: feed,
+        in_worker=run_now,
     )
 
 
@@ -168,7 +173,7 @@ async def test_the_keys_of_a_live_run_move_the_clock_of_a_replay(tmp_path: Path)
 def test_a_run_alone_has_no_other_to_go_to(tmp_path: Path) -> None:
     services = FakeServices()
     live_runs = LiveRuns(services, plain_run(tmp_path).folder)
-    live_runs.update()
+    live_runs.update(None)
     live_runs.action_run_next()
     assert "No other run is live" in services.messages[0].plain
     assert live_runs.why_not(action("run.next")) == "no other run is live"

@@ -134,6 +134,14 @@ def test_orders_of_a_run_that_is_live_and_of_one_that_is_over(run: PlayedRun, co
     assert ids(controller.list_rollouts(None, 0.0)) == "dcab"
 
 
+def test_a_run_that_was_opened_while_it_started_lists_what_runs(run: PlayedRun, controller: LiveController) -> None:
+    run.is_live = False
+    controller.list_rollouts(None, 0.0)
+    assert controller.order is RUN_ORDER
+    run.is_live = True
+    assert controller.order is RUNNING, "the reader has chosen no order"
+
+
 def test_a_view_of_the_suite_lists_everything_and_brings_its_own_orders(
     run: PlayedRun, controller: LiveController
 ) -> None:
@@ -167,7 +175,8 @@ def test_nothing_is_listed_without_a_run() -> None:
 @pytest.mark.parametrize("order", [RUNNING, RUN_ORDER, WORST_FIRST])
 def test_the_first_tile_follows_the_newest_stream_until_the_reader_moves(run: PlayedRun, order: SortOrder) -> None:
     controller = LiveController()
-    controller.run, controller.order = run, order
+    controller.run = run
+    controller.restore_order(order.name)
     controller.list_rollouts(None, 0.0)
     assert controller.advance(("a", 0)) == ("d", 0), "the newest of those that stream"
     assert controller.following_words(0, at_end=True) == "FOLLOWING (space pins)"
@@ -221,7 +230,8 @@ def test_a_sorted_list_stays_true_once_a_second_and_never_moves_under_the_cursor
     run: PlayedRun, controller: LiveController
 ) -> None:
     longest_first = SortOrder("longest first", lambda rollout: (not rollout.is_running, -len(rollout.says)))
-    controller.view_orders, controller.order = [longest_first], longest_first
+    controller.view_orders = [longest_first]
+    controller.restore_order(longest_first.name)
     run.overview.rollouts["b", 0].say("more")
     assert ids(controller.list_rollouts(("b", 0), 10.0)) == "bacd"
     run.overview.rollouts["d", 0].say("much more than that")

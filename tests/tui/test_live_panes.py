@@ -1,6 +1,7 @@
 """Panes of Live, each mounted alone: they draw what they are given and post what the reader did."""
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 from support.recorded_runs import plain_run
 from support.screen_text import text_of
@@ -14,8 +15,8 @@ from console.insight.conversation import Conversation
 from console.insight.overview import Overview
 from console.tui import themes
 from console.tui.data.catalog_items import RunLine, read_run
-from console.tui.screens.live.controller import TileState
-from console.tui.screens.live.conversation_grid import ConversationGrid
+from console.tui.screens.live.controller import TileState, WatchedRun
+from console.tui.screens.live.conversation_grid import ConversationGrid, TileContent
 from console.tui.screens.live.lists import FailureList, LiveRunsPanel, ProblemList
 from console.tui.screens.live.standard_view import STANDARD
 
@@ -76,20 +77,24 @@ async def test_problems_keep_their_numbers_while_new_ones_come() -> None:
 async def test_the_grid_draws_what_its_tiles_are_given_and_says_when_that_is_new() -> None:
     grid = ConversationGrid(STANDARD)
     overview = failed_overview("first", "second")
-    opened: list[Key] = []
+    here, beside = (cast("WatchedRun", SimpleNamespace()) for _ in range(2))
+    opened: list[tuple[WatchedRun, Key]] = []
 
-    def open_conversation(key: Key) -> Conversation:
-        opened.append(key)
+    def open_conversation(run: WatchedRun, key: Key) -> Conversation:
+        opened.append((run, key))
         return Conversation(key)
 
     async with PaneApp(grid).run_test(size=(120, 40)) as pilot:
         await grid.lay_out((2, 1))
-        rollouts: list[Any] = [overview.rollouts["first", 0], None]
-        assert grid.draw(rollouts, open_conversation=open_conversation)
-        assert not grid.draw(rollouts, open_conversation=open_conversation)
-        grid.draw_titles([TileState(rollouts[0], "following", False), TileState(None, "", False)])
+        first = overview.rollouts["first", 0]
+        contents = [TileContent(first, here, STANDARD), None]
+        assert grid.draw(contents, open_conversation=open_conversation)
+        assert not grid.draw(contents, open_conversation=open_conversation)
+        grid.draw_titles([TileState(first, "following", False), TileState(None, "", False)], {})
         await pilot.pause()
-        assert opened == [Key("first")]
+        assert opened == [(here, Key("first"))]
+        assert grid.draw([TileContent(first, beside, STANDARD), None], open_conversation=open_conversation)
+        assert opened[1:] == [(beside, Key("first"))], "the same case of another run is another conversation"
         assert grid.place_of(grid.tiles[1].transcript) == 1
         assert "first" in text_of(pilot.app)
         assert "following" in text_of(pilot.app)

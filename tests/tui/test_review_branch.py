@@ -4,15 +4,17 @@ import contextlib
 from typing import Any
 
 import pytest
-from support.recorded_runs import WeatherSuite, plain_run
+from support.recorded_runs import QUESTION, Recorder, WeatherSuite, plain_run
 from support.screen_text import assert_until, text_of
 from tui.test_review_screen import review
 
+from console.core.chat import Reply
+from console.core.outcome import Outcome
 from console.engine import launch
 from console.engine.plan import Plan
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
-from console.tui.screens.compare import run_pair
+from console.tui.data import opened_run
 from console.tui.screens.compare.screen import CompareScreen
 from console.tui.screens.review import case_loader
 
@@ -28,7 +30,7 @@ def planned(monkeypatch: pytest.MonkeyPatch, workspace: Any) -> list[Plan]:
 
     monkeypatch.setattr(launch, "spawn", spawn)
     monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: WeatherSuite())
-    monkeypatch.setattr(run_pair, "find_suite", lambda manifest, data: WeatherSuite())
+    monkeypatch.setattr(opened_run, "find_suite", lambda manifest, data: WeatherSuite())
     monkeypatch.setattr(ConsoleApp, "suspend", lambda self: contextlib.nullcontext())
     return plans
 
@@ -60,6 +62,30 @@ async def test_an_edited_prompt_is_asked_as_a_branch_and_compared(
         assert plan.edit is not None
         assert plan.edit.before[-1]["content"] + "\nIn Kelvin, please." == plan.edit.after[-1]["content"]
         assert app.screen.controller.pair.folders[0].path == folder.path
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 45)])
+async def test_of_a_branch_the_prompt_comes_first_and_nothing_is_reckoned(
+    size: tuple[int, int], opened: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opened_run, "find_suite", lambda manifest, data: WeatherSuite())
+    root = workspace.root / "runs"
+    run = plain_run(root).folder
+    branch = Recorder(root, cases=1, name="0118-edited", parent=run.name)
+    key = branch.start("live_multiple_118-41", "live_multiple", QUESTION)
+    branch.ask(key, f"{QUESTION}\nIn Kelvin, please.", Reply("in kelvin"))
+    branch.finish(key, Outcome.PASSED, "")
+    async with opened(size) as (app, pilot):
+        app.navigator.open_compare(run, branch.close())
+        await assert_until(pilot, lambda: "+ user: In Kelvin, please." in text_of(app))
+        shown = text_of(app)
+        assert "A failed, B passed" in shown
+        assert shown.index("the prompt differs") < shown.index("EXPECTED")
+        for word in ("95%", "gained", "p = ", "B ✓"):
+            assert word not in shown, word
+        await pilot.press("s")
+        await assert_until(pilot, lambda: "Numbers" in text_of(app))
+        assert "is it chance?" not in text_of(app)
 
 
 async def test_a_prompt_left_as_it_was_asks_nothing(

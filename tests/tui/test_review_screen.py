@@ -15,6 +15,7 @@ from console.core.comparison import Comparison, Mark, Pair, Row
 from console.core.fault import UsageError
 from console.core.live import Command
 from console.core.outcome import Outcome
+from console.insight.filter import read_filter
 from console.store.notes import Note, Notes
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
@@ -419,7 +420,29 @@ async def test_a_bad_filter_filters_nothing_and_says_why(opened: Any, workspace:
         await assert_until(pilot, lambda: "Did you mean reason?" in text_of(app))
         assert len(screen.controller.triage.order) == 7
         await pilot.press("escape")
-        await assert_until(pilot, lambda: "by reason" in text_of(app))
+        await assert_until(pilot, lambda: "by reason" in text_of(app) and "Did you mean" not in text_of(app))
+
+
+async def test_what_is_wrong_with_a_filter_is_shown_whole_and_goes_when_it_is_mended(
+    opened: Any, workspace: Any
+) -> None:
+    folder = plain_run(workspace.root / "runs").folder
+    async with opened() as (app, pilot):
+        screen = await review(app, pilot, folder)
+        await pilot.press("/", *"colour:red")
+        mistake = read_mistake("colour:red")
+        await assert_until(pilot, lambda: mistake in " ".join(text_of(app).split()))
+        assert len(mistake) > 80, "longer than a line"
+        assert "by reason" in text_of(app), "the title says what is listed"
+        await pilot.press(*["backspace"] * len("colour:red"), *"reason:unit")
+        await assert_until(pilot, lambda: len(screen.controller.triage.order) == 3)
+        assert "colour" not in text_of(app)
+
+
+def read_mistake(text: str) -> str:
+    with pytest.raises(UsageError) as raised:
+        read_filter(text)
+    return f"{raised.value.message}. {raised.value.hint}"
 
 
 async def test_a_filter_without_hits_names_the_way_back(opened: Any, workspace: Any) -> None:

@@ -17,14 +17,14 @@ from textual.signal import Signal
 from console.core.case import Case, Key, Setting
 from console.core.outcome import Outcome, Verdict
 from console.core.record import Closed, Finished, Opened, Started
-from console.core.run import Manifest, ModelFacts
+from console.core.run import Manifest, ModelFacts, Selection
 from console.store.atomic import write_atomically
 from console.store.journal import JournalWriter
 from console.store.line import as_json
 from console.store.lock import RunLock
 from console.store.run_changes import RunChanges
 from console.tui.data import workspace as workspace_module
-from console.tui.data.catalog_items import RunLine, WorkspacePaths, read_runs
+from console.tui.data.catalog_items import RunLine, WorkspacePaths, read_run, read_runs
 from console.tui.data.workspace import THREAD, Workspace
 from console.tui.screens.live.screen import LiveScreen
 
@@ -213,7 +213,36 @@ async def test_a_run_that_a_shell_started_shows_on_home_badge_and_lives_table(op
             app.navigator.open_live(first.recorder.folder)
             await settle(app, pilot)
             assert isinstance(app.screen, LiveScreen)
-            assert len(app.screen.live_runs.lines) == 2
+            assert len(app.screen.several_runs.runs.lines) == 2
             await second.end("stopped")
             await look(lambda: "1 run live" in text_of(app))
-            assert not any(line.is_live for line in app.screen.live_runs.lines if line.name.endswith("second"))
+            assert not any(line.is_live for line in app.screen.several_runs.runs.lines if line.name.endswith("second"))
+
+
+async def test_the_strip_of_the_watched_run_is_as_true_as_the_figures_below_it(opened: Any, workspace: Any) -> None:
+    root = workspace.root / "runs"
+    one, other = FakeEngine(root, cases=9, name="2026-01-01T0000-a"), FakeEngine(root, name="2026-01-01T0000-b")
+    async with one, other, opened((160, 45)) as (app, pilot):
+        app.navigator.open_live(one.recorder.folder)
+        await assert_until(pilot, lambda: "2 live of 2" in text_of(app))
+        stale = list(app.services.workspace.runs or ())
+        one.recorder.finish(one.recorder.start("x"), Outcome.PASSED)
+        await assert_until(pilot, lambda: bool(app.screen.feed and app.screen.feed.overview.fold.tally.passed))
+        app.services.workspace.runs = stale  # the folder has not been looked at again since
+        runs = app.screen.several_runs.runs
+        runs.update(app.screen.feed)
+        assert [line.tally.passed for line in runs.lines] == [1, 0]
+        runs.update(None)
+        assert [line.tally.passed for line in runs.lines] == [0, 0], "what the workspace alone knows"
+
+
+async def test_a_run_that_goes_on_is_not_named_by_the_only_category_so_far(workspace: Any) -> None:
+    root = workspace.root / "runs"
+    one_category = Selection(categories=("live_simple",))
+    async with FakeEngine(root, name="a") as every, FakeEngine(root, name="b", selection=one_category) as selected:
+        for engine in (every, selected):
+            engine.recorder.finish(engine.recorder.start("x", "live_simple"), Outcome.PASSED)
+        labels = [read_run(engine.recorder.folder).label for engine in (every, selected)]
+        assert labels == ["recorded", "recorded/live_simple"]
+        await every.end()
+        assert read_run(every.recorder.folder).label == "recorded/live_simple"

@@ -63,7 +63,7 @@ async def at_home(opened: Any) -> AsyncIterator[Reader]:
 async def test_from_the_grid_through_compare_to_review_and_back(reader: Reader, three_runs: list[RunFolder]) -> None:
     reader.app.navigator.open_grid(three_runs)
     await reader.see("grid")
-    await reader.press("j", "j")
+    await reader.press("enter", "j", "j")
     grid = reader.place
     await reader.press("enter")
     await reader.see("compare")
@@ -74,7 +74,7 @@ async def test_from_the_grid_through_compare_to_review_and_back(reader: Reader, 
     for place in (compare, grid):
         await reader.press("escape")
         assert reader.place == place
-    await reader.press("escape")
+    await reader.press("escape", "escape")  # from the cases to their cell, and home
     assert reader.place[0] == "home"
     assert reader.app.navigator.is_at_home
 

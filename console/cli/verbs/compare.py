@@ -4,7 +4,7 @@ Only cases that both runs have and both have graded are counted; what is broken 
 """
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from console.cli.exitcode import Exit
@@ -36,10 +36,10 @@ from console.exchange.document import outcome_word
 from console.exchange.export_formats import require_folder, write_file
 from console.exchange.run_reader import RunReader
 from console.insight.comparison import RunComparison, compare
-from console.insight.comparison_side import ComparisonSide
 from console.insight.gate import Gate
 from console.insight.grid import Grid, grid
 from console.insight.number_format import score
+from console.insight.prompt_change import prompt_changes
 from console.store.run_list import find_run
 
 _MARKS = {
@@ -78,7 +78,8 @@ def run(args: CompareArguments) -> int:
         UsageError: no such run, fewer than two, the same one twice, or no case in common.
     """
     _check(args)
-    sides, summaries = _sides(args)
+    readers, summaries = _readers(args)
+    sides = [reader.side for reader in readers]
     if len(sides) > 2:
         if args.form != "text":
             raise UsageError("is for two runs", where="--format", hint="Use --json for more.")
@@ -103,7 +104,7 @@ def run(args: CompareArguments) -> int:
     elif args.json:
         args.output.data("comparison", with_gate(comparison_fields(comparison), gate))
     else:
-        _show(args.output, comparison)
+        _show(args.output, comparison, readers)
         if gate is not None:
             args.output.text()
             show_gate(args.output, gate)
@@ -126,7 +127,7 @@ def _check(args: CompareArguments) -> None:
         raise UsageError("says the form already", where="--json", hint="Leave it or --format out.")
 
 
-def _sides(args: CompareArguments) -> tuple[list[ComparisonSide], list[Summary]]:
+def _readers(args: CompareArguments) -> tuple[list[RunReader], list[Summary]]:
     if len(args.which) < 2:
         raise UsageError(
             "two runs are needed", hint="Write `eval-console compare A B`; `eval-console runs` lists them."
@@ -139,10 +140,10 @@ def _sides(args: CompareArguments) -> tuple[list[ComparisonSide], list[Summary]]
     for reader in readers:
         if reader.damages:
             args.output.warn(f"{reader.folder.name}: {reader.damages} damaged journal lines were skipped")
-    return [reader.side for reader in readers], [folder.summary() for folder in folders]
+    return readers, [folder.summary() for folder in folders]
 
 
-def _show(output: Output, comparison: RunComparison) -> None:
+def _show(output: Output, comparison: RunComparison, readers: Sequence[RunReader]) -> None:
     part = comparison.counts
     for letter, side in (("A", comparison.a), ("B", comparison.b)):
         mark = "  (simulated)" if side.manifest.simulated else ""
@@ -158,9 +159,20 @@ def _show(output: Output, comparison: RunComparison) -> None:
     if words := pairing_words(comparison):
         output.text(words, "doubt")
     output.text()
+    _show_prompt_changes(output, comparison, readers)
     output.text(verdict_words(comparison), "strong")
     output.text()
     output.rows(("", "A", "B", "B − A"), summary_rows(comparison), right=frozenset({1, 2, 3}))
+    if comparison.single is None:
+        _show_counts(output, comparison)
+    if listed := comparison.changes() or ([comparison.single] if comparison.single is not None else []):
+        output.text()
+        output.rows(("case", "change", "why"), [(str(pair.a.key), *change_words(pair)) for pair in listed])
+
+
+def _show_counts(output: Output, comparison: RunComparison) -> None:
+    """Say how many cases changed and why, in all and by category."""
+    part = comparison.counts
     output.text()
     words = ("same", "fewer", "more") if comparison.headline else ("both pass", "lost", "gained")
     counts = [*zip(words, (part.both, part.lost, part.gained), strict=True)]
@@ -173,9 +185,19 @@ def _show(output: Output, comparison: RunComparison) -> None:
         output.text()
         rows = [(name, counts.compared, counts.lost, counts.gained) for name, counts in comparison.categories.items()]
         output.rows(("category", "compared", "lost", "gained"), rows, right=frozenset({1, 2, 3}))
-    if changes := comparison.changes():
+
+
+def _show_prompt_changes(output: Output, comparison: RunComparison, readers: Sequence[RunReader]) -> None:
+    """Say what the model was told otherwise in the only case of a comparison."""
+    pair = comparison.single
+    if pair is None:
+        return
+    a, b = (reader.conversation(rollout) for reader, rollout in zip(readers, (pair.a, pair.b), strict=True))
+    if changes := prompt_changes(a, b):
+        output.text("the prompt differs   - A   + B", "strong")
+        for change in changes:
+            output.text(f"{change.sign} {change.role}: {change.before}{change.text}{change.after}")
         output.text()
-        output.rows(("case", "change", "why"), [(str(pair.a.key), *change_words(pair)) for pair in changes])
 
 
 def _same_words(comparison: RunComparison) -> str:

@@ -164,10 +164,11 @@ class RunLine(msgspec.Struct, frozen=True):
 
     @property
     def label(self) -> str:
-        """Suite, with its category when there is only one."""
+        """Suite, with its category when there is only one; a run that goes on may come to others."""
         if self.summary is None:
             return ""
-        names = list(self.summary.categories)
+        names = [] if self.is_begun_or_waits else list(self.summary.categories)
+        names = [self.summary.category] if self.summary.category else names
         return f"{self.summary.suite}/{names[0]}" if len(names) == 1 and names[0] else self.summary.suite
 
     @property

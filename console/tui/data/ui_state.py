@@ -23,10 +23,10 @@ class UiState:
         self._path = path
         self._kept = _read(path)
 
-    def text(self, name: str, default: str = "") -> str:
-        """Return a remembered text."""
+    def text(self, name: str, default: str = "", *, longest: int = _LONGEST) -> str:
+        """Return a remembered text of at most so many characters."""
         value = self._kept.get(name)
-        return value if isinstance(value, str) and len(value) <= _LONGEST else default
+        return value if isinstance(value, str) and len(value) <= longest else default
 
     def switch(self, name: str, default: bool) -> bool:
         """Return whether something is switched on."""

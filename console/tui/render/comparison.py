@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from textual.content import Content
 
 from console.core.statistics.paired import MCNEMAR, NEWCOMBE
-from console.exchange.comparison_table import summary_rows
+from console.exchange.comparison_table import ONE_CASE, summary_rows
 from console.insight import number_format
 from console.insight.by_case import CasePair, by_case
 from console.insight.comparison import (
     Agreement,
     PairCounts,
     PairOutcome,
-    RolloutPair,
     RunComparison,
     bootstrapped,
     error_types,
@@ -97,7 +96,7 @@ def _run(comparison: RunComparison, name: str, side: ComparisonSide) -> Content:
 
 def score_of(comparison: RunComparison, name: str) -> str:
     """Return the score of A or B over the compared cases, with its interval where it is a rate."""
-    if (pair := single_pair(comparison)) is not None and not comparison.headline:
+    if (pair := comparison.single) is not None and not comparison.headline:
         outcome = (pair.a if name == "A" else pair.b).outcome
         return outcome.value if outcome else "not finished"
     if comparison.headline:
@@ -106,17 +105,12 @@ def score_of(comparison: RunComparison, name: str) -> str:
     return number_format.score(comparison.counts.rate_a if name == "A" else comparison.counts.rate_b)
 
 
-def single_pair(comparison: RunComparison) -> RolloutPair | None:
-    """Return the only pair of a comparison of one case, such as of a branch: it has no rates; None of several."""
-    return comparison.pairs[0] if len(comparison.pairs) == 1 else None
-
-
 def difference(comparison: RunComparison) -> Content:
     """Return B minus A with interval, p and what may be concluded; of a single case only how it ended."""
-    if single_pair(comparison) is not None:
+    if comparison.single is not None:
         a, b = score_of(comparison, "A"), score_of(comparison, "B")
         words = f"A {a}, B {b}" if a != b else f"both {a}"
-        return Content.assemble((words, "bold"), ("   one case: it shows what changed, not how often", MUTED))
+        return Content.assemble((words, "bold"), (f"   {ONE_CASE}", MUTED))
     change, show = comparison.counts.difference, number_format.number if comparison.headline else number_format.rate
     if change.p is None:
         return Content.styled("no case is graded in both runs", "$broken")
@@ -132,7 +126,7 @@ def difference(comparison: RunComparison) -> Content:
 
 def outcome_square_lines(comparison: RunComparison) -> list[Content]:
     """Return the table of both, lost, gained and neither in three lines; of scores, how many went up and down."""
-    if single_pair(comparison) is not None:
+    if comparison.single is not None:
         return []
     part = comparison.counts
     left = f", {part.left_out} left out" if part.left_out else ""
@@ -175,8 +169,8 @@ def _both_fail(comparison: RunComparison) -> tuple[int, int]:
 
 def number_lines(comparison: RunComparison, width: int, most: int) -> list[Content]:
     """Return the wide table of numbers on both sides, and reasons whose counts changed most."""
-    square, is_single = outcome_square_lines(comparison), single_pair(comparison) is not None
-    rows: list[tuple[str, ...]] = [row for row in summary_rows(comparison) if not is_single or row[0] != "passed"]
+    square, is_single = outcome_square_lines(comparison), comparison.single is not None
+    rows: list[tuple[str, ...]] = list(summary_rows(comparison))
     names = {row[0] for row in rows}
     changed = [(name, str(a), str(b), f"{b - a:+}".replace("-", "−")) for name, a, b in comparison.reasons if a != b]
     rows[1:1] = [row for row in changed if row[0] not in names][: max(most - len(rows), 0)]
@@ -272,6 +266,8 @@ def number_blocks(comparison: RunComparison, disputed: Sequence[int], width: int
         disputed: how many cases of A and of B have a disputed ground truth.
         width: cells of a line.
     """
+    if comparison.single is not None:
+        return [Block("single", difference(comparison))]
     blocks = [Block("test", _block_title("is it chance?"), body=tuple(_test_lines(comparison)))]
     if any(disputed):
         words = f"{disputed[0]} disputed in A, {disputed[1]} in B; the numbers count them as they were graded"

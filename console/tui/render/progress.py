@@ -14,6 +14,7 @@ from console.insight.overview import Overview
 from console.insight.rollout import Rollout
 from console.insight.spending import RoleSpending
 from console.store.runs import STARTING_S
+from console.tui.render import row_cells
 from console.tui.render.lines import stacked
 from console.tui.render.symbols import SYMBOLS, state_word
 from console.tui.sanitize import one_line
@@ -194,8 +195,14 @@ def is_starting(overview: Overview, manifest: Manifest, now: float | None = None
     return not overview.fold.sessions and (now or time.time()) - manifest.at < STARTING_S
 
 
-def notice_words(overview: Overview, *, live: bool) -> Content:
-    """Return why a run stands still or ended early, and what to do; empty when nothing is to be said."""
+def notice_words(overview: Overview, *, live: bool, nothing_live: bool = False) -> Content:
+    """Return why a run stands still or ended early, and what to do; empty when nothing is to be said.
+
+    Args:
+        overview: the run.
+        live: whether it is being played.
+        nothing_live: whether no run at all is being played, as whoever comes to see one has to be told.
+    """
     closed, status = overview.fold.closed, overview.status
     if status is not None and status.message:
         return one_line(status.message, 300, "$broken")
@@ -208,6 +215,10 @@ def notice_words(overview: Overview, *, live: bool) -> Content:
     if closed is None and overview.fold.sessions:
         words = "The engine ended without closing this run; nothing is lost. r at Home goes on with it."
         return Content.styled(words, "$undecided")
+    if nothing_live and overview.fold.last_at:
+        ended = row_cells.when(overview.fold.last_at, time.time(), wide=True)
+        words = f"  This one ended {ended} · p replays it · L starts one"
+        return Content.assemble(("No run is live.", "bold"), (words, MUTED))
     return Content.empty()
 
 

@@ -7,6 +7,7 @@ from textual.content import Content
 
 from console.core.case import Key
 from console.core.live import Status
+from console.core.outcome import Outcome
 from console.core.run import Summary
 from console.core.wait import wait_words
 from console.insight import number_format
@@ -140,25 +141,41 @@ def has_costs(lines: Sequence[RunLine]) -> bool:
     return any(line.summary and (line.summary.tally.cost_usd or not line.summary.simulated) for line in lines)
 
 
-def run_columns(lines: Sequence[RunLine]) -> tuple[Column, ...]:
-    """Return the columns for these runs, the model first: none is wider than they need, and money only if spent."""
-    done = max((len(_done(line.summary)) for line in lines if line.summary), default=4)
-    score = max((len(number_format.headline(line.summary)) for line in lines if line.summary), default=9)
+ROOM_FOR_FIGURES = 110
+"""Cells from which a strip has a column for each figure."""
+
+
+def run_columns(lines: Sequence[RunLine], width: int) -> tuple[Column, ...]:
+    """Return the columns for these runs, the model first: none is wider than they need, and money only if spent.
+
+    In little room, outcomes and how many cases there are share a column.
+    """
+    score = Column("score", max([9, *(len(number_format.headline(line.summary)) for line in lines if line.summary)]))
+    eta, state = Column("ETA", 6, right=True), Column("state", 10, 2)
+    if width < ROOM_FOR_FIGURES:
+        counts = max([4, *(_counts_of(line.summary).cell_length for line in lines if line.summary)])
+        return (
+            Column("", 1), Column("model", 8, 1), Column("suite", 9, 1), Column("done", counts), score, eta,
+            Column("state", 14, 2),
+        )  # fmt: skip
+    done = max([4, *(len(_done(line.summary)) for line in lines if line.summary)])
     return (
         Column("", 1),
         Column("model", 10, 2),
         Column("suite", 14, 3),
-        Column("done", max(done, 4), right=True),
-        Column("score", max(score, 9)),
-        Column("outcomes", 20, from_width=110),
-        Column("tok/s", 5, right=True, from_width=100),
-        *[Column("cost", 7, right=True, from_width=90)] * has_costs(lines),
-        Column("ETA", 7, right=True),
-        Column("state", 12, 2),
+        Column("done", done, right=True),
+        score,
+        Column("outcomes", 20),
+        Column("tok/s", 5, right=True),
+        *[Column("cost", 7, right=True)] * has_costs(lines),
+        eta,
+        state,
     )
 
 
-def run_cells(line: RunLine, status: Status | None, *, is_watched: bool, with_cost: bool) -> tuple[Content, ...]:
+def run_cells(
+    line: RunLine, status: Status | None, *, is_watched: bool, with_cost: bool, width: int
+) -> tuple[Content, ...]:
     """Return the cells of `run_columns`.
 
     Args:
@@ -166,27 +183,51 @@ def run_cells(line: RunLine, status: Status | None, *, is_watched: bool, with_co
         status: what its engine says of itself; None: no engine, or it has not answered yet.
         is_watched: whether it is the one on the screen.
         with_cost: whether there is a column for money.
+        width: cells of the list.
     """
-    summary = line.summary
+    summary, is_wide = line.summary, width >= ROOM_FOR_FIGURES
     if summary is None:
         mistake = one_line(line.mistake, 200, "$broken")
         mark = Content.styled(SYMBOLS.broken, "$broken")
-        return mark, one_line(line.name, 60), *[Content.empty()] * (6 + with_cost), mistake
+        return mark, one_line(line.name, 60), *[Content.empty()] * ((6 + with_cost) if is_wide else 4), mistake
+    score = Content.styled(number_format.headline(summary), "bold")
+    model = one_line(summary.model, 60, "bold" if is_watched else "")
+    left, state = Content(_time_left(line, summary)), state_and_waits(line, status, wide=is_wide)
+    if not is_wide:
+        return _mark(line), model, suite_and_name(line), _counts_of(summary), score, left, state
     tally = summary.tally
     is_free = summary.simulated and number_format.is_unpaid(tally)
     cost = [Content("free" if is_free else number_format.spent(tally))] * with_cost
     return (
         _mark(line),
-        one_line(summary.model, 60, "bold" if is_watched else ""),
+        model,
         suite_and_name(line),
         Content(_done(summary)),
-        Content.styled(number_format.headline(summary), "bold"),
+        score,
         outcome_counts(tally),
         Content.styled(_speed(line, summary), MUTED),
         *cost,
-        Content(_time_left(line, summary)),
-        state_and_waits(line, status),
+        left,
+        state,
     )
+
+
+def _counts_of(summary: Summary) -> Content:
+    """Return the outcomes that there are, of how many: `✓3 ✗56 of 258`."""
+    tally = summary.tally
+    counts = (
+        (Outcome.PASSED, tally.passed),
+        (Outcome.FAILED, tally.failed),
+        (Outcome.BROKEN, tally.broken),
+        (Outcome.UNDECIDED, tally.undecided),
+    )
+    cells = [
+        Content.styled(f"{SYMBOLS.of(outcome)}{number_format.count(count)}", OUTCOME_STYLES[outcome])
+        for outcome, count in counts
+        if count
+    ]
+    cells = cells or [Content.styled("0", MUTED)]
+    return Content(" ").join([*cells, Content.styled(f"of {number_format.count(summary.planned)}", MUTED)])
 
 
 def _mark(line: RunLine) -> Content:
@@ -217,7 +258,7 @@ def _time_left(line: RunLine, summary: Summary) -> str:
     return number_format.about(summary.seconds / tally.finished * rollouts_left)
 
 
-def state_and_waits(line: RunLine, status: Status | None) -> Content:
+def state_and_waits(line: RunLine, status: Status | None, *, wide: bool = True) -> Content:
     """Return what a run does, and why it waits where it does: message, limiter, or its place in the queue."""
     if status is None or not line.is_live:
         return state_word(line.state)
@@ -226,12 +267,14 @@ def state_and_waits(line: RunLine, status: Status | None) -> Content:
     for endpoint in status.endpoints:
         if endpoint.why:
             waiting = endpoint.waiting or endpoint.in_flight
-            return one_line(f"{waiting} wait: {endpoint.why}" if waiting else endpoint.why, 200, "$undecided")
+            count = f"{waiting} wait: " if wide else f"{waiting}× "
+            return one_line(f"{count}{endpoint.why}" if waiting else endpoint.why, 200, "$undecided")
     in_flight = sum(endpoint.in_flight for endpoint in status.endpoints)
     limit = sum(endpoint.limit for endpoint in status.endpoints)
     if status.state != "running":
         return state_word(status.state)
-    return Content.styled(f"{in_flight}/{limit} requests" if limit else "running", MUTED)
+    requests = "requests" if wide else "req."
+    return Content.styled(f"{in_flight}/{limit} {requests}" if limit else "running", MUTED)
 
 
 def ended_words(count: int, *, is_unfolded: bool) -> Content:

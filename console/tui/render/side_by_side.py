@@ -1,6 +1,6 @@
-"""What was expected, what A did and what B did, argument by argument in three columns. Pure.
+"""What was expected and what two or more runs did, argument by argument in a column each. Pure.
 
-Both comparisons come from the suite; calls are matched by turn and place among the expected ones, arguments by name.
+Their comparisons come from the suite; calls are matched by turn and place among the expected ones, arguments by name.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -10,7 +10,7 @@ from textual.content import Content
 
 from console.core.comparison import Comparison, Mark, Pair, Row
 from console.insight import number_format
-from console.insight.case_in_both import CaseInBoth, CaseInRun
+from console.insight.case_in_both import CaseInRun
 from console.insight.reasons import sentence
 from console.insight.rollout import Rollout
 from console.tui.render import lines
@@ -22,62 +22,94 @@ MUTED = "$muted"
 _GAP = 2
 _LEAST_SHARE = 10
 """Cells that a column has at least."""
+_LEAST_COLUMN = 14
+"""Cells that a column needs to say something; runs for which there are fewer get another table."""
 _QUIET = (Mark.SAME, Mark.OMITTED)
 _PLAIN = {Mark.DIFFERS: "x", Mark.MISSING: "-", Mark.OMITTED: "."}
 
 
 @dataclass(frozen=True, slots=True)
+class AnsweredCase:
+    """How one run played the case, and what the run is called above its column."""
+
+    heading: Content
+    side: CaseInRun
+
+
+@dataclass(frozen=True, slots=True)
 class _Widths:
-    """Cells of the four columns."""
+    """Cells of the columns."""
 
     name: int
     expected: int
-    a: int
-    b: int
+    sides: tuple[int, ...]
 
 
-def side_by_side_lines(case: CaseInBoth, width: int) -> list[Content]:
-    """Return the lines of one case, each at most `width` cells; values that do not fit are cut."""
-    widths = _widths(case, width)
-    headings = [Content.styled(heading, f"bold {MUTED}") for heading in ("EXPECTED", "A", "B")]
-    case_lines = [_line(widths, "", *headings)]
-    calls = list(_calls(case.a.comparison, case.b.comparison))
-    for name, call_a, call_b in calls:
-        case_lines += _call_lines(name, call_a, call_b, widths)
-    if not calls:
-        case_lines += _answers(case, widths)
-    case_lines += _facts(case, widths)
+def side_by_side_lines(answered: Sequence[AnsweredCase], width: int) -> list[Content]:
+    """Return the lines of one case in several runs, each at most `width` cells; values that do not fit are cut.
+
+    Runs that have no room beside the others follow in a table of their own.
+    """
+    room = max((width - _name_width([each.side for each in answered], width)) // (_LEAST_COLUMN + _GAP) - 1, 2)
+    case_lines: list[Content] = []
+    for first in range(0, len(answered), room):
+        case_lines += [Content.empty()] * bool(case_lines)
+        case_lines += _table(answered[first : first + room], width)
     return case_lines
 
 
-def _widths(case: CaseInBoth, width: int) -> _Widths:
-    names = [row.name for side in (case.a, case.b) for pair in _pairs(side.comparison) for row in pair.rows]
+def _table(answered: Sequence[AnsweredCase], width: int) -> list[Content]:
+    sides = [each.side for each in answered]
+    widths = _widths(sides, width)
+    headings = [Content.styled("EXPECTED", f"bold {MUTED}"), *(each.heading for each in answered)]
+    case_lines = [_line(widths, "", *headings)]
+    calls = list(_calls([side.comparison for side in sides]))
+    for name, pairs in calls:
+        case_lines += _call_lines(name, pairs, widths)
+    if not all(_has_calls(side) for side in sides):
+        case_lines += _answers(sides, widths)
+    case_lines += _facts(sides, widths)
+    return case_lines
+
+
+def _name_width(sides: Sequence[CaseInRun], width: int) -> int:
+    names = [row.name for side in sides for pair in _pairs(side.comparison) for row in pair.rows]
     longest = max([0, *(one_line(text, 60).cell_length + 2 for text in names)])
-    longest = max([longest, *(one_line(text, 60).cell_length for text in case.pair.a.scores)])
-    name = min(max(10, longest), 22 if width >= 90 else 16)
-    return _Widths(name, *_shares(case, max(width - name - 3 * _GAP, 30)))
+    longest = max([longest, *(one_line(text, 60).cell_length for text in sides[0].rollout.scores)])
+    return min(max(10, longest), 22 if width >= 90 else 16)
 
 
-def _shares(case: CaseInBoth, room: int) -> tuple[int, int, int]:
-    """Return the cells of expected, A and B: a third each, but what a short column leaves goes to a longer one."""
-    texts: list[list[str]] = [[], [], []]
-    for place, side in enumerate((case.a, case.b), 1):
+def _widths(sides: Sequence[CaseInRun], width: int) -> _Widths:
+    name = _name_width(sides, width)
+    expected, *others = _shares(sides, max(width - name - (len(sides) + 1) * _GAP, 30))
+    return _Widths(name, expected, tuple(others))
+
+
+def _shares(sides: Sequence[CaseInRun], room: int) -> list[int]:
+    """Return the cells of expected and each run: a like share, and what a short column leaves goes to longer ones."""
+    count = len(sides) + 1
+    texts: list[list[str]] = [[] for _ in range(count)]
+    for place, side in enumerate(sides, 1):
         for pair in _pairs(side.comparison):
             texts[0] += [pair.expected, *(" | ".join(row.expected) for row in pair.rows)]
             texts[place] += [pair.actual, *(row.actual or "" for row in pair.rows)]
     if not any(texts[0]):
-        return room // 3, (room - room // 3) // 2, room - room // 3 - (room - room // 3) // 2
+        return [room // count, *_even(room - room // count, len(sides))]
     needs = [max((one_line(text, room).cell_length for text in column), default=0) + 3 for column in texts]
-    shares = [max(min(need, room // 3), _LEAST_SHARE) for need in needs]
-    for place in sorted(range(3), key=lambda place: needs[place]):
+    shares = [max(min(need, room // count), _LEAST_SHARE) for need in needs]
+    for place in sorted(range(count), key=lambda place: needs[place]):
         shares[place] += max(min(needs[place] - shares[place], room - sum(shares)), 0)
-    shares[2] += max(room - sum(shares), 0)
-    return shares[0], shares[1], shares[2]
+    shares[-1] += max(room - sum(shares), 0)
+    return shares
 
 
-def _line(widths: _Widths, name: str | Content, expected: Content, a: Content, b: Content) -> Content:
+def _even(room: int, count: int) -> list[int]:
+    return [room * (place + 1) // count - room * place // count for place in range(count)]
+
+
+def _line(widths: _Widths, name: str | Content, expected: Content, *sides: Content) -> Content:
     label = Content.styled(name, MUTED) if isinstance(name, str) else name
-    cells = [(label, widths.name), (expected, widths.expected), (a, widths.a), (b, widths.b)]
+    cells = [(label, widths.name), (expected, widths.expected), *zip(sides, widths.sides, strict=True)]
     return Content(" " * _GAP).join([lines.fit(cell, room) for cell, room in cells])
 
 
@@ -88,21 +120,21 @@ def _pairs(comparison: Comparison | None) -> Sequence[Pair]:
 # Calls ---------------------------------------------------------------------------------------------------------------
 
 
-def _calls(a: Comparison | None, b: Comparison | None) -> Iterator[tuple[str, Pair | None, Pair | None]]:
-    """Yield what to call it, and the calls of both sides together: turn by turn, the expected ones first.
+def _calls(sides: Sequence[Comparison | None]) -> Iterator[tuple[str, Sequence[Pair | None]]]:
+    """Yield what to call it, and the calls of all sides together: turn by turn, the expected ones first.
 
     What is judged at the end stands together, even if one side took more turns to get there.
     """
-    turns_a, turns_b = _by_turn(a), _by_turn(b)
-    places = sorted({*turns_a, *turns_b})
+    turns = [_by_turn(side) for side in sides]
+    places = sorted({place for by_turn in turns for place in by_turn})
     for place in places:
-        calls_a, calls_b = turns_a.get(place, []), turns_b.get(place, [])
-        matched = [(calls_a[0], calls_b[0])] if len(calls_a) == len(calls_b) == 1 else _matched(calls_a, calls_b)
-        names = _names([pair.kind for left, right in matched if (pair := left or right) is not None])
+        calls = [by_turn.get(place, []) for by_turn in turns]
+        matched = [[first for (first,) in calls]] if all(len(each) == 1 for each in calls) else _matched(calls)
+        names = _names([next(pair.kind for pair in together if pair is not None) for together in matched])
         if len(places) > 1:
             is_end, number = place
             names[0] = "at the end" if is_end else f"turn {number + 1}"
-        yield from ((name, left, right) for name, (left, right) in zip(names, matched, strict=True))
+        yield from zip(names, matched, strict=True)
 
 
 def _by_turn(side: Comparison | None) -> dict[tuple[bool, int], list[Pair]]:
@@ -127,9 +159,9 @@ def _names(kinds: Sequence[str]) -> list[str]:
     ]
 
 
-def _matched(a: Sequence[Pair], b: Sequence[Pair]) -> list[tuple[Pair | None, Pair | None]]:
-    keyed_a, keyed_b = _keyed(a), _keyed(b)
-    return [(keyed_a.get(key), keyed_b.get(key)) for key in sorted({*keyed_a, *keyed_b})]
+def _matched(sides: Sequence[Sequence[Pair]]) -> list[list[Pair | None]]:
+    keyed = [_keyed(pairs) for pairs in sides]
+    return [[side.get(key) for side in keyed] for key in sorted({key for side in keyed for key in side})]
 
 
 def _keyed(pairs: Sequence[Pair]) -> dict[tuple[bool, int], Pair]:
@@ -143,34 +175,32 @@ def _keyed(pairs: Sequence[Pair]) -> dict[tuple[bool, int], Pair]:
     return keyed
 
 
-def _call_lines(name: str, a: Pair | None, b: Pair | None, widths: _Widths) -> Iterator[Content]:
-    expected = next((pair.expected for pair in (a, b) if pair and pair.expected), "")
+def _call_lines(name: str, pairs: Sequence[Pair | None], widths: _Widths) -> Iterator[Content]:
+    expected = next((pair.expected for pair in pairs if pair and pair.expected), "")
     yield _line(
         widths,
         Content.styled(name, "bold"),
         one_line(expected or SYMBOLS.not_run, VALUE_LIMIT, "bold"),
-        _side(a.name_mark if a else None, a.actual if a else None, expected),
-        _side(b.name_mark if b else None, b.actual if b else None, expected),
+        *(_side(pair.name_mark if pair else None, pair.actual if pair else None, expected) for pair in pairs),
     )
-    rows_a, rows_b = ({row.name: row for row in pair.rows} if pair else {} for pair in (a, b))
-    for row in dict.fromkeys([*rows_a, *rows_b]):
-        yield _row_line(row, rows_a.get(row), rows_b.get(row), widths)
+    rows = [{row.name: row for row in pair.rows} if pair else {} for pair in pairs]
+    for row in dict.fromkeys(row for side in rows for row in side):
+        yield _row_line(row, [side.get(row) for side in rows], widths)
 
 
-def _row_line(name: str, a: Row | None, b: Row | None, widths: _Widths) -> Content:
-    row = a or b
-    assert row is not None
-    decisive = any(side is not None and side.decisive for side in (a, b))
+def _row_line(name: str, rows: Sequence[Row | None], widths: _Widths) -> Content:
+    row = next(row for row in rows if row is not None)
+    decisive = any(side is not None and side.decisive for side in rows)
     if row.expected:
         values = [one_line(value, VALUE_LIMIT, "$expected") for value in row.expected]
         expected = Content.styled(" | ", MUTED).join(values)
-        if all(side is None or side.mark in _QUIET for side in (a, b)):
+        if all(side is None or side.mark in _QUIET for side in rows):
             expected = one_line(" | ".join(row.expected), VALUE_LIMIT)
     else:
         expected = Content.styled("may be left out" if row.optional or row.mark is Mark.OMITTED else "", MUTED)
     label = Content("  ").append(one_line(name, 60, "bold" if decisive else MUTED))
     first_expected = row.expected[0] if row.expected else ""
-    return _line(widths, label, expected, _cell(a, first_expected), _cell(b, first_expected))
+    return _line(widths, label, expected, *(_cell(side, first_expected) for side in rows))
 
 
 def _cell(row: Row | None, expected: str) -> Content:
@@ -189,10 +219,14 @@ def _side(mark: Mark | None, actual: str | None, expected: str) -> Content:
     return shown.append(one_line(actual, VALUE_LIMIT, "" if quiet else "$actual"))
 
 
-def _answers(case: CaseInBoth, widths: _Widths) -> Iterator[Content]:
-    """Without calls to compare: what was read from each answer, or what each grader said."""
-    texts = [_answer(side) for side in (case.a, case.b)]
+def _answers(sides: Sequence[CaseInRun], widths: _Widths) -> Iterator[Content]:
+    """Where there are no calls to compare: what was read from the answer, or what the grader said."""
+    texts = ("" if _has_calls(side) else _answer(side) for side in sides)
     yield _line(widths, "answer", Content.empty(), *(one_line(text, VALUE_LIMIT) for text in texts))
+
+
+def _has_calls(side: CaseInRun) -> bool:
+    return any(pair.actual for pair in _pairs(side.comparison))
 
 
 def _answer(side: CaseInRun) -> str:
@@ -207,12 +241,12 @@ def _answer(side: CaseInRun) -> str:
 # Facts ---------------------------------------------------------------------------------------------------------------
 
 
-def _facts(case: CaseInBoth, widths: _Widths) -> Iterator[Content]:
-    a, b = case.pair.a, case.pair.b
+def _facts(sides: Sequence[CaseInRun], widths: _Widths) -> Iterator[Content]:
+    rollouts = [side.rollout for side in sides]
     yield Content.empty()
-    yield _line(widths, "grade", Content.empty(), _grade(case.a), _grade(case.b))
-    for name in [name for name in a.scores if name in b.scores][:8]:
-        values = (Content(number_format.number(rollout.scores[name])) for rollout in (a, b))
+    yield _line(widths, "grade", Content.empty(), *(_grade(side) for side in sides))
+    for name in [name for name in rollouts[0].scores if all(name in rollout.scores for rollout in rollouts)][:8]:
+        values = (Content(number_format.number(rollout.scores[name])) for rollout in rollouts)
         yield _line(widths, one_line(name, widths.name, MUTED), Content.empty(), *values)
     shown: list[tuple[str, Callable[[Rollout], str]]] = [
         ("latency", lambda rollout: number_format.duration(rollout.seconds)),
@@ -220,7 +254,7 @@ def _facts(case: CaseInBoth, widths: _Widths) -> Iterator[Content]:
         ("cost", lambda rollout: number_format.money(rollout.cost_usd)),
     ]
     for name, show in shown:
-        yield _line(widths, name, Content.empty(), Content.styled(show(a), MUTED), Content.styled(show(b), MUTED))
+        yield _line(widths, name, Content.empty(), *(Content.styled(show(rollout), MUTED) for rollout in rollouts))
 
 
 def _tokens(rollout: Rollout) -> str:

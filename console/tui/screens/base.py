@@ -75,7 +75,7 @@ class BaseScreen(Screen[None]):
         self.services = services
         self.zoom = PaneZoom(self)
         """Steps through the panes and shows one of them alone."""
-        self.find_session = FindSession(self, self.find_hint, self.find_changed, self.refresh_keys)
+        self.find_session = FindSession(self, self.find_hint, self._take_find, self.refresh_keys)
         """Opens and closes the find bar."""
         self._was_shown = False
         self._focused_before_small: Widget | None = None
@@ -123,6 +123,11 @@ class BaseScreen(Screen[None]):
     def filter_in_force(self) -> FilterInForce | None:
         """Words that narrow a list of this screen, which is always in sight; None while nothing does."""
         return None
+
+    @property
+    def find_mistake(self) -> str:
+        """What is wrong with what stands in the find bar, said above it as long as it is there. May be foreign text."""
+        return ""
 
     def show_workspace(self, part: str) -> None:
         """Show a part of the workspace that has changed, or all `shown_parts` (an empty text) on coming into sight."""
@@ -214,14 +219,20 @@ class BaseScreen(Screen[None]):
             if self._help is not None and self._help.is_attached:
                 self._help.refresh_keys()
 
+    def _take_find(self, text: str, *, done: bool) -> None:
+        """Narrow or find, and say what cannot be read of it."""
+        self.find_changed(text, done=done)
+        self._sync_filter_sign()
+
     def _sync_filter_sign(self) -> None:
-        """Say what narrows the list, unless it is being typed; the sign is made when it is first needed."""
-        in_force = None if self.find_session.is_open else self.filter_in_force
-        if in_force is not None and self._filter_sign is None:
+        """Say what narrows the list, while that is typed what is wrong with it; the sign is made when first needed."""
+        is_typing = self.find_session.is_open
+        in_force, mistake = (None, self.find_mistake) if is_typing else (self.filter_in_force, "")
+        if (in_force is not None or mistake) and self._filter_sign is None:
             self._filter_sign = FilterSign()
             self.mount(self._filter_sign)
         if self._filter_sign is not None:
-            self._filter_sign.show(in_force)
+            self._filter_sign.show(in_force, mistake)
 
     def sync_help(self) -> None:
         """Show or remove the help beside the place, as the reader wants it and the width allows."""

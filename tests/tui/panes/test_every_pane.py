@@ -10,6 +10,7 @@ from support.pane_app import mounted
 from textual.screen import Screen
 from textual.widget import Widget
 
+from console.tui.screens.grid.controller import GridController
 from console.tui.screens.launch.choices import ChoiceList
 from console.tui.screens.launch.form import Form
 from console.tui.screens.leaderboard.controller import LeaderboardController
@@ -19,6 +20,7 @@ GIVEN: dict[str, Callable[[], object]] = {
     "controller": LeaderboardController,
     "form": Form,
     "number": lambda: 0,
+    "runs": lambda: GridController([], in_loop=lambda call: None, case_arrived=lambda: None),
     "view": lambda: STANDARD,
 }
 """What a pane takes that must be made first, by the name of the parameter."""

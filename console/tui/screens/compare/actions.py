@@ -134,18 +134,19 @@ class OtherRuns:
 
     async def _choose_b(self) -> None:
         a = self._controller.folders[0]
-        if (chosen := await self._choose("Compare ", [a])) is not None:
+        if (
+            chosen := await self._choose(Content.assemble("Compare ", one_line(a.name, 60, "bold"), " with …"), [a])
+        ) is not None:
             self._services.navigator.open_compare(a, chosen)
 
     async def _choose_third(self) -> None:
         folders = self._controller.folders
-        if (chosen := await self._choose("Lay beside A and B of ", folders)) is not None:
+        if (chosen := await self._choose(Content("Add a run to A and B"), folders)) is not None:
             self._services.navigator.open_grid([*folders, chosen])
 
-    async def _choose(self, words: str, shown: Sequence[RunFolder]) -> RunFolder | None:
+    async def _choose(self, title: Content, shown: Sequence[RunFolder]) -> RunFolder | None:
         candidates = {str(line.folder.path): line for line in self._candidates(shown)}
         now = time.time()
-        title = Content.assemble(words, one_line(shown[0].name, 60, "bold"), " with …")
         cells = {path: row_cells.run_narrow(line, None, now) for path, line in candidates.items()}
         chosen = await self._services.ask(Chooser(title, row_cells.RUNS_NARROW, cells, "There is no other run of it."))
         return candidates[chosen].folder if chosen is not None else None

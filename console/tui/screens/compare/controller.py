@@ -10,15 +10,13 @@ from console.exchange.comparison_table import change_words
 from console.insight.case_in_both import CaseInBoth
 from console.insight.comparison import PairOutcome, RolloutPair, RunComparison
 from console.store.runs import RunFolder, slug
+from console.tui.data.case_reads import CaseReads
 from console.tui.data.filter_in_force import FilterInForce
-from console.tui.data.suite_thread import SuiteThread
 from console.tui.render.rollout_rows import row_key
 from console.tui.screens.compare.run_pair import RunPair, read_pair
 
 LOOK_EVERY_S = 1.0
 """Time between two looks at a run that grows; longer when comparing takes long."""
-WAIT_S = 0.1
-"""Longest time that drawing waits for a case."""
 SCOPES: dict[str, tuple[PairOutcome, ...]] = {
     "changed": (PairOutcome.LOST, PairOutcome.GAINED),
     "lost": (PairOutcome.LOST,),
@@ -65,9 +63,8 @@ class CompareController:
         self.current_key = ""
         """Row key of the pair that is looked at."""
         self._first_case = case
-        self._in_loop, self._case_arrived = in_loop, case_arrived
-        self._suite_thread = SuiteThread()
-        self._being_read: set[str] = set()
+        self._case_arrived = case_arrived
+        self._cases = CaseReads[CaseInBoth](in_loop, self._arrive)
 
     # The two runs ----------------------------------------------------------------------------------------------------
 
@@ -88,6 +85,7 @@ class CompareController:
     def take(self, pair: RunPair) -> None:
         """Show both runs as they were read; all pairs where none has changed."""
         self.pair = pair
+        self._cases.forget()
         if self.scope == "changed" and not pair.comparison.changes():
             self.scope = "all"
         self._list()
@@ -210,31 +208,15 @@ class CompareController:
         Raises:
             UsageError: a run folder is not there any more.
         """
-        pair, current, key = self.pair, self.current, self.current_key
+        pair, current = self.pair, self.current
         assert pair is not None
         assert current is not None
-        if (case := pair.kept_case(current)) is not None:
-            return case
-        if key in self._being_read:
-            return None
-        self._being_read.add(key)
-        future = self._suite_thread.start(lambda: pair.read_case(current))
-        try:
-            case = future.result(WAIT_S)
-        except TimeoutError:
-            future.add_done_callback(lambda _: self._in_loop(lambda: self._arrive(key)))
-            return None
-        except BaseException:
-            self._being_read.discard(key)
-            raise
-        self._being_read.discard(key)
-        return case
+        return self._cases.get(self.current_key, lambda: pair.read_case(current))
 
     def _arrive(self, key: str) -> None:
-        self._being_read.discard(key)
         if key == self.current_key:
             self._case_arrived()
 
     def close(self) -> None:
         """Read no more cases."""
-        self._suite_thread.close()
+        self._cases.close()

@@ -1,7 +1,5 @@
 """The panes of Compare: the numbers, the list of pairs, and the case with expected, A and B side by side."""
 
-import difflib
-import json
 from collections.abc import Mapping, Sequence
 
 from textual.app import ComposeResult
@@ -9,17 +7,15 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from console.core.fault import UsageError
 from console.core.outcome import Outcome
 from console.exchange.comparison_table import change_words
 from console.insight.case_in_both import CaseInBoth, CaseInRun
 from console.insight.comparison import RolloutPair, RunComparison
-from console.insight.conversation import Conversation
-from console.insight.prompt_edit import opening_of
+from console.insight.prompt_change import ChangedLine, prompt_changes
 from console.insight.rollout import Rollout
 from console.tui.render import comparison as summary
 from console.tui.render.conversation import passage_block
-from console.tui.render.side_by_side import side_by_side_lines
+from console.tui.render.side_by_side import AnsweredCase, side_by_side_lines
 from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
 from console.tui.sanitize import literal, one_line
 from console.tui.widgets.block import Block
@@ -153,7 +149,10 @@ class CasePane(Vertical):
 def comparison_blocks(case: CaseInBoth, why_no_suite: str, width: int) -> list[Block]:
     """Return expected, A and B side by side, and why something of it is not known."""
     blocks = prompt_blocks(case)
-    blocks.append(Block("side-by-side", body=tuple(side_by_side_lines(case, width)), indent=0))
+    answered = [
+        AnsweredCase(Content.styled(letter, f"bold {MUTED}"), side) for letter, side in (("A", case.a), ("B", case.b))
+    ]
+    blocks.append(Block("side-by-side", body=tuple(side_by_side_lines(answered, width)), indent=0))
     for letter, fault in (("A", case.a.fault), ("B", case.b.fault)):
         if fault:
             blocks.append(Block(f"fault-{letter}", one_line(f"{letter}: {fault}", 400, "$undecided")))
@@ -168,38 +167,24 @@ MOST_PROMPT_LINES = 12
 
 def prompt_blocks(case: CaseInBoth) -> list[Block]:
     """Return what B was told otherwise than A, line by line; nothing where both were told the same."""
-    try:
-        before, after = (_prompt_lines(side.conversation) for side in (case.a, case.b))
-    except UsageError:  # one of them was never asked
+    changes = prompt_changes(case.a.conversation, case.b.conversation)
+    if not changes:
         return []
-    changed = [
-        line for line in difflib.unified_diff(before, after, n=0, lineterm="") if line[:2] not in ("--", "++", "@@")
-    ]
-    if not changed:
-        return []
-    styles = {"-": "$expected", "+": "$actual"}
-    shown = [
-        one_line(f"{'−' if line[0] == '-' else '+'} {line[1:]}", 2000, styles[line[0]])
-        for line in changed[:MOST_PROMPT_LINES]
-    ]
-    if len(changed) > MOST_PROMPT_LINES:
-        shown.append(Content.styled(f"… and {len(changed) - MOST_PROMPT_LINES} more lines", MUTED))
+    shown = [_prompt_line(change) for change in changes[:MOST_PROMPT_LINES]]
+    if len(changes) > MOST_PROMPT_LINES:
+        shown.append(Content.styled(f"… and {len(changes) - MOST_PROMPT_LINES} more lines", MUTED))
     title = Content.assemble(("the prompt differs", "bold $undecided"), ("   − A   + B", MUTED))
     return [Block("prompt", title, body=tuple(shown))]
 
 
-def _prompt_lines(conversation: Conversation) -> list[str]:
-    """Return the messages of the first request, each line of text one.
-
-    Raises:
-        UsageError: the model was never asked.
-    """
-    prompt_lines: list[str] = []
-    for message in opening_of(conversation):
-        content = message.get("content")
-        text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
-        prompt_lines += [f"{message.get('role', '')}: {line}" for line in text.split("\n")]
-    return prompt_lines
+def _prompt_line(change: ChangedLine) -> Content:
+    sign, style = ("−", "$expected") if change.sign == "-" else ("+", "$actual")
+    return Content.assemble(
+        (f"{sign} ", f"bold {style}"),
+        one_line(f"{change.role}: {change.before}", 200, MUTED),
+        one_line(change.text, 2000, style),
+        one_line(change.after, 200, MUTED),
+    )
 
 
 def conversation_blocks(side: CaseInRun) -> list[Block]:

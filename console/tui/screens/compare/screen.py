@@ -46,6 +46,7 @@ class CompareScreen(BaseScreen):
         #list-side { height: 7fr; } #case-side { height: 8fr; }
         #changes, #case { height: 1fr; } #lost, #conversations { display: none; }
         RowList, Transcript { scrollbar-gutter: stable; }
+        &.-single { #numbers { height: 2; } #list-side { height: 2; } #case-side { height: 1fr; } }
         &.-wide {
             PaneTitle { display: none; }
             #numbers { height: 10; border: round $line; padding: 0 1; border-title-color: $foreground; }
@@ -53,6 +54,7 @@ class CompareScreen(BaseScreen):
             #list-side { width: 60; height: 1fr; } #case-side { width: 1fr; height: 1fr; }
             &.-tall #lost { display: block; height: auto; max-height: 9; padding: 0 2; }
             &.-tall #conversations { display: block; height: 1fr; }
+            &.-single { #numbers { height: 8; } #list-side { height: 1fr; } }
             #conversations Transcript { width: 1fr; height: 1fr; }
         }
     }
@@ -144,6 +146,7 @@ class CompareScreen(BaseScreen):
         if pair is None or not self.is_mounted:
             return
         comparison, wide = pair.comparison, self.has_class("-wide")
+        self.set_class(comparison.single is not None, "-single")
         checks = summary.checks(comparison, wide=wide, live=pair.live)
         self.top_line.tell(title=summary.title(comparison, wide=wide), status=checks)
         self.summary.show_comparison(comparison, wide=wide, screen_width=self.size.width)

@@ -1,41 +1,117 @@
-"""`GridController`: which cases of several runs are listed, and which two runs a case is compared by. No Textual."""
+"""`GridController`: where the reader is among categories and runs, which cases are listed, their answers. No Textual.
 
-from collections.abc import Sequence
+Cases are read by the suites' code in a thread (`answers`), as that may be slow.
+"""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
 
 from console.core.outcome import Outcome
 from console.exchange.run_reader import RunReader
+from console.insight.case_in_both import CaseInRun
 from console.insight.grid import Grid, GridRow, grid
 from console.store.runs import RunFolder
+from console.tui.data.case_reads import CaseReads
 from console.tui.data.filter_in_force import FilterInForce
+from console.tui.data.opened_run import OpenedRun
 from console.tui.render.rollout_rows import row_key
+
+EVERY = "every"
+"""Row key of all categories together."""
+
+
+class ReadRuns(NamedTuple):
+    """Several runs as they were read."""
+
+    grid: Grid
+    opened: tuple[OpenedRun, ...]
 
 
 class GridController:
-    """Several runs, and what is listed of their cases."""
+    """Several runs, how they did in each category, and what is listed of their cases."""
 
-    def __init__(self, runs: Sequence[RunFolder]) -> None:
-        """List what differs; nothing is read yet."""
+    def __init__(
+        self,
+        runs: Sequence[RunFolder],
+        *,
+        in_loop: Callable[[Callable[[], None]], object],
+        case_arrived: Callable[[], None],
+    ) -> None:
+        """List what differs; nothing is read yet.
+
+        Args:
+            runs: the runs.
+            in_loop: has a function called in the interface's loop; may be called from any thread.
+            case_arrived: told, in that loop, that a case is there that drawing did not wait for.
+        """
         self.runs = list(runs)
         self.grid: Grid | None = None
         """All runs, once they are read."""
+        self.place = 0
+        """The run under the cursor, counted from 0."""
+        self.category: str | None = None
+        """The category under the cursor; None: all of them."""
         self.rows: dict[str, GridRow] = {}
-        """What is listed, by row key, in order."""
+        """The cases that are listed, by row key, in order."""
+        self.current_key = ""
+        """Row key of the case that is looked at."""
+        self._opened: tuple[OpenedRun, ...] = ()
         self._only_different = True
         self._words = ""
+        self._case_arrived = case_arrived
+        self._cases = CaseReads[tuple[CaseInRun | None, ...]](in_loop, self._arrive)
 
-    def read(self) -> Grid:
+    def read(self, data: Path | None) -> ReadRuns:
         """Read all runs; call it in a thread and give `take` the result.
+
+        Args:
+            data: folder of suites, if one was named.
 
         Raises:
             UsageError: one of them is not a run.
             OSError: a journal cannot be read.
         """
-        return grid([RunReader(run).side for run in self.runs])
+        opened = tuple(OpenedRun.of(RunReader(run), data) for run in self.runs)
+        return ReadRuns(grid([run.reader.side for run in opened]), opened)
 
-    def take(self, grid: Grid) -> None:
+    def take(self, runs: ReadRuns) -> None:
         """Show the runs as they were read."""
-        self.grid = grid
+        self.grid, self._opened = runs
+        self._cases.forget()
         self._list()
+
+    def close(self) -> None:
+        """Read no more cases."""
+        self._cases.close()
+
+    # Categories ------------------------------------------------------------------------------------------------------
+
+    @property
+    def category_keys(self) -> list[str]:
+        """Row keys of the table of categories, all of them together first; a single category is no row of its own."""
+        names = self.grid.categories if self.grid is not None else ()
+        return [EVERY, *(f"category {name}" for name in names)] if len(names) > 1 else [EVERY] * bool(names)
+
+    def category_of(self, key: str) -> str | None:
+        """Return the category of a row key; None: all of them."""
+        return None if key == EVERY else key.partition(" ")[2]
+
+    def go_to_category(self, key: str) -> None:
+        """List the cases of a category."""
+        self.category = self.category_of(key)
+        self._list()
+
+    def step_run(self, by: int) -> bool:
+        """Go to the next (or previous) run; say whether there is one."""
+        place = self.place + by
+        if not 0 <= place < len(self.runs):
+            return False
+        self.place = place
+        self._list()
+        return True
+
+    # What is listed --------------------------------------------------------------------------------------------------
 
     def find(self, words: str) -> None:
         """List only cases with these words."""
@@ -48,25 +124,30 @@ class GridController:
         self._list()
 
     def list_different(self) -> None:
+        """List what differs."""
         self._only_different = True
         self._list()
 
     def _list(self) -> None:
+        """List the cases of the category: first what the run under the cursor failed and another passed."""
         words = self._words.casefold().split()
-        self.rows = {
-            row_key(row.slot): row
-            for row in (self.grid.rows if self.grid is not None else ())
-            if (row.differs or not self._only_different)
-            and all(word in f"{row.slot[0]} {row.category}".casefold() for word in words)
-        }
+        listed = [row for row in self._in_scope if all(word in _text_of(row) for word in words)]
+        self.rows = {row_key(row.slot): row for row in sorted(listed, key=self._order)}
+
+    def _order(self, row: GridRow) -> tuple[bool, bool]:
+        """Rows that differ come first, of these what the run under the cursor failed, or has fewer points in."""
+        most = max(row.points(place) for place in range(len(self.runs)))
+        return not row.differs, row.points(self.place) == most
+
+    @property
+    def _in_scope(self) -> list[GridRow]:
+        rows = self.grid.of(self.category) if self.grid is not None else []
+        return [row for row in rows if row.differs or not self._only_different]
 
     @property
     def filter_in_force(self) -> FilterInForce | None:
         """The words that narrow the list, and how many of the cases that would be listed have them."""
-        if not self._words:
-            return None
-        rows = self.grid.rows if self.grid is not None else ()
-        return FilterInForce(self._words, len(self.rows), sum(row.differs or not self._only_different for row in rows))
+        return FilterInForce(self._words, len(self.rows), len(self._in_scope)) if self._words else None
 
     @property
     def status(self) -> str:
@@ -75,14 +156,63 @@ class GridController:
         return f"{sum(row.differs for row in rows)} of {len(rows)} differ"
 
     @property
+    def list_words(self) -> str:
+        """How many cases are listed, and which."""
+        return f"{len(self.rows)} {'differ' if self._only_different else 'in all'}"
+
+    @property
     def empty_words(self) -> str:
         """What is said when no case is listed."""
         return "Nothing matches. F clears the filter." if self._words.split() else "No case differs. f lists all."
 
     def pair_for(self, row: GridRow) -> tuple[RunFolder, RunFolder] | None:
-        """Return the first run that passed a case and the first that did not; else the first two that played it."""
+        """Return two runs that a case is compared by, the one under the cursor among them where that shows a change.
+
+        Who passed comes first. None: only one run has played it.
+        """
         outcomes = list(zip(self.runs, row.outcomes, strict=True))
-        passed = [run for run, outcome in outcomes if outcome is Outcome.PASSED]
-        others = [run for run, outcome in outcomes if outcome not in (None, Outcome.PASSED)]
-        pair = [passed[0], others[0]] if passed and others else [*passed, *others][:2]
-        return (pair[0], pair[1]) if len(pair) == 2 else None
+        current = outcomes[self.place : self.place + 1]
+        passed = [run for run, outcome in current + outcomes if outcome is Outcome.PASSED]
+        others = [run for run, outcome in current + outcomes if outcome not in (None, Outcome.PASSED)]
+        if passed and others:
+            return passed[0], others[0]
+        played = list(dict.fromkeys([*passed, *others], None))
+        return (played[0], played[1]) if len(played) > 1 else None
+
+    # The answers -----------------------------------------------------------------------------------------------------
+
+    @property
+    def current(self) -> GridRow | None:
+        """The case that is looked at."""
+        return self.rows.get(self.current_key)
+
+    @property
+    def why_no_suite(self) -> str:
+        """Why a suite cannot be opened; expected is then not known."""
+        return next((run.why_no_suite for run in self._opened if run.why_no_suite), "")
+
+    def answers(self) -> tuple[CaseInRun | None, ...] | None:
+        """Return how each run played the current case (None: not at all), compared by the suites in their thread.
+
+        None: it takes long, and `case_arrived` will be called.
+
+        Raises:
+            UsageError: a run folder is not there any more.
+        """
+        current, opened = self.current, self._opened
+        assert current is not None
+
+        def read() -> tuple[CaseInRun | None, ...]:
+            rollouts = [run.reader.side.rollouts.get(current.slot) for run in opened]
+            pairs = zip(opened, rollouts, strict=True)
+            return tuple(run.read_case(rollout) if rollout is not None else None for run, rollout in pairs)
+
+        return self._cases.get(self.current_key, read)
+
+    def _arrive(self, key: str) -> None:
+        if key == self.current_key:
+            self._case_arrived()
+
+
+def _text_of(row: GridRow) -> str:
+    return " ".join((row.slot[0], row.category, row.title, *row.reasons)).casefold()

@@ -1,125 +1,219 @@
-"""Grid: more than two runs side by side, one mark for every case and run, those that differ first."""
+"""Grid: more than two runs side by side, category by category; then the cases of a cell, with everybody's answers.
 
-from collections.abc import Sequence
+In a narrow terminal the table gives way to the list of cases while that has the focus; escape leads back to its cell.
+"""
+
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from textual import on, work
+from textual import events, on, work
 from textual.app import ComposeResult
+from textual.containers import Container, Vertical
 from textual.content import Content
 from textual.widgets import Static
 
-from console.core.case import Key
 from console.core.fault import UsageError
-from console.core.outcome import Outcome
-from console.insight import number_format
-from console.insight.grid import Grid, GridRow
 from console.store.runs import RunFolder
 from console.tui.data.filter_in_force import FilterInForce
-from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
-from console.tui.sanitize import literal, one_line
+from console.tui.render.grid_rows import run_line
 from console.tui.screens.base import BaseScreen
-from console.tui.screens.grid.controller import GridController
+from console.tui.screens.grid.controller import GridController, ReadRuns
+from console.tui.screens.grid.panes import CategoryTable, DetailPane, GridCaseList
 from console.tui.services import Services
-from console.tui.widgets.row_list import Column, Face, RowList
+from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import Rule
-
-MUTED = "$muted"
-
-
-def run_line(grid: Grid, index: int) -> Content:
-    """Return number, model, score and name of a run."""
-    side = grid.sides[index]
-    mark = "   simulated" if side.manifest.simulated else ""
-    rate, count = grid.rate(index), str(len(grid.shared))
-    basis = f"{rate.cases} cases, {count} rollouts" if rate is not None and rate.rollouts > rate.cases else count
-    return Content.assemble(
-        (f"{index + 1}  ", "bold $focus"),
-        one_line(side.model, 24, "bold"),
-        f"  {number_format.score(rate)}",
-        (f" of {basis} graded in all   ", MUTED),
-        one_line(side.name, 60, MUTED),
-        (mark, "$undecided"),
-    )
-
-
-def case_cells(row: GridRow) -> tuple[Content, ...]:
-    """Return the cells of a case: its id, how it ended in each run, its category."""
-    marks = (_outcome_mark(outcome) for outcome in row.outcomes)
-    return (one_line(str(Key(*row.slot)), 120), *marks, one_line(row.category, 60, MUTED))
-
-
-def _outcome_mark(outcome: Outcome | None) -> Content:
-    if outcome is None:
-        return Content.styled(SYMBOLS.not_run, MUTED)
-    style = OUTCOME_STYLES[outcome]
-    return Content.styled(SYMBOLS.of(outcome), f"bold {style}" if outcome is Outcome.FAILED else style)
 
 
 class GridScreen(BaseScreen):
-    """Several runs: a line for each, and their cases."""
+    """Several runs: a line for each, their categories, their cases, and reasons or answers."""
 
     where: ClassVar[str] = "grid"
     heading: ClassVar[str] = "Compare"
-    AUTO_FOCUS: ClassVar[str | None] = "#grid"
+    AUTO_FOCUS: ClassVar[str | None] = "#heat"
     DEFAULT_CSS = """
-    GridScreen { #sides { height: auto; max-height: 10; padding: 0 1; } #grid { height: 1fr; } }
+    GridScreen {
+        #sides { height: auto; max-height: 10; padding: 0 1; text-wrap: nowrap; text-overflow: ellipsis; }
+        #tables { height: 1fr; layout: vertical; }
+        #lists { height: 1fr; } #heat { height: 1fr; } #grid { height: 1fr; } #detail { height: 1fr; }
+        #grid, #grid-caption { display: none; }
+        &.-cases { #sides, #heat { display: none; } #grid, #grid-caption { display: block; } }
+        &.-cases Rule { display: none; }
+        RowList, Transcript { scrollbar-gutter: stable; }
+        &.-wide {
+            PaneTitle, Rule, #grid-caption { display: none; }
+            &.-cases #grid-caption { display: none; }
+            #tables { layout: horizontal; }
+            #lists { width: 1fr; } #right { width: 1fr; height: 1fr; }
+            #sides, #heat, #grid { display: block; }
+            #heat { height: auto; max-height: 60%; }
+        }
+        #right { height: 1fr; }
+    }
     """
 
     def __init__(self, services: Services, runs: Sequence[RunFolder]) -> None:
         """Show runs side by side; nothing is read before the screen is mounted."""
         super().__init__(services)
-        self.controller = GridController(runs)
+        self.controller = GridController(runs, in_loop=services.workspace.hand_over, case_arrived=self._show_detail)
         self.run_lines = Static(id="sides")
-        columns = (Column("case", 24, 3), *(Column(str(number), 3) for number in range(1, len(runs) + 1)),
-                   Column("category", 14, 1))  # fmt: skip
-        self.cases = RowList(columns, id="grid", classes="pane", names=True, empty=Content("reading the runs …"))
+        self.categories = CategoryTable(self.controller)
+        self.cases = GridCaseList()
+        self.detail = DetailPane()
+
+    # Layout and reading ----------------------------------------------------------------------------------------------
 
     def compose_body(self) -> ComposeResult:
         yield self.run_lines
         yield Rule()
-        yield self.cases
+        with Container(id="tables"):
+            with Vertical(id="lists"):
+                yield self.categories
+                yield self.cases.pane_title
+                yield self.cases
+            with Vertical(id="right"):
+                yield self.detail.pane_title
+                yield self.detail
 
     def on_mount(self) -> None:
         self.top_line.tell(title=Content(f"{len(self.controller.runs)} runs"))
         self.action_reload()
 
+    def on_unmount(self) -> None:
+        """Read no more cases."""
+        self.controller.close()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Draw for the new width."""
+        self.call_after_refresh(self._show_detail)
+
     @work(thread=True, exclusive=True, group="grid")
     def action_reload(self) -> None:
         try:
-            grid = self.controller.read()
+            runs = self.controller.read(self.services.paths.data)
         except (UsageError, OSError) as error:
-            self.services.from_thread(self._refuse, str(error))
+            self.services.from_thread(self.categories.refuse, str(error))
             return
         if self.is_running:
-            self.services.from_thread(self._take, grid)
+            self.services.from_thread(self._take, runs)
 
-    def _refuse(self, why: str) -> None:
-        self.cases.show([], empty=literal(why, 400, "$broken"))
-
-    def _take(self, grid: Grid) -> None:
-        self.controller.take(grid)
-        self.run_lines.update(Content("\n").join([run_line(grid, index) for index in range(len(grid.sides))]))
+    def _take(self, runs: ReadRuns) -> None:
+        self.controller.take(runs)
+        places = range(len(runs.grid.sides))
+        self.run_lines.update(Content("\n").join([run_line(runs.grid, place) for place in places]))
+        self.top_line.tell(status=Content(self.controller.status))
+        self.categories.show_grid()
         self._relist()
+
+    # Drawing ---------------------------------------------------------------------------------------------------------
 
     def _relist(self) -> None:
         if self.controller.grid is None:
             return
-        self.top_line.tell(status=Content(self.controller.status))
-        self.cases.show(list(self.controller.rows), draw=self._face, empty=Content(self.controller.empty_words))
+        self.cases.show_cases(self.controller)
+        self.controller.current_key = self.cases.cursor or ""
+        self._show_detail()
 
-    def _face(self, key: str) -> Face:
-        return case_cells(self.controller.rows[key])
+    def _show_detail(self) -> None:
+        """Show reasons while the reader is among categories, else everybody's answers."""
+        controller, grid = self.controller, self.controller.grid
+        if grid is None or not self.is_mounted:
+            return
+        if not self.has_class("-cases"):
+            self.detail.show_reasons(grid, controller.category, controller.place)
+            return
+        current = controller.current
+        if current is None:
+            self.detail.clear()
+            return
+        try:
+            answers = controller.answers()
+        except UsageError as error:
+            self.detail.show_fault(error)
+            return
+        if answers is None:
+            self.detail.show_wait(current)
+        else:
+            self.detail.show_answers(grid, current, answers, controller.why_no_suite)
 
     # What the reader does --------------------------------------------------------------------------------------------
 
+    @on(RowList.RowHighlighted, "#heat")
+    def _category_changed(self, event: RowList.RowHighlighted) -> None:
+        if self.controller.category_of(event.key) != self.controller.category:
+            self.controller.go_to_category(event.key)
+            self._list_anew()
+
+    def action_column_next(self) -> None:
+        """Go to the cell of the next run."""
+        self._step_run(1)
+
+    def action_column_prev(self) -> None:
+        """Go to the cell of the run before."""
+        self._step_run(-1)
+
+    def _step_run(self, by: int) -> None:
+        if self.controller.step_run(by):
+            self.categories.show_grid()
+            self._list_anew()
+
+    def _list_anew(self) -> None:
+        """List the cases of another cell, from the first one on."""
+        self._relist()
+        self.cases.move_to_first()
+
+    @on(RowList.RowChosen, "#heat")
+    def _to_cases(self) -> None:
+        """List the cases of the cell."""
+        self._show_cases()
+        self.cases.focus()
+
+    @on(RowList.RowHighlighted, "#grid")
+    def _case_changed(self, event: RowList.RowHighlighted) -> None:
+        if event.key == self.cases.cursor:
+            self.controller.current_key = event.key
+            self._show_detail()
+
     @on(RowList.RowChosen, "#grid")
-    def _chosen(self, event: RowList.RowChosen) -> None:
-        """Compare the first run that passed the case with the first that did not."""
+    def _compare(self, event: RowList.RowChosen) -> None:
+        """Compare a run that passed the case with one that did not."""
         row = self.controller.rows[event.key]
         if (pair := self.controller.pair_for(row)) is not None:
             self.services.navigator.open_compare(*pair, row.slot[0])
         else:
             self.services.notify(Content("Only one run has this case."))
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """What lies beside the list that has the focus belongs to it."""
+        super().on_descendant_focus(event)
+        if self.focused is self.categories:
+            self._show_categories()
+        elif self.focused is self.cases:
+            self._show_cases()
+
+    def _show_cases(self) -> None:
+        self._set_cases_shown(True)
+
+    def _show_categories(self) -> None:
+        self._set_cases_shown(False)
+
+    def _set_cases_shown(self, shown: bool) -> None:
+        if shown is not self.has_class("-cases"):
+            self.set_class(shown, "-cases")
+            self.call_after_refresh(self._show_detail)
+
+    def go_back(self) -> bool:
+        """Go back from the cases to the cell they are of."""
+        if super().go_back():
+            return True
+        if not self.has_class("-cases"):
+            return False
+        self._show_categories()
+        self.categories.focus()
+        return True
+
+    def key_words(self) -> Mapping[str, str]:
+        """Say what enter opens here."""
+        return {"open": "its cases" if self.focused is self.categories else "compare two"}
 
     @property
     def filter_in_force(self) -> FilterInForce | None:
@@ -129,6 +223,10 @@ class GridScreen(BaseScreen):
         """List only cases with these words."""
         self.controller.find(text)
         self._relist()
+        if text:
+            self._show_cases()
+            if done:
+                self.cases.focus()
 
     def action_filter(self) -> None:
         """List what differs, or every case."""
@@ -138,4 +236,5 @@ class GridScreen(BaseScreen):
     def action_filter_clear(self) -> None:
         self.controller.list_different()
         self.find_session.clear()
+        self._relist()
         self.refresh_keys()

@@ -219,7 +219,7 @@ class ModelList(RowList):
         self._models = models or Models()
         ready = sum(line.ready for line in self._models.lines)
         missing = len(self._models.lines) - ready
-        number = f"{ready} ready, {missing} need a key" if missing else f"{ready} ready" if ready else ""
+        number = f"{ready} ready, {_need_a_key(missing)}" if missing else f"{ready} ready" if ready else ""
         path = self._models.path
         self.title_line.show(
             "Models", number, one_line(path.name, 40) if path else "no models.toml, e makes one" if models else ""
@@ -320,7 +320,7 @@ class LibraryLine(RowList):
                 Content.styled(", all simulated" if simulated == ready else f", {simulated} simulated", "$muted")
             )
         if missing := len(self._models.lines) - ready:
-            parts.append(Content.styled(f", {missing} need a key", "$muted"))
+            parts.append(Content.styled(f", {_need_a_key(missing)}", "$muted"))
         if mistakes := len(self._models.mistakes):
             parts.append(Content.styled(f", {number_format.plural(mistakes, 'mistake')} in models.toml", "$broken"))
         if self._models.path is None:
@@ -331,3 +331,7 @@ class LibraryLine(RowList):
         if unusable := sum(bool(line.mistake) for line in self._suites.lines):
             parts.append(Content.styled(f", {unusable} not usable", "$broken"))
         return Content("").join([*parts, Content.styled("   5 Library", "$muted")])
+
+
+def _need_a_key(missing: int) -> str:
+    return f"{missing} needs a key" if missing == 1 else f"{missing} need a key"

@@ -101,6 +101,8 @@ class LaunchController:
         self.role_check = RoleCheck()
         self.is_starting = False
         self._runs: Sequence[RunLine] = ()
+        self._is_unchecked = False
+        """Whether a draft was taken up of which it is not known yet what can still be chosen."""
         self._change = 0
         """Number of the last change; a forecast that follows an older one is not shown."""
         self._is_forecasting = self._starts_after_forecast = False
@@ -114,14 +116,19 @@ class LaunchController:
         return draft if draft not in (self._offered, Draft()) else None
 
     def take_up(self, draft: Draft) -> None:
-        """Take over the choices of an earlier form."""
+        """Take over the choices of an earlier form; what is not there any more is dropped once that is known."""
         self.form.take_up(draft)
+        self._is_unchecked = True
 
     # Choosing --------------------------------------------------------------------------------------------------------
 
     def take_workspace(self, models: Models | None, suites: Suites | None, runs: Sequence[RunLine] | None) -> list[str]:
         """Take what is there to choose from; returns what `changed` returns."""
         self.models, self.suites, self._runs = models or Models(), suites or Suites(), runs or ()
+        if self._is_unchecked and models is not None and suites is not None:
+            self._is_unchecked = False
+            names = {line.name for line in models.lines}, {line.name for line in suites.lines}
+            self.form.replace(self.form.draft.among(*names))
         return self.changed()
 
     def toggle_model(self, name: str) -> str:

@@ -238,9 +238,9 @@ class FieldHelp(Static):
         self.border_title = Content("This setting")
 
     def describe(self, field: Field) -> None:
-        default = Content.assemble(("default  ", "$muted"), one_line(field.default or "empty", 60))
+        default = Content.assemble(("default  ", "$muted"), one_line(field.default or "empty", 400))
         names = ", ".join(choice or "empty" for choice in field.choices)
-        choices = Content.assemble(("one of   ", "$muted"), one_line(names, 200))
+        choices = Content.assemble(("one of   ", "$muted"), one_line(names, 600))
         flag = Content.assemble(("shell    ", "$muted"), one_line(field.flag, 60))
         meaning = Content.assemble((field.label, "bold"), "  ", one_line(field.meaning, 300))
-        self.update(Content("\n").join([meaning, default, *([choices] if field.choices else []), flag]))
+        self.update(Content("\n").join([meaning, default, flag, *([choices] if field.choices else [])]))

@@ -51,6 +51,11 @@ class Form:
         self.suites = {suite: set(ticked) for suite, ticked in draft.suites.items()} | self.suites
         self.texts = dict(draft.texts) | self.texts
 
+    def replace(self, draft: Draft) -> None:
+        """Choose exactly this."""
+        self.models, self.texts = list(draft.models), dict(draft.texts)
+        self.suites = {suite: set(ticked) for suite, ticked in draft.suites.items()}
+
     def empty(self) -> None:
         """Choose nothing, with every field at its default."""
         self.models, self.suites, self.texts, self.refused, self.idle = [], {}, {}, {}, frozenset()

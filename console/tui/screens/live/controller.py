@@ -6,7 +6,7 @@ order of the list. Once the reader has moved, nothing that arrives moves the cur
 """
 
 from collections import deque
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -120,6 +120,12 @@ class WatchedTile:
     slot: Slot | None = None
     is_pinned: bool = False
     """Whether it keeps its conversation whatever ends or begins."""
+    beside: "WatchedRun | None" = None
+    """The run beside the watched one that the conversation is of; None: it is of the watched one."""
+
+    def shows(self, slot: Slot, beside: "WatchedRun | None") -> bool:
+        """Whether it shows this conversation of this run."""
+        return self.slot == slot and self.beside is beside
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +136,22 @@ class TileState:
     words: str
     """Whether it is followed, frozen or pinned."""
     is_pinned: bool
+    run: WatchedRun | None = None
+    """The run it is of, where the wall shows several."""
+
+
+@dataclass(frozen=True, slots=True)
+class TileSource:
+    """The conversations of one run that tiles may show."""
+
+    beside: WatchedRun | None
+    """The run, if it is not the watched one."""
+    running: Collection[Slot]
+    """In order of start."""
+    lingering: Collection[Slot] = ()
+    """What has ended a moment ago, and stays where it is."""
+    others: Sequence[Slot] = ()
+    """What else could be shown, such as what has ended, in the order of the list."""
 
 
 class WatchedConversations:
@@ -150,31 +172,45 @@ class WatchedConversations:
 
     @property
     def slots(self) -> set[Slot]:
-        """All conversations that are shown."""
-        return {tile.slot for tile in self.tiles if tile.slot is not None}
+        """All conversations of the watched run that are shown."""
+        return {tile.slot for tile in self.tiles if tile.slot is not None and tile.beside is None}
 
     def resize(self, count: int) -> None:
         """Have so many tiles; those that go lose conversation and pin."""
         self.tiles = [*self.tiles[:count], *(WatchedTile() for _ in range(count - len(self.tiles)))]
 
-    def fill(self, running: Collection[Slot], others: Iterable[Slot], *, lingering: Collection[Slot]) -> None:
-        """Give tiles that are free the next conversations that no tile shows.
+    def fill(self, sources: Sequence[TileSource]) -> None:
+        """Give tiles that are free conversations that no tile shows, of the run that has the fewest tiles first.
 
         Args:
-            running: what runs, in order of start.
-            others: what else could be shown, such as what has ended, in the order of the list.
-            lingering: what has ended a moment ago, and stays where it is.
+            sources: the watched run and those beside it.
         """
-        cursor_tile, shown = self.cursor_tile, self.slots
-        next_running = iter([slot for slot in running if slot not in shown])
-        next_other = iter([slot for slot in others if slot not in shown and slot not in running])
         for tile in self.tiles:
-            if tile is cursor_tile or tile.is_pinned or tile.slot in running or tile.slot in lingering:
+            source = next((source for source in sources if source.beside is tile.beside), None)
+            if source is None:  # nobody follows that run any more
+                tile.slot = tile.beside = None
+                tile.is_pinned = False
+        for tile in self.tiles:
+            source = next(source for source in sources if source.beside is tile.beside)
+            if tile is self.cursor_tile or tile.is_pinned or tile.slot in (*source.running, *source.lingering):
                 continue
-            following = next(next_running, None)
-            if following is None and tile.slot is None:
-                following = next(next_other, None)
-            tile.slot = following or tile.slot
+            if not self._take_running(tile, sources) and tile.slot is None:
+                self._take_other(tile, sources[0])
+
+    def _take_running(self, tile: WatchedTile, sources: Sequence[TileSource]) -> bool:
+        """Give a tile what runs and is not shown; say whether there is such."""
+        others = [other for other in self.tiles if other is not tile and other.slot is not None]
+        for source in sorted(sources, key=lambda source: sum(other.beside is source.beside for other in others)):
+            shown = {other.slot for other in others if other.beside is source.beside}
+            if (slot := next((slot for slot in source.running if slot not in shown), None)) is not None:
+                tile.slot, tile.beside = slot, source.beside
+                return True
+        return False
+
+    def _take_other(self, tile: WatchedTile, source: TileSource) -> None:
+        shown = self.slots
+        tile.slot = next((slot for slot in source.others if slot not in shown), None)
+        tile.beside = source.beside
 
 
 class LiveController:
@@ -183,12 +219,14 @@ class LiveController:
     def __init__(self) -> None:
         """Watch no run yet."""
         self.run: WatchedRun | None = None
-        self.order = RUNNING
+        self._chosen_order: SortOrder | None = None
         self.view_orders: Sequence[SortOrder] | None = None
         """Orders that a suite's own view adds; where there is one, all rollouts are listed, running or not."""
         self.listed: list[Slot] = []
         """The rollouts of the list, from the top."""
         self.watched = WatchedConversations()
+        self.beside: Sequence[WatchedRun] = ()
+        """The other runs whose conversations the wall shows."""
         self.follows_run = True
         """Whether the first tile follows the run: until the reader moves, and again when asked to."""
         self._followed: Slot | None = None
@@ -216,6 +254,15 @@ class LiveController:
         """Return a rollout of the run."""
         return self.run.overview.rollouts.get(slot) if self.run is not None and slot is not None else None
 
+    def run_of(self, tile: WatchedTile) -> WatchedRun | None:
+        """Return the run that a tile shows a conversation of."""
+        return tile.beside or self.run
+
+    def rollout_of(self, tile: WatchedTile) -> Rollout | None:
+        """Return the rollout that a tile shows."""
+        run = self.run_of(tile)
+        return run.overview.rollouts.get(tile.slot) if run is not None and tile.slot is not None else None
+
     def restart(self) -> None:
         """Forget the order of the rows: the run is read, or replayed, from its beginning again."""
         self._rows = StableRows()
@@ -229,16 +276,22 @@ class LiveController:
             return RUN_ORDER, *self.view_orders, WORST_FIRST
         return (RUNNING, RUN_ORDER, WORST_FIRST) if self.is_live else (RUN_ORDER, WORST_FIRST)
 
+    @property
+    def order(self) -> SortOrder:
+        """The order of the list: the one the reader chose while that makes sense, else the usual one."""
+        orders = self.orders
+        return self._chosen_order if self._chosen_order in orders else orders[0]
+
     def next_order(self) -> SortOrder:
         """Change to the next order."""
         orders = self.orders
-        place = orders.index(self.order) if self.order in orders else -1
-        self.order = orders[(place + 1) % len(orders)]
-        return self.order
+        self._chosen_order = orders[(orders.index(self.order) + 1) % len(orders)]
+        return self._chosen_order
 
     def restore_order(self, name: str) -> None:
-        """Take the order of that name, if there is one."""
-        self.order = next((order for order in self.orders if order.name == name), self.order)
+        """Take the order of that name, if there is one; the usual one for an empty name."""
+        chosen = self._chosen_order if name else None
+        self._chosen_order = next((order for order in self.orders if order.name == name), chosen)
 
     def list_rollouts(self, cursor: Slot | None, now: float) -> list[Slot]:
         """Return the rollouts of the list in their order; the one under the cursor keeps its row.
@@ -251,8 +304,6 @@ class LiveController:
             self.listed = []
             return self.listed
         overview = self.run.overview
-        if self.order not in self.orders:
-            self.order = self.orders[0]
         if self.order is RUNNING:
             concurrency = overview.status.concurrency if overview.status else 0
             self._rows.update(overview.running, kept=cursor, spare=max(concurrency - len(overview.running), 0))
@@ -280,16 +331,18 @@ class LiveController:
     def move_cursor(self, slot: Slot) -> bool:
         """Show the conversation to which the reader moved; say whether it is another one than before."""
         tile = self.watched.cursor_tile
-        if slot == tile.slot:
+        if tile.shows(slot, None):
             return False
         self.follows_run = self.follows_run and tile.slot is None
-        tile.slot = slot
+        tile.slot, tile.beside = slot, None
         return True
 
     def watch_first(self) -> None:
         """Show the first conversation of the list, without a move of the reader."""
         if self.follows_run and self.listed:
-            self.watched.cursor_tile.slot = self._followed = self.listed[0]
+            tile = self.watched.cursor_tile
+            tile.slot, tile.beside = self.listed[0], None
+            self._followed = self.listed[0]
 
     def toggle_follow(self, tile: int, *, at_end: bool) -> bool:
         """Pin what a tile shows, or follow again; say whether its text is at its end from now on.
@@ -329,8 +382,8 @@ class LiveController:
         if self.run is None:
             return None
         tile = self.watched.cursor_tile
-        if self.rollout(tile.slot) is None:
-            tile.slot = self._first_to_watch(self.run, cursor)
+        if tile.beside is not None or self.rollout(tile.slot) is None:
+            tile.slot, tile.beside = self._first_to_watch(self.run, cursor), None
         if len(self.watched.tiles) > 1:
             self._fill(self.run, cursor)
         rollout = self.rollout(tile.slot)
@@ -344,7 +397,8 @@ class LiveController:
 
     def _newest_stream(self, run: WatchedRun) -> Slot | None:
         """Return the conversation that began last of those that stream and that no other tile shows."""
-        shown = {tile.slot for tile in self.watched.tiles if tile is not self.watched.cursor_tile}
+        cursor_tile = self.watched.cursor_tile
+        shown = {tile.slot for tile in self.watched.tiles if tile is not cursor_tile and tile.beside is None}
         streams = [other for other in run.overview.running.values() if _streams(other) and other.slot not in shown]
         newest = max(streams, key=lambda other: (other.started_at, other.order), default=None)
         return newest.slot if newest is not None else None
@@ -356,15 +410,18 @@ class LiveController:
         return next((slot for slot in candidates if slot not in shown), candidates[0] if candidates else None)
 
     def _fill(self, run: WatchedRun, cursor: Slot | None) -> None:
-        """Give the other tiles what runs; in a run that is over, what follows the cursor in the list."""
-        rollouts = [self.rollout(slot) for slot in self.watched.slots]
-        lingering = {
-            rollout.slot for rollout in rollouts if rollout is not None and not self._has_lingered(run, rollout)
-        }
+        """Give the other tiles what runs, here or beside; in a run that is over, what follows the cursor."""
         is_over = cursor is not None and not run.is_live
         start = self.listed.index(cursor) if is_over and cursor in self.listed else 0
         others = [*self.listed[start : start + MOST_TILES], *self.listed[:MOST_TILES]]
-        self.watched.fill(run.overview.running, others, lingering=lingering)
+        own = TileSource(None, run.overview.running, self._lingering(run, None), others)
+        beside = (TileSource(each, each.overview.running, self._lingering(each, each)) for each in self.beside)
+        self.watched.fill([own, *beside])
+
+    def _lingering(self, run: WatchedRun, beside: WatchedRun | None) -> set[Slot]:
+        """Return what is shown of a run and has ended only a moment ago."""
+        rollouts = [self.rollout_of(tile) for tile in self.watched.tiles if tile.beside is beside]
+        return {rollout.slot for rollout in rollouts if rollout is not None and not self._has_lingered(run, rollout)}
 
     def _has_lingered(self, run: WatchedRun, rollout: Rollout) -> bool:
         return bool(rollout.ended_at) and run.now() - rollout.ended_at > LINGER_S
@@ -380,7 +437,12 @@ class LiveController:
             at_end: of each tile, whether its text is at its end.
         """
         return [
-            TileState(self.rollout(tile.slot), self.following_words(place, at_end=at_end[place]), tile.is_pinned)
+            TileState(
+                self.rollout_of(tile),
+                self.following_words(place, at_end=at_end[place]),
+                tile.is_pinned,
+                self.run_of(tile) if self.beside else None,
+            )
             for place, tile in enumerate(self.watched.tiles)
         ]
 

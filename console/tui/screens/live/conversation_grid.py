@@ -1,6 +1,7 @@
 """The grid: one, two, four or nine conversations beside each other, as many as the terminal has room for."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
@@ -9,7 +10,8 @@ from textual.content import Content
 from console.core.case import Key
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout
-from console.tui.screens.live.controller import TileState
+from console.tui.screens.live.controller import TileState, WatchedRun
+from console.tui.screens.live.standard_view import live_view
 from console.tui.suite_views.suite_view import ConversationDrawer, LiveView
 from console.tui.widgets.titles import PaneTitle
 from console.tui.widgets.transcript import Transcript
@@ -42,6 +44,18 @@ def _fits(shape: Shape, width: int, height: int) -> bool:
     return width // shape[0] >= LEAST_TILE[0] and height // shape[1] >= LEAST_TILE[1]
 
 
+@dataclass(frozen=True, slots=True)
+class TileContent:
+    """What a tile is to show."""
+
+    rollout: Rollout
+    run: WatchedRun
+    view: LiveView
+    """How the suite of the run draws its conversations."""
+    is_changed: bool = False
+    """Whether there is something new in the conversation."""
+
+
 class ConversationTile(Vertical):
     """One conversation with its title, drawn as the suite's view says."""
 
@@ -58,6 +72,7 @@ class ConversationTile(Vertical):
         self.pane_title = PaneTitle(name, id=f"{name}-caption")
         self._drawer: ConversationDrawer | None = None
         self._drawn_by: LiveView | None = None
+        self._run: WatchedRun | None = None
 
     def compose(self) -> ComposeResult:
         yield self.pane_title
@@ -68,14 +83,16 @@ class ConversationTile(Vertical):
         """What is drawn."""
         return self._drawer.conversation if self._drawer else None
 
-    def draws(self, key: Key, view: LiveView) -> bool:
+    def draws(self, content: TileContent) -> bool:
         """Whether a conversation is drawn already, and in this way."""
-        return self._drawn_by is view and self.conversation is not None and self.conversation.key == key
+        is_same = self._drawn_by is content.view and self._run is content.run
+        return is_same and self.conversation is not None and self.conversation.key == content.rollout.key
 
-    def show(self, conversation: Conversation, view: LiveView, *, compact: bool) -> None:
+    def show(self, content: TileContent, conversation: Conversation, *, compact: bool) -> None:
         """Draw a conversation from its end."""
-        if self._drawer is None or self._drawn_by is not view:
-            self._drawer, self._drawn_by = view.conversation_drawer(self.transcript), view
+        if self._drawer is None or self._drawn_by is not content.view:
+            self._drawer, self._drawn_by = content.view.conversation_drawer(self.transcript), content.view
+        self._run = content.run
         self._drawer.compact = compact
         self._drawer.show(conversation, follow=True)
 
@@ -99,10 +116,11 @@ class ConversationTile(Vertical):
         if self._drawer is not None:
             self._drawer.toggle()
 
-    def draw_title(self, name: Content, state: TileState) -> None:
-        """Say which conversation it is, and whether it is followed or pinned."""
+    def draw_title(self, name: Content, state: TileState, *, compact: bool) -> None:
+        """Say which conversation it is, whether it is followed or pinned, and by which key, unless room is short."""
         if self.is_mounted:
-            self.pane_title.tell(name, Content.styled(state.words, "$live" if state.is_pinned else "$muted"))
+            words = state.words.partition(" (")[0] if compact else state.words
+            self.pane_title.tell(name, Content.styled(words, "$live" if state.is_pinned else "$muted"))
 
 
 class ConversationGrid(Container):
@@ -146,10 +164,22 @@ class ConversationGrid(Container):
         """Of each tile, whether its text follows its end."""
         return [tile.transcript.follow for tile in self.tiles]
 
-    def draw_titles(self, states: Sequence[TileState]) -> None:
-        """Say of each tile which conversation it is, and whether it is followed or pinned."""
-        for tile, state in zip(self.tiles, states, strict=True):
-            tile.draw_title(self.view.watched_words(state.rollout), state)
+    def draw_titles(
+        self, states: Sequence[TileState], run_names: Mapping[int, Content], *, compact: bool = False
+    ) -> None:
+        """Say of each tile which conversation it is, and whether it is followed or pinned.
+
+        Args:
+            states: what each tile shows.
+            run_names: what the run of each tile is called, by its place, where they are of several.
+            compact: whether there is little room.
+        """
+        for place, (tile, state) in enumerate(zip(self.tiles, states, strict=True)):
+            view = live_view(state.run.manifest) if state.run is not None else self.view
+            name = view.watched_words(state.rollout)
+            if (run_name := run_names.get(place)) is not None and state.rollout is not None:
+                name = Content.assemble(run_name, (" · ", "$muted"), name)
+            tile.draw_title(name, state, compact=compact)
 
     def place_of(self, transcript: object) -> int | None:
         """Return which tile holds this transcript; None when none does."""
@@ -157,19 +187,17 @@ class ConversationGrid(Container):
 
     def draw(
         self,
-        rollouts: Sequence[Rollout | None],
+        contents: Sequence[TileContent | None],
         *,
-        open_conversation: Callable[[Key], Conversation | None],
-        changed: Collection[Key] = (),
+        open_conversation: Callable[[WatchedRun, Key], Conversation | None],
         rewound: bool = False,
         compact: bool = False,
     ) -> bool:
         """Draw what is new of the conversations.
 
         Args:
-            rollouts: what each tile shows.
-            open_conversation: returns a conversation; None when it cannot be read.
-            changed: conversations with new text or facts.
+            contents: what each tile shows.
+            open_conversation: returns a conversation of a run; None when it cannot be read.
             rewound: whether what was drawn does not hold any more.
             compact: whether there is little room.
 
@@ -177,15 +205,15 @@ class ConversationGrid(Container):
             Whether a tile draws another conversation than before.
         """
         has_begun = False
-        for tile, rollout in zip(self.tiles, rollouts, strict=True):
-            if rollout is None:
-                if rewound:
+        for tile, content in zip(self.tiles, contents, strict=True):
+            if content is None:
+                if rewound or tile.conversation is not None:
                     tile.clear()
-            elif rewound or not tile.draws(rollout.key, self.view):
-                conversation = open_conversation(rollout.key)
+            elif rewound or not tile.draws(content):
+                conversation = open_conversation(content.run, content.rollout.key)
                 if conversation is not None:
-                    tile.show(conversation, self.view, compact=compact or len(self.tiles) > ROOMY_TILES)
+                    tile.show(content, conversation, compact=compact or len(self.tiles) > ROOMY_TILES)
                     has_begun = True
-            elif rollout.key in changed:
+            elif content.is_changed:
                 tile.update()
         return has_begun

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from textual import on
+from textual import events, on
 from textual.content import Content
 from textual.message import Message
 
@@ -187,7 +187,7 @@ class LiveRunsPanel(RowList):
             self.line = line
 
     def __init__(self) -> None:
-        super().__init__(run_columns(()), id="beside", quiet=True)
+        super().__init__(id="beside", quiet=True)
         self._run_lines: dict[str, RunLine] = {}
         self._statuses: Mapping[Path, Status] = {}
         self._watched = ""
@@ -219,9 +219,16 @@ class LiveRunsPanel(RowList):
         self._ended = len(ended)
         keys = [key for key in self._run_lines if self._is_unfolded or key not in ended]
         keys += [_ENDED] * bool(ended)
-        self.set_columns(run_columns(list(self._run_lines.values())))
+        self._fit_columns()
         self.show(keys, draw=self._draw_run)
         self.styles.height = len(keys)
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Choose the columns that fit."""
+        self._fit_columns()
+
+    def _fit_columns(self) -> None:
+        self.set_columns(run_columns(list(self._run_lines.values()), self.room))
 
     def _draw_run(self, key: str) -> Face:
         if key == _ENDED:
@@ -230,7 +237,7 @@ class LiveRunsPanel(RowList):
         if line is None:
             return ()
         status, with_cost = self._statuses.get(line.folder.path), has_costs(list(self._run_lines.values()))
-        return run_cells(line, status, is_watched=key == self._watched, with_cost=with_cost)
+        return run_cells(line, status, is_watched=key == self._watched, with_cost=with_cost, width=self.room)
 
     @on(RowList.RowChosen)
     def _choose_run(self, event: RowList.RowChosen) -> None:

@@ -69,15 +69,24 @@ class ProgressPane(Vertical):
         yield self._progress
         yield self._notice
 
-    def show_run(self, run: WatchedRun, width: int, speeds: Sequence[float | None] = ()) -> None:
-        """Draw progress and notice for lines of a width; `speeds` are tokens a second, second by second."""
+    def show_run(
+        self, run: WatchedRun, width: int, speeds: Sequence[float | None] = (), *, nothing_live: bool = False
+    ) -> None:
+        """Draw progress and notice.
+
+        Args:
+            run: the run.
+            width: cells of a line.
+            speeds: tokens a second, second by second.
+            nothing_live: whether no run at all is being played.
+        """
         average = self.view.average(run.overview)
         trend = number_format.sparkline(list(speeds), len(speeds)) if width >= WIDE and len(speeds) > 1 else ""
         line = progress_line(run.overview, run.manifest, live=run.is_live, width=width, average=average, trend=trend)
         if run.damages:
             line = line.append_text(f"   {number_format.plural(run.damages, 'unreadable line')}", "$broken")
         tell(self._progress, line)
-        words = notice_words(run.overview, live=run.is_live)
+        words = notice_words(run.overview, live=run.is_live, nothing_live=nothing_live)
         if bool(words) != self._notice.display:
             self._notice.display = bool(words)
         tell(self._notice, words)

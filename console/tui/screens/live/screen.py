@@ -21,16 +21,18 @@ from console.tui.data.run_feed import Changes, RunFeed
 from console.tui.render.progress import state_words, title_words
 from console.tui.render.rollout_rows import row_key, slot_of
 from console.tui.sanitize import literal
-from console.tui.screens.live.actions import GridActions, GridRoom, LiveRuns, ReplayControls, RunControls
 from console.tui.screens.live.controller import RUNNING, LiveController
 from console.tui.screens.live.conversation_grid import ConversationGrid
-from console.tui.screens.live.lists import ConversationList, FailureList, LiveRunsPanel, ProblemList
-from console.tui.screens.live.progress_pane import FactsPane, ProgressPane, TrendPane
-from console.tui.screens.live.standard_view import STANDARD
+from console.tui.screens.live.grid_actions import GridActions, GridRoom
+from console.tui.screens.live.lists import LiveRunsPanel
+from console.tui.screens.live.progress_pane import ProgressPane, TrendPane
+from console.tui.screens.live.run_controls import ReplayControls, RunControls
+from console.tui.screens.live.run_lists import RunLists
+from console.tui.screens.live.several_runs import SeveralRuns
+from console.tui.screens.live.standard_view import STANDARD, live_view
 from console.tui.screens.run_screen import RunScreen
 from console.tui.services import Services
 from console.tui.shell_commands import command, run_words
-from console.tui.suite_views.registry import find_view
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import same
 from console.tui.widgets.transcript import Transcript
@@ -92,15 +94,24 @@ class LiveScreen(RunScreen):
         self.controller = LiveController()
         self.progress = ProgressPane(STANDARD)
         self.live_runs_panel = LiveRunsPanel()
-        self.conversations = ConversationList(STANDARD)
-        self.facts, self.trend = FactsPane(STANDARD), TrendPane(STANDARD)
-        self.failures, self.problems = FailureList(), ProblemList()
+        self.lists, self.trend = RunLists(STANDARD), TrendPane(STANDARD)
+        self.conversations = self.lists.conversations
         self.grid = ConversationGrid(STANDARD)
-        self.live_runs = LiveRuns(services, run)
+        self.several_runs = SeveralRuns(
+            services,
+            run,
+            self.controller,
+            self.live_runs_panel,
+            feed=lambda: self.pump.whole_feed,
+            wall_in_sight=lambda: self.is_current and len(self.grid.tiles) > 1 and self.replay_controls.replay is None,
+            wall_fed=self._wall_fed,
+            wall_changed=self._redraw_watched,
+        )
         self.run_controls = RunControls(
             services,
             feed=lambda: self.feed,
             rollout=lambda: self.grid_actions.rollout,
+            rollout_feed=lambda: self.several_runs.find_feed(self.grid_actions.run),
             in_worker=lambda question: self.run_worker(question, exclusive=True, group="stop"),
         )
         self.replay_controls = ReplayControls(
@@ -129,13 +140,7 @@ class LiveScreen(RunScreen):
         yield self.live_runs_panel
         yield self.progress
         with Container(id="live"):
-            with Vertical(id="left"):
-                yield self.conversations.pane_title
-                yield self.conversations
-                yield self.facts
-                for pane in (self.failures, self.problems):
-                    yield pane.pane_title
-                    yield pane
+            yield self.lists
             with Vertical(id="right"):
                 yield self.grid
                 yield self.trend
@@ -148,7 +153,7 @@ class LiveScreen(RunScreen):
     def on_unmount(self) -> None:
         """End the replay, and ask no other engine any more."""
         self.replay_controls.close()
-        self.live_runs.pause()
+        self.several_runs.suspend()
 
     def on_screen_resume(self) -> None:
         """List the runs that began and ended meanwhile."""
@@ -156,7 +161,7 @@ class LiveScreen(RunScreen):
 
     def on_screen_suspend(self) -> None:
         """Remember the place in the list, and ask the other engines nothing while nobody looks."""
-        self.live_runs.pause()
+        self.several_runs.suspend()
         if self._is_restored and self.conversations.cursor is not None and not self.controller.is_following:
             self.services.feeds.places[self.run_folder.path] = self.controller.order.name, self.conversations.cursor
 
@@ -206,12 +211,12 @@ class LiveScreen(RunScreen):
         """Take the suite's own view once it is known that there is one."""
         if self.has_own_view:
             return
-        view = find_view(feed.manifest.format).live
-        if view is not None:
+        view = live_view(feed.manifest)
+        if view is not STANDARD:
             self.add_class("-suite-view")
             self.controller.view_orders = view.sort_orders
-            self.conversations.take_view(view)
-            for pane in (self.progress, self.facts, self.grid, self.trend):
+            self.lists.take_view(view)
+            for pane in (self.progress, self.grid, self.trend):
                 pane.view = view
 
     @property
@@ -222,7 +227,8 @@ class LiveScreen(RunScreen):
     def _show_feed(self, replay: RunFeed | None) -> None:
         """Show a replay, or the run as it is again."""
         self.pump.release()
-        self.controller.order = RUNNING if replay is not None else self.controller.order
+        if replay is not None:
+            self.controller.restore_order("")
         feed = replay or self.pump.whole_feed
         if feed is not None:
             self.pump.follow(feed)
@@ -232,12 +238,8 @@ class LiveScreen(RunScreen):
 
     def _draw_lists(self, feed: RunFeed, changes: Changes) -> None:
         slots = self.controller.list_rollouts(self.conversations.slot, time.monotonic())
-        self.conversations.show_rollouts(feed, slots)
+        self.lists.show_run(feed, slots, changes, with_problems=self.has_class("-problems"))
         self.conversations.touch_rollouts(self.controller.rows_to_draw_at_once(changes.slots, changes.begun))
-        if not self.has_own_view and (changes.records or changes.settled or changes.rewound):
-            self.failures.show_failures(feed.overview)
-        if self.has_class("-problems") and (changes.records or changes.status):
-            self.problems.show_problems(feed.overview)
 
     def _draw_watched(self, feed: RunFeed, changes: Changes) -> None:
         if feed.is_read and not self._is_restored:
@@ -255,24 +257,23 @@ class LiveScreen(RunScreen):
 
     def _draw_figures(self, feed: RunFeed) -> None:
         width, overview, controller = self.size.width, feed.overview, self.controller
-        self.progress.show_run(feed, width, self.controller.speeds)
-        status = state_words(overview, feed.manifest, live=feed.is_live, now=feed.now()).append(self._runs_live())
+        if feed.is_live and feed is self.pump.whole_feed:
+            self.several_runs.take_watched(feed)
+        self.progress.show_run(feed, width, self.controller.speeds, nothing_live=self._is_nothing_live(feed))
+        status = state_words(overview, feed.manifest, live=feed.is_live, now=feed.now()).append(self.several_runs.words)
         if self.replay_controls.replay is not None:
             status = Content.styled("  replay", "bold $undecided").append(status)
         if not same(status, self._status):
             self._status = status
             self.top_line.tell(title=title_words(feed.manifest, width), status=status)
-        self.conversations.draw_title(feed, order=controller.order.name, only_running=controller.order is RUNNING)
-        self.failures.draw_title(overview)
-        self.problems.draw_title(overview)
+        order = controller.order
+        self.lists.draw_figures(feed, order=order.name, only_running=order is RUNNING, screen_width=width)
         self.grid_actions.draw_titles()
-        self.facts.show_run(feed, width)
 
-    def _runs_live(self) -> Content:
-        """How many of the runs beside this one are live."""
-        lines = self.live_runs.lines
-        live = sum(line.is_live for line in lines)
-        return Content.styled(f"   {live} live of {len(lines)}", "$muted") if lines else Content.empty()
+    def _is_nothing_live(self, feed: RunFeed) -> bool:
+        """Whether whoever comes to see a live run sees one that has ended, as there is none."""
+        is_over = feed.is_read and not feed.is_live and not feed.is_starting
+        return is_over and self.replay_controls.replay is None and not self.services.workspace.live
 
     def _draw_replay(self) -> None:
         self.progress.show_replay(self.replay_controls.replay, self.size.width)
@@ -282,13 +283,20 @@ class LiveScreen(RunScreen):
         """List the runs beside this one when the workspace has read them anew."""
         if topic != "runs" or not self.is_mounted or not self.is_current:
             return
-        self.live_runs.update()
-        lines = self.live_runs.lines
-        if self.has_class("-several-runs") is not bool(lines):
-            self.set_class(bool(lines), "-several-runs")
+        has_others = self.several_runs.update()
+        if self.has_class("-several-runs") is not has_others:
+            self.set_class(has_others, "-several-runs")
             self.refresh_keys()
-        if lines:
-            self.live_runs_panel.show_runs(lines, self.live_runs.statuses, watched=self.run_folder.path)
+        if self.feed is not None and not self.feed.is_live:  # its figures stand still, but not how many runs are live
+            self._draw_figures(self.feed)
+
+    # The wall ---------------------------------------------------------------------------------------------------------
+
+    def _wall_fed(self, feed: RunFeed, changes: Changes) -> None:
+        """Draw what is new of a run that is on the wall beside the watched one."""
+        if self.feed is not None and feed in self.controller.beside:
+            self._draw_watched(self.feed, Changes())
+            self.grid_actions.draw(changes.keys, of=feed)
 
     # Watching --------------------------------------------------------------------------------------------------------
 
@@ -322,7 +330,7 @@ class LiveScreen(RunScreen):
 
     @on(LiveRunsPanel.RunChosen)
     def _watch_run(self, event: LiveRunsPanel.RunChosen) -> None:
-        self.live_runs.open(event.line)
+        self.several_runs.runs.open(event.line)
 
     @on(Transcript.FollowChanged)
     def _follow_changed(self) -> None:
@@ -336,20 +344,25 @@ class LiveScreen(RunScreen):
         controls = (self.run_controls, self.replay_controls)
         return (
             *(reversed(controls) if self.replay_controls.takes_over else controls),
-            self.live_runs,
+            self.several_runs.runs,
             self.grid_actions,
         )
 
     def key_words(self) -> Mapping[str, str]:
         """Name keys by what they do at this moment."""
-        words = {"open": "review" if self.focused is self.failures else "watch"}
+        words = {"open": "review" if self.focused is self.lists.failures else "watch"}
         if not self.controller.is_live:
             words["follow"] = ""
-        return words | self.run_controls.key_words() | self.replay_controls.key_words() | self.live_runs.key_words()
+        return (
+            words
+            | self.run_controls.key_words()
+            | self.replay_controls.key_words()
+            | self.several_runs.runs.key_words()
+        )
 
     def why_not(self, action: Action) -> str:
         """Say why a key cannot act now."""
-        groups = (self.live_runs, self.replay_controls, self.run_controls)
+        groups = (self.several_runs.runs, self.replay_controls, self.run_controls)
         return next((reason for group in groups if (reason := group.why_not(action)) is not None), "")
 
     def find_changed(self, text: str, *, done: bool) -> None:
@@ -386,8 +399,8 @@ class LiveScreen(RunScreen):
         """Show or hide waits, retries and errors."""
         self.toggle_class("-problems")
         if self.feed is not None and self.has_class("-problems"):
-            self.problems.show_problems(self.feed.overview)
-            self.problems.focus()
+            self.lists.problems.show_problems(self.feed.overview)
+            self.lists.problems.focus()
         elif self.focused is None or not self.focused.display:
             self.conversations.focus()
 
@@ -408,6 +421,7 @@ class LiveScreen(RunScreen):
 
     def _set_list_shown(self, shown: bool) -> None:
         """Show the list beside the grid or not, and give the focus to what stays."""
+        self.several_runs.follow_wall()
         if shown is self.has_class("-only-grid"):
             self.set_class(not shown, "-only-grid")
             (self.conversations if shown else self.grid_actions).focus()

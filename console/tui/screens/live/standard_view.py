@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
+from console.core.run import Manifest
 from console.insight import number_format
 from console.insight.conversation import Conversation
 from console.insight.overview import Overview
@@ -14,7 +15,8 @@ from console.tui.render.columns import Column
 from console.tui.render.conversation import passage_block
 from console.tui.render.progress import watched_words
 from console.tui.render.rollout_rows import CASES, case_cells
-from console.tui.suite_views.suite_view import ConversationDrawer
+from console.tui.suite_views.registry import find_view
+from console.tui.suite_views.suite_view import ConversationDrawer, LiveView
 from console.tui.widgets.block import Block
 from console.tui.widgets.transcript import Transcript
 
@@ -53,6 +55,11 @@ class StandardLiveView:
 
 
 STANDARD = StandardLiveView()
+
+
+def live_view(manifest: Manifest) -> LiveView:
+    """Return how a run is shown: as its suite's own view says, or like any other."""
+    return find_view(manifest.format).live or STANDARD
 
 
 class PassageDrawer:

@@ -125,12 +125,9 @@ def empty_text(controller: ReviewController) -> Content:
 
 
 def list_title(controller: ReviewController, manifest: Manifest, *, labelling: str, is_searching: bool) -> Content:
-    """Return what is listed, or what is wrong with the filter, what goes on, and where the run comes from."""
-    if controller.filter_mistake:
-        title = one_line(controller.filter_mistake, 200, "$broken")
-    else:
-        label = one_line(controller.list_label(), 60, MUTED)
-        title = Content.assemble((f"{controller.triage.listed}  ", "bold"), label)
+    """Return what is listed, what goes on, and where the run comes from."""
+    label = one_line(controller.list_label(), 60, MUTED)
+    title = Content.assemble((f"{controller.triage.listed}  ", "bold"), label)
     if is_searching:
         title = title.append_text("  searching all texts …", "$live")
     if labelling:

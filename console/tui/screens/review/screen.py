@@ -203,6 +203,11 @@ class ReviewScreen(RunScreen):
             self._views.find(text, done=done)
             self.refresh_keys()
 
+    @property
+    def find_mistake(self) -> str:
+        """What is wrong with the filter that is being typed."""
+        return self.controller.filter_mistake
+
     # Drawing ---------------------------------------------------------------------------------------------------------
 
     def draw(self) -> None:

@@ -1,0 +1,87 @@
+"""What one conversation was told otherwise than another: the lines of their first requests that differ. Pure."""
+
+import difflib
+import json
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from typing import NamedTuple
+
+from console.core.fault import UsageError
+from console.insight.conversation import Conversation
+from console.insight.prompt_edit import opening_of
+
+_BEFORE, _AFTER = 40, 24
+"""Characters of what is alike that are kept before and after what differs in a line."""
+
+
+class ChangedLine(NamedTuple):
+    """A line of a prompt that the other one has not, or has with other words. Foreign text."""
+
+    sign: str
+    """`-` for the first conversation, `+` for the second."""
+    role: str
+    """Whose message it is of."""
+    before: str
+    """The end of what is the same at the beginning of both lines."""
+    text: str
+    """What differs; the whole line where the other prompt has none for it."""
+    after: str
+    """The beginning of what is the same at the end of both lines."""
+
+
+def prompt_changes(a: Conversation, b: Conversation) -> list[ChangedLine]:
+    """Return the changed lines in their order, those that took each other's place together.
+
+    Empty where both were told the same, or one was never asked.
+    """
+    try:
+        lines_a, lines_b = (_prompt_lines(conversation) for conversation in (a, b))
+    except UsageError:
+        return []
+    changes: list[ChangedLine] = []
+    matcher = difflib.SequenceMatcher(None, lines_a, lines_b, autojunk=False)
+    for what, from_a, to_a, from_b, to_b in matcher.get_opcodes():
+        if what != "equal":
+            changes += _changes(lines_a[from_a:to_a], lines_b[from_b:to_b])
+    return [change for change in changes if any(change[2:])] or changes  # an empty line more or less says little
+
+
+def _changes(a: Sequence[tuple[str, str]], b: Sequence[tuple[str, str]]) -> Iterator[ChangedLine]:
+    for old, new in zip_longest(a, b):
+        if old is None or new is None or old[0] != new[0]:
+            yield from (ChangedLine(sign, line[0], "", line[1], "") for sign, line in (("-", old), ("+", new)) if line)
+            continue
+        start = _alike(old[1], new[1])
+        end = _alike(old[1][start:][::-1], new[1][start:][::-1])
+        for sign, (role, line) in (("-", old), ("+", new)):
+            before, after = line[:start], line[len(line) - end :]
+            yield ChangedLine(sign, role, _end_of(before), line[start : len(line) - end], _beginning_of(after))
+
+
+def _alike(a: str, b: str) -> int:
+    """Return how many characters both begin with."""
+    return next(
+        (place for place, (one, other) in enumerate(zip(a, b, strict=False)) if one != other), min(len(a), len(b))
+    )
+
+
+def _end_of(text: str) -> str:
+    return text if len(text) <= _BEFORE else f"… {text[-_BEFORE:].partition(' ')[2]}"
+
+
+def _beginning_of(text: str) -> str:
+    return text if len(text) <= _AFTER else f"{text[:_AFTER].rpartition(' ')[0]} …"
+
+
+def _prompt_lines(conversation: Conversation) -> list[tuple[str, str]]:
+    """Return role and text of each line of the first request's messages.
+
+    Raises:
+        UsageError: the model was never asked.
+    """
+    prompt_lines: list[tuple[str, str]] = []
+    for message in opening_of(conversation):
+        content = message.get("content")
+        text = content if isinstance(content, str) else json.dumps(content, ensure_ascii=False)
+        prompt_lines += [(str(message.get("role", "")), line) for line in text.split("\n")]
+    return prompt_lines

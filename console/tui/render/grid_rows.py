@@ -1,0 +1,184 @@
+"""Lines of the grid: its runs, how each did in a category, why they failed there, and how each case ended. Pure.
+
+A share is written and drawn as a bar, so that it can be read without colour.
+"""
+
+from collections.abc import Sequence
+
+from textual.content import Content
+
+from console.core.case import Key
+from console.core.outcome import Outcome
+from console.core.statistics.intervals import Interval
+from console.insight import number_format
+from console.insight.grid import Grid, GridRow, ReasonCounts
+from console.tui.render import lines
+from console.tui.render.columns import GAP, Column
+from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS, bar
+from console.tui.sanitize import one_line
+
+MUTED = "$muted"
+CELL = 13
+"""Cells of a run's column in the table of categories: brackets, a number and a bar."""
+_BAR = 5
+_NAME = Column("category", 16, 1)
+_COUNT = Column("cases", 5, right=True)
+EVERY_CATEGORY = "every category"
+
+
+def run_line(grid: Grid, place: int) -> Content:
+    """Return number, model, score and name of a run."""
+    side = grid.sides[place]
+    mark = "simulated   " if side.manifest.simulated else ""
+    rate, count = grid.rate(place), str(len(grid.shared))
+    basis = f"{rate.cases} cases, {count} rollouts" if rate is not None and rate.rollouts > rate.cases else count
+    return Content.assemble(
+        (f"{place + 1}  ", "bold $focus"),
+        one_line(side.model, 24, "bold"),
+        f"  {score_words(grid, rate)}",
+        (f" of {basis} graded in all   ", MUTED),
+        (mark, "$undecided"),
+        one_line(side.name, 60, MUTED),
+    )
+
+
+def score_words(grid: Grid, rate: Interval | None) -> str:
+    """Return a value of the grid with its interval: a rate, or the mean of the headline score."""
+    if rate is None or not grid.headline:
+        return number_format.score(rate)
+    return number_format.with_interval(rate.value, rate.low, rate.high, number_format.number)
+
+
+# The table of categories ---------------------------------------------------------------------------------------------
+
+
+def shown_runs(count: int, current: int, width: int) -> range:
+    """Return which runs have a column in a table of so many cells, the current one among them."""
+    room = width - _NAME.width - _COUNT.width - len(GAP)
+    fitting = min(max(room // (CELL + len(GAP)), 1), count)
+    first = min(max(current - fitting + 1, 0), count - fitting)
+    return range(first, first + fitting)
+
+
+def category_columns(grid: Grid, shown: range) -> tuple[Column, ...]:
+    """Return the columns for these runs; what is left out on either side is marked by `…`."""
+    names = [f"{place + 1} {lines.fit_text(grid.sides[place].model, CELL - 3).strip()}" for place in shown]
+    if names and shown.start > 0:
+        names[0] = f"{SYMBOLS.cut}{names[0]}"
+    if names and shown.stop < len(grid.sides):
+        names[-1] = f"{lines.fit_text(names[-1], CELL - 1).strip()}{SYMBOLS.cut}"
+    return _NAME, _COUNT, *(Column(one_line(name, CELL).plain, CELL) for name in names)
+
+
+def category_cells(grid: Grid, category: str | None, shown: range, current: int) -> tuple[Content, ...]:
+    """Return name, count and the values of the runs in a category; the current run's stands in brackets."""
+    rates = [grid.rate(place, category) for place in range(len(grid.sides))]
+    graded = next((rate.cases for rate in rates if rate is not None), 0)
+    top = max((rate.value for rate in rates if rate is not None), default=0.0) if grid.headline else 1.0
+    name = Content.styled(EVERY_CATEGORY, "bold") if category is None else one_line(category or "no category", 60)
+    values = (_value(grid, rates[place], top, is_current=place == current) for place in shown)
+    return name, Content.styled(number_format.count(graded), MUTED), *values
+
+
+def _value(grid: Grid, rate: Interval | None, top: float, *, is_current: bool) -> Content:
+    before, after = "[]" if is_current else "  "
+    if rate is None:
+        inside = Content.styled("–", MUTED).pad_left(4)
+    else:
+        number = number_format.number(rate.value) if grid.headline else number_format.rate(rate.value)
+        drawn = bar(rate.value / top if top else 0.0, _BAR)
+        inside = Content.assemble((f"{number:>5}", "bold" if is_current else ""), " ", (drawn, "$pass"))
+    inside = lines.fit(inside, CELL - 2)
+    return Content.assemble((before, "bold $focus"), inside, (after, "bold $focus"))
+
+
+# Why they failed -----------------------------------------------------------------------------------------------------
+
+
+def reason_lines(grid: Grid, category: str | None, current: int, width: int) -> list[Content]:
+    """Return what the cell under the cursor rests on, and why each run failed there, what differs first."""
+    rate = grid.rate(current, category)
+    head = Content.assemble(
+        (f"{current + 1} ", "bold $focus"),
+        one_line(grid.sides[current].model, 24, "bold"),
+        "  ",
+        score_words(grid, rate),
+        (f" of {number_format.plural(rate.cases, 'case')} graded in all" if rate else " nothing graded in all", MUTED),
+    )
+    reasons = grid.reasons(category)
+    if not reasons:
+        words = "" if grid.headline else "No run failed here."
+        return [lines.fit(head, width), *([Content.styled(words, MUTED)] if words else [])]
+    shown = shown_counts(len(grid.sides), current, width)
+    numbers = "".join(f"{place + 1:>5}" for place in shown)
+    title = lines.fit(Content.styled("why it failed", f"bold {MUTED}"), width - len(numbers))
+    differing = [each for each in reasons if each.spread]
+    same = [each for each in reasons if not each.spread]
+    made = [lines.fit(head, width), title.append_text(numbers, f"bold {MUTED}")]
+    made += [_reason_line(each, shown, current, width) for each in differing]
+    if same:
+        made.append(Content.styled("as often in each run", MUTED))
+        made += [_reason_line(each, shown, current, width) for each in same]
+    return made
+
+
+def shown_counts(count: int, current: int, width: int) -> range:
+    """Return which runs have a column of counts."""
+    fitting = min(max((width - 24) // 5, 1), count)
+    first = min(max(current - fitting + 1, 0), count - fitting)
+    return range(first, first + fitting)
+
+
+def _reason_line(reason: ReasonCounts, shown: range, current: int, width: int) -> Content:
+    most = max(reason.counts)
+    cells = [
+        Content.styled(
+            f"{reason.counts[place]:>5}",
+            "bold $fail" if reason.spread and reason.counts[place] == most else "" if place == current else MUTED,
+        )
+        for place in shown
+    ]
+    room = width - 5 * len(shown)
+    return Content("").join([lines.fit(one_line(f"  {reason.reason}", room), room), *cells])
+
+
+# The cases -----------------------------------------------------------------------------------------------------------
+
+
+def case_columns(shown: range) -> tuple[Column, ...]:
+    """Return the columns of the list of cases."""
+    return Column("case", 20, 3), *(Column(f" {place + 1}", 3) for place in shown), Column("why", 16, 3)
+
+
+def shown_marks(count: int, current: int, width: int) -> range:
+    """Return which runs have a mark in the list of cases."""
+    fitting = min(max((width - 42) // (3 + len(GAP)), 1), count)
+    first = min(max(current - fitting + 1, 0), count - fitting)
+    return range(first, first + fitting)
+
+
+def case_cells(row: GridRow, shown: range, current: int) -> tuple[Content, ...]:
+    """Return the cells of a case: its id or name, how it ended in each run, and why the current run failed."""
+    name = row.title if row.scores and row.title else str(Key(*row.slot))
+    marks = (_mark(row, place, is_current=place == current) for place in shown)
+    return (one_line(name, 120), *marks, one_line(row.reasons[current], 200, MUTED))
+
+
+def _mark(row: GridRow, place: int, *, is_current: bool) -> Content:
+    outcome = row.outcomes[place]
+    if row.scores and (score := row.scores[place]) is not None:
+        return Content.styled(f"{score:g}"[:3].rjust(3), "bold" if is_current else "")
+    before, after = "[]" if is_current else "  "
+    sign = Content.styled(SYMBOLS.not_run, MUTED)
+    if outcome is not None:
+        style = OUTCOME_STYLES[outcome]
+        sign = Content.styled(SYMBOLS.of(outcome), f"bold {style}" if outcome is Outcome.FAILED else style)
+    return Content.assemble((before, "bold $focus"), sign, (after, "bold $focus"))
+
+
+def answer_headings(grid: Grid, places: Sequence[int]) -> list[Content]:
+    """Return what stands above the answers of these runs."""
+    return [
+        Content.assemble((f"{place + 1} ", "bold $focus"), one_line(grid.sides[place].model, 30, "bold"))
+        for place in places
+    ]

@@ -1,0 +1,138 @@
+"""The panes of the grid: the table of categories and runs, the list of cases, and reasons or answers."""
+
+from collections.abc import Mapping, Sequence
+
+from textual import events
+from textual.content import Content
+
+from console.core.fault import UsageError
+from console.insight.case_in_both import CaseInRun
+from console.insight.grid import Grid, GridRow
+from console.tui.render import grid_rows
+from console.tui.render.side_by_side import AnsweredCase, side_by_side_lines
+from console.tui.sanitize import literal, one_line
+from console.tui.screens.grid.controller import GridController
+from console.tui.widgets.block import Block
+from console.tui.widgets.row_list import Face, RowList
+from console.tui.widgets.titles import PaneTitle
+from console.tui.widgets.transcript import Transcript
+
+MUTED = "$muted"
+
+
+class CategoryTable(RowList):
+    """A row for each category, a column for each run; the cursor is on a cell, whose run the screen steps through."""
+
+    def __init__(self, runs: GridController) -> None:
+        """Say that the runs are being read."""
+        super().__init__(id="heat", classes="pane", names=True, empty=Content("reading the runs …"))
+        self._controller = runs
+
+    def refuse(self, why: str) -> None:
+        """Say why the runs cannot be shown. Foreign text."""
+        self.show([], empty=literal(why, 400, "$broken"))
+
+    def show_grid(self) -> None:
+        """Show the runs and the cell under the cursor as they are now."""
+        grid = self._controller.grid
+        if grid is None:
+            return
+        self.set_columns(grid_rows.category_columns(grid, self._shown(grid)))
+        self.border_title = Content.assemble("Categories", (f"  {len(grid.categories)}", MUTED))
+        self.border_subtitle = Content.styled("h l run   enter lists its cases", MUTED)
+        self.show(self._controller.category_keys, draw=self._face, empty=Content("No case was graded."))
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Choose the columns that fit."""
+        self.show_grid()
+
+    def _shown(self, grid: Grid) -> range:
+        return grid_rows.shown_runs(len(grid.sides), self._controller.place, max(self.room - 2, 40))
+
+    def _face(self, key: str) -> Face:
+        grid = self._controller.grid
+        if grid is None:
+            return ()
+        category = self._controller.category_of(key)
+        return grid_rows.category_cells(grid, category, self._shown(grid), self._controller.place)
+
+
+class GridCaseList(RowList):
+    """One row for each case of the cell, with a mark for each run."""
+
+    def __init__(self) -> None:
+        super().__init__(id="grid", classes="pane", names=True)
+        self.pane_title = PaneTitle("grid", id="grid-caption")
+        self._rows: Mapping[str, GridRow] = {}
+        self._runs = self._place = 0
+
+    def show_cases(self, controller: GridController) -> None:
+        """List the cases of the cell under the cursor."""
+        self._rows, self._runs, self._place = controller.rows, len(controller.runs), controller.place
+        name = grid_rows.EVERY_CATEGORY if controller.category is None else controller.category or "no category"
+        title = Content.assemble(one_line(name, 40, "bold"), (f"  {controller.list_words}", MUTED))
+        self.pane_title.tell(title, Content.styled("f all or differing", MUTED))
+        self.set_columns(grid_rows.case_columns(self._shown))
+        self.show(list(self._rows), draw=self._face, empty=Content(controller.empty_words))
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Choose the columns that fit."""
+        self.set_columns(grid_rows.case_columns(self._shown))
+
+    @property
+    def _shown(self) -> range:
+        return grid_rows.shown_marks(self._runs, self._place, max(self.room - 2, 40))
+
+    def _face(self, key: str) -> Face:
+        return grid_rows.case_cells(self._rows[key], self._shown, self._place)
+
+
+class DetailPane(Transcript):
+    """Why the runs failed in a category, or what all of them answered to a case beside what was expected."""
+
+    def __init__(self) -> None:
+        super().__init__(id="detail", classes="pane")
+        self.pane_title = PaneTitle("detail", id="detail-caption")
+
+    def show_reasons(self, grid: Grid, category: str | None, place: int) -> None:
+        """Show what the cell under the cursor rests on, and the reasons that differ."""
+        name = grid_rows.EVERY_CATEGORY if category is None else category or "no category"
+        self.pane_title.tell(Content("Reasons"), one_line(name, 40, MUTED))
+        self.show([Block("reasons", body=tuple(grid_rows.reason_lines(grid, category, place, self._width)), indent=0)])
+
+    def show_answers(self, grid: Grid, row: GridRow, answers: Sequence[CaseInRun | None], why_no_suite: str) -> None:
+        """Show expected beside what each run did that has played the case."""
+        self._name_case(row)
+        played = [(place, side) for place, side in enumerate(answers) if side is not None]
+        headings = grid_rows.answer_headings(grid, [place for place, _ in played])
+        answered = [AnsweredCase(heading, side) for heading, (_, side) in zip(headings, played, strict=True)]
+        blocks = [Block("answers", body=tuple(side_by_side_lines(answered, self._width)), indent=0)]
+        for place, side in played:
+            if side.fault:
+                blocks.append(Block(f"fault {place}", one_line(f"{place + 1}: {side.fault}", 400, "$undecided")))
+        if missing := [str(place + 1) for place, side in enumerate(answers) if side is None]:
+            blocks.append(Block("missing", Content.styled(f"not played by {', '.join(missing)}", MUTED)))
+        if why_no_suite:
+            blocks.append(Block("why", one_line(why_no_suite, 400, "$undecided")))
+        self.show(blocks)
+
+    def show_wait(self, row: GridRow) -> None:
+        """Say that the suite is at work on a case."""
+        self._name_case(row)
+        self.show([Block("wait", Content.styled("expected and actual are being compared", MUTED))])
+
+    def show_fault(self, error: UsageError) -> None:
+        """Say why a case cannot be shown."""
+        self.show([Block("fault", literal(str(error), 600, "$broken"))])
+
+    def clear(self) -> None:
+        """Show nothing."""
+        self.pane_title.tell(Content.empty())
+        self.show([])
+
+    def _name_case(self, row: GridRow) -> None:
+        self.pane_title.tell(one_line(row.slot[0], 60, "bold"), Content.styled("enter compares two", MUTED))
+
+    @property
+    def _width(self) -> int:
+        return max(self.room - 1, 40)

@@ -1,0 +1,219 @@
+"""`GridActions`: acts on the grid of conversations, on the tile that has the focus."""
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+
+from textual.content import Content
+from textual.widget import Widget
+
+from console.core.case import Key
+from console.core.fault import UsageError
+from console.core.run import Manifest
+from console.insight.conversation import Conversation
+from console.insight.rollout import Rollout
+from console.tui.sanitize import literal, one_line
+from console.tui.screens.live.controller import LiveController, WatchedRun, WatchedTile
+from console.tui.screens.live.conversation_grid import ConversationGrid, Shape, TileContent, shapes_for
+from console.tui.screens.live.progress_pane import TrendPane
+from console.tui.screens.live.standard_view import live_view
+from console.tui.services import Services
+
+
+@dataclass(frozen=True, slots=True)
+class GridRoom:
+    """How much room list and grid have together."""
+
+    width: int
+    height: int
+    is_wide: bool
+    """Whether the grid stands beside the list and not below it."""
+
+    @property
+    def beside_list(self) -> tuple[int, int]:
+        """Columns and lines that are left for the grid while the list is shown."""
+        return (self.width * 9 // 19, self.height) if self.is_wide else (self.width, self.height * 7 // 18)
+
+
+class GridActions:
+    """Act on the tile that has the focus, else on the one that follows the cursor of the list."""
+
+    def __init__(
+        self,
+        services: Services,
+        controller: LiveController,
+        grid: ConversationGrid,
+        trend: TrendPane,
+        *,
+        focused: Callable[[], Widget | None],
+        room: Callable[[], GridRoom],
+        laid_out: Callable[[bool], None],
+        redraw: Callable[[], None],
+    ) -> None:
+        """Act on the conversations of a grid.
+
+        Args:
+            services: what the app does for screens.
+            controller: the rules of the screen.
+            grid: the tiles.
+            trend: shows where the scores of the active conversation stand.
+            focused: returns the pane that has the focus.
+            room: returns how much room there is.
+            laid_out: called with whether the list stays beside the grid, after it has got another shape.
+            redraw: called when tiles may have to show other conversations.
+        """
+        self._services = services
+        self._controller = controller
+        self._grid = grid
+        self._trend = trend
+        self._focused = focused
+        self._room = room
+        self._laid_out = laid_out
+        self._redraw = redraw
+
+    @property
+    def active_tile(self) -> int:
+        """Which tile keys act on."""
+        place = self._grid.place_of(self._focused())
+        return self._controller.watched.cursor_place if place is None else place
+
+    @property
+    def rollout(self) -> Rollout | None:
+        """The rollout whose conversation keys act on."""
+        return self._controller.rollout_of(self._controller.watched.tiles[self.active_tile])
+
+    @property
+    def run(self) -> WatchedRun | None:
+        """The run of that rollout: the watched one, or on the wall one beside it."""
+        return self._controller.run_of(self._controller.watched.tiles[self.active_tile])
+
+    # Drawing ---------------------------------------------------------------------------------------------------------
+
+    def draw(self, changed: Collection[Key] = (), *, of: WatchedRun | None = None, rewound: bool = False) -> None:
+        """Draw what is new of the conversations that the controller gives to the tiles.
+
+        Args:
+            changed: conversations with new text or facts.
+            of: the run of these; None: the watched one.
+            rewound: whether what was drawn of that run does not hold any more.
+        """
+        run = of or self._controller.run
+        contents = [self._content(tile, changed, run) for tile in self._controller.watched.tiles]
+        compact = not self._room().is_wide
+        if self._grid.draw(contents, open_conversation=self._open, rewound=rewound, compact=compact):
+            self.draw_titles()
+
+    def _content(self, tile: WatchedTile, changed: Collection[Key], of: WatchedRun | None) -> TileContent | None:
+        run, rollout = self._controller.run_of(tile), self._controller.rollout_of(tile)
+        if run is None or rollout is None:
+            return None
+        view = live_view(run.manifest) if tile.beside is not None else self._grid.view
+        return TileContent(rollout, run, view, is_changed=run is of and rollout.key in changed)
+
+    def draw_titles(self) -> None:
+        """Say of each tile what it shows, and of the active conversation where its scores stand."""
+        states = self._controller.tile_states(self._grid.follows)
+        compact = self._grid.shape[0] > 1 and not self._room().is_wide
+        self._grid.draw_titles(states, run_names([state.run for state in states]), compact=compact)
+        rollout, run = self.rollout, self.run
+        is_live = run is not None and run.is_live and rollout is not None and rollout.is_running
+        has_trend = run is self._controller.run
+        self._trend.show_rollout(rollout if has_trend else None, live=is_live)
+
+    def _open(self, run: WatchedRun, key: Key) -> Conversation | None:
+        try:
+            return run.conversation(key)
+        except UsageError as error:
+            self._services.notify(literal(str(error)), severity="error")
+            return None
+
+    # The shape of the grid -------------------------------------------------------------------------------------------
+
+    async def action_wall(self) -> None:
+        """Show more conversations at once: two, four, nine, as many as fit, then one again."""
+        shapes = [shape for shape, _ in self._shapes()]
+        await self.lay_out((shapes.index(self._grid.shape) + 1) % len(shapes) if self._grid.shape in shapes else 0)
+
+    async def lay_out(self, number: int) -> None:
+        """Take one of the shapes that fit, counted from 0, which is one conversation."""
+        shapes = self._shapes()
+        shape, with_list = shapes[min(number, len(shapes) - 1)]
+        await self._grid.lay_out(shape)
+        self._controller.watched.resize(len(self._grid.tiles))
+        self._laid_out(with_list)
+        self._redraw()
+
+    def _shapes(self) -> list[tuple[Shape, bool]]:
+        """Return the shapes that fit, and whether the list stays beside each."""
+        room = self._room()
+        return shapes_for(room.width, room.height, beside=room.beside_list)
+
+    # One conversation ------------------------------------------------------------------------------------------------
+
+    def focus(self) -> None:
+        """Give the focus to the tile that follows the cursor."""
+        self._grid.tiles[self._controller.watched.cursor_place].transcript.focus()
+
+    def find(self, text: str) -> None:
+        """Find a text in the conversation."""
+        self._grid.tiles[self.active_tile].transcript.find(text)
+
+    def action_follow(self) -> None:
+        """Pin the conversation, or follow the run from one to the next."""
+        place = self.active_tile
+        transcript = self._grid.tiles[place].transcript
+        at_end = self._controller.toggle_follow(place, at_end=transcript.follow)
+        if at_end is not transcript.follow:
+            transcript.set_follow(at_end)
+        self._redraw()
+
+    def take_scroll(self) -> None:
+        """The reader has moved in a text."""
+        for place, tile in enumerate(self._grid.tiles):
+            self._controller.take_scroll(place, at_end=tile.transcript.follow)
+        self.draw_titles()
+
+    def action_fold(self) -> None:
+        """Unfold or fold what stands at the top of the text."""
+        self._grid.tiles[self.active_tile].toggle_fold()
+
+    def action_pin(self) -> None:
+        """Keep this conversation shown, whatever ends or begins, or not any more."""
+        if self._controller.toggle_pin(self.active_tile) and len(self._grid.tiles) == 1:
+            self._services.notify(Content("Pinned; w shows more conversations beside it."))
+        self._redraw()
+
+    def action_copy_id(self) -> None:
+        if (rollout := self.rollout) is not None:
+            self._services.copy(rollout.key.case, "the case id")
+
+    def action_copy_actual(self) -> None:
+        """Copy what the model answered last."""
+        conversation = self._grid.tiles[self.active_tile].conversation
+        if conversation is not None and conversation.exchanges:
+            reply = conversation.exchanges[-1].asked.reply
+            calls = [f"{call.name}({call.arguments})" for call in reply.tool_calls]
+            self._services.copy("\n".join([reply.content or "", *calls]).strip(), "the last answer")
+
+
+def run_names(runs: Sequence[WatchedRun | None]) -> dict[int, Content]:
+    """Return what to call the run of each tile: its model, and what tells it from others of the same model."""
+    manifests = {place: run.manifest for place, run in enumerate(runs) if run is not None}
+    shown = {manifest.id: manifest for manifest in manifests.values()}.values()
+    names: dict[int, Content] = {}
+    for place, manifest in manifests.items():
+        alike = [other for other in shown if other.model.name == manifest.model.name]
+        detail = next((part(manifest) for part in _PARTS if len({part(other) for other in alike}) == len(alike)), "")
+        name = one_line(manifest.model.name, 20, "bold")
+        names[place] = name.append(one_line(f" {detail}", 16, "$muted")) if len(alike) > 1 else name
+    return names
+
+
+_PARTS: tuple[Callable[[Manifest], str], ...] = (
+    lambda manifest: manifest.suite,
+    lambda manifest: ", ".join(manifest.selection.categories),
+    lambda manifest: manifest.name,
+    lambda manifest: time.strftime("%H:%M:%S", time.localtime(manifest.at)),
+    lambda manifest: manifest.id,
+)
+"""What tells runs of one model apart, the most telling first."""

@@ -1,0 +1,136 @@
+"""The grid: categories by runs, the reasons that differ, the cases of a cell, and everybody's answers."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.compared_runs import CASES, CallSuite, answer_count_run, call_run
+from support.screen_text import assert_until, text_of
+
+from console.store.runs import RunFolder
+from console.tui.data import opened_run
+from console.tui.screens.grid.controller import EVERY, GridController
+from console.tui.screens.grid.screen import GridScreen
+
+SIZES = [(80, 24), (160, 45)]
+
+
+@pytest.fixture(autouse=True)
+def suite(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(opened_run, "find_suite", lambda manifest, data: CallSuite())
+
+
+@pytest.fixture
+def three(workspace: Any) -> list[RunFolder]:
+    """Three runs of the same cases, the first and the third alike."""
+    root = workspace.root / "runs"
+    return [call_run(root, f"011{number}", f"gpt-{number}", number % 2) for number in range(3)]
+
+
+def opened_controller(runs: list[RunFolder]) -> GridController:
+    controller = GridController(runs, in_loop=lambda call: None, case_arrived=lambda: None)
+    controller.take(controller.read(None))
+    return controller
+
+
+def test_it_lists_what_differs_and_leads_to_two_runs_that_do(three: list[RunFolder]) -> None:
+    controller = opened_controller(three)
+    assert controller.status == f"4 of {len(CASES)} differ"
+    assert len(controller.rows) == 4
+    pairs = {row.slot[0]: controller.pair_for(row) for row in controller.rows.values()}
+    assert pairs["live_simple_77-40-0"] == (three[0], three[1])
+    assert pairs["live_simple_14-3-9"] == (three[1], three[0]), "who passed comes first"
+    controller.toggle_same()
+    assert len(controller.rows) == len(CASES)
+    controller.find("MULTIPLE")
+    assert len(controller.rows) == 2
+    controller.find("argument not expected")
+    assert [row.slot[0] for row in controller.rows.values()] == ["live_simple_77-40-0", "live_simple_81-43-0"]
+    controller.find("no such words")
+    assert (controller.rows, controller.empty_words) == ({}, "Nothing matches. F clears the filter.")
+    controller.find("")
+    controller.list_different()
+    assert len(controller.rows) == 4
+
+
+def test_a_cell_lists_what_its_run_failed_before_what_it_passed(three: list[RunFolder]) -> None:
+    controller = opened_controller(three)
+    assert controller.category_keys == [EVERY, "category live_multiple", "category live_simple"]
+    controller.go_to_category("category live_simple")
+    assert [row.slot[0] for row in controller.rows.values()] == ["live_simple_14-3-9", "live_simple_77-40-0"]
+    assert controller.step_run(1)
+    assert [row.slot[0] for row in controller.rows.values()] == ["live_simple_77-40-0", "live_simple_14-3-9"]
+    assert controller.step_run(1)
+    assert not controller.step_run(1), "there are three runs"
+    third = next(iter(controller.rows.values()))
+    assert controller.pair_for(third) == (three[1], three[2]), "the run under the cursor is one of the two"
+
+
+def test_a_case_is_read_in_every_run_that_has_played_it(three: list[RunFolder], tmp_path: Path) -> None:
+    other = call_run(tmp_path, "0118", "gpt-z", 0)
+    controller = opened_controller([three[0], three[1], other])
+    controller.current_key = next(iter(controller.rows))
+    answers = controller.answers()
+    assert answers is not None
+    assert [side.comparison is not None for side in answers if side is not None] == [True, True, True]
+    assert controller.answers() is answers, "kept"
+    controller.take(controller.read(None))
+    assert controller.answers() is not answers, "read anew with the runs"
+    controller.close()
+
+
+def test_of_loops_the_scores_are_laid_side_by_side(tmp_path: Path) -> None:
+    runs = [
+        answer_count_run(tmp_path, f"0116-{name}", f"sim/{name}", counts)
+        for name, counts in (("a", (5, 9, 4)), ("b", (9, 9, 8)), ("c", (1, 9, 2)))
+    ]
+    controller = opened_controller(runs)
+    assert controller.grid is not None
+    assert controller.grid.headline == "aidanbench_score"
+    rates = [controller.grid.rate(place) for place in range(3)]
+    assert [rate.value for rate in rates if rate is not None] == [6.0, pytest.approx(26 / 3), 4.0]
+    assert controller.status == "2 of 3 differ"
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_from_a_cell_to_its_cases_to_two_runs_and_back(size: Any, opened: Any, three: list[RunFolder]) -> None:
+    async with opened(size) as (app, pilot):
+        app.navigator.open_grid(three)
+        await assert_until(pilot, lambda: "4 of 9 differ" in text_of(app) and "[ .625" in text_of(app))
+        await pilot.press("j", "l")
+        await assert_until(pilot, lambda: "[ .000" in text_of(app) and "2 gpt-1  .000 [0 .66] of 2" in text_of(app))
+        assert "wrong value: unit" in text_of(app), "why it failed there"
+        screen = app.screen
+        assert isinstance(screen, GridScreen)
+        await pilot.press("enter")
+        await assert_until(pilot, lambda: screen.cases.has_focus and screen.cases.cursor == "0/live_multiple_131-52")
+        await pilot.press("j")
+        await assert_until(pilot, lambda: screen.cases.cursor == "0/live_multiple_140-58")
+        await assert_until(pilot, lambda: "EXPECTED" in text_of(app) and "'imperial'" in text_of(app))
+        await pilot.press("enter")
+        await assert_until(pilot, lambda: "may be chance" in text_of(app))
+        await pilot.press("escape")
+        await assert_until(pilot, lambda: app.screen is screen and screen.cases.has_focus)
+        assert screen.cases.cursor == "0/live_multiple_140-58", "the cursor is where it was"
+        await pilot.press("escape")
+        await assert_until(pilot, lambda: screen.categories.has_focus and "[ .000" in text_of(app))
+        assert screen.categories.cursor == "category live_multiple"
+        await pilot.press("escape")
+        await assert_until(pilot, lambda: app.navigator.is_at_home)
+
+
+async def test_more_runs_than_have_room_are_stepped_through(opened: Any, workspace: Any) -> None:
+    root = workspace.root / "runs"
+    many = [call_run(root, f"011{number}", f"gpt-{number}", number % 2) for number in range(8)]
+    async with opened((80, 24)) as (app, pilot):
+        app.navigator.open_grid(many)
+        await assert_until(pilot, lambda: "[ .625" in text_of(app))
+        table = _headings(app)[0]
+        assert "8 gpt-7" not in table
+        await pilot.press(*["l"] * 7)
+        await assert_until(pilot, lambda: any("8 gpt-7" in line for line in _headings(app)))
+        assert "…" in _headings(app)[0], "there are more to the left"
+
+
+def _headings(app: Any) -> list[str]:
+    return [line for line in text_of(app).splitlines() if " cases " in line and "category" in line]
