@@ -14,7 +14,6 @@ from console.insight.overview import Overview
 from console.insight.rollout import Rollout
 from console.insight.spending import RoleSpending
 from console.store.runs import STARTING_S
-from console.tui.render import row_cells
 from console.tui.render.lines import stacked
 from console.tui.render.symbols import SYMBOLS, state_word
 from console.tui.sanitize import one_line
@@ -216,7 +215,7 @@ def notice_words(overview: Overview, *, live: bool, nothing_live: bool = False) 
         words = "The engine ended without closing this run; nothing is lost. r at Home goes on with it."
         return Content.styled(words, "$undecided")
     if nothing_live and overview.fold.last_at:
-        ended = row_cells.when(overview.fold.last_at, time.time(), wide=True)
+        ended = time.strftime("%d %b %H:%M", time.localtime(overview.fold.last_at)).lstrip("0")
         words = f"  This one ended {ended} · p replays it · L starts one"
         return Content.assemble(("No run is live.", "bold"), (words, MUTED))
     return Content.empty()
