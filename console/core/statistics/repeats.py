@@ -54,10 +54,21 @@ class PassK:
     """pass^k: all of k pass."""
 
 
+EVERY_K = 32
+"""Up to this k, pass@k and pass^k are given for each; beyond it for every doubling, and for the most rollouts."""
+
+
 def pass_k(cases: Iterable[CaseCount]) -> list[PassK]:
-    """Return both for every k up to the most rollouts of a case; cases with fewer than k are left out of that k."""
+    """Return both for k up to the most rollouts of a case; cases with fewer than k are left out of that k."""
     listed = [case for case in cases if case.graded]
-    return [_pass_k(k, listed) for k in range(1, max((case.graded for case in listed), default=0) + 1)]
+    return [_pass_k(k, listed) for k in _listed_ks(max((case.graded for case in listed), default=0))]
+
+
+def _listed_ks(most: int) -> list[int]:
+    ks = list(range(1, min(most, EVERY_K) + 1))
+    while ks and ks[-1] < most:
+        ks.append(min(2 * ks[-1], most))
+    return ks
 
 
 def _pass_k(k: int, cases: Iterable[CaseCount]) -> PassK:
@@ -66,9 +77,9 @@ def _pass_k(k: int, cases: Iterable[CaseCount]) -> PassK:
         _played(
             rate_interval(
                 sample_of(
-                    Observation(case.case, estimate(k, case.passed, case.graded), case.category, case.cluster)
+                    Observation(case.case, value, case.category, case.cluster)
                     for case in enough
-                    for _ in range(case.graded)
+                    for value in [estimate(k, case.passed, case.graded)] * case.graded
                 )
             )
         )
