@@ -10,6 +10,7 @@ from textual.app import App
 from textual.content import Content
 from textual.screen import Screen
 
+from console.insight.rollout import Slot
 from console.store.run_list import find_run
 from console.store.runs import RunFolder
 from console.tui.data.catalog_items import RunLine, runs_root
@@ -47,8 +48,8 @@ class OpenedRuns(NamedTuple):
     """Its name in the action table."""
     runs: tuple[Path, ...]
     """Folders of the runs it shows."""
-    case: str = ""
-    """The case it was opened at."""
+    slot: Slot | None = None
+    """The rollout it was opened at."""
 
 
 def screen_class(name: str) -> Any:
@@ -84,8 +85,8 @@ class Navigator:
         """Modes that were added once for all."""
         self.launched: list[RunFolder] = []
         """Runs started from here since the app opened."""
-        self.marked: tuple[RunFolder, str] | None = None
-        """The run that was marked for Compare, and the case it was marked at."""
+        self.marked: tuple[RunFolder, Slot | None] | None = None
+        """The run that was marked for Compare, and the rollout it was marked at."""
         self._draft = kept_draft(services.ui_state)
         for name in (HOME, "library"):
             self._add_once(name)
@@ -109,7 +110,7 @@ class Navigator:
         run = find_run(runs_root(self._services.paths), name)
         screen = "live" if run.is_live and not case else "review"
         self._services.ui_state.keep("run", run.name)
-        start_in_mode(self._app, self._add_run_mode(screen, run, case or None))
+        start_in_mode(self._app, self._add_run_mode(screen, run, (case, 0) if case else None))
 
     # Modes -----------------------------------------------------------------------------------------------------------
 
@@ -172,19 +173,19 @@ class Navigator:
         """Watch another run in place of the one that is watched; escape leads back to where that was opened."""
         self._open("live", run, None, in_place=True)
 
-    def open_review(self, run: RunFolder, key: str | None = None) -> None:
-        """Look at a run's failures, with the cursor on a case if one is named."""
-        self._open("review", run, key)
+    def open_review(self, run: RunFolder, slot: Slot | None = None) -> None:
+        """Look at a run's failures, with the cursor on a rollout if one is named."""
+        self._open("review", run, slot)
 
-    def _open(self, name: str, run: RunFolder, key: str | None, *, in_place: bool = False) -> None:
-        """Show the screen of this run as it was left, made anew at a named case; it is the run looked at last."""
+    def _open(self, name: str, run: RunFolder, slot: Slot | None, *, in_place: bool = False) -> None:
+        """Show the screen of this run as it was left, made anew at a named rollout; it is the run looked at last."""
         self._services.ui_state.keep("run", run.name)
-        mode = self._find_opened(OpenedRuns(name, (run.path,))) if key is None else None
-        self._show(mode or self._add_run_mode(name, run, key), in_place=in_place)
+        mode = self._find_opened(OpenedRuns(name, (run.path,))) if slot is None else None
+        self._show(mode or self._add_run_mode(name, run, slot), in_place=in_place)
 
-    def _add_run_mode(self, name: str, run: RunFolder, key: str | None) -> str:
-        arguments = (run,) if key is None else (run, key)
-        opened = OpenedRuns(name, (run.path,), key or "")
+    def _add_run_mode(self, name: str, run: RunFolder, slot: Slot | None) -> str:
+        arguments = (run,) if slot is None else (run, slot)
+        opened = OpenedRuns(name, (run.path,), slot)
         return self._add_opened(opened, lambda: screen_class(name)(self._services, *arguments))
 
     def action_go_live(self) -> None:
@@ -224,24 +225,24 @@ class Navigator:
 
     # Screens of several runs -----------------------------------------------------------------------------------------
 
-    def mark_for_compare(self, run: RunFolder, case: str = "") -> None:
+    def mark_for_compare(self, run: RunFolder, slot: Slot | None = None) -> None:
         """Mark a run as A; the second run that is marked is compared with it."""
         if self.marked is None:
-            self.marked = run, case
+            self.marked = run, slot
             self._services.notify(Content("Marked as A; m on another run compares it with this one."))
             return
         (first, at), self.marked = self.marked, None
         if first.path == run.path:
             self._services.notify(Content("No longer marked for compare."))
         else:
-            self.open_compare(first, run, case or at)
+            self.open_compare(first, run, slot or at)
 
-    def open_compare(self, a: RunFolder, b: RunFolder, case: str = "") -> None:
-        """Compare two runs, with the cursor on a case if one is named; from Compare, in place of the two there."""
-        opened = OpenedRuns("compare", (a.path, b.path), case)
+    def open_compare(self, a: RunFolder, b: RunFolder, slot: Slot | None = None) -> None:
+        """Compare two runs, with the cursor on a rollout if one is named; from Compare, in place of the two there."""
+        opened = OpenedRuns("compare", (a.path, b.path), slot)
         mode = self._find_opened(opened)
-        if mode is None or (case and self._opened[mode] != opened):
-            mode = self._add_opened(opened, lambda: screen_class("compare")(self._services, a, b, case))
+        if mode is None or (slot is not None and self._opened[mode] != opened):
+            mode = self._add_opened(opened, lambda: screen_class("compare")(self._services, a, b, slot))
         self._show(mode)
 
     def open_grid(self, runs: list[RunFolder]) -> None:
@@ -328,7 +329,7 @@ class Navigator:
         if target is not None and not target.case and target.run.is_live:
             self.open_live(target.run)
         elif target is not None:
-            self.open_review(target.run, target.case or None)
+            self.open_review(target.run, (target.case, 0) if target.case else None)
 
 
 def newest_two(runs: list[RunLine]) -> tuple[RunLine, RunLine] | None:

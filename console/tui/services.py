@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, ParamSpec, Protocol, TypeVar
 from textual.content import Content
 from textual.screen import Screen
 
+from console.insight.rollout import Slot
 from console.store.runs import RunFolder
 
 if TYPE_CHECKING:
@@ -55,11 +56,11 @@ class Navigation(Protocol):
         """Watch another run in place of the one that is watched."""
         ...
 
-    def open_review(self, run: RunFolder, key: str | None = None) -> None:
+    def open_review(self, run: RunFolder, slot: Slot | None = None) -> None:
         """Look at a run's failures, with the cursor on a case if one is named."""
         ...
 
-    def open_compare(self, a: RunFolder, b: RunFolder, case: str = "") -> None:
+    def open_compare(self, a: RunFolder, b: RunFolder, slot: Slot | None = None) -> None:
         """Compare two runs, with the cursor on a case if one is named."""
         ...
 
@@ -83,7 +84,7 @@ class Navigation(Protocol):
         """Go to the Library."""
         ...
 
-    def mark_for_compare(self, run: RunFolder, case: str = "") -> None:
+    def mark_for_compare(self, run: RunFolder, slot: Slot | None = None) -> None:
         """Mark a run as A; the second run that is marked is compared with it."""
         ...
 

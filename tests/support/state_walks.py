@@ -440,14 +440,14 @@ async def review_rows(stage: Stage) -> AsyncGenerator[str, None]:
         await stage.begin(opening)
         app, see = stage.app, stage.see
         for case in ("berth-and-price", "explain-tide", "first-visit"):
-            app.navigator.open_review(folder, case)
+            app.navigator.open_review(folder, (case, 0))
             await see(
                 lambda case=case: stage.has_read("review") and f" {case} " in text_of(app) and app.screen.is_current
             )
             yield f"review-rows-{case}"
             await see("[Talk]", "i")
             yield f"review-rows-{case}-talk"
-        app.navigator.open_review(varied, "knots@why")
+        app.navigator.open_review(varied, ("knots@why", 0))
         await see(lambda: stage.has_read("review") and "knots@why" in text_of(app))
         await see("row by row", "V")
         yield "review-rows-versions"

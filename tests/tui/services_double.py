@@ -10,6 +10,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.signal import Signal
 
+from console.insight.rollout import Slot
 from console.store.runs import RunFolder
 from console.tui.data.catalog_items import WorkspacePaths
 from console.tui.data.draft import Draft
@@ -21,13 +22,13 @@ from console.tui.services import AnswerT, CallP, Severity
 
 
 class FakeNavigator:
-    """Notes what was opened, as `("review", run, key)`."""
+    """Notes what was opened, as `("review", run, slot)`."""
 
     def __init__(self) -> None:
         """Open nothing."""
         self.opened: list[tuple[Any, ...]] = []
         self.launched: list[RunFolder] = []
-        self.marked: tuple[RunFolder, str] | None = None
+        self.marked: tuple[RunFolder, Slot | None] | None = None
         self.next_review: Path | None = None
         self.draft: Draft | None = None
 
@@ -39,13 +40,13 @@ class FakeNavigator:
         """Note it."""
         self.opened.append(("live", run))
 
-    def open_review(self, run: RunFolder, key: str | None = None) -> None:
+    def open_review(self, run: RunFolder, slot: Slot | None = None) -> None:
         """Note it."""
-        self.opened.append(("review", run, key))
+        self.opened.append(("review", run, slot))
 
-    def open_compare(self, a: RunFolder, b: RunFolder, case: str = "") -> None:
+    def open_compare(self, a: RunFolder, b: RunFolder, slot: Slot | None = None) -> None:
         """Note it."""
-        self.opened.append(("compare", a, b, case))
+        self.opened.append(("compare", a, b, slot))
 
     def open_grid(self, runs: list[RunFolder]) -> None:
         """Note it."""
@@ -67,9 +68,9 @@ class FakeNavigator:
         """Note it."""
         self.opened.append(("library",))
 
-    def mark_for_compare(self, run: RunFolder, case: str = "") -> None:
+    def mark_for_compare(self, run: RunFolder, slot: Slot | None = None) -> None:
         """Keep the mark."""
-        self.marked = run, case
+        self.marked = run, slot
 
     def take_launched(self, runs: Sequence[RunFolder]) -> None:
         """Keep the runs."""

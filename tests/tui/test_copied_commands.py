@@ -45,7 +45,7 @@ async def test_commands_of_home_live_review_and_compare(
         await copy("home")
         for open_screen, where in (
             (lambda: app.navigator.open_live(second), "live"),
-            (lambda: app.navigator.open_review(first, "live_simple_80-42-0"), "review"),
+            (lambda: app.navigator.open_review(first, ("live_simple_80-42-0", 0)), "review"),
             (lambda: app.navigator.open_compare(first, second), "compare"),
         ):
             open_screen()
@@ -117,5 +117,5 @@ async def test_the_finder_jumps_to_a_case_of_a_run_that_is_named(opened: Any, tw
 
 async def test_a_case_that_the_run_does_not_have_is_said(opened: Any, two_runs: list[RunFolder]) -> None:
     async with opened() as (app, pilot):
-        app.navigator.open_review(two_runs[0], "no such case")
+        app.navigator.open_review(two_runs[0], ("no such case", 0))
         await assert_until(pilot, lambda: any("no such case" in text.plain for text in app.services.messages))

@@ -15,7 +15,9 @@ from console.__main__ import main
 from console.core.statistics.intervals import rate_interval
 from console.core.statistics.sample import Observation, sample_of
 from console.insight.number_format import bounds, score
+from console.tui.render.rollout_rows import slot_of
 from console.tui.screens.review.screen import ReviewScreen
+from console.tui.widgets.row_list import RowList
 
 ROOT = Path(__file__).resolve().parents[2]
 ENDINGS = ("PPPP", "PPFF", "FFFF", "PPPF", "PFFF", "PPPP")
@@ -88,6 +90,21 @@ async def test_the_figures_of_a_run_leave_room_for_its_name(width: int, opened: 
         assert "Review" in first
         assert "reviewed" in first
         assert "…" not in first.split("Review")[0]
+
+
+async def test_a_failure_of_live_is_opened_in_review_itself(opened: Any, runs: Any) -> None:
+    """Not the first rollout of its case, which may have passed."""
+    async with opened((160, 45)) as (app, pilot):
+        app.navigator.open_live(runs[0])
+        await settle(app, pilot)
+        failures = app.screen.query_one("#failures", RowList)
+        failures.focus()
+        key = next(key for key in failures.keys if slot_of(key)[1] > 1)
+        failures.move_to(key)
+        await pilot.press("enter")
+        await settle(app, pilot)
+        assert isinstance(app.screen, ReviewScreen)
+        assert app.screen.controller.current == slot_of(key)
 
 
 async def test_a_case_is_one_row_with_a_bar_of_its_rollouts(opened: Any, runs: Any, frame: Any) -> None:

@@ -20,7 +20,7 @@ from console.insight.overview import Overview
 from console.store.notes import Note, Notes
 from console.suites.suite import Report
 from console.tui.data.give_way import GiveWay
-from console.tui.screens.review.case_list import empty_text, end_of_list_text, list_title, status_text
+from console.tui.screens.review.case_list import empty_text, end_of_list_text, status_text
 from console.tui.screens.review.case_loader import CaseLoader, OpenedSuite
 from console.tui.screens.review.controller import ListPace, ReviewController, Stale
 from console.tui.screens.review.listing import AT_ONCE, SLICE, Lister, listings
@@ -110,7 +110,8 @@ def make(
 ) -> tuple[ReviewController, CaseLoader, Loop]:
     loop = Loop()
     loader = CaseLoader(loop.take, loop.note_change)
-    controller = ReviewController(Notes(tmp_path), loader, Lister(loop.take, loop.note_change, at_once=at_once), case)
+    slot = (case, 0) if case else None
+    controller = ReviewController(Notes(tmp_path), loader, Lister(loop.take, loop.note_change, at_once=at_once), slot)
     controller.open(run)
     if suite is not None:
         loader.take_suite(OpenedSuite(suite))
@@ -213,8 +214,7 @@ def test_a_filter_that_cannot_be_read_filters_nothing_and_says_why(tmp_path: Pat
     assert "reason" in controller.narrow("reson:unit", done=False)
     controller.relist()
     assert len(listed(controller)) == 3
-    title = list_title(controller, run.manifest, labelling="", is_searching=False).plain
-    assert "Did you mean reason?" in title
+    assert "Did you mean reason?" in controller.filter_mistake
     controller.narrow("reson:unit", done=True)
     assert controller.filter_mistake == ""
     assert controller.narrow("reason:unit", done=True) == ""

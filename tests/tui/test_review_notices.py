@@ -22,13 +22,13 @@ async def test_a_cut_answer_and_another_model_stand_above_the_case(opened: Any, 
     folder = recorder.close()
     for size in ((80, 24), (160, 45)):
         async with opened(size) as (app, pilot):
-            app.navigator.open_review(folder, "simple_0")
+            app.navigator.open_review(folder, ("simple_0", 0))
             await assert_until(pilot, lambda: "cut off" in text_of(app))
             await wait_until_unchanged(app, pilot)
             assert isinstance(app.screen, ReviewScreen)
             shown = text_of(app)
             assert "answer cut at the token limit" in shown, "a group of its own"
             assert "cheaper-x, asked was gpt-x" in shown
-            app.navigator.open_review(folder, "simple_1")
+            app.navigator.open_review(folder, ("simple_1", 0))
             await assert_until(pilot, lambda: "simple_1" in text_of(app) and "cut off" not in text_of(app))
             assert "asked was gpt-x" not in text_of(app)

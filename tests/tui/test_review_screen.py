@@ -27,7 +27,7 @@ from console.tui.widgets.transcript import Transcript
 
 
 async def review(app: ConsoleApp, pilot: Pilot[int], folder: RunFolder, case: str | None = None) -> ReviewScreen:
-    app.navigator.open_review(folder, case)
+    app.navigator.open_review(folder, (case, 0) if case else None)
     await assert_until(pilot, lambda: isinstance(app.screen, ReviewScreen) and app.screen.is_mounted)
     screen = app.screen
     assert isinstance(screen, ReviewScreen)
@@ -494,7 +494,7 @@ async def test_finding_in_the_text_takes_n_until_escape(opened: Any, workspace: 
     async with opened() as (app, pilot):
         screen = await review(app, pilot, folder)
         await pilot.press("enter", "/", *"chicago", "enter")
-        await assert_until(pilot, lambda: screen.case_pane.search_text)
+        await assert_until(pilot, lambda: bool(screen.case_pane.search_text))
         assert "next place found" in text_of(app)
         await pilot.press("n")
         assert current(screen) == "live_multiple_118-41"

@@ -126,7 +126,7 @@ async def test_a_screen_is_on_the_way_back_once_and_it_does_not_grow_without_end
     await reader.press("escape")
     assert reader.place[0] == "home"
     for number in range(2 * LONGEST_WAY_BACK):
-        navigator.open_review(three_runs[number % 3], f"live_simple_9{number % 3}")
+        navigator.open_review(three_runs[number % 3], (f"live_simple_9{number % 3}", 0))
         await reader.see("review")
     steps = 0
     while reader.place[0] != "home":

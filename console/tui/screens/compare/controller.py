@@ -9,6 +9,7 @@ from pathlib import Path
 from console.exchange.comparison_table import change_words
 from console.insight.case_in_both import CaseInBoth
 from console.insight.comparison import PairOutcome, RolloutPair, RunComparison
+from console.insight.rollout import Slot
 from console.store.runs import RunFolder, slug
 from console.tui.data.case_reads import CaseReads
 from console.tui.data.filter_in_force import FilterInForce
@@ -37,7 +38,7 @@ class CompareController:
         self,
         a: RunFolder,
         b: RunFolder,
-        case: str = "",
+        first: Slot | None = None,
         *,
         in_loop: Callable[[Callable[[], None]], object],
         case_arrived: Callable[[], None],
@@ -47,7 +48,7 @@ class CompareController:
         Args:
             a: the first run.
             b: the second one.
-            case: where to begin, if it is listed.
+            first: the rollout to begin with, if it is listed.
             in_loop: has a function called in the interface's loop; may be called from any thread.
             case_arrived: told, in that loop, that a case is there that drawing did not wait for.
         """
@@ -62,7 +63,7 @@ class CompareController:
         """What is listed, by row key, in order."""
         self.current_key = ""
         """Row key of the pair that is looked at."""
-        self._first_case = case
+        self._first_slot = first
         self._case_arrived = case_arrived
         self._cases = CaseReads[CaseInBoth](in_loop, self._arrive)
 
@@ -174,10 +175,10 @@ class CompareController:
         """The pair that is looked at."""
         return self.pairs.get(self.current_key)
 
-    def take_first_case(self) -> str:
-        """Return the row key of the case to begin with, once; empty: there is none, or it is not listed."""
-        case, self._first_case = self._first_case, ""
-        return next((key for key, pair in self.pairs.items() if case and pair.slot[0] == case), "")
+    def take_first_row(self) -> str:
+        """Return the row key of the rollout to begin with, once; empty: there is none, or it is not listed."""
+        slot, self._first_slot = self._first_slot, None
+        return next((key for key, pair in self.pairs.items() if pair.slot == slot), "")
 
     def step(self, by: int) -> str | None:
         """Return the row key of the next (or previous) pair; None at the end."""

@@ -13,6 +13,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from console.core.fault import UsageError
+from console.insight.rollout import Slot
 from console.store.runs import RunFolder
 from console.tui.actions import Action
 from console.tui.data.filter_in_force import FilterInForce
@@ -60,11 +61,11 @@ class CompareScreen(BaseScreen):
     }
     """
 
-    def __init__(self, services: Services, a: RunFolder, b: RunFolder, case: str = "") -> None:
-        """Compare two runs, with the cursor on a case if one is named; nothing is read before the screen is mounted."""
+    def __init__(self, services: Services, a: RunFolder, b: RunFolder, slot: Slot | None = None) -> None:
+        """Compare two runs, with the cursor on a rollout if one is named; reads nothing before it is mounted."""
         super().__init__(services)
         self.controller = CompareController(
-            a, b, case, in_loop=services.workspace.hand_over, case_arrived=self._show_case
+            a, b, slot, in_loop=services.workspace.hand_over, case_arrived=self._show_case
         )
         self.summary = SummaryPane()
         self.lost_reasons = Static(id="lost")
@@ -128,7 +129,7 @@ class CompareScreen(BaseScreen):
         is_first = self.controller.pair is None
         self.controller.take(pair)
         self._draw()
-        if key := self.controller.take_first_case():
+        if key := self.controller.take_first_row():
             self._move_to(key)
         if is_first:
             self.set_timer(self.controller.look_every_s, self._follow)
@@ -211,7 +212,7 @@ class CompareScreen(BaseScreen):
 
     def _open_in_review(self, side: int) -> None:
         if (current := self.controller.current) is not None:
-            self.services.navigator.open_review(self.controller.folders[side], current.slot[0])
+            self.services.navigator.open_review(self.controller.folders[side], current.slot)
 
     def action_fail_next(self) -> None:
         self._step(1)

@@ -178,7 +178,7 @@ class GridScreen(BaseScreen):
         """Compare a run that passed the case with one that did not."""
         row = self.controller.rows[event.key]
         if (pair := self.controller.pair_for(row)) is not None:
-            self.services.navigator.open_compare(*pair, row.slot[0])
+            self.services.navigator.open_compare(*pair, row.slot)
         else:
             self.services.notify(Content("Only one run has this case."))
 

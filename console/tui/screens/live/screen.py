@@ -326,7 +326,7 @@ class LiveScreen(RunScreen):
 
     @on(RowList.RowChosen, "#failures")
     def _review_failure(self, event: RowList.RowChosen) -> None:
-        self.services.navigator.open_review(self.run_folder, slot_of(event.key)[0])
+        self.services.navigator.open_review(self.run_folder, slot_of(event.key))
 
     @on(LiveRunsPanel.RunChosen)
     def _watch_run(self, event: LiveRunsPanel.RunChosen) -> None:

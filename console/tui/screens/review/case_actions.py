@@ -230,7 +230,8 @@ class CopyActions:
 
     def action_mark(self) -> None:
         """Mark this run for Compare; a second mark opens it."""
-        self._services.navigator.mark_for_compare(self._run, self._case_id)
+        rollout = self._controller.rollout
+        self._services.navigator.mark_for_compare(self._run, rollout.slot if rollout is not None else None)
 
 
 def pager_command() -> list[str] | None:

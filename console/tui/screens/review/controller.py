@@ -12,6 +12,7 @@ from enum import Flag, auto
 from typing import Any
 
 from console.core.annotation import NO_ANNOTATION, Annotation
+from console.core.case import Key
 from console.core.fault import UsageError
 from console.insight.failures import Group, GroupBy
 from console.insight.filter import Filter, read_filter
@@ -87,8 +88,8 @@ class Stale(Flag):
 class ReviewController:
     """The state of Review."""
 
-    def __init__(self, notes: Notes, loader: CaseLoader, lister: Lister, case: str = "") -> None:
-        """List nothing until `open`; with a case, the cursor goes there first."""
+    def __init__(self, notes: Notes, loader: CaseLoader, lister: Lister, slot: Slot | None = None) -> None:
+        """List nothing until `open`; with a rollout, the cursor goes there first."""
         self.triage = Triage()
         self.run: ReviewedRun | None = None
         self.suite_view: SuiteView = STANDARD
@@ -101,7 +102,7 @@ class ReviewController:
         self._notes = notes
         self._loader = loader
         self._lister = lister
-        self._case_asked_for = case
+        self._first_slot = slot
         self._view_id = STANDARD_VIEWS[0].id
         self._undoable: list[list[Note]] = []
         self._stale = Stale.NOTHING
@@ -187,10 +188,10 @@ class ReviewController:
         self.triage.open_group_of(self.rollout)
 
     def _widen_for_case(self) -> bool:
-        """List everything when the case that was asked for is not in the list; say whether a new list is made."""
+        """List everything when the rollout that was asked for is not in the list; say whether a new list is made."""
         if self.run is None or self.is_moved or not self.run.is_read or self.triage.scope is self.triage.narrow:
             return False
-        rollout = self.run.overview.rollouts.get((self._case_asked_for, 0))
+        rollout = self.run.overview.rollouts.get(self._first_slot) if self._first_slot is not None else None
         if rollout is None or self.triage.place_of(rollout):
             return False
         self.triage.scope = self.triage.narrow
@@ -200,17 +201,17 @@ class ReviewController:
     @property
     def missing_case(self) -> str:
         """The case that was asked for and that the run, once it has been read, does not have; empty: none."""
-        case, run = self._case_asked_for, self.run
-        if not case or run is None or not run.is_read or (case, 0) in run.overview.rollouts:
+        slot, run = self._first_slot, self.run
+        if slot is None or run is None or not run.is_read or slot in run.overview.rollouts:
             return ""
-        return case
+        return str(Key(*slot))
 
     def _first_target(self) -> Rollout | None:
         """Return where the cursor belongs before the reader has moved it."""
         assert self.run is not None
-        if not self._case_asked_for:
+        if self._first_slot is None:
             return self.triage.first_unseen()
-        return self.run.overview.rollouts.get((self._case_asked_for, 0))
+        return self.run.overview.rollouts.get(self._first_slot)
 
     def _leave_unlisted(self) -> None:
         """The current case is not listed any more: go to the first that is, unless nothing is."""

@@ -14,6 +14,7 @@ from textual.content import Content
 
 from console.core.fault import UsageError
 from console.core.run import Manifest
+from console.insight.rollout import Slot
 from console.store.notes import Notes
 from console.store.runs import RunFolder
 from console.tui.data.label_session import LabelSession
@@ -65,12 +66,12 @@ class ReviewScreen(RunScreen):
     }
     """
 
-    def __init__(self, services: Services, run: RunFolder, case: str = "") -> None:
-        """Review a run, with the cursor on a case if one is named."""
+    def __init__(self, services: Services, run: RunFolder, slot: Slot | None = None) -> None:
+        """Review a run, with the cursor on a rollout if one is named."""
         super().__init__(services, run)
         self.loader = CaseLoader(self._in_loop, partial(self._draw_again, Stale.CASE))
         self.lister = Lister(self._in_loop, self._take_portion)
-        self.controller = ReviewController(Notes(run.path), self.loader, self.lister, case)
+        self.controller = ReviewController(Notes(run.path), self.loader, self.lister, slot)
         self.search = RunSearch(run.journal_path, self._in_loop, self._relist, partial(self._draw_again, Stale.FIGURES))
         self.controller.triage.matches = self.search.matches
         self.case_list = CaseListPane()
