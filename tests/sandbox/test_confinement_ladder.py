@@ -125,7 +125,7 @@ def test_where_the_agent_does_not_start_doctor_says_so() -> None:
     ended = on_such_a_machine("chmod,fchmodat,fchmodat2", "doctor", "--offline")
     assert ended.returncode == 2
     assert "✗ cave turn: " in ended.stdout
-    assert "confinement: sandbox: files ✔" in ended.stdout
+    assert "confinement: files ✔" in ended.stdout
     assert "Operation not permitted" in ended.stdout.rsplit("✗ cave turn: ", 1)[1]
 
 

@@ -75,4 +75,4 @@ def test_a_part_knows_its_categories(tree: SuiteTree) -> None:
 
 
 def test_a_suite_that_cannot_be_used_says_why(tree: SuiteTree) -> None:
-    assert tree.rows({})[-1].mistake == "rows.jsonl:1: is not JSON"
+    assert tree.rows({})[-1].obstacle == "not usable"

@@ -68,7 +68,7 @@ def test_keys_that_would_travel_are_refused(monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.mark.parametrize(
     ("on", "workers", "said"),
     [
-        ("slurm", None, "no place to run"),
+        ("slurm", None, "is not a place to run"),
         ("ray://head", None, "HOST:PORT"),
         (None, 3, "--workers"),
         ("ray", 0, "from 1"),
