@@ -4,7 +4,8 @@
 
 Prints: seconds from starting a cluster on this machine to the first call; CPU milliseconds a rollout of BFCL single
 calls, in this process and with two workers (theirs and the engine's), start-up taken out by two sizes; and with --turns
-the seconds of cave-bench conversations, whose code runs in sandboxes, with one worker and with two.
+the seconds of cave-bench conversations, whose code runs in sandboxes, with one worker and with two that play one
+conversation each: several at a time fill all processors from one worker as well, as every sandbox is its own process.
 """
 
 import argparse
@@ -103,9 +104,9 @@ def compare(home: Path, rollouts: int) -> None:
 
 
 def turns(home: Path) -> None:
-    suite = ("-m", "sim/careful", "-s", "cave-starter", "-c", "4", "-r", "2")
+    suite = ("-m", "sim/careful", "-s", "cave-starter", "-r", "2")
     os.environ["EVAL_CONSOLE_SIM_PACE"] = "flat"
-    times = [play(home, *suite, "--on", "ray", "--workers", number)[2] for number in ("1", "2")]
+    times = [play(home, *suite, "-c", number, "--on", "ray", "--workers", number)[2] for number in ("1", "2")]
     print(f"cave-bench turns: {times[0]:.1f} s with 1 worker, {times[1]:.1f} s with 2 ({times[0] / times[1]:.2f} ×)")
 
 
