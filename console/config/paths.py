@@ -131,6 +131,11 @@ def state_dir() -> Path:
     return _user_folder("state")
 
 
+def cache_dir() -> Path:
+    """Return the folder for copies of what can be had again."""
+    return _user_folder("cache")
+
+
 def _explicit_path(explicit: Path | str | None, flag: str, name: str) -> Path | None:
     path, where = (Path(explicit), flag) if explicit else (_from_environment(name), name)
     if path is None:

@@ -102,7 +102,7 @@ def prepare(plan: Plan) -> PreparedRun:
     _check_keys(models)
     if isinstance(suite, HasNeeds):
         suite.check_needs(cases, setting)
-    weights = _weights(models, suite, cases)
+    weights = weights_digests(weights_folder(models, suite, cases))
     manifest = Manifest(
         id=new_run_id(plan.suite, plan.model, _one(plan.selection.categories), plan.name, shard=plan.shard),
         at=time.time(),
@@ -181,11 +181,19 @@ def reopen(run: RunFolder, models_path: Path | None, data_path: Path | None) -> 
     return dataclasses.replace(prepared, manifest=manifest, runs_root=run.path.parent)
 
 
-def _weights(models: Mapping[str, ModelConfig], suite: Suite, cases: Sequence[Case]) -> dict[str, str]:
-    """Return the digests of the local embedding's files when a role or the suite itself embeds with it."""
+def weights_folder(models: Mapping[str, ModelConfig], suite: Suite, cases: Sequence[Case]) -> Path | None:
+    """Return the folder of the local embedding that a role or the suite itself embeds with; None: none does."""
     by_suite = suite.embeds_here(cases) if isinstance(suite, EmbedsHere) else None
     by_role = next((find_weights(config.data) for config in models.values() if config.provider == "local"), None)
-    folder = by_suite or by_role
+    return by_suite or by_role
+
+
+def weights_digests(folder: Path | None) -> dict[str, str]:
+    """Return the digests of the local embedding's files; empty for none.
+
+    Raises:
+        UsageError: one cannot be read.
+    """
     try:
         return digests_of(folder) if folder is not None else {}
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Safe unpacking of downloaded archives, member by member.
+"""Safe unpacking of archives that came from elsewhere, member by member.
 
 Promises that nothing is written outside the target folder, that no link or device is created, and that an archive
 cannot fill the disk: members, sizes and compression ratios are capped, and the real bytes are counted, not the sizes
@@ -6,13 +6,21 @@ that the archive claims. Refuses the whole archive at the first unsafe member in
 """
 
 import hashlib
+import io
+import os
 import stat
+import tarfile
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import IO, TYPE_CHECKING
 
 from console.core.fault import UsageError
+from console.store.atomic import PRIVATE, PRIVATE_FOLDER
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 _CHUNK = 1 << 20
 _SMALL = 4096
@@ -61,6 +69,73 @@ def unpack_zip(archive: Path, target: Path, keep: Callable[[str], bool], limits:
             return [_write(opened, member, target, limits) for member in members if keep(member.filename)]
     except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, RuntimeError) as error:
         raise UsageError(f"not a readable zip archive: {error}", where=str(archive)) from error
+
+
+def unpack_tar(parts: Iterable[bytes], target: Path, limits: Limits) -> dict[str, Path]:
+    """Unpack all members of an uncompressed tar that comes in parts; nobody but the owner can read what is written.
+
+    Args:
+        parts: the archive, cut anywhere.
+        target: an empty folder.
+        limits: sizes and members beyond which it is refused; the ratio does not count.
+
+    Returns:
+        The files written, by their name in the archive.
+
+    Raises:
+        UsageError: not a tar, cut short within a member, or an unsafe or oversize member (named).
+        OSError: a file cannot be written.
+    """
+    files: dict[str, Path] = {}
+    left = limits.total_bytes
+    try:
+        with tarfile.open(fileobj=io.BufferedReader(_Parts(parts), _CHUNK), mode="r|", bufsize=_CHUNK) as opened:
+            for member in opened:
+                is_plain = member.type in (tarfile.REGTYPE, tarfile.AREGTYPE) and not member.issparse()
+                reason = _unsafe_name(member.name) or ("" if is_plain else "is no regular file")
+                if not reason and member.size > min(left, limits.member_bytes):
+                    reason = "is larger than may be unpacked"
+                if not reason and len(files) >= limits.members:
+                    reason = f"is one more than the {limits.members} that are unpacked"
+                source = None if reason else opened.extractfile(member)
+                if source is None:
+                    raise UsageError(f"refused: member {member.name!r} {reason}")
+                left -= member.size
+                files[member.name] = _write_private(source, target, PurePosixPath(member.name))
+    except (tarfile.TarError, EOFError, ValueError) as error:
+        raise UsageError(f"not a readable tar archive: {error}") from error
+    return files
+
+
+class _Parts(io.RawIOBase):
+    """A file to read from that comes in parts."""
+
+    def __init__(self, parts: Iterable[bytes]) -> None:
+        self._parts, self._rest = (part for part in parts if part), memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        if not self._rest:
+            self._rest = memoryview(next(self._parts, b""))
+        into = memoryview(buffer)
+        size = min(len(into), len(self._rest))
+        into[:size], self._rest = self._rest[:size], self._rest[size:]
+        return size
+
+
+def _write_private(source: IO[bytes], target: Path, name: PurePosixPath) -> Path:
+    folder = target
+    for part in name.parts[:-1]:
+        folder /= part
+        folder.mkdir(mode=PRIVATE_FOLDER, exist_ok=True)
+    path = folder / name.name
+    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, PRIVATE)
+    with os.fdopen(fd, "wb") as out:
+        while chunk := source.read(_CHUNK):
+            out.write(chunk)
+    return path
 
 
 def _checked(archive: Path, opened: zipfile.ZipFile, limits: Limits) -> Iterator[zipfile.ZipInfo]:

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -77,15 +77,23 @@ def free_port() -> int:
 class RayNodes:
     """A cluster of two nodes, and a server of Ray's client on the first."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, head_cpus: int = 10, second: Mapping[str, str] | None = None) -> None:
+        """Start it.
+
+        Args:
+            head_cpus: room for workers on the first node.
+            second: variables of the second node's environment that differ.
+        """
         os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
         os.environ["SERVED_KEY"] = "sk-served-0123456789"
         os.environ["GRPC_ENABLE_FORK_SUPPORT"] = "0"  # else the client's server now and then fails to fork
         from ray.cluster_utils import Cluster
 
-        self._node = {"num_cpus": 10, "object_store_memory": STORE_BYTES}
+        self._node: dict[str, Any] = {"num_cpus": 10, "object_store_memory": STORE_BYTES}
         self._client_port = free_port()
         head = self._node | {"include_dashboard": False, "ray_client_server_port": self._client_port}
+        head["num_cpus"] = head_cpus
+        self._node["env_vars"] = dict(second or {})
         self.cluster: Any = Cluster(initialize_head=True, head_node_args=head)
         self.second: Any = self.cluster.add_node(**self._node)
 

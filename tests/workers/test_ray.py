@@ -6,6 +6,7 @@ rounds of them instead of one.
 
 import contextlib
 import os
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from math import inf
@@ -16,6 +17,7 @@ import pytest
 from server.openai_server import OpenAIServer, Scripted, say_ok
 from support.ray_runs import (
     LIMITS,
+    ROOT,
     SUITES,
     Playing,
     RayNodes,
@@ -198,6 +200,34 @@ def test_whatever_is_lost_costs_calls_in_flight_and_nothing_else(seed: int, suit
         check_once(run.folder, len(undisturbed_results))
         assert results(run.folder) == undisturbed_results
         assert run.asked <= calls(run.folder) + run.lost
+
+
+def test_a_node_without_data_plays_with_those_of_the_engine(
+    server: OpenAIServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    node = tmp_path / "node"
+    shutil.copytree(ROOT / "console", node / "console", ignore=shutil.ignore_patterns("__pycache__"))
+    monkeypatch.chdir(node)  # a program that is installed there, without any data
+    folders = {f"XDG_{kind}_HOME": str(node / kind.lower()) for kind in ("STATE", "DATA", "CONFIG", "CACHE")}
+    nodes = RayNodes(head_cpus=0, second={"PYTHONPATH": str(node), "HOME": str(node)} | folders)
+    argv = ("run", "-m", "served", "-s", "bfcl-starter", "--category", "simple_python,multi_turn_base", "-c", "4")
+    server.answer = play_along
+    try:
+        with home_of(tmp_path / "home", server.base_url) as home:
+            here = Playing(home, *argv, "--quiet")
+            local = here.folder
+            assert here.wait()[0] in (0, 3), here.said
+            for address in ("ray", nodes.client_address):
+                run = Playing(home, *argv, "--on", address, "--workers", "2", ray=nodes.address)
+                folder = run.folder
+                run.wait()
+                assert results(folder) == results(local) != {}, run.said
+                times = 1 if address == "ray" else 0
+                assert run.said.count("the data of bfcl-starter were sent to") == times, "once for two workers and runs"
+    finally:
+        nodes.close()
+    copies = [path for path in (node / "cache").glob("**/data/*") if path.is_dir()]
+    assert [sorted(path.name for path in copy.iterdir()) for copy in copies] == [["bfcl-starter"]]
 
 
 def after_some_calls(rng: Random, runs: list[SuiteRun], count: Callable[[SuiteRun], int]) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -150,8 +151,8 @@ class Link:
     def __init__(self, number: int) -> None:
         self.session, self.number = WorkerSession(), number
 
-    async def prepare(self, setup: bytes) -> bytes:
-        facts = msgspec.json.decode(self.session.prepare(setup), type=WorkerFacts)
+    async def prepare(self, setup: bytes, parts: Sequence[bytes]) -> bytes:
+        facts = msgspec.json.decode(self.session.prepare(setup, parts), type=WorkerFacts)
         return msgspec.json.encode(msgspec.structs.replace(facts, name=f"node/{self.number}"))
 
     def deliver(self, piece: Piece) -> None:
@@ -200,6 +201,9 @@ class Workers:
         self.made += 1
         kind = self.kinds.pop(0) if len(self.kinds) > 1 else self.kinds[0]
         return kind(self.made)
+
+    def put(self, part: bytes) -> bytes:
+        return part
 
     async def until_gone(self) -> str:
         await asyncio.Event().wait()
@@ -251,7 +255,7 @@ async def test_a_worker_that_says_nonsense_costs_no_case(play) -> None:
 
 async def test_workers_that_are_started_on_a_node_that_is_gone_are_started_again(play) -> None:
     class StillbornLink(Link):
-        async def prepare(self, setup: bytes) -> bytes:
+        async def prepare(self, setup: bytes, parts: Sequence[bytes]) -> bytes:
             raise WorkerGone("its node is gone", is_alone=False)
 
     closed, records = await play(Workers(DyingLink, *[StillbornLink] * 6, Link))

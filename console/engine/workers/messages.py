@@ -260,6 +260,8 @@ class Setup(msgspec.Struct, frozen=True):
     """Where the engine is."""
     is_capped: bool
     """Whether money or tokens are capped, so that every call asks before it is made."""
+    data_digest: str = ""
+    """Of data that the engine sends (see `data_copy`) in place of those of `data`; empty: it sends none."""
 
 
 def write_setup(setup: Setup) -> bytes:
@@ -289,6 +291,12 @@ class WorkerFacts(msgspec.Struct, frozen=True, omit_defaults=True):
     """Confinement that is reached there; empty: it is the engine's own machine."""
     missing: str = ""
     """The first thing that it lacks, in a sentence; empty: nothing."""
+    weights: dict[str, str] = {}
+    """Digests of the local embedding's files, if the run embeds with them."""
+    lacks_data: bool = False
+    """Whether what is missing is data, which the engine can send."""
+    has_unpacked: bool = False
+    """Whether it has unpacked what the engine has sent; on each node one worker does."""
 
 
 class Piece(msgspec.Struct, frozen=True):

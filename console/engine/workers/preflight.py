@@ -49,12 +49,22 @@ def compare(ours: WorkerFacts, theirs: WorkerFacts) -> None:
         ("data", _text(ours.dataset), _text(theirs.dataset), "Pull the same data there, or name a shared folder with "
          "--data."),
         ("data", ours.cases, theirs.cases, "The files of the suite differ: copy those of this machine there."),
+        ("weights", _text(ours.weights), _text(theirs.weights), "Run `eval-console pull minilm` there."),
         ("sandbox", ours.sandbox, theirs.sandbox or ours.sandbox, "Give all nodes the same kernel and rights, or leave "
          "that node out."),
     ):  # fmt: skip
         if here != there:
             raise UsageError(f"has another {what} than the engine: {there}, not {here}", where=f"worker {theirs.name}",
                              hint=hint)  # fmt: skip
+
+
+def needs_data(ours: WorkerFacts, theirs: WorkerFacts) -> bool:
+    """Whether a worker could play if it had the engine's data."""
+    if any(here != there for _, here, there, _ in _versions(ours.versions, theirs.versions)):
+        return False
+    if theirs.missing:
+        return theirs.lacks_data
+    return (ours.dataset, ours.cases, ours.weights) != (theirs.dataset, theirs.cases, theirs.weights)
 
 
 def _versions(ours: Mapping[str, str], theirs: Mapping[str, str]) -> Iterable[tuple[str, str, str, str]]:

@@ -2,6 +2,7 @@
 
 An actor is started once, holds no state that anybody would miss, and is never restarted by Ray: the engine starts
 another. Pieces of both streams are arguments and results of its methods, short enough to stay out of object stores.
+Only data that a node lacks go through those, once.
 Keys are no part of anything that is sent: an actor looks them up in the environment of its node.
 """
 
@@ -13,6 +14,7 @@ import re
 import socket
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +52,11 @@ GONE_S = 15.0
 """A head that has not answered for so long is gone; Ray itself waits for a minute, and then ends this process."""
 SURVEY_S = 60.0
 """A worker that `doctor` asks must answer within this."""
+FETCH_S = 120.0
+"""A part of the data must have come to a node within this."""
+_STORE_HINT = "Make room in it, or put the data on every node, or into a folder that all nodes see (--data)."
 OBJECT_STORE_BYTES = 80_000_000
-"""Of a cluster that is started here: nothing of ours goes through it."""
+"""Of a cluster that is started here, whose node has the data: nothing of ours goes through it."""
 
 
 class WorkerActor:
@@ -61,11 +66,18 @@ class WorkerActor:
         from console.engine.workers.session import WorkerSession
 
         self._session = WorkerSession()
+        self._watchdog: asyncio.Task[None] | None = None
 
-    async def prepare(self, setup: bytes) -> bytes:
-        """See `WorkerSession.prepare`; may take a while, so it does not hold the actor up."""
-        facts = await asyncio.to_thread(self._session.prepare, setup)
-        self._watchdog = asyncio.create_task(self._end_when_abandoned())
+    async def prepare(self, setup: bytes, parts: list[Any]) -> bytes:
+        """See `WorkerSession.prepare`; may take a while, so it does not hold the actor up.
+
+        Args:
+            setup: what is to be played.
+            parts: references to the packed data, each of which travels to this node when it is asked for.
+        """
+        facts = await asyncio.to_thread(self._session.prepare, setup, map(_fetch, parts))
+        if self._watchdog is None:
+            self._watchdog = asyncio.create_task(self._end_when_abandoned())
         return facts
 
     async def survey(self, keys: list[str]) -> tuple[str, dict[str, str]]:
@@ -92,6 +104,20 @@ class WorkerActor:
             await asyncio.sleep(1.0)
             if self._session.is_abandoned:
                 os._exit(1)
+
+
+def _fetch(part: Any) -> bytes:
+    """Bring a part of the data to this node.
+
+    Raises:
+        UsageError: it does not come.
+    """
+    try:
+        return ray.get(part, timeout=FETCH_S)
+    except exceptions.RayError as error:
+        raise UsageError(
+            f"the data do not arrive through the cluster's object store: {_last_line(error)}", hint=_STORE_HINT
+        ) from None
 
 
 class RayCluster:
@@ -143,6 +169,14 @@ class RayCluster:
             ).remote()
         )
 
+    def put(self, part: bytes) -> Any:
+        try:
+            return ray.put(part)
+        except (exceptions.RayError, ConnectionError) as error:
+            raise UsageError(
+                f"the cluster's object store takes no data: {_last_line(error)}", where="--on", hint=_STORE_HINT
+            ) from None
+
     @property
     def nodes(self) -> int:
         """How many nodes are alive."""
@@ -177,9 +211,9 @@ class RayLink:
         self._actor = actor
         self._undelivered = ""
 
-    async def prepare(self, setup: bytes) -> bytes:
+    async def prepare(self, setup: bytes, parts: Sequence[Any]) -> bytes:
         try:
-            reference = self._actor.prepare.remote(setup)
+            reference = self._actor.prepare.remote(setup, list(parts))
         except exceptions.RayError as error:  # a setup of many ids goes through the object store, which may be full
             raise WorkerGone(f"it cannot be given what to play: {_last_line(error)}") from None
         return await self._ask(reference)

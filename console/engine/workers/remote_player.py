@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 import msgspec
 
+from console.config.secrets import secrets_of
 from console.core.fault import Fault, FaultKind, UsageError
 from console.core.live import EndpointState, WorkerState
 from console.core.outcome import Verdict
@@ -18,11 +19,12 @@ from console.core.record import AnyRecord, Asked, Embedded, Finished, Lost
 from console.engine.budget import BudgetReached, cost_of, cost_of_embedding
 from console.engine.conversation import broken
 from console.engine.endpoints import Endpoints
-from console.engine.plan import PreparedRun, program_versions
+from console.engine.plan import PreparedRun, program_versions, weights_digests, weights_folder
 from console.engine.player import PlayerContext
 from console.engine.queue import Job
 from console.engine.recorded_effects import ConversationEffects
 from console.engine.workers import messages
+from console.engine.workers.data_copy import find_run_data, pack
 from console.engine.workers.messages import (
     LineReader,
     LineWriter,
@@ -33,7 +35,7 @@ from console.engine.workers.messages import (
     WorkerFacts,
     write_setup,
 )
-from console.engine.workers.preflight import check_models, compare, digest_of
+from console.engine.workers.preflight import check_models, compare, digest_of, needs_data
 from console.llm.keeper import FromKeeper, Leave, ToKeeper
 from console.llm.keeper_socket import LocalKeepers
 
@@ -48,6 +50,8 @@ SILENT_S = 60.0
 """A worker that has not answered for so long is lost."""
 READY_S = 120.0
 """A worker must be ready after so long."""
+DATA_S = 900.0
+"""The same where data are sent to its node first."""
 
 
 class WorkerGone(Exception):
@@ -67,8 +71,12 @@ class WorkerGone(Exception):
 class WorkerLink(Protocol):
     """The way to one worker."""
 
-    async def prepare(self, setup: bytes) -> bytes:
+    async def prepare(self, setup: bytes, parts: Sequence[Any]) -> bytes:
         """Have it get ready; return its facts.
+
+        Args:
+            setup: what is to be played.
+            parts: what `Fleet.put` has returned of the data that the setup names.
 
         Raises:
             WorkerGone: it is gone, or never came up.
@@ -105,6 +113,14 @@ class Fleet(Protocol):
 
         Raises:
             UsageError: the cluster is gone.
+        """
+        ...
+
+    def put(self, part: bytes) -> Any:
+        """Keep a part of the data where every node can fetch it once; return what workers are given to fetch it.
+
+        Raises:
+            UsageError: there is no room for it.
         """
         ...
 
@@ -197,6 +213,35 @@ class KeeperRelay:
             self.way.cancel()
 
 
+class SentData:
+    """The run's data, packed and put where nodes can fetch them when the first of them lacks them."""
+
+    def __init__(self, prepared: PreparedRun, fleet: Fleet) -> None:
+        self._prepared, self._fleet = prepared, fleet
+        self._sending = asyncio.Lock()
+        self._sent: tuple[str, list[Any]] | None = None
+
+    async def get(self) -> tuple[str, list[Any]]:
+        """Return their digest, and what workers are given to fetch them.
+
+        Raises:
+            UsageError: they cannot be sent; names the file.
+        """
+        async with self._sending:
+            if self._sent is None:
+                self._sent = await asyncio.to_thread(self._send)
+            return self._sent
+
+    def _send(self) -> tuple[str, list[Any]]:
+        prepared, parts = self._prepared, list[Any]()
+        suite, models = prepared.suite, prepared.models
+        weights = weights_folder(models, suite, prepared.cases)
+        secrets = [secret for model in models.values() for secret in secrets_of(model)]
+        data = find_run_data(suite.entry.name, suite.entry.folder, weights, secrets)
+        pack(data, lambda part: parts.append(self._fleet.put(part)))
+        return data.digest, parts
+
+
 class RemotePlayer:
     """A player (see `engine.player`) that has workers play."""
 
@@ -205,6 +250,7 @@ class RemotePlayer:
         self.context, self.manifest = context, prepared.manifest
         self.is_capped = prepared.manifest.budget.cost_usd is not None or prepared.manifest.budget.tokens is not None
         self._prepared, self._fleet = prepared, fleet
+        self._sent_data = SentData(prepared, fleet)
         self._epoch = self._jobs = 0
         self._workers: list[RemoteWorker] = []
         self._lost: list[WorkerState] = []
@@ -223,6 +269,7 @@ class RemotePlayer:
             UsageError: a worker differs, or none can be started.
         """
         check_models(self._prepared.models)
+        weights = weights_folder(self._prepared.models, self._prepared.suite, self._prepared.cases)
         self._epoch = epoch
         self._ours = WorkerFacts(
             name="engine",
@@ -230,6 +277,7 @@ class RemotePlayer:
             versions=program_versions(),
             dataset=self._prepared.manifest.dataset,
             cases=await asyncio.to_thread(digest_of, self._prepared.cases),
+            weights=await asyncio.to_thread(weights_digests, weights),
         )
         number = self._fleet.size
         self.context.say(f"{number} {'workers are' if number > 1 else 'worker is'} being started")
@@ -268,8 +316,7 @@ class RemotePlayer:
         try:
             link = self._fleet.spawn()
             try:
-                data = await asyncio.wait_for(link.prepare(self._setup(place)), READY_S)
-                facts = msgspec.json.decode(data, type=WorkerFacts)
+                facts = await self._prepare(link)
                 self._compare(facts)
             except TimeoutError:
                 link.kill()
@@ -286,6 +333,19 @@ class RemotePlayer:
             self._starting -= 1
         return RemoteWorker(link, facts, self._epoch, place)
 
+    async def _prepare(self, link: WorkerLink) -> WorkerFacts:
+        """Have a worker get ready, with the engine's data if it has none or others; return its facts."""
+        data = await asyncio.wait_for(link.prepare(self._setup(), ()), READY_S)
+        facts = msgspec.json.decode(data, type=WorkerFacts)
+        if not needs_data(self._ours, facts):
+            return facts
+        digest, parts = await self._sent_data.get()
+        data = await asyncio.wait_for(link.prepare(self._setup(digest), parts), DATA_S)
+        facts = msgspec.json.decode(data, type=WorkerFacts)
+        if facts.has_unpacked:
+            self.context.say(f"the data of {self.manifest.suite} were sent to {facts.host}")
+        return facts
+
     def _compare(self, facts: WorkerFacts) -> None:
         if facts.sandbox and not self._ours.sandbox:
             from console.sandbox.probe import reached_level
@@ -293,7 +353,7 @@ class RemotePlayer:
             self._ours = msgspec.structs.replace(self._ours, sandbox=reached_level().text)
         compare(self._ours, facts)
 
-    def _setup(self, place: int) -> bytes:
+    def _setup(self, data_digest: str = "") -> bytes:
         user = self._prepared.data.user
         return write_setup(
             Setup(
@@ -303,6 +363,7 @@ class RemotePlayer:
                 data=str(user[0]) if user else "",
                 host=self._ours.host,
                 is_capped=self.is_capped,
+                data_digest=data_digest,
             )
         )
 

@@ -9,16 +9,16 @@ import contextlib
 import os
 import socket
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
 import msgspec
 
 from console.config.models import key_state
-from console.config.paths import find_data_roots
+from console.config.paths import DataRoots, find_data_roots
 from console.config.secrets import redactor_for
-from console.core.case import Key
+from console.core.case import Case, Key
 from console.core.chat import ChatRequest
 from console.core.fault import Fault, UsageError
 from console.core.live import Began
@@ -27,10 +27,11 @@ from console.core.run import ModelFacts
 from console.engine.budget import worst_case
 from console.engine.conversation import Conversation
 from console.engine.endpoints import Endpoints
-from console.engine.plan import program_versions
+from console.engine.plan import program_versions, weights_digests, weights_folder
 from console.engine.queue import Job
 from console.engine.recorded_effects import ConversationEffects
 from console.engine.workers import messages
+from console.engine.workers.data_copy import unpack_once
 from console.engine.workers.messages import (
     LineReader,
     LineWriter,
@@ -45,6 +46,7 @@ from console.engine.workers.preflight import digest_of
 from console.llm.endpoint import Endpoint
 from console.llm.limit_share import LimitShare
 from console.llm.limiter import LIMITERS
+from console.suites.allowed import NotAllowed
 from console.suites.catalog import Catalog
 from console.suites.selection import select_cases
 from console.suites.suite import HasNeeds, Suite
@@ -79,26 +81,40 @@ class WorkerSession:
         """Node and process."""
         return f"{socket.gethostname()}/{os.getpid()}"
 
-    def prepare(self, data: bytes) -> bytes:
-        """Get ready for a run and say what there is for it.
+    def prepare(self, data: bytes, parts: Iterable[bytes] = ()) -> bytes:
+        """Get ready for a run and say what there is for it; again, with data of the engine, where they lack.
 
         Args:
             data: a `Setup`.
+            parts: the packed data, if the setup names such; touched only where the node's cache lacks them.
 
         Returns:
             `WorkerFacts`; what lacks here is said in them.
         """
         setup = read_setup(data)
+        self._setup = None
         facts = WorkerFacts(self.name, socket.gethostname(), program_versions())
         try:
-            return msgspec.json.encode(self._look_up(setup, facts))
+            try:
+                setup, roots, facts = _find_data(setup, parts, facts)
+                suite, cases = _open(setup, roots)
+            except NotAllowed:
+                raise
+            except UsageError as error:
+                return msgspec.json.encode(msgspec.structs.replace(facts, missing=str(error), lacks_data=True))
+            return msgspec.json.encode(self._get_ready(setup, suite, cases, facts))
         except UsageError as error:
             return msgspec.json.encode(msgspec.structs.replace(facts, missing=str(error)))
 
-    def _look_up(self, setup: Setup, facts: WorkerFacts) -> WorkerFacts:
+    def _get_ready(self, setup: Setup, suite: Suite, cases: list[Case], facts: WorkerFacts) -> WorkerFacts:
         manifest = setup.manifest
-        suite = Catalog(find_data_roots(setup.data or None)).open(manifest.suite)
-        cases = select_cases(suite, manifest.selection, manifest.setting)
+        weights = weights_digests(weights_folder(setup.models, suite, cases))
+        if manifest.weights and not weights:
+            return msgspec.structs.replace(
+                facts,
+                lacks_data=True,
+                missing="has no weights of the local embedding\n  Run `eval-console pull minilm` there.",
+            )
         for role, model in setup.models.items():
             state = key_state(model)
             if not state.ready:
@@ -125,6 +141,7 @@ class WorkerSession:
             facts,
             dataset={"name": suite.entry.name, **suite.entry.source},
             cases=digest_of(cases),
+            weights=weights,
             sandbox="" if facts.host == setup.host else _sandbox_text(),
         )
 
@@ -320,6 +337,24 @@ class WorkerContext:
     def output_of(self, case_id: str, rollout: int) -> Any:
         del rollout  # those of the conversation's own came with it
         return self._outputs.get(case_id)
+
+
+def _find_data(setup: Setup, parts: Iterable[bytes], facts: WorkerFacts) -> tuple[Setup, DataRoots, WorkerFacts]:
+    """Return where the data are: in the folders of this node, or where the engine's are unpacked."""
+    if not setup.data_digest:
+        return setup, find_data_roots(setup.data or None), facts
+    folder, is_new = unpack_once(setup.data_digest, parts)
+    models = {
+        role: msgspec.structs.replace(model, data=folder) if model.provider == "local" else model
+        for role, model in setup.models.items()
+    }
+    roots = DataRoots(bundled=folder, pulled=folder, user=(folder,))
+    return msgspec.structs.replace(setup, models=models), roots, msgspec.structs.replace(facts, has_unpacked=is_new)
+
+
+def _open(setup: Setup, roots: DataRoots) -> tuple[Suite, list[Case]]:
+    suite = Catalog(roots).open(setup.manifest.suite)
+    return suite, select_cases(suite, setup.manifest.selection, setup.manifest.setting)
 
 
 def _sandbox_text() -> str:

@@ -1,0 +1,227 @@
+"""A run's data for nodes that lack them: chosen and packed where the engine is, unpacked once on each node.
+
+What travels is the suite's folder and, if the run embeds with them, the weights of the local embedding: regular files
+without a dot before their name, under one digest of all names and contents. A node keeps them in its cache folder
+under that digest. A key that this machine knows never travels: a file that holds one is refused.
+"""
+
+import fcntl
+import io
+import mmap
+import os
+import re
+import shutil
+import socket
+import tarfile
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from console.config.paths import cache_dir
+from console.config.redaction import is_worth_hiding, sounds_secret
+from console.config.weights import FOLDER
+from console.core.fault import UsageError
+from console.core.weights import PUBLISHED
+from console.store.atomic import PRIVATE, PRIVATE_FOLDER
+from console.suites.archive import Limits, file_sha256, unpack_tar
+
+if TYPE_CHECKING:
+    from _typeshed import ReadableBuffer
+
+MOST = Limits(members=20_000, member_bytes=2 << 30, total_bytes=2 << 30)
+"""Larger data are copied to nodes by other means than this."""
+PART_BYTES = 8 << 20
+"""An object store holds, moves and spills parts of this size."""
+_OWN_FILES = ("models.toml", "presets.toml", "__pycache__")
+"""Names of what is no data wherever it lies; neither is what begins with a dot, such as `.env` and `.git`."""
+_COPY_HINT = "Put the data on every node, or into a folder that all nodes see (--data)."
+
+
+@dataclass(frozen=True, slots=True)
+class RunData:
+    """The files that a run needs."""
+
+    files: Mapping[str, Path]
+    """By name in the archive, in order of names."""
+    digest: str
+    """Of all names and contents: sha256 in hex."""
+
+
+def find_run_data(suite: str, folder: Path, weights: Path | None, secrets: Iterable[str]) -> RunData:
+    """Choose what a run needs.
+
+    Args:
+        suite: its name, under which its folder is found again.
+        folder: that folder.
+        weights: folder of the local embedding, if the run embeds with it.
+        secrets: keys of the run's models; variables of the environment that sound secret count, too.
+
+    Raises:
+        UsageError: a file is a link, holds a key, or cannot be read, or all are too large.
+    """
+    try:
+        files = {f"{suite}/{name}": path for name, path in _files_of(folder).items()}
+        if weights is not None:
+            files |= {f"{FOLDER}/{name}": weights / name for name in PUBLISHED}
+        _check_size(folder, files)
+        _check_secrets(files, secrets)
+        return RunData(files, digest_of_files(files))
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", where=str(error.filename or folder)) from None
+
+
+def digest_of_files(files: Mapping[str, Path]) -> str:
+    """Return one digest of the names and contents of files.
+
+    Raises:
+        OSError: one cannot be read.
+    """
+    digest = sha256()
+    for name, path in sorted(files.items()):
+        digest.update(f"{name}\0{file_sha256(path)}\n".encode("utf-8", "surrogateescape"))
+    return digest.hexdigest()
+
+
+def pack(data: RunData, put: Callable[[bytes], object]) -> None:
+    """Pack a run's data, the same bytes for the same data, and hand them over in parts of `PART_BYTES`.
+
+    Raises:
+        UsageError: a file cannot be read, or has become shorter.
+    """
+    sink = _Sink(put)
+    try:
+        with tarfile.open(fileobj=sink, mode="w|", format=tarfile.PAX_FORMAT, bufsize=PART_BYTES) as archive:
+            for name, path in data.files.items():
+                with path.open("rb") as file:
+                    member = tarfile.TarInfo(name)
+                    member.size, member.mode = os.fstat(file.fileno()).st_size, PRIVATE
+                    archive.addfile(member, file)
+    except (OSError, tarfile.TarError) as error:
+        raise UsageError(f"the data cannot be packed: {error}", hint=_COPY_HINT) from None
+
+
+def unpack_once(digest: str, parts: Iterable[bytes]) -> tuple[Path, bool]:
+    """Return the folder of data in this node's cache, unpacked there if they were not.
+
+    Of several processes of a node one unpacks, and the others wait for it. What is there is held against its digest.
+
+    Args:
+        digest: of the data, from `RunData`.
+        parts: what `pack` has handed over; touched only if it is needed.
+
+    Returns:
+        The folder, which holds dataset folders, and whether it was unpacked just now.
+
+    Raises:
+        UsageError: the archive is unsafe or not the data of that digest, or the cache cannot be written.
+    """
+    if not re.fullmatch(r"[0-9a-f]{64}", digest):
+        raise UsageError("the engine names data by what is no digest")
+    cache = cache_dir() / "data"
+    target, part = cache / digest, cache / f".{digest}.{socket.gethostname()}"
+    try:
+        cache.mkdir(mode=PRIVATE_FOLDER, parents=True, exist_ok=True)
+        with _locked(Path(f"{part}.lock")):
+            if _is_whole(target, digest):
+                return target, False
+            shutil.rmtree(part, ignore_errors=True)  # of a process that was killed
+            part.mkdir(mode=PRIVATE_FOLDER)
+            try:
+                if digest_of_files(unpack_tar(parts, part, MOST)) != digest:
+                    raise UsageError("the data did not arrive as they were sent", hint=_COPY_HINT)
+                if not _is_whole(target, digest):  # where nodes share a cache another one may have been faster
+                    shutil.rmtree(target, ignore_errors=True)
+                    part.rename(target)
+            finally:
+                shutil.rmtree(part, ignore_errors=True)
+    except OSError as error:
+        where = str(error.filename or cache)
+        raise UsageError(f"the data cannot be unpacked: {error.strerror}", where=where, hint=_COPY_HINT) from None
+    return target, True
+
+
+class _Sink(io.RawIOBase):
+    """A file whose written parts are handed over."""
+
+    def __init__(self, put: Callable[[bytes], object]) -> None:
+        self._put = put
+
+    def write(self, data: "ReadableBuffer", /) -> int:
+        put, self._put = self._put, _drop  # what a tar that is given up still writes is nobody's
+        put(bytes(data))
+        self._put = put
+        return memoryview(data).nbytes
+
+
+def _drop(part: bytes) -> None:
+    del part
+
+
+def _files_of(folder: Path) -> dict[str, Path]:
+    """Return the files of a folder that are data, by name.
+
+    Raises:
+        UsageError: a link or a device is among them.
+        OSError: a folder cannot be read.
+    """
+    files: dict[str, Path] = {}
+    for root, folders, names in os.walk(folder, onerror=_raise):
+        for name in sorted([*names, *folders]):
+            path = Path(root) / name
+            if name.startswith(".") or name in _OWN_FILES:
+                if name in folders:
+                    folders.remove(name)
+            elif path.is_symlink() or not (path.is_file() or path.is_dir()):
+                kind = "a link" if path.is_symlink() else "no regular file"
+                raise UsageError(f"is {kind}, which is not sent to nodes", where=str(path), hint=_COPY_HINT)
+            elif path.is_file():
+                files[path.relative_to(folder).as_posix()] = path
+    return dict(sorted(files.items()))
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def _check_size(folder: Path, files: Mapping[str, Path]) -> None:
+    size = sum(path.stat().st_size for path in files.values())
+    if len(files) > MOST.members or size > MOST.total_bytes:
+        raise UsageError(
+            f"has {len(files)} files of {size >> 20} MiB in all; at most {MOST.members} files of "
+            f"{MOST.total_bytes >> 20} MiB are sent to nodes",
+            where=str(folder),
+            hint=_COPY_HINT,
+        )
+
+
+def _check_secrets(files: Mapping[str, Path], secrets: Iterable[str]) -> None:
+    of_environment = (value for name, value in os.environ.items() if sounds_secret(name))
+    needles = [secret.encode() for secret in {*secrets, *of_environment} if is_worth_hiding(secret)]
+    for path in files.values():
+        with path.open("rb") as file:
+            if os.fstat(file.fileno()).st_size == 0:
+                continue
+            with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+                if any(content.find(needle) >= 0 for needle in needles):
+                    raise UsageError("holds a key of this machine, and is not sent to nodes", where=str(path),
+                                     hint="Take the key out of the data.")  # fmt: skip
+
+
+def _is_whole(target: Path, digest: str) -> bool:
+    try:
+        return target.is_dir() and digest_of_files(_files_of(target)) == digest
+    except (UsageError, OSError):
+        return False
+
+
+@contextmanager
+def _locked(path: Path) -> Generator[None]:
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, PRIVATE)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
