@@ -212,6 +212,17 @@ def test_of_many_workers_of_a_node_one_unpacks(folder: Path, cache: Path) -> Non
     assert folders_of(cache) == [data.digest]
 
 
+def test_parts_that_do_not_come_leave_nothing_and_say_so(folder: Path, cache: Path) -> None:
+    def cut() -> Iterator[bytes]:
+        yield packed(data)[0][:1000]
+        raise UsageError("the data do not arrive")
+
+    data = of(folder)
+    with pytest.raises(UsageError, match="the data do not arrive"):
+        unpack_once(data.digest, cut())
+    assert folders_of(cache) == []
+
+
 def test_damaged_data_in_the_cache_are_unpacked_again(folder: Path, cache: Path) -> None:
     data = of(folder)
     made, _ = unpack_once(data.digest, packed(data))

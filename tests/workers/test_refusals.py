@@ -111,6 +111,23 @@ def test_a_cluster_that_nobody_serves_is_named_at_once(monkeypatch: pytest.Monke
         RayCluster(address if address.startswith("ray://") else "ray", 2)
 
 
+@pytest.mark.parametrize("said", ["object store is full", "Client is not connected"])
+def test_a_store_that_takes_or_gives_no_data_is_named(monkeypatch: pytest.MonkeyPatch, said: str) -> None:
+    ray = pytest.importorskip("ray")
+    from console.engine.workers.ray_cluster import RayCluster, fetch
+
+    def refuse(*_: object, **__: object) -> None:
+        raise (ConnectionError(said) if "Client" in said else ray.exceptions.ObjectStoreFullError(said))
+
+    monkeypatch.setattr(ray, "put", refuse)
+    monkeypatch.setattr(ray, "get", refuse)
+    with pytest.raises(UsageError, match=f"object store takes no data: .*{said}"):
+        RayCluster.put(object.__new__(RayCluster), b"part")
+    with pytest.raises(UsageError, match=f"do not arrive .*{said}") as refused:
+        list(map(fetch, ["part"]))
+    assert "on every node" in str(refused.value)
+
+
 @pytest.mark.parametrize("way", ["ray://", ""])
 @pytest.mark.parametrize(("token", "said"), [("", "asks for a token"), ("aa" * 16, "asks for another token")])
 def test_a_cluster_that_asks_for_a_token_says_so_at_once(

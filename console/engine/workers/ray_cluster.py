@@ -75,7 +75,7 @@ class WorkerActor:
             setup: what is to be played.
             parts: references to the packed data, each of which travels to this node when it is asked for.
         """
-        facts = await asyncio.to_thread(self._session.prepare, setup, map(_fetch, parts))
+        facts = await asyncio.to_thread(self._session.prepare, setup, map(fetch, parts))
         if self._watchdog is None:
             self._watchdog = asyncio.create_task(self._end_when_abandoned())
         return facts
@@ -106,7 +106,7 @@ class WorkerActor:
                 os._exit(1)
 
 
-def _fetch(part: Any) -> bytes:
+def fetch(part: Any) -> bytes:
     """Bring a part of the data to this node.
 
     Raises:
@@ -114,7 +114,7 @@ def _fetch(part: Any) -> bytes:
     """
     try:
         return ray.get(part, timeout=FETCH_S)
-    except exceptions.RayError as error:
+    except (exceptions.RayError, ConnectionError) as error:
         raise UsageError(
             f"the data do not arrive through the cluster's object store: {_last_line(error)}", hint=_STORE_HINT
         ) from None

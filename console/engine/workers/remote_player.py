@@ -219,7 +219,7 @@ class SentData:
     def __init__(self, prepared: PreparedRun, fleet: Fleet) -> None:
         self._prepared, self._fleet = prepared, fleet
         self._sending = asyncio.Lock()
-        self._sent: tuple[str, list[Any]] | None = None
+        self._sent: tuple[str, list[Any]] | UsageError | None = None
 
     async def get(self) -> tuple[str, list[Any]]:
         """Return their digest, and what workers are given to fetch them.
@@ -229,7 +229,12 @@ class SentData:
         """
         async with self._sending:
             if self._sent is None:
-                self._sent = await asyncio.to_thread(self._send)
+                try:
+                    self._sent = await asyncio.to_thread(self._send)
+                except UsageError as refusal:  # once for all workers that wait
+                    self._sent = refusal
+            if isinstance(self._sent, UsageError):
+                raise self._sent
             return self._sent
 
     def _send(self) -> tuple[str, list[Any]]:
@@ -340,7 +345,10 @@ class RemotePlayer:
         if not needs_data(self._ours, facts):
             return facts
         digest, parts = await self._sent_data.get()
-        data = await asyncio.wait_for(link.prepare(self._setup(digest), parts), DATA_S)
+        try:
+            data = await asyncio.wait_for(link.prepare(self._setup(digest), parts), DATA_S)
+        except TimeoutError:
+            raise WorkerGone(f"the data had not come to it after {DATA_S:.0f} s") from None
         facts = msgspec.json.decode(data, type=WorkerFacts)
         if facts.has_unpacked:
             self.context.say(f"the data of {self.manifest.suite} were sent to {facts.host}")
