@@ -9,11 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from threading import Barrier
+from typing import Any
 
 import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.folder_suites import write_folder_suite
 
 from console.config.paths import DataRoots
 from console.core.fault import UsageError
@@ -30,7 +32,10 @@ from console.engine.workers.session import WorkerSession
 from console.llm.limiter import LIMITERS
 from console.store.journal import JournalReader
 from console.store.runs import create_run
+from console.suites import allowed
 from console.suites.archive import Limits, unpack_tar
+from console.suites.catalog import read_entry
+from console.suites.folder_code import FolderCode
 
 KEY = "sk-abcdef0123456789"
 DIGEST = "0" * 64
@@ -312,8 +317,8 @@ def empty_nodes(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch):
     nowhere = DataRoots(bundled=tmp_path / "no", pulled=tmp_path / "no")
     monkeypatch.setattr(session, "find_data_roots", lambda named: nowhere)
 
-    async def played(fleet: Workers) -> list[Finished]:
-        plan = Plan("sim/careful", "bfcl-starter", Selection(limit=4), concurrency=2, runs_path=tmp_path / "runs")
+    async def played(fleet: Workers, suite: str = "bfcl-starter", **of_plan: Any) -> list[Finished]:
+        plan = Plan("sim/careful", suite, Selection(limit=4), concurrency=2, runs_path=tmp_path / "runs", **of_plan)
         ready = prepare(plan)
         run = create_run(ready.runs_root, ready.manifest)
         await Engine(run, ready, player=partial(RemotePlayer, fleet=fleet)).run()
@@ -329,6 +334,23 @@ async def test_workers_without_data_play_with_those_of_the_engine(empty_nodes, c
     assert all(record.verdict.outcome.is_graded for record in ended)
     assert fleet.stored == 1, "packed and stored once for both"
     assert len(folders_of(cache)) == 1
+
+
+async def test_code_that_was_sent_runs_only_where_it_was_allowed(
+    empty_nodes, cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(allowed, "state_dir", lambda: tmp_path / "state")
+    here = write_folder_suite(tmp_path / "own")
+    allowed.allow(FolderCode(read_entry(here)))
+    play = partial(empty_nodes, suite="cities", data_path=here.parent, roles={"user": "sim/careful"})
+    with pytest.raises(
+        UsageError, match=r"cities has not been allowed to run\n.*eval-console allow cities --data"
+    ) as no:
+        await play(Workers())
+    copy = cache / folders_of(cache)[0]
+    assert f"--data {copy}" in str(no.value)
+    allowed.allow(FolderCode(read_entry(copy / "cities")))
+    assert all(record.verdict.outcome.is_graded for record in await play(Workers()))
 
 
 async def test_a_store_without_room_refuses_the_run_in_a_sentence(empty_nodes) -> None:
