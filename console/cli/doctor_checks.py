@@ -255,7 +255,7 @@ def check_journals(runs: Path | None) -> list[Finding]:
             findings.append(
                 Finding("journals", run.name, DOUBT, text, f"`eval-console resume {run.name}` writes it again.")
             )
-    return [*findings, Finding("journals", "all", GOOD, f"{lines} lines of {checked} runs were read")]
+    return [*findings, Finding("journals", "all", GOOD, f"{lines} lines of {plural(checked, 'run')} were read")]
 
 
 def check_sandbox() -> list[Finding]:
