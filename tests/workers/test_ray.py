@@ -236,7 +236,11 @@ def after_some_calls(rng: Random, runs: list[SuiteRun], count: Callable[[SuiteRu
     for run in runs:
         run.quick = rng.randint(1, 8)
         moments.append((run, count(run) + int(run.quick)))
-    until(lambda: all(count(run) >= moment for run, moment in moments), "the runs did not go on")
+    try:
+        until(lambda: all(count(run) >= moment for run, moment in moments), "the runs did not go on")
+    except AssertionError as error:
+        stuck = [(run.suite, count(run), moment, run.playing.said) for run, moment in moments if count(run) < moment]
+        raise AssertionError(f"{error}: {stuck}") from None
 
 
 def test_workers_and_detached_engines_share_one_endpoints_limits(
