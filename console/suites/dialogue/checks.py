@@ -11,6 +11,7 @@ from typing import Any, cast
 import msgspec
 
 from console.suites.dialogue.mistakes import BadForm, convert, did_you_mean, shown
+from console.suites.dialogue.plain_schema import is_plain
 from console.suites.dialogue.row import (
     CHECKS,
     AnyCheck,
@@ -210,6 +211,9 @@ def _verify_schema(schema: dict[str, Any], where: str) -> None:
 
 @lru_cache(maxsize=256)
 def _problem_of_schema(encoded: bytes) -> str:
+    schema = msgspec.json.decode(encoded)
+    if is_plain(schema):
+        return ""
     from console.suites.dialogue.bounded_schema import problem_of
 
-    return problem_of(msgspec.json.decode(encoded))
+    return problem_of(schema)
