@@ -12,7 +12,7 @@ from console.core.fault import UsageError
 from console.suites.bfcl.dataset import Dataset
 from console.suites.bfcl.decoding import profile_setting
 from console.suites.bfcl.handlers.services import SERVICES
-from console.suites.bfcl.handlers.table import PROVIDERS_OF_WIRE, handler_of
+from console.suites.bfcl.handlers.table import PROVIDERS_OF_API, handler_of
 from console.suites.bfcl.profile import Profile, profiles
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -48,9 +48,9 @@ def settings(row: Profile) -> str:
 
 
 def providers(row: Profile) -> list[str]:
-    """Return the providers of models.toml that speak a row's protocol."""
+    """Return the providers of models.toml that speak a row's API."""
     offered = get_args(get_type_hints(ModelConfig)["provider"])
-    return [name for name in PROVIDERS_OF_WIRE.get(row.wire, ()) if name in offered]
+    return [name for name in PROVIDERS_OF_API.get(row.api, ()) if name in offered]
 
 
 def is_asked(row: Profile) -> bool:

@@ -55,7 +55,7 @@ def local_model(args: ServingArguments, name: str) -> ModelConfig:
         UsageError: its row is not served locally, or a flag is wrong.
     """
     profile = profiles()[name]
-    if profile.wire != "completions":
+    if profile.api != "completions":
         raise UsageError(
             f"no model is called {name!r} in models.toml, and {name} is asked through a service",
             where="--model",
@@ -76,9 +76,9 @@ def local_model(args: ServingArguments, name: str) -> ModelConfig:
 
 
 def _entry_for(profile: Profile) -> str:
-    from console.suites.bfcl.handlers.table import PROVIDERS_OF_WIRE
+    from console.suites.bfcl.handlers.table import PROVIDERS_OF_API
 
-    providers = PROVIDERS_OF_WIRE.get(profile.wire)
+    providers = PROVIDERS_OF_API.get(profile.api)
     if providers is None:
         return f"Requests of the official {profile.handler} are not offered; docs/bfcl.md lists what is."
     fields = f'model_id = "{profile.model_id}", provider = "{providers[0]}" and bfcl_name = "{profile.name}"'

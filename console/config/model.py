@@ -84,7 +84,7 @@ class ModelConfig(msgspec.Struct, frozen=True, kw_only=True):
     provider: Literal["openai", "responses", "completions", "anthropic", "gemini", "litellm", "simulated", "local"] = (
         "openai"
     )
-    """`openai` is every server that speaks the OpenAI protocol; `local` is the embedding of this machine."""
+    """`openai` is every server with an OpenAI-compatible API; `local` is the embedding of this machine."""
     base_url: str | None = None
     """Address up to and including `/v1`, the first if there are several; None: the provider's own."""
     api_key: Secret | None = None

@@ -1,4 +1,4 @@
-"""What is asked of a model and what it answers, in the OpenAI chat form that all adapters share."""
+"""What is asked of a model and what it answers, as in the OpenAI chat API; all adapters translate to and from it."""
 
 from collections.abc import Callable
 from typing import Any, NotRequired, TypedDict
@@ -9,14 +9,14 @@ from console.core.ranges import Amount, Count, Duration
 
 
 class ToolFunction(TypedDict):
-    """The function part of a tool call on the wire."""
+    """The function part of a tool call in a message."""
 
     name: str
     arguments: str
 
 
-class WireToolCall(TypedDict):
-    """One tool call inside an assistant message on the wire."""
+class MessageToolCall(TypedDict):
+    """One tool call inside an assistant message, as the OpenAI API has it."""
 
     id: str
     type: str
@@ -24,10 +24,13 @@ class WireToolCall(TypedDict):
 
 
 class Native(TypedDict):
-    """What one wire must send back as it came, such as signed thoughts."""
+    """What one API must be sent back as it came, such as signed thoughts."""
 
-    wire: str
     content: list[Any] | str
+    api: NotRequired[str]
+    """`responses`, `anthropic` or `gemini`."""
+    wire: NotRequired[str]
+    """The same in journals of earlier versions; kept as it is, as the digests of their requests are made of it."""
 
 
 class Message(TypedDict):
@@ -35,11 +38,11 @@ class Message(TypedDict):
 
     role: str
     content: NotRequired[str | None]
-    tool_calls: NotRequired[list[WireToolCall]]
+    tool_calls: NotRequired[list[MessageToolCall]]
     tool_call_id: NotRequired[str]
     name: NotRequired[str]
     native: NotRequired[Native]
-    """Only read by its own wire, which sends it in place of the rest."""
+    """Only read by the API it came from, which is sent it in place of the rest."""
 
 
 class ToolCall(msgspec.Struct, frozen=True, gc=False):
@@ -49,7 +52,7 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
     name: str
     arguments: str
 
-    def wire(self) -> WireToolCall:
+    def for_message(self) -> MessageToolCall:
         """Return the call in the form an assistant message carries."""
         return {"id": self.id, "type": "function", "function": {"name": self.name, "arguments": self.arguments}}
 
@@ -84,13 +87,13 @@ class Reply(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """Oddities worth showing, such as `surrogates replaced`."""
     simulated: bool = False
     native: Native | None = None
-    """What the wire must send back with this reply; None where the plain message says it all."""
+    """What the API must be sent back with this reply; None where the plain message says it all."""
 
     def message(self) -> Message:
         """Return the assistant message that carries this reply in a following request."""
         out: Message = {"role": "assistant", "content": self.content}
         if self.tool_calls:
-            out["tool_calls"] = [call.wire() for call in self.tool_calls]
+            out["tool_calls"] = [call.for_message() for call in self.tool_calls]
         if self.native is not None:
             out["native"] = self.native
         return out

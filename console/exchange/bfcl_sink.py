@@ -55,7 +55,7 @@ class ResultSink:
         self._family, self._inputs, self._states = family_of(setting), include_input_log, states
         self._mark = mark_of(model, setting)
         profile = profile_of(setting)
-        is_local = profile is not None and profile.wire == "completions"
+        is_local = profile is not None and profile.api == "completions"
         self._template = TEMPLATES.get(profile.template) if profile is not None and is_local else None
         self._calls: dict[Key, list[Asked]] = {}
         self._performed: dict[Key, list[Performed]] = {}

@@ -20,9 +20,9 @@ from console.core.run import Manifest, ModelFacts
 from console.exchange.cavebench_results import FORMAT
 from console.exchange.imported_run import write_run
 from console.store.runs import RunFolder, new_run_id
+from console.suites.cavebench.json_values import encode
 from console.suites.cavebench.judge import judge
 from console.suites.cavebench.options import mode_of
-from console.suites.cavebench.wire import encode
 
 _VALIDATOR = "Custom validator failed: "
 

@@ -19,10 +19,10 @@ from console.core.run import Manifest
 from console.store.atomic import write_atomically
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder
+from console.suites.cavebench.json_values import for_peer
 from console.suites.cavebench.judge import JudgedTurn, judge_turns
 from console.suites.cavebench.options import read_options
 from console.suites.cavebench.score import Totals
-from console.suites.cavebench.wire import for_peer
 
 FORMAT = "cavebench"
 OURS = "eval_console"

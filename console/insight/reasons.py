@@ -92,7 +92,7 @@ _HINTS = {
     "deadline": "Raise the timeout in models.toml if answers take that long.",
     "broken_stream": "The connection broke off in the middle; it usually passes.",
     "truncated": "The connection broke off in the middle; it usually passes.",
-    "bad_answer": "The server does not speak the protocol; check base_url.",
+    "bad_answer": "The server does not offer the API of its provider; check base_url and provider.",
     "sandbox": "`eval-console doctor` says what the sandbox lacks here.",
     "data": "Pull the data again; `eval-console doctor` checks it.",
     "disk": "Free some space or make the folder writable.",

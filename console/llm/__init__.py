@@ -1,1 +1,1 @@
-"""Talking to models: one protocol, and the adapters openai, litellm and simulated behind it."""
+"""Talking to models: one interface, and the adapters openai, litellm and simulated behind it."""

@@ -1,4 +1,4 @@
-"""The protocol of web access, live (`web.py`) or recorded, without loading any network client."""
+"""The interface of web access, live (`web.py`) or recorded, without loading any network client."""
 
 from typing import Any, Protocol
 

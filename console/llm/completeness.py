@@ -1,6 +1,6 @@
 """When an answer counts: only when its server has proven that it is whole, by saying why the model stopped.
 
-A reason counts if the OpenAI protocol has it, or if a provider that is named here is known to send it. Everything else
+A reason counts if the OpenAI API has it, or if a provider that is named here is known to send it. Everything else
 (a reason nobody has heard of, an error in whatever form, none at all) is a fault of machinery and never an answer.
 `docs/reliability.md` shows the same table to readers; a test holds the two equal.
 """
@@ -16,11 +16,11 @@ STANDARD = {
     "function_call": "tool_calls",
     "content_filter": "content_filter",
 }
-"""The reasons of the OpenAI chat protocol, and what each stands for in a `Reply`."""
+"""The reasons of the OpenAI chat completions API, and what each stands for in a `Reply`."""
 
 
 class Quirk(NamedTuple):
-    """A reason outside of the protocol, and who is known to send it."""
+    """A reason outside of that API, and who is known to send it."""
 
     reason: str
     finish: str

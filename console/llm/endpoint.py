@@ -1,4 +1,4 @@
-"""The one protocol by which models are asked. Retries, the limiter and all deadlines are inside of it.
+"""The one interface by which models are asked. Retries, the limiter and all deadlines are inside of it.
 
 Only waiting is left to who asks: a request that waits for its next try, or for hours, needs nothing that others could
 use meanwhile, and only who asks knows what that is.

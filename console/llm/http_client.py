@@ -1,4 +1,4 @@
-"""Any server that speaks one of the protocols of `wire_forms`, streamed: one request at one address.
+"""Any server that offers one of the APIs of `api_registry`, streamed: one request at one address.
 
 Promises: a reply is proven whole or it is a fault; a stream that merely ends is `truncated`; what is no API answer (a
 login page, an error with status 200) is `bad_answer` or what it says it is; comments and pings are not progress. A
@@ -14,33 +14,33 @@ from console.config.model import ModelConfig
 from console.config.secrets import resolve_key
 from console.core.chat import ChatRequest, Reply
 from console.core.fault import Fault, FaultKind
+from console.llm.api_registry import api_of
 from console.llm.deadlines import Deadlines
 from console.llm.embeddings import VectorReader, embedding_body, tokens_of
 from console.llm.endpoint import Watch
 from console.llm.fault_hints import hint_for
 from console.llm.faults import fault_of, read_provider_error
+from console.llm.http_session import LARGEST_BODY, ErrorResponse, HttpSession, read
 from console.llm.limiter import limiter_of
 from console.llm.model_list import served_models_hint
 from console.llm.prompt_budget import UNCOUNTED, budget_of
 from console.llm.refused_parameters import RefusedParameter, refused_parameter, what_to_write, without_refused
 from console.llm.request_body import encode
 from console.llm.response_reader import decode, receive
-from console.llm.wire import LARGEST_BODY, ErrorResponse, Wire, read
-from console.llm.wire_forms import form_of
 
 
 class HttpClient:
-    """A model at one address over HTTP, in the protocol of its provider."""
+    """A model at one address over HTTP, by the API of its provider."""
 
     def __init__(self, model: ModelConfig) -> None:
         """Look the key up and prepare the connection; nothing is sent."""
         key = resolve_key(model)
         self._model = model
-        self._form = form_of(model)
-        self._wire = Wire(model, self._form.headers(key) if key is not None else {})
-        self._redact = self._wire.redact
-        self._budget = budget_of(model, self._wire)
-        self.limiter = limiter_of(model, self._wire.address, key)
+        self._api = api_of(model)
+        self._session = HttpSession(model, self._api.headers(key) if key is not None else {})
+        self._redact = self._session.redact
+        self._budget = budget_of(model, self._session)
+        self.limiter = limiter_of(model, self._session.address, key)
         self._vectors = VectorReader()
         self.refused: list[RefusedParameter] = []
         """Parameters that the server has refused."""
@@ -55,7 +55,7 @@ class HttpClient:
             return await self._embed_once(texts, watch)
 
     async def aclose(self) -> None:
-        await self._wire.aclose()
+        await self._session.aclose()
 
     @asynccontextmanager
     async def _faults_complete(self) -> AsyncGenerator[None]:
@@ -72,15 +72,15 @@ class HttpClient:
         """Add the model, the hint and what the server does serve."""
         if fault.kind is FaultKind.NOT_FOUND and fault.status == 404 and not self._hinted:
             self._hinted = True
-            fault.message += await served_models_hint(self._wire, self._model.model_id)
+            fault.message += await served_models_hint(self._session, self._model.model_id)
         if fault.kind is FaultKind.NOT_FOUND and self._model.model_id not in fault.message:
-            fault.message += f" [model {self._model.model_id} at {self._wire.address}]"
+            fault.message += f" [model {self._model.model_id} at {self._session.address}]"
         fault.hint = fault.hint or hint_for(fault.kind, self._model)
         fault.args = (fault.message,)
 
     async def _ask_once(self, request: ChatRequest, watch: Watch) -> Reply:
         while True:
-            body = self._form.body(self._model, request)
+            body = self._api.body(self._model, request)
             try:
                 return await self._exchange(body, watch)
             except ErrorResponse as error_response:
@@ -92,7 +92,7 @@ class HttpClient:
                 if refused is None:
                     raise fault from None
                 await self._learn_refused(refused, fault, watch)
-                if refused.name not in self._form.body(self._model, request):
+                if refused.name not in self._api.body(self._model, request):
                     continue
                 raise fault from None
 
@@ -109,16 +109,16 @@ class HttpClient:
             watch.on_failed_try(fault, 0.0)
 
     async def _exchange(self, body: dict[str, Any], watch: Watch) -> Reply:
-        builder = self._form.builder(watch.on_text, self._redact)
+        builder = self._api.builder(watch.on_text, self._redact)
         if self._budget is not None and "max_tokens" not in body:
             body, is_counted = await self._budget.limited(body)
             if not is_counted:
                 builder.flag(UNCOUNTED)
-        streamed = self._form.is_streamed(body)
+        streamed = self._api.is_streamed(body)
         deadlines = Deadlines(self._model.limits, streamed=streamed, partial=lambda: builder.partial)
-        path = self._form.path(self._model, streamed=streamed)
+        path = self._api.path(self._model, streamed=streamed)
         try:
-            async with deadlines, self._wire.request("POST", path, encode(body)) as response:
+            async with deadlines, self._session.request("POST", path, encode(body)) as response:
                 await receive(response, builder, deadlines)
         except Fault as fault:
             if fault.kind not in (FaultKind.STALLED, FaultKind.DEADLINE) or not builder.is_complete:
@@ -132,11 +132,11 @@ class HttpClient:
         try:
             async with (
                 Deadlines(self._model.limits, streamed=False),
-                self._wire.request("POST", "embeddings", encode(body)) as response,
+                self._session.request("POST", "embeddings", encode(body)) as response,
             ):
                 raw = await read(response, 8 * LARGEST_BODY)
         except ErrorResponse as error_response:
-            raise self._wire.fault_of_response(error_response) from None
+            raise self._session.fault_of_response(error_response) from None
         answer = decode(raw, self._redact)
         vectors = self._vectors.read(answer, len(texts))
         if (tokens := tokens_of(answer)) is not None:

@@ -1,4 +1,4 @@
-"""Providers with a protocol of their own, through litellm: slow and large, so it is loaded only when a model names it.
+"""Providers with an API of their own, through litellm: slow and large, so it is loaded only when a model names it.
 
 What litellm makes up is not believed: a `finish_reason` that the provider never sent is a cut stream, zero usage is
 unknown usage, and the reasons that litellm takes for `stop` (`network_error`, whatever it does not know) stay what they

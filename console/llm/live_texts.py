@@ -1,7 +1,7 @@
-"""What watchers see of an answer while it arrives, on wires whose replies are made of the finished message."""
+"""What watchers see of an answer while it arrives, from APIs whose replies are made of the finished message."""
 
 from console.config.redaction import Redactor
-from console.llm.wire_form import OnText
+from console.llm.provider_api import OnText
 
 KINDS = ("text", "reasoning", "tool")
 

@@ -1,4 +1,4 @@
-"""Builds a reply from a message that is put together while it arrives; each wire says how.
+"""Builds a reply from a message that is put together while it arrives; each API says how.
 
 What all of them share stands here: errors in mid-stream, proof that the message is whole, secrets, live text.
 """
@@ -14,12 +14,12 @@ from console.core.chat import Reply
 from console.core.fault import Fault, FaultKind
 from console.llm.faults import fault_of, provider_error_of, reports_error
 from console.llm.live_texts import LiveTexts
+from console.llm.provider_api import OnText
 from console.llm.surrogates import FLAG, repair_surrogates
-from console.llm.wire_form import OnText
 
 
 class Assembly(Protocol):
-    """How one wire's chunks become its message."""
+    """How the chunks of one API become its message."""
 
     @property
     def message(self) -> dict[str, Any] | None:
@@ -36,7 +36,7 @@ class Assembly(Protocol):
 
 
 class MessageBuilder:
-    """Collects one answer of a wire other than OpenAI chat."""
+    """Collects one answer of an API other than chat completions."""
 
     def __init__(
         self, assembly: Assembly, read: Callable[[Mapping[str, Any]], Reply], on_text: OnText, redact: Redactor
@@ -70,7 +70,7 @@ class MessageBuilder:
         fields = cast(dict[str, Any], chunk)
         if fields.get("error") or (not self._assembly.is_chunk(fields) and reports_error(fields)):
             raise fault_of(provider_error_of(self.redact.value(fields)))
-        with _in_form():
+        with _malformed_is_bad_answer():
             return self._assembly.add(fields, self._live)
 
     def check_complete(self) -> None:
@@ -85,7 +85,7 @@ class MessageBuilder:
         if message != self._assembly.message and FLAG not in self._flags:
             self._flags.add("a secret was taken out")
         try:
-            with _in_form():
+            with _malformed_is_bad_answer():
                 reply = self._read(message)
         except Fault as fault:
             fault.message = self.redact(fault.message)
@@ -102,13 +102,13 @@ def is_of_type(chunk: Mapping[str, Any], *beginnings: str) -> bool:
 
 
 @contextmanager
-def _in_form() -> Generator[None]:
-    """Make a bad answer of one whose parts are of other types than its protocol says."""
+def _malformed_is_bad_answer() -> Generator[None]:
+    """Raise `bad_answer` for an answer whose parts are of other types than its API says."""
     try:
         yield
     except (TypeError, AttributeError, LookupError, ValueError) as error:
         name = type(error).__name__
-        raise Fault(FaultKind.BAD_ANSWER, f"the answer has not the form of its protocol ({name})") from None
+        raise Fault(FaultKind.BAD_ANSWER, f"the answer is not what its API says ({name})") from None
 
 
 def _repaired(value: Any, flags: set[str]) -> Any:

@@ -9,9 +9,9 @@ from console.config.redaction import Redactor
 from console.config.secrets import resolve_key
 from console.core.fault import Fault, FaultKind
 from console.core.suggestion import nearest
+from console.llm.api_registry import api_of
 from console.llm.deadlines import Deadlines
-from console.llm.wire import ErrorResponse, Wire, read
-from console.llm.wire_forms import form_of
+from console.llm.http_session import ErrorResponse, HttpSession, read
 
 _LISTING = Limits(timeout_s=10.0)
 _HINT = Limits(timeout_s=3.0)
@@ -25,17 +25,17 @@ async def served_models(model: ModelConfig) -> list[str]:
         Fault: typed as for a call: `auth`, `connect`, `bad_answer` …
     """
     key = resolve_key(model)
-    wire = Wire(model, form_of(model).headers(key) if key is not None else {})
+    session = HttpSession(model, api_of(model).headers(key) if key is not None else {})
     try:
-        return await _list_models(wire, _LISTING)
+        return await _list_models(session, _LISTING)
     finally:
-        await wire.aclose()
+        await session.aclose()
 
 
-async def served_models_hint(wire: Wire, model_id: str) -> str:
+async def served_models_hint(session: HttpSession, model_id: str) -> str:
     """Return what a server does serve, as a sentence behind `not found`; empty when it does not say in time."""
     try:
-        ids = await _list_models(wire, _HINT)
+        ids = await _list_models(session, _HINT)
     except Fault:
         return ""
     return f"; {served_models_text(model_id, ids)}" if ids else ""
@@ -49,13 +49,13 @@ def served_models_text(model_id: str, served: Sequence[str]) -> str:
     return f"it serves {', '.join(shown)}{more}"
 
 
-async def _list_models(wire: Wire, limits: Limits) -> list[str]:
+async def _list_models(session: HttpSession, limits: Limits) -> list[str]:
     try:
-        async with Deadlines(limits, streamed=False), wire.request("GET", "models") as response:
+        async with Deadlines(limits, streamed=False), session.request("GET", "models") as response:
             raw = await read(response)
     except ErrorResponse as error_response:
-        raise wire.fault_of_response(error_response) from None
-    return _ids(raw, wire.redact)
+        raise session.fault_of_response(error_response) from None
+    return _ids(raw, session.redact)
 
 
 def _ids(raw: bytes, redact: Redactor) -> list[str]:

@@ -10,11 +10,11 @@ from typing import Any, cast
 
 from console.config.model import ModelConfig
 from console.config.secrets import resolve_key
-from console.llm.chat_form import CompletionForm
 from console.llm.deadlines import Deadlines
+from console.llm.http_session import ErrorResponse, HttpSession, read
+from console.llm.openai_api import CompletionsApi
 from console.llm.request_body import as_accepted, encode
 from console.llm.token_counter import TokenCounter
-from console.llm.wire import ErrorResponse, Wire, read
 
 LARGEST = 4096
 """Tokens that are asked for where the context has room."""
@@ -34,13 +34,13 @@ def tokens_left(count: int, context: int) -> int:
 class PromptBudget:
     """Counts the tokens of each prompt, or has its server count them; one that does not is asked once."""
 
-    def __init__(self, model: ModelConfig, wire: Wire) -> None:
+    def __init__(self, model: ModelConfig, session: HttpSession) -> None:
         """Take the model and the connection to its server; nothing is sent.
 
         Raises:
             UsageError: its tokenizer cannot be read.
         """
-        self._model, self._wire = model, wire
+        self._model, self._session = model, session
         self._counter = TokenCounter(model.tokenizer) if model.tokenizer is not None else None
         self._is_offered = True
 
@@ -65,13 +65,13 @@ class PromptBudget:
         try:
             async with (
                 Deadlines(self._model.limits, streamed=False),
-                self._wire.request("POST", "../tokenize", encode(question)) as response,
+                self._session.request("POST", "../tokenize", encode(question)) as response,
             ):
                 return _counts(await read(response))
         except ErrorResponse as error_response:
             if error_response.status in _NOT_OFFERED:
                 return None
-            raise self._wire.fault_of_response(error_response) from None
+            raise self._session.fault_of_response(error_response) from None
 
 
 def _counts(raw: bytes) -> tuple[int, int] | None:
@@ -94,15 +94,15 @@ async def counts_tokens(model: ModelConfig) -> bool:
         Fault: the server cannot be asked.
     """
     key = resolve_key(model)
-    wire = Wire(model, CompletionForm().headers(key) if key is not None else {})
+    session = HttpSession(model, CompletionsApi().headers(key) if key is not None else {})
     try:
-        _, is_counted = await PromptBudget(model, wire).limited({"model": model.model_id, "prompt": "?"})
+        _, is_counted = await PromptBudget(model, session).limited({"model": model.model_id, "prompt": "?"})
     finally:
-        await wire.aclose()
+        await session.aclose()
     return is_counted
 
 
-def budget_of(model: ModelConfig, wire: Wire) -> PromptBudget | None:
-    """Return what limits the answers of a model; None where its settings do, or its protocol needs no limit."""
+def budget_of(model: ModelConfig, session: HttpSession) -> PromptBudget | None:
+    """Return what limits the answers of a model; None where its settings do, or its API needs no limit."""
     is_set = model.max_tokens is not None or "max_tokens" in model.params or "max_tokens" in model.omit
-    return None if is_set or model.provider != "completions" else PromptBudget(model, wire)
+    return None if is_set or model.provider != "completions" else PromptBudget(model, session)

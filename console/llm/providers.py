@@ -5,11 +5,11 @@ from typing import Any
 
 from console.config.model import ModelConfig
 from console.core.provider import PROVIDERS
+from console.llm.api_registry import APIS
 from console.llm.endpoint import Endpoint
-from console.llm.wire_forms import FORMS
 
 CLIENTS = {
-    **dict.fromkeys(FORMS, "console.llm.http_client:HttpClient"),
+    **dict.fromkeys(APIS, "console.llm.http_client:HttpClient"),
     "litellm": "console.llm.litellm_client:LitellmClient",
     "simulated": "console.llm.simulated:SimulatedEndpoint",
     "local": "console.llm.local:LocalEndpoint",

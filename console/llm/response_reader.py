@@ -13,9 +13,9 @@ from console.config.redaction import Redactor
 from console.core.fault import Fault, FaultKind
 from console.llm.deadlines import Deadlines
 from console.llm.faults import fault_of, looks_like_html, read_provider_error
+from console.llm.http_session import LARGEST_BODY, too_large
+from console.llm.provider_api import AnswerBuilder
 from console.llm.sse import Event, EventReader
-from console.llm.wire import LARGEST_BODY, too_large
-from console.llm.wire_form import AnswerBuilder
 
 
 def decode(raw: bytes, redact: Redactor) -> Any:

@@ -1,6 +1,6 @@
 """The simulated models: no key, no network, the same answer to the same question every time.
 
-They stand behind the same protocol, limiter and retries as real ones, and what goes wrong with them are real faults.
+They stand behind the same interface, limiter and retries as real ones, and what goes wrong with them are real faults.
 They read the suite's scripted answers — a right one and plausible wrong ones — and change them by persona. Every reply
 says that it is simulated.
 """

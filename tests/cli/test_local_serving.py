@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 import tokenizers
-from server.protocol_server import ProtocolServer, Said
+from server.api_server import ApiServer, Said
 
 from console.cli.exitcode import Exit
 
@@ -24,7 +24,7 @@ PROGRAM = f"""#!{sys.executable}
 import json, os, signal, sys, threading, time
 from pathlib import Path
 sys.path.insert(0, {str(TESTS)!r})
-from server.protocol_server import ProtocolServer, Said
+from server.api_server import ApiServer, Said
 
 here = Path(__file__).parent
 (here / "command.json").write_text(json.dumps(sys.argv[1:]))
@@ -39,7 +39,7 @@ port = int(sys.argv[sys.argv.index("--port") + 1])
 stop = threading.Event()
 signal.signal(signal.SIGTERM, lambda *_: stop.set())
 holding = Said("No function fits.", held_after=1) if mode == "holds" else Said("No function fits.")
-with ProtocolServer([holding], served=[sys.argv[2]], port=port) as server:
+with ApiServer([holding], served=[sys.argv[2]], port=port) as server:
     server.context = 5000
     if mode == "holds" and server.holds.wait(60):
         (here / "holding").write_text("an answer is held")
@@ -121,7 +121,7 @@ def test_a_server_is_started_awaited_logged_and_stopped(console, home, port, pro
 
 
 def test_a_server_that_is_there_is_used_and_stays(console, home, port, programs):
-    with ProtocolServer([Said("No function fits.")], served=[MODEL], port=port) as server:
+    with ApiServer([Said("No function fits.")], served=[MODEL], port=port) as server:
         ended = console(*COMMAND, "--backend", "vllm")
         assert ended.code == Exit.OK, ended.err
         assert not (programs / "command.json").exists()
@@ -138,7 +138,7 @@ def test_a_remote_server_gets_its_key_and_the_path_of_the_weights(console, home,
     assert (ended.code, "holds no config.json" in ended.err) == (Exit.USAGE, True)
     for name in ("config.json", "tokenizer_config.json"):
         (weights / name).write_text("{}")
-    with ProtocolServer([Said("No function fits.")], served=[str(weights)]) as server:
+    with ApiServer([Said("No function fits.")], served=[str(weights)]) as server:
         monkeypatch.setenv("REMOTE_OPENAI_BASE_URL", server.base_url)
         ended = console(*COMMAND, "--local-model-path", weights, "--skip-server-setup")
         assert ended.code == Exit.OK, ended.err
@@ -168,7 +168,7 @@ def tokenizer(home: Path) -> Path:
 
 def test_the_tokenizer_of_a_remote_server_counts_here(console, home, port, monkeypatch, tokenizer):
     monkeypatch.setenv("REMOTE_OPENAI_TOKENIZER_PATH", str(tokenizer))
-    with ProtocolServer([Said("No function fits.")], served=[MODEL]) as server:
+    with ApiServer([Said("No function fits.")], served=[MODEL]) as server:
         server.context = 100_000
         monkeypatch.setenv("REMOTE_OPENAI_BASE_URL", server.base_url)
         ended = console(*COMMAND)
@@ -183,7 +183,7 @@ def test_the_tokenizer_of_a_remote_server_counts_here(console, home, port, monke
 def test_the_tokenizer_beside_the_weights_counts_too(console, home, port, tokenizer):
     (tokenizer / "config.json").write_text("{}")
     (tokenizer / "tokenizer_config.json").write_text('{"model_max_length": 1e30}')
-    with ProtocolServer([Said("No function fits.")], served=[str(tokenizer)], port=port) as server:
+    with ApiServer([Said("No function fits.")], served=[str(tokenizer)], port=port) as server:
         ended = console(*COMMAND, "--local-model-path", tokenizer)
         assert ended.code == Exit.OK, ended.err
         assert {request["max_tokens"] for request in server.requests} == {4096}
@@ -228,7 +228,7 @@ def test_a_folder_that_is_no_tokenizer_is_refused(console, home, port, monkeypat
 )
 def test_thoughts_stand_in_result_lines_as_officially(console, home, port, row, result, reasoning):
     said = Said("<think>\nWhich one?\n</think>\n\nNone fits.")
-    with ProtocolServer([said], served=[row], port=port):
+    with ApiServer([said], served=[row], port=port):
         ended = console(*("bfcl", "generate", "--model", row, "-s", "bfcl-starter"), "--test-category", "irrelevance")
     assert ended.code == Exit.OK, ended.err
     (file,) = (home / "result").rglob("*.json")
@@ -257,7 +257,7 @@ def test_what_cannot_be_served_is_refused_before_anything_is_asked(console, home
 
 
 def test_another_models_server_is_refused(console, port):
-    with ProtocolServer([Said("?")], served=["another/Model"], port=port):
+    with ApiServer([Said("?")], served=["another/Model"], port=port):
         ended = console(*COMMAND)
     assert ended.code == Exit.USAGE
     assert f"does not serve {MODEL}" in ended.err

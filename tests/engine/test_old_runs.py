@@ -4,16 +4,22 @@ import json
 import shutil
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from console.core.chat import Reply
 from console.core.outcome import Outcome
 from console.core.record import Finished, Started
+from console.core.request import digest
 from console.engine.launch import run_in_foreground
 from console.engine.plan import reopen
 from console.engine.queue import RetryScope
+from console.llm.native_content import native_content
 from console.store.journal import JournalReader
 from console.store.runs import RunFolder
 from console.suites.bfcl.decoding import sent_underscored
+from console.suites.bfcl.handlers.reply_readings import READINGS
+from console.suites.bfcl.handlers.services import SERVICES
 
 OLD = Path(__file__).parent / "old_runs"
 FORMATS = {"aidan-starter": "aidanbench", "bfcl-starter": "bfcl", "cave-starter": "cavebench"}
@@ -89,3 +95,14 @@ def test_it_is_resumed_to_the_same_verdicts(old_run: RunFolder) -> None:
     resumed = endings(old_run)
     assert {case: end.verdict for case, end in resumed.items()} == {case: end.verdict for case, end in whole.items()}
     assert all(end.verdict.outcome in (Outcome.PASSED, Outcome.FAILED) for end in resumed.values())
+
+
+def test_native_content_of_an_old_journal_is_sent_and_digested_as_it_was() -> None:
+    blocks = [{"type": "text", "text": "Warm."}]
+    line = msgspec.json.encode({"content": "Warm.", "native": {"wire": "anthropic", "content": blocks}})
+    reply = msgspec.json.decode(line, type=Reply)
+    assert native_content(reply.message(), "anthropic") == blocks
+    assert native_content(reply.message(), "gemini") is None
+    assert digest("ask", "model", {"messages": [reply.message()]}) == "7785465a0f29470d7fc04657"
+    shown = READINGS["anthropic"].prompting(reply, SERVICES["ClaudeHandler"]).message
+    assert shown["native"] == {"wire": "anthropic", "content": "Warm."}

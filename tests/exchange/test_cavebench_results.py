@@ -15,8 +15,8 @@ from console.exchange.cavebench_import import import_results
 from console.exchange.cavebench_results import export_run
 from console.store.journal import JournalReader, JournalWriter
 from console.store.runs import RunFolder, create_run
+from console.suites.cavebench.json_values import encode
 from console.suites.cavebench.judge import judge
-from console.suites.cavebench.wire import encode
 
 TURN = {
     "query": "Add.",

@@ -1,4 +1,4 @@
-"""What servers of the native wires send: errors in every form, parts of any type, counts that cannot be true."""
+"""What servers of the native APIs send: errors in every form, parts of any type, counts that cannot be true."""
 
 import time
 from typing import Any
@@ -8,11 +8,11 @@ import pytest
 from console.config.redaction import Redactor
 from console.core.chat import Reply
 from console.core.fault import Fault
-from console.llm.anthropic_stream import AnthropicForm
-from console.llm.gemini_stream import GeminiForm
-from console.llm.responses_stream import ResponsesForm
+from console.llm.anthropic_api import AnthropicApi
+from console.llm.gemini_api import GeminiApi
+from console.llm.responses_api import ResponsesApi
 
-FORMS = {"responses": ResponsesForm(), "anthropic": AnthropicForm(), "gemini": GeminiForm()}
+APIS = {"responses": ResponsesApi(), "anthropic": AnthropicApi(), "gemini": GeminiApi()}
 WHOLE: dict[str, list[dict[str, Any]]] = {
     "responses": [
         {"type": "response.output_text.delta", "delta": "Warm."},
@@ -56,26 +56,26 @@ ERRORS: list[Any] = [
 ]
 
 
-def play(wire: str, *chunks: Any) -> Reply:
-    builder = FORMS[wire].builder(lambda kind, text: None, Redactor())
+def play(api: str, *chunks: Any) -> Reply:
+    builder = APIS[api].builder(lambda kind, text: None, Redactor())
     for chunk in chunks:
         builder.add_chunk(chunk)
     return builder.reply(0.1, None)
 
 
-@pytest.mark.parametrize("wire", FORMS)
-def test_a_whole_message_is_a_reply(wire: str) -> None:
-    reply = play(wire, *WHOLE[wire])
+@pytest.mark.parametrize("api", APIS)
+def test_a_whole_message_is_a_reply(api: str) -> None:
+    reply = play(api, *WHOLE[api])
     assert (reply.content, reply.finish, reply.model) == ("Warm.", "stop", "m")
     assert reply.usage is not None
     assert (reply.usage.input, reply.usage.output) == (3, 2)
 
 
-@pytest.mark.parametrize("wire", FORMS)
+@pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize("error", ERRORS, ids=str)
-def test_an_error_in_the_middle_is_never_a_reply_whatever_follows(wire: str, error: Any) -> None:
+def test_an_error_in_the_middle_is_never_a_reply_whatever_follows(api: str, error: Any) -> None:
     with pytest.raises(Fault, match="down"):
-        play(wire, WHOLE[wire][0], error, *WHOLE[wire][1:])
+        play(api, WHOLE[api][0], error, *WHOLE[api][1:])
 
 
 def changed(value: Any, path: tuple[Any, ...], new: Any) -> Any:
@@ -93,12 +93,12 @@ def paths_in(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     return [deeper for key, item in inner for deeper in ((*path, key), *paths_in(item, (*path, key)))]
 
 
-@pytest.mark.parametrize("wire", FORMS)
-def test_parts_of_any_type_are_a_reply_or_a_bad_answer(wire: str) -> None:
-    for path in paths_in(WHOLE[wire]):
+@pytest.mark.parametrize("api", APIS)
+def test_parts_of_any_type_are_a_reply_or_a_bad_answer(api: str) -> None:
+    for path in paths_in(WHOLE[api]):
         for new in (None, 5, "text", [], {}, [{"x": 1}], {"x": [1]}, 10**40, True):
             try:
-                reply = play(wire, *changed(WHOLE[wire], path, new))
+                reply = play(api, *changed(WHOLE[api], path, new))
             except Fault:
                 continue
             for text in (reply.content or "", reply.model, reply.reasoning, reply.finish):
@@ -107,24 +107,24 @@ def test_parts_of_any_type_are_a_reply_or_a_bad_answer(wire: str) -> None:
             assert usage is None or max(usage.input, usage.output, usage.cached, usage.reasoning) < 2**53, (path, new)
 
 
-@pytest.mark.parametrize("wire", FORMS)
-def test_counts_that_cannot_be_true_are_unknown(wire: str) -> None:
-    counted = [path for path in paths_in(WHOLE[wire]) if "oken" in str(path[-1])]
+@pytest.mark.parametrize("api", APIS)
+def test_counts_that_cannot_be_true_are_unknown(api: str) -> None:
+    counted = [path for path in paths_in(WHOLE[api]) if "oken" in str(path[-1])]
     assert len(counted) == 2
     for path in counted:
         for new in (-1, 10**18, "7", float("nan"), True):
-            assert play(wire, *changed(WHOLE[wire], path, new)).usage is None, (path, new)
+            assert play(api, *changed(WHOLE[api], path, new)).usage is None, (path, new)
 
 
 PLACES = {"anthropic": (3, "delta", "text"), "gemini": (0, "candidates", 0, "content", "parts", 0, "text")}
 
 
-@pytest.mark.parametrize("wire", PLACES)
-def test_a_text_of_many_pieces_takes_time_by_its_length(wire: str) -> None:
+@pytest.mark.parametrize("api", PLACES)
+def test_a_text_of_many_pieces_takes_time_by_its_length(api: str) -> None:
     """Copied at each of its 40,000 pieces, a text of 8 MB makes 160 GB; that is tens of seconds instead of one."""
-    chunks, place = WHOLE[wire], PLACES[wire]
+    chunks, place = WHOLE[api], PLACES[api]
     piece = changed(chunks, place, "x" * 200)[place[0]]
     began = time.process_time()
-    reply = play(wire, *chunks[: place[0]], *[piece] * 40_000, *chunks[place[0] + 1 :])
+    reply = play(api, *chunks[: place[0]], *[piece] * 40_000, *chunks[place[0] + 1 :])
     assert time.process_time() - began < 5
     assert len(reply.content or "") >= 8_000_000

@@ -1,4 +1,4 @@
-"""Tries over the wire: what is asked again, how often, and what the watch hears of it."""
+"""Tries over HTTP: what is asked again, how often, and what the watch hears of it."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""The request on the wire is the one that OpenAI's own client would send, apart from what we say about ourselves."""
+"""The request that is sent is the one that OpenAI's own client would send, apart from what we say about ourselves."""
 
 import pytest
 from server.openai_server import Scripted

@@ -1,4 +1,4 @@
-"""Keys that come back over the Responses, Anthropic and Gemini wires: no file, screen or export holds a piece."""
+"""Keys that come back over the Responses, Anthropic and Gemini APIs: no file, screen or export holds a piece."""
 
 import random
 import string
@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from server.protocol_server import PROTOCOLS, ProtocolServer, Said
+from server.api_server import EVENTS_BY_API, ApiServer, Said
 from support.echoes import CUT_AT, pieces_in
 from support.lookup_suite import results, write_suite
 
@@ -15,7 +15,7 @@ from console.core.outcome import Outcome
 
 KEY = "".join(random.Random(12).choices(string.ascii_letters + string.digits, k=64))
 HALF = "half of it " * 9
-WIRES = ("responses", "anthropic", "gemini")
+APIS = ("responses", "anthropic", "gemini")
 ANSWERS = {
     "content": Said(f"Your key is {KEY}, is it not?"),
     "content twice": Said(f"{KEY}{KEY}"),
@@ -44,7 +44,7 @@ ERRORS = {
 }
 MODELS = """
 [m]
-provider = "{wire}"
+provider = "{api}"
 model_id = "m-1"
 base_url = "{url}"
 api_key_env = "ECHOED_KEY"
@@ -52,8 +52,8 @@ limits = {{ max_tries = 1, backoff_s = 0.01, max_wait_s = 1 }}
 """
 
 
-@pytest.mark.parametrize("wire", WIRES)
-def test_no_piece_of_an_echoed_key_is_anywhere(console: Any, home: Path, monkeypatch: Any, wire: str) -> None:
+@pytest.mark.parametrize("api", APIS)
+def test_no_piece_of_an_echoed_key_is_anywhere(console: Any, home: Path, monkeypatch: Any, api: str) -> None:
     monkeypatch.setenv("ECHOED_KEY", KEY)
     monkeypatch.setattr(history, "SAVED_FROM_BYTES", 1)
     shown: list[str] = []
@@ -66,8 +66,8 @@ def test_no_piece_of_an_echoed_key_is_anywhere(console: Any, home: Path, monkeyp
     # A good answer after each echo, so that the run goes on.
     script = [said for echo in (ANSWERS | ERRORS).values() for said in (Said("Fine."), echo)]
     data = write_suite(home / "data", len(script))
-    with ProtocolServer([*script, Said("Fine.")], served=[f"served-{KEY}"]) as server:
-        (home / "models.toml").write_text(MODELS.format(wire=wire, url=server.base_url))
+    with ApiServer([*script, Said("Fine.")], served=[f"served-{KEY}"]) as server:
+        (home / "models.toml").write_text(MODELS.format(api=api, url=server.base_url))
         ended = run("run", "-m", "m", "-s", "lookups", "--data", data, "-c", 1, "--json")
         asked = list(server.paths)
         assert KEY in str(server.heads), "the key was sent"
@@ -75,7 +75,7 @@ def test_no_piece_of_an_echoed_key_is_anywhere(console: Any, home: Path, monkeyp
         run("models", "--served")
         server.script = [Said(status="401 Unauthorized", error={"error": {"message": f"{KEY} is no key"}})]
         run("run", "-m", "m", "-s", "lookups", "--data", data, "-n", 3)
-    assert {path.partition("?")[0].rpartition("/")[2].rpartition(":")[2] for path in asked} <= set(PROTOCOLS)
+    assert {path.partition("?")[0].rpartition("/")[2].rpartition(":")[2] for path in asked} <= set(EVENTS_BY_API)
     assert len(asked) == len(script), "every echo was played"
     folder = Path(ended.data["folder"])
     outcomes = {int(case.rpartition("_")[2]): verdict.outcome for case, (verdict, _, _) in results(folder).items()}

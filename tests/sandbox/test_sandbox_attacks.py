@@ -223,7 +223,7 @@ async def test_frame_flood(worker: Worker) -> None:
 
 
 @pytest.mark.parametrize("data", ["b'\\xff' * 4096", "b'\\x00\\x00\\x00\\x03[1]'", "b'\\x00\\x00\\x00\\x02{]'"])
-async def test_garbage_on_the_wire(worker: Worker, data: str) -> None:
+async def test_garbage_on_the_socket(worker: Worker, data: str) -> None:
     code = f"import os\nfor n in range(3, 20):\n  try: os.write(n, {data})\n  except OSError: pass\nwhile True: pass"
     with pytest.raises(WorkerLost) as caught:
         await run(worker, code)

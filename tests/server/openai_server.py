@@ -1,4 +1,4 @@
-"""A server that speaks the OpenAI protocol on 127.0.0.1, for tests: answers right, wrong and faulty, as told.
+"""A server with the OpenAI API on 127.0.0.1, for tests: answers right, wrong and faulty, as told.
 
     with OpenAIServer(answer=lambda request: Scripted("hello")) as server:
         ... base_url = server.base_url ...

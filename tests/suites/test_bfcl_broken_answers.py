@@ -1,4 +1,4 @@
-"""Whatever a reply holds, a handler of any wire reads it, or ends the entry as an answer that broke it."""
+"""Whatever a reply holds, a handler of any API reads it, or ends the entry as an answer that broke it."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -47,7 +47,7 @@ def test_any_reply_is_read_or_ends_the_entry(row: str, content: str | None, argu
     profile = find_profile(row)
     handler = handler_for(profile, STARTER)
     calls = tuple(ToolCall(f"c{number}", "f", text) for number, text in enumerate(arguments))
-    carried = None if native is None else cast(Any, {"wire": profile.wire, "content": native})
+    carried = None if native is None else cast(Any, {"api": profile.api, "content": native})
     answer = None
     with suppress(UnreadableAnswer), answers_may_break():
         answer = handler.read(Reply(content, calls, native=carried))

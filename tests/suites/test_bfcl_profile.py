@@ -32,7 +32,7 @@ def test_every_row_of_the_table_is_whole():
     assert len({row.family for row in rows.values()}) == 22
     assert {name for name in rows if "_" in name} == set()  # a folder writes `/` as `_`, and must be read back
     for row in rows.values():
-        assert bool(row.template) == (row.wire == "completions"), row.name
+        assert bool(row.template) == (row.api == "completions"), row.name
         assert (row.input_price is None) == (row.output_price is None), row.name
 
 
@@ -41,7 +41,7 @@ def test_a_pair_differs_by_how_it_is_asked():
     assert native.model_id == prompted.model_id == "gpt-4o-2024-11-20"
     assert (native.family, native.is_fc, native.underscore_to_dot) == ("fc_json", True, True)
     assert (prompted.family, prompted.is_fc, prompted.underscore_to_dot) == ("prompt", False, False)
-    assert (native.wire, native.input_price, native.output_price) == ("responses", 2.5, 10.0)
+    assert (native.api, native.input_price, native.output_price) == ("responses", 2.5, 10.0)
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 from console.suites.cavebench.access import access_of, expected_access
 from console.suites.cavebench.conformance import CaveLineChecker
 from console.suites.cavebench.expectation import read_expectation
+from console.suites.cavebench.json_values import decode, encode, for_peer
 from console.suites.cavebench.match import ActualCall
 from console.suites.cavebench.pyvalue import UnreadableValue, parse_value
 from console.suites.cavebench.score import TurnRecord, TurnScore, ValidatorAnswer, score_turn, total
 from console.suites.cavebench.value import EvaluatorError, Foreign, canonical, fits
-from console.suites.cavebench.wire import decode, encode, for_peer
 
 
 def judge(turn: dict, *calls: tuple[str, object], **record: object) -> TurnScore:
@@ -207,7 +207,7 @@ json_values = st.recursive(
 
 
 @given(json_values)
-def test_json_values_cross_the_wire_unchanged(value: object) -> None:
+def test_json_values_are_encoded_and_decoded_unchanged(value: object) -> None:
     assert decode(encode(value)) == value
 
 

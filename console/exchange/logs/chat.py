@@ -11,11 +11,11 @@ _MEDIA = {"image": "image", "audio": "audio", "video": "video", "image_url": "im
 
 
 def tool_call(call: Table) -> ToolCall:
-    """Return a call in any of the forms that logs have: on the wire, or with name and arguments beside one another."""
+    """Return a call as logs have it: in the form of the OpenAI API, or with name and arguments beside one another."""
     function = call.get("function") or call.get("name")
-    if isinstance(function, dict):  # logs of version 1 keep the wire form
-        wire = table(cast("object", function))
-        return ToolCall(text(call.get("id")), text(wire.get("name")), text(wire.get("arguments")))
+    if isinstance(function, dict):  # logs of version 1 keep the form of the API
+        fields = table(cast("object", function))
+        return ToolCall(text(call.get("id")), text(fields.get("name")), text(fields.get("arguments")))
     return ToolCall(text(call.get("id")), text(function), text(call.get("arguments")))
 
 
@@ -27,7 +27,7 @@ def chat_message(message: Table) -> Table:
     if reasoning:
         shown["reasoning"] = reasoning
     if calls := tables(message.get("tool_calls")):
-        shown["tool_calls"] = [tool_call(call).wire() for call in calls]
+        shown["tool_calls"] = [tool_call(call).for_message() for call in calls]
     if message.get("tool_call_id"):
         shown["tool_call_id"] = text(message.get("tool_call_id"))
     if function := message.get("function"):
@@ -63,8 +63,8 @@ def calls_of_messages(messages: Iterable[Table]) -> tuple[LogCall, ...]:
     before: list[Table] = []
     for message in messages:
         if message.get("role") == "assistant":
-            wire = tables(message.get("tool_calls"))
-            functions = [(text(call.get("id")), table(call.get("function"))) for call in wire]
+            written_calls = tables(message.get("tool_calls"))
+            functions = [(text(call.get("id")), table(call.get("function"))) for call in written_calls]
             tool_calls = tuple(
                 ToolCall(name, text(function.get("name")), text(function.get("arguments")))
                 for name, function in functions

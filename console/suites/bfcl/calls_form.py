@@ -6,7 +6,7 @@ from typing import Any
 
 from console.core.chat import ScriptedAnswers, Utterance
 from console.suites.bfcl.scripted_answers import Call
-from console.suites.bfcl.tools import wire_name
+from console.suites.bfcl.tools import underscored_name
 
 
 def _objects(calls: Sequence[Call], key: str = "arguments") -> list[dict[str, Any]]:
@@ -29,11 +29,11 @@ def _llama_31(calls: Sequence[Call]) -> str:
 
 def _lines(calls: Sequence[Call]) -> str:
     name, arguments = calls[0]
-    return f"{wire_name(name)}\n{json.dumps(arguments)}"
+    return f"{underscored_name(name)}\n{json.dumps(arguments)}"
 
 
 def _marked(calls: Sequence[Call]) -> str:
-    underscored = [(wire_name(name), arguments) for name, arguments in calls]
+    underscored = [(underscored_name(name), arguments) for name, arguments in calls]
     return " ".join(f"<function_call> {json.dumps(call)}" for call in _objects(underscored))
 
 

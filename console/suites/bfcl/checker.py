@@ -16,7 +16,7 @@ from console.suites.bfcl import categories as names
 from console.suites.bfcl.java_values import java_value
 from console.suites.bfcl.javascript_values import javascript_value
 from console.suites.bfcl.source_text import literal
-from console.suites.bfcl.tools import wire_name
+from console.suites.bfcl.tools import underscored_name
 from console.suites.bfcl.type_rule import ITEM_KINDS, TYPES, check_type
 from console.suites.bfcl.value_rule import PARTIAL, check_value
 
@@ -123,7 +123,7 @@ def check_call(doc: Doc, call: Call, expected: Call, language: str, *, underscor
     Raises:
         Exception: where the official scorer would crash.
     """
-    name = wire_name(doc["name"]) if underscored else doc["name"]
+    name = underscored_name(doc["name"]) if underscored else doc["name"]
     if name not in call:
         message = f"the function {name!r} was not called, but {next(iter(call), '')!r}"
         return Refusal("simple_function_checker:wrong_func_name", message, name)

@@ -9,7 +9,7 @@ from console.suites.bfcl import categories as names
 from console.suites.bfcl.checker import Call, Refusal, check_argument, check_call, find_doc
 from console.suites.bfcl.rendering import Doc
 from console.suites.bfcl.source_text import alternatives, call_text, literal
-from console.suites.bfcl.tools import wire_name
+from console.suites.bfcl.tools import underscored_name
 from console.suites.bfcl.value_rule import standardize
 
 _KINDS = {
@@ -94,7 +94,7 @@ class Pairing:
             return Refusal("checker:uncheckable", str(error)[:200])
 
     def _shown(self, name: str) -> str:
-        return wire_name(name) if self._underscored else name
+        return underscored_name(name) if self._underscored else name
 
     def _rows(self, doc: Doc, arguments: dict[Any, Any], allowed: dict[Any, Any], refusal: Refusal | None) -> list[Row]:
         subject = refusal.subject if refusal and not refusal.error_type.endswith("wrong_func_name") else None

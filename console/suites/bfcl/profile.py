@@ -28,13 +28,13 @@ class Profile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The official class, for what only one provider does."""
     family: str
     """How answers are decoded: a module of `decode/families`."""
-    wire: str
-    """The protocol it is asked by: `responses`, `chat`, `anthropic`, `gemini`, `mistral`, `cohere`, `bedrock`, `writer`
+    api: str
+    """The API it is asked by: `responses`, `chat`, `anthropic`, `gemini`, `mistral`, `cohere`, `bedrock`, `writer`
     or `gorilla`; `completions` for models that are served locally."""
     model_id: str = ""
     """The name that is sent; `name` where the table leaves it out."""
     template: str = ""
-    """How a prompt is written for the `completions` wire; empty for all others."""
+    """How a prompt is written for the `completions` API; empty for all others."""
     is_fc: bool = False
     """Whether it counts as a function-calling model, which has no format sensitivity."""
     underscore_to_dot: bool = False

@@ -21,11 +21,11 @@ from console.config.redaction import Redactor
 from console.core.case import Key, Setting
 from console.core.chat import ChatRequest, Message, Reply
 from console.core.fault import Fault, UsageError
-from console.llm.anthropic_form import anthropic_body, read_message
-from console.llm.gemini_form import gemini_body, read_candidates
+from console.llm.anthropic_conversion import anthropic_body, read_message
+from console.llm.gemini_conversion import gemini_body, read_candidates
 from console.llm.reply_builder import ReplyBuilder
 from console.llm.request_body import chat_body
-from console.llm.responses_form import read_response, responses_body
+from console.llm.responses_conversion import read_response, responses_body
 from console.suites.bfcl.dataset import Dataset
 from console.suites.bfcl.decoding import profile_setting
 from console.suites.bfcl.entry import Entry
@@ -54,7 +54,7 @@ class SavedExchange(Protocol):
         """Return the fields of the answer to a line that show what is sent.
 
         Raises:
-            UsageError: the model's wire is not offered.
+            UsageError: the model's API is not offered.
         """
         ...
 
@@ -83,8 +83,8 @@ class ServiceExchange:
         answer = row.get("reply")
         if not isinstance(answer, dict | list):
             raise UsageError("a line needs `reply` (what the server answered)")
-        if profile.wire in _READERS:
-            return _READERS[profile.wire](cast(dict[str, Any], answer))
+        if profile.api in _READERS:
+            return _READERS[profile.api](cast(dict[str, Any], answer))
         builder = ReplyBuilder(lambda kind, text: None, Redactor())
         for chunk in cast(list[Any], answer if isinstance(answer, list) else [answer]):
             builder.add_chunk(_readable(chunk))
@@ -96,12 +96,12 @@ class ServiceExchange:
         model = ModelConfig(name=profile.name, model_id=profile.model_id, temperature=0.001)
         service = SERVICES[profile.handler]
         base = urlsplit(service.base_url).path
-        path = _PATHS.get(profile.wire, _CHAT_PATH).format(base=base, model=profile.model_id)
-        if profile.wire not in _BODIES:
+        path = _PATHS.get(profile.api, _CHAT_PATH).format(base=base, model=profile.model_id)
+        if profile.api not in _BODIES:
             request = msgspec.structs.replace(request, params={"stream": False, **request.params})
             unstreamed = {"stream": False} if service.says_unstreamed else {}
             return {"path": path, "body": chat_body(model, request) | unstreamed}
-        return {"path": path, "body": _BODIES[profile.wire](model, request)}
+        return {"path": path, "body": _BODIES[profile.api](model, request)}
 
 
 _CHAT_PATH = "{base}/chat/completions"

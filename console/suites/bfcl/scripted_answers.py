@@ -14,7 +14,7 @@ from console.suites.bfcl import categories as names
 from console.suites.bfcl.checker import check_calls
 from console.suites.bfcl.entry import Entry
 from console.suites.bfcl.rendering import Doc
-from console.suites.bfcl.tools import wire_name
+from console.suites.bfcl.tools import underscored_name
 from console.suites.bfcl.variation import DEFAULT, Variation, read_variation
 
 Call = tuple[str, dict[str, Any]]
@@ -143,7 +143,7 @@ def write(calls: Sequence[Call], entry: Entry, mode: str) -> Utterance:
             for name, arguments in calls
         ]
     if mode == "fc":
-        return Utterance(calls=tuple((wire_name(name), arguments) for name, arguments in calls))
+        return Utterance(calls=tuple((underscored_name(name), arguments) for name, arguments in calls))
     if entry.config in ("", DEFAULT):
         return Utterance(calls=tuple(calls)) if language == "python" else Utterance(_quoted(calls))
     return Utterance(written(calls, read_variation(entry.config)))

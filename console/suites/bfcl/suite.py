@@ -224,7 +224,7 @@ class BfclSuite:
         return BfclLineChecker(self._entry.folder)
 
     def line_kinds(self) -> Mapping[str, Callable[[], AbstractContextManager[LineChecker]]]:
-        """Check what is sent: prompts of local models, and requests of the other wires."""
+        """Check what is sent: prompts of local models, and requests to the other APIs."""
         from console.suites.bfcl.request_check import CompletionExchange, RequestChecker, ServiceExchange
 
         folder = self._entry.folder

@@ -21,7 +21,7 @@ _TYPES = {
 _FLOAT_NOTE = " This is a float type value."
 
 
-def wire_name(name: str) -> str:
+def underscored_name(name: str) -> str:
     """Return a function name as providers accept it: without dots, which become underscores."""
     return name.replace(".", "_")
 
@@ -33,7 +33,7 @@ def native_tools(docs: Sequence[Doc]) -> list[dict[str, Any]]:
 
 def _function(doc: Doc) -> Doc:
     out = deepcopy(doc)
-    out["name"] = wire_name(doc["name"])
+    out["name"] = underscored_name(doc["name"])
     out["parameters"]["type"] = "object"
     out["parameters"]["properties"] = _properties(out["parameters"]["properties"])
     return out

@@ -13,12 +13,12 @@ import msgspec
 from console.core.fault import UsageError
 from console.suites.cavebench.access import access_of
 from console.suites.cavebench.expectation import read_argument, read_expectation
+from console.suites.cavebench.json_values import decode, encode, for_peer
 from console.suites.cavebench.match import ActualCall, mismatch_cost
 from console.suites.cavebench.pyvalue import UnreadableValue, read_values
 from console.suites.cavebench.schema import ToolSchemaError, schema_from_text
 from console.suites.cavebench.score import TurnRecord, TurnScore, ValidatorAnswer, score_turn, total
 from console.suites.cavebench.value import EvaluatorError, TypeRule, canonical, fits
-from console.suites.cavebench.wire import decode, encode, for_peer
 
 _IDENTITY = ("id", "kind", "run", "commit", "scenario", "conversation", "turn", "module", "tool")
 UNNAMED = "unnamed_conversation"

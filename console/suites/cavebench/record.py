@@ -8,9 +8,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from console.suites.cavebench.json_values import decode
 from console.suites.cavebench.match import ActualCall
 from console.suites.cavebench.score import TurnRecord, ValidatorAnswer
-from console.suites.cavebench.wire import decode
 
 FormT = TypeVar("FormT")
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import msgspec
 
+from console.suites.cavebench.json_values import CALLS_BYTES, SHOWN
 from console.suites.cavebench.record import BadRecord, CellJson, Question, TurnJson
-from console.suites.cavebench.wire import CALLS_BYTES, SHOWN
 
 _TURN_BYTES = 4 << 20
 """Longest record of a turn, as JSON."""

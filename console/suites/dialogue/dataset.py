@@ -21,7 +21,7 @@ from console.suites.dialogue.row import SHORTHANDS, Row, Rubric, ScriptedTurn
 from console.suites.dialogue.row_files import RawRow, cases_file, read_rows
 from console.suites.dialogue.script import Script, Turn, data_of
 from console.suites.dialogue.template import fill, variables_in
-from console.suites.dialogue.tools import tool_names, wire_tool
+from console.suites.dialogue.tools import openai_tool, tool_names
 
 OPENINGS = ("prompt", "messages", "turns", "user")
 """Fields that say how a conversation begins; a row has one of them."""
@@ -331,7 +331,7 @@ def _script(
     row: Row, expect: list[Any], settings: Mapping[str, Any], columns: Mapping[str, Any], variant: str
 ) -> Script:
     """Return a row as it is played, with everything in it checked."""
-    tools = [wire_tool(tool, f"tools[{number}]") for number, tool in enumerate(row.tools)]
+    tools = [openai_tool(tool, f"tools[{number}]") for number, tool in enumerate(row.tools)]
     names = tool_names(tools)
     if len(set(names)) < len(names):
         raise BadForm("tools", "has two tools of one name")

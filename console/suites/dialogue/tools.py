@@ -18,7 +18,7 @@ _KINDS = {
 Doc = dict[str, Any]
 
 
-def wire_tool(tool: Mapping[str, Any], where: str) -> dict[str, Any]:
+def openai_tool(tool: Mapping[str, Any], where: str) -> dict[str, Any]:
     """Return a tool as it is sent; a row may give the function alone.
 
     Raises:

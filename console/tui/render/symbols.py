@@ -86,7 +86,7 @@ def state_word(state: str, sign: str = "") -> Content:
     """Return the word for a state as the journal or an engine names it, in its style; `unknown` for any other.
 
     Args:
-        state: the state's name on disk or on the wire.
+        state: the state's name on disk or on the socket.
         sign: a mark to set before the word.
     """
     word, style = _STATES.get(state, ("unknown", MUTED))

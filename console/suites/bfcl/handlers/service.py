@@ -7,9 +7,9 @@ from typing import Any, cast
 from console.core.chat import Message, Reply
 from console.suites.bfcl.handlers.generic import native_results, written_results
 from console.suites.bfcl.handlers.handler import Answer, Turn
+from console.suites.bfcl.handlers.reply_readings import ReplyReading
 from console.suites.bfcl.handlers.service_tools import service_tools
 from console.suites.bfcl.handlers.services import Service
-from console.suites.bfcl.handlers.wires import WireReading
 from console.suites.bfcl.rendering import Doc
 from console.suites.bfcl.templates.template import users_merged
 
@@ -19,7 +19,7 @@ class ServiceHandler:
     """One row's way to be asked."""
 
     service: Service
-    reading: WireReading
+    reading: ReplyReading
     native: bool
     reasons: bool
     """Whether the row is asked to reason."""

@@ -12,15 +12,15 @@ from console.suites.bfcl.handlers.completion import CompletionHandler
 from console.suites.bfcl.handlers.generic import GENERIC
 from console.suites.bfcl.handlers.handler import Handler
 from console.suites.bfcl.handlers.own_prompts import OWN_PROMPTS, OwnPromptHandler, own_prompt_texts
+from console.suites.bfcl.handlers.reply_readings import READINGS
 from console.suites.bfcl.handlers.service import ServiceHandler
 from console.suites.bfcl.handlers.services import SERVICES
-from console.suites.bfcl.handlers.wires import READINGS
 from console.suites.bfcl.profile import Profile
 from console.suites.bfcl.rendering import Doc
 from console.suites.bfcl.templates.release_texts import ReleaseTexts
 from console.suites.bfcl.templates.table import template_named
 
-PROVIDERS_OF_WIRE = {
+PROVIDERS_OF_API = {
     "chat": ("openai", "litellm"),
     "mistral": ("openai", "litellm"),
     "responses": ("responses",),
@@ -28,7 +28,7 @@ PROVIDERS_OF_WIRE = {
     "gemini": ("gemini",),
     "completions": ("completions",),
 }
-"""Providers of models.toml that speak the protocol of a row."""
+"""Providers of models.toml that speak the API of a row."""
 _DOC: Doc = {"name": "f", "description": "", "parameters": {"type": "dict", "properties": {}, "required": []}}
 """A function for a question that nobody asks: forming it reads all wording that the handler needs."""
 
@@ -47,13 +47,13 @@ def check_row(setting: Setting, model: ModelConfig, dataset: Dataset) -> None:
     """Look whether a model can be asked as its row says, before anything is asked; a simulated one asks no server.
 
     Raises:
-        UsageError: the row's handler is not offered, its wording is not here, or the provider speaks another protocol.
+        UsageError: the row's handler is not offered, its wording is not here, or the provider speaks another API.
     """
     profile = profile_of(setting)
     if profile is None:
         return
     handler = handler_for(profile, dataset)
-    fitting = PROVIDERS_OF_WIRE[profile.wire]
+    fitting = PROVIDERS_OF_API[profile.api]
     if not model.simulated and model.provider not in fitting:
         where = f"models.toml:{model.line}" if model.line else "models.toml"
         ways = " or ".join(f'provider = "{name}"' for name in fitting)
@@ -69,19 +69,19 @@ def handler_for(profile: Profile, dataset: Dataset) -> Handler:
     """Return the handler of a registry row.
 
     Raises:
-        UsageError: its template or wire is not offered.
+        UsageError: its template or API is not offered.
     """
     executable = partial(executable_calls, family=profile.family)
-    if profile.wire == "completions":
+    if profile.api == "completions":
         texts = ReleaseTexts(dataset.wording_root)
         return CompletionHandler(template_named(profile.template), texts, executable, profile.template)
     if profile.handler in OWN_PROMPTS:
         texts = own_prompt_texts(dataset.wording_root)
         return OwnPromptHandler(OWN_PROMPTS[profile.handler], SERVICES[profile.handler], texts, executable)
-    service, reading = SERVICES.get(profile.handler), READINGS.get(profile.wire)
+    service, reading = SERVICES.get(profile.handler), READINGS.get(profile.api)
     if service is None or reading is None:
         raise UsageError(
             f"{profile.name}: requests of the official {profile.handler} are not offered",
             hint="docs/bfcl.md lists them.",
         )
-    return ServiceHandler(service, reading, profile.is_fc, profile.reasons, profile.wire == "gemini", executable)
+    return ServiceHandler(service, reading, profile.is_fc, profile.reasons, profile.api == "gemini", executable)

@@ -23,7 +23,7 @@ from console.suites.cavebench.access import access_of
 from console.suites.cavebench.inside import stubs
 from console.suites.cavebench.inside.scenario import ScenarioModule, coded_calls, first_calls, load
 from console.suites.cavebench.inside.tracker import CallTracker
-from console.suites.cavebench.wire import CALLS_BYTES, SHOWN, sendable
+from console.suites.cavebench.json_values import CALLS_BYTES, SHOWN, sendable
 
 _ERROR = 200
 """Longest name of an exception."""

@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any, cast
 
 from console.suites.cavebench.inside import stubs
-from console.suites.cavebench.wire import encode, sendable
+from console.suites.cavebench.json_values import encode, sendable
 
 _OF_THE_MACHINE = frozenset(
     {

@@ -6,8 +6,8 @@ from typing import Any
 
 from console.sandbox.serve import Operation, Port
 from console.suites.cavebench.inside.scenario import ScenarioModule, load
+from console.suites.cavebench.json_values import sendable
 from console.suites.cavebench.schema import ToolSchemaError, schema_of
-from console.suites.cavebench.wire import sendable
 
 
 class Toolbox:

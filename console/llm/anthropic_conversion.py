@@ -1,6 +1,6 @@
-"""The Anthropic Messages wire: requests from chat messages, replies from messages. Pure.
+"""Converts chat messages to requests of the Anthropic Messages API, and its messages to replies. Pure.
 
-Source: the published protocol, and what the official BFCL handler sends. Contents are lists of blocks; an answer's
+Source: the published API, and what the official BFCL handler sends. Contents are lists of blocks; an answer's
 blocks, thinking included, are sent back as they came.
 """
 
@@ -11,12 +11,12 @@ from typing import Any, cast
 from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Message, Reply, ToolCall, Usage
 from console.core.fault import Fault, FaultKind
-from console.llm.native_content import replayed
+from console.llm.native_content import native_content
 from console.llm.usage import token_count
 
-WIRE = "anthropic"
+API = "anthropic"
 MAX_TOKENS = 64_000
-"""The protocol wants a number; this one where nobody gives another."""
+"""The API wants a number; this one where nobody gives another."""
 CACHE = "prompt_cache"
 """Parameter that marks tools, system text and the last two user messages for the provider's cache; never sent."""
 _MARK = {"type": "ephemeral"}
@@ -61,7 +61,7 @@ def _tool(function: Mapping[str, Any]) -> Block:
 
 
 def _conversation(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """Return the messages with the results of one answer in one user message, as the protocol wants them."""
+    """Return the messages with the results of one answer in one user message, as the API wants them."""
     out: list[dict[str, Any]] = []
     collecting = False
     for message in messages:
@@ -84,7 +84,7 @@ def _conversation(messages: Sequence[Message]) -> list[dict[str, Any]]:
 
 
 def _answer(message: Message) -> str | list[Block]:
-    content = replayed(message, WIRE)
+    content = native_content(message, API)
     if content is not None:
         return content if isinstance(content, str) else [dict(block) for block in content]
     text, calls = message.get("content") or "", message.get("tool_calls", ())
@@ -140,7 +140,7 @@ def read_message(message: Mapping[str, Any]) -> Reply:
         finish=_FINISH[reason],
         usage=read_usage(message.get("usage")),
         model=str(message.get("model", "")),
-        native={"wire": WIRE, "content": blocks},
+        native={"api": API, "content": blocks},
     )
 
 

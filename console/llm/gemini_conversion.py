@@ -1,6 +1,6 @@
-"""The Gemini wire: requests from chat messages, replies from candidates. Pure.
+"""Converts chat messages to requests of the Gemini API, and its candidates to replies. Pure.
 
-Source: the published protocol, and what the official BFCL handler sends. An answer's parts, thoughts and their
+Source: the published API, and what the official BFCL handler sends. An answer's parts, thoughts and their
 signatures included, are sent back as they came.
 """
 
@@ -11,10 +11,10 @@ from typing import Any, cast
 from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Message, Reply, ToolCall, Usage
 from console.core.fault import Fault, FaultKind
-from console.llm.native_content import replayed
+from console.llm.native_content import native_content
 from console.llm.usage import token_count
 
-WIRE = "gemini"
+API = "gemini"
 _FINISH = {
     "STOP": "stop",
     "MAX_TOKENS": "length",
@@ -32,7 +32,7 @@ Part = dict[str, Any]
 def gemini_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
     """Return the body of `POST /v1beta/models/MODEL:generateContent`.
 
-    Parameters of the model and the request join `generationConfig`; those of the protocol's top level, such as
+    Parameters of the model and the request join `generationConfig`; those of the API's top level, such as
     `safetySettings`, stand beside it.
 
     Raises:
@@ -56,7 +56,7 @@ def _declaration(function: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def schema_of(schema: Any) -> Any:
-    """Return a JSON schema with its types in capitals, as the protocol spells them."""
+    """Return a JSON schema with its types in capitals, as the API spells them."""
     if not isinstance(schema, dict):
         return schema
     out: dict[str, Any] = {}
@@ -96,7 +96,7 @@ def _contents(messages: Sequence[Message]) -> list[dict[str, Any]]:
 
 
 def _answer(message: Message) -> list[Part]:
-    parts = replayed(message, WIRE)
+    parts = native_content(message, API)
     if isinstance(parts, list):
         return parts
     text = message.get("content")
@@ -144,7 +144,7 @@ def read_candidates(answer: Mapping[str, Any]) -> Reply:
         finish="tool_calls" if calls and _FINISH[reason] == "stop" else _FINISH[reason],
         usage=read_usage(answer.get("usageMetadata")),
         model=str(answer.get("modelVersion", "")),
-        native={"wire": WIRE, "content": parts},
+        native={"api": API, "content": parts},
     )
 
 

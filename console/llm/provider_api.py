@@ -1,4 +1,4 @@
-"""What the client of HTTP providers asks of a protocol: addresses, headers, bodies, and a builder of answers."""
+"""What the HTTP client needs to know of a provider's API: paths, headers, request bodies, and a builder of replies."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
@@ -59,11 +59,11 @@ class AnswerBuilder(Protocol):
         ...
 
 
-class WireForm(Protocol):
-    """One protocol over HTTP. Stateless."""
+class ProviderApi(Protocol):
+    """One HTTP API for chat, such as OpenAI's chat completions. Stateless."""
 
     def headers(self, key: str) -> Mapping[str, str]:
-        """Return the headers that carry the key and name the protocol's version."""
+        """Return the headers that carry the key and name the API's version."""
         ...
 
     def path(self, model: ModelConfig, *, streamed: bool) -> str:
@@ -74,7 +74,7 @@ class WireForm(Protocol):
         """Return the body of a request, without what the model's server refuses (`omit`, `rename`).
 
         Raises:
-            Fault: `bad_request`, when the conversation has no form in this protocol.
+            Fault: `bad_request`, when the conversation cannot be put into this API.
         """
         ...
 

@@ -1,4 +1,4 @@
-"""The OpenAI chat wire, and its older sister that continues one text (`/completions`)."""
+"""The OpenAI APIs that every compatible server offers: chat completions, and the older completions of one text."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,12 +7,12 @@ from console.config.model import ModelConfig
 from console.config.redaction import Redactor
 from console.core.chat import ChatRequest
 from console.core.fault import Fault, FaultKind
+from console.llm.provider_api import OnText
 from console.llm.reply_builder import ReplyBuilder
 from console.llm.request_body import chat_body, completion_body
-from console.llm.wire_form import OnText
 
 
-class ChatForm:
+class ChatCompletionsApi:
     """Chat completions, as every OpenAI-style server offers them."""
 
     def headers(self, key: str) -> Mapping[str, str]:
@@ -32,7 +32,7 @@ class ChatForm:
         return ReplyBuilder(on_text, redact)
 
 
-class CompletionForm(ChatForm):
+class CompletionsApi(ChatCompletionsApi):
     """Completions of one text; only a suite that forms whole prompts can ask them."""
 
     def path(self, model: ModelConfig, *, streamed: bool) -> str:

@@ -1,4 +1,4 @@
-"""What a reply means on each wire, and what the next requests show of it: native tools and prompting apart.
+"""What a reply means by each API, and what the next requests show of it: native tools and prompting apart.
 
 Source: BFCL v4, the official handlers' `_parse_query_response_…` and `_add_assistant_message_…`.
 """
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, cast
 
-from console.core.chat import Reply
+from console.core.chat import Native, Reply
 from console.suites.bfcl.handlers.handler import Answer, Turn
 from console.suites.bfcl.handlers.services import Service
 
@@ -18,8 +18,8 @@ NO_CANDIDATE = "The model did not return any response."
 
 
 @dataclass(frozen=True, slots=True)
-class WireReading:
-    """How replies of one wire are read."""
+class ReplyReading:
+    """How replies of one API are read."""
 
     native: Read
     prompting: Read
@@ -80,7 +80,8 @@ def _anthropic_prompting(reply: Reply, service: Service) -> Answer:
     if not blocks or "text" not in blocks[0]:
         raise ValueError("the answer does not begin with a text")
     text = blocks[0]["text"]
-    return Answer(text, {"role": "assistant", "content": text, "native": {"wire": "anthropic", "content": text}})
+    native: Native = {**(reply.native or {"api": "anthropic", "content": []}), "content": text}
+    return Answer(text, {"role": "assistant", "content": text, "native": native})
 
 
 def _gemini_native(reply: Reply, service: Service) -> Answer:
@@ -111,10 +112,10 @@ def _content(reply: Reply) -> list[dict[str, Any]]:
 
 
 READINGS = {
-    "chat": WireReading(_chat_native, _chat_prompting),
-    "mistral": WireReading(_mistral_native, _chat_prompting),
-    "responses": WireReading(_responses_native, _responses_prompting),
-    "anthropic": WireReading(_anthropic_native, _anthropic_prompting),
-    "gemini": WireReading(_gemini_native, _gemini_prompting),
+    "chat": ReplyReading(_chat_native, _chat_prompting),
+    "mistral": ReplyReading(_mistral_native, _chat_prompting),
+    "responses": ReplyReading(_responses_native, _responses_prompting),
+    "anthropic": ReplyReading(_anthropic_native, _anthropic_prompting),
+    "gemini": ReplyReading(_gemini_native, _gemini_prompting),
 }
-"""By the wire of a registry row."""
+"""By the API of a registry row."""

@@ -1,4 +1,4 @@
-"""The Anthropic wire as a client speaks it: `POST /messages`, streamed block by block."""
+"""The Anthropic Messages API: `POST /messages`, streamed block by block."""
 
 import json
 from collections.abc import Mapping
@@ -8,19 +8,19 @@ from console.config.model import ModelConfig
 from console.config.redaction import Redactor
 from console.core.chat import ChatRequest
 from console.core.fault import Fault, FaultKind
-from console.llm.anthropic_form import anthropic_body, read_message
+from console.llm.anthropic_conversion import anthropic_body, read_message
 from console.llm.live_texts import LiveTexts
 from console.llm.message_builder import MessageBuilder, is_of_type
+from console.llm.provider_api import OnText
 from console.llm.request_body import as_accepted
-from console.llm.wire_form import OnText
 
 VERSION = "2023-06-01"
-"""The protocol's own version, sent with every request."""
+"""The API's version, sent with every request."""
 _DELTAS = {"text_delta": ("text", "text"), "thinking_delta": ("thinking", "reasoning")}
 """By the type of a delta: the field of the block that it continues, and what watchers see it as."""
 
 
-class AnthropicForm:
+class AnthropicApi:
     """Messages of Anthropic."""
 
     def headers(self, key: str) -> Mapping[str, str]:

@@ -1,6 +1,6 @@
-"""The OpenAI Responses wire: requests from chat messages, replies from responses. Pure.
+"""Converts chat messages to requests of the OpenAI Responses API, and its responses to replies. Pure.
 
-Source: the published protocol, and what the official BFCL handler sends. Nothing is stored at the provider
+Source: the published API, and what the official BFCL handler sends. Nothing is stored at the provider
 (`store: false`), so reasoning travels encrypted and every output item is sent back as it came.
 """
 
@@ -11,10 +11,10 @@ from console.config.model import ModelConfig
 from console.core.chat import ChatRequest, Message, Reply, ToolCall, Usage
 from console.core.fault import Fault, FaultKind
 from console.llm.faults import fault_of, provider_error_of
-from console.llm.native_content import replayed
+from console.llm.native_content import native_content
 from console.llm.usage import token_count
 
-WIRE = "responses"
+API = "responses"
 _ENDS = {"max_output_tokens": "length", "content_filter": "content_filter"}
 
 
@@ -35,7 +35,7 @@ def responses_body(model: ModelConfig, request: ChatRequest) -> dict[str, Any]:
 
 def _items(message: Message) -> Iterator[Any]:
     role, content = message["role"], message.get("content")
-    items = replayed(message, WIRE)
+    items = native_content(message, API)
     if isinstance(items, list):
         yield from items
     elif role == "tool":
@@ -71,7 +71,7 @@ def read_response(response: Mapping[str, Any]) -> Reply:
         finish="tool_calls" if calls and finish == "stop" else finish,
         usage=read_usage(response.get("usage")),
         model=str(response.get("model", "")),
-        native={"wire": WIRE, "content": items},
+        native={"api": API, "content": items},
     )
 
 

@@ -1,4 +1,4 @@
-"""The Responses, Anthropic, Gemini and completion wires against a server that speaks them."""
+"""The Responses, Anthropic, Gemini and completion APIs against a server that speaks them."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from server.protocol_server import PROTOCOLS, ProtocolServer, Said
+from server.api_server import EVENTS_BY_API, ApiServer, Said
 
 from console.core.chat import ChatRequest, Message, Reply
 from console.core.fault import Fault, FaultKind
@@ -21,16 +21,16 @@ TOOL = {
     },
 }
 NATIVE = ("responses", "anthropic", "gemini")
-WIRES = (*NATIVE, "completions")
-WORDS = dict(zip(WIRES, PROTOCOLS, strict=False))
+APIS = (*NATIVE, "completions")
+WORDS = dict(zip(APIS, EVENTS_BY_API, strict=False))
 
 
 @pytest.fixture
-def scripted() -> Iterator[Callable[..., ProtocolServer]]:
-    running: list[ProtocolServer] = []
+def scripted() -> Iterator[Callable[..., ApiServer]]:
+    running: list[ApiServer] = []
 
-    def start(*script: Said) -> ProtocolServer:
-        running.append(ProtocolServer(script).__enter__())
+    def start(*script: Said) -> ApiServer:
+        running.append(ApiServer(script).__enter__())
         return running[-1]
 
     yield start
@@ -39,41 +39,41 @@ def scripted() -> Iterator[Callable[..., ProtocolServer]]:
 
 
 @pytest.fixture
-def wired(connect: Callable[..., Endpoint], scripted: Callable[..., ProtocolServer]):
+def connected(connect: Callable[..., Endpoint], scripted: Callable[..., ApiServer]):
     """Return a maker of an endpoint and the server that it asks."""
 
-    def make(wire: str, *script: Said, limits: dict[str, Any] | None = None) -> tuple[Endpoint, ProtocolServer]:
+    def make(api: str, *script: Said, limits: dict[str, Any] | None = None) -> tuple[Endpoint, ApiServer]:
         server = scripted(*script)
-        return connect(limits, provider=wire, base_url=server.base_url, temperature=0.5), server
+        return connect(limits, provider=api, base_url=server.base_url, temperature=0.5), server
 
     return make
 
 
-def asked(wire: str, text: str = "How warm is it?", **more: Any) -> ChatRequest:
-    role = "prompt" if wire == "completions" else "user"
+def asked(api: str, text: str = "How warm is it?", **more: Any) -> ChatRequest:
+    role = "prompt" if api == "completions" else "user"
     return ChatRequest([{"role": role, "content": text}], **more)
 
 
-@pytest.mark.parametrize("wire", WIRES)
-async def test_a_text_streams_and_counts(wire, wired, seen):
-    endpoint, server = wired(wire, Said("Warm, and it will stay so."))
-    reply = await endpoint.ask(asked(wire), seen)
+@pytest.mark.parametrize("api", APIS)
+async def test_a_text_streams_and_counts(api, connected, seen):
+    endpoint, server = connected(api, Said("Warm, and it will stay so."))
+    reply = await endpoint.ask(asked(api), seen)
     assert reply.content == "Warm, and it will stay so." == seen.text()
     assert len(seen.texts) > 1
     assert (reply.finish, reply.model) == ("stop", "m-1")
     assert reply.usage is not None
     assert (reply.usage.input, reply.usage.output) == (11, 7)
-    assert reply.usage.cached == (0 if wire == "completions" else 3)
+    assert reply.usage.cached == (0 if api == "completions" else 3)
     assert reply.first_token_s is not None
-    assert WORDS[wire] in server.paths[0]
+    assert WORDS[api] in server.paths[0]
 
 
-@pytest.mark.parametrize("wire", NATIVE)
-async def test_calls_and_thoughts_stream_and_go_back_as_they_came(wire, wired, seen):
-    endpoint, server = wired(
-        wire, Said("", [("weather", {"city": "Zürich"})], reasoning="I look it up."), Said("Warm.")
+@pytest.mark.parametrize("api", NATIVE)
+async def test_calls_and_thoughts_stream_and_go_back_as_they_came(api, connected, seen):
+    endpoint, server = connected(
+        api, Said("", [("weather", {"city": "Zürich"})], reasoning="I look it up."), Said("Warm.")
     )
-    reply = await endpoint.ask(asked(wire, tools=[TOOL]), seen)
+    reply = await endpoint.ask(asked(api, tools=[TOOL]), seen)
     (call,) = reply.tool_calls
     assert (call.name, json.loads(call.arguments)) == ("weather", {"city": "Zürich"})
     assert reply.reasoning.strip() == "I look it up." == seen.text("reasoning")
@@ -84,15 +84,15 @@ async def test_calls_and_thoughts_stream_and_go_back_as_they_came(wire, wired, s
     messages: list[Message] = [{"role": "user", "content": "How warm is it?"}, again.message(), result]
     await endpoint.ask(ChatRequest(messages, [TOOL]), seen)
     sent = json.dumps(server.requests[1])
-    assert ("sealed==" if wire == "responses" else "signed==") in sent
+    assert ("sealed==" if api == "responses" else "signed==") in sent
     assert "I look it up." in sent
     assert "31 degrees" in sent
 
 
-@pytest.mark.parametrize("wire", NATIVE)
-async def test_what_another_wire_said_is_sent_in_the_plain_form(wire, wired, seen):
-    endpoint, server = wired(wire, Said("ok"))
-    other = {"wire": "elsewhere", "content": [{"strange": True}]}
+@pytest.mark.parametrize("api", NATIVE)
+async def test_what_another_api_said_is_sent_in_the_plain_form(api, connected, seen):
+    endpoint, server = connected(api, Said("ok"))
+    other = {"api": "elsewhere", "content": [{"strange": True}]}
     call = {"id": "c", "type": "function", "function": {"name": "weather", "arguments": '{"city": "Bern"}'}}
     messages: list[Any] = [
         {"role": "system", "content": "Be brief."},
@@ -107,66 +107,66 @@ async def test_what_another_wire_said_is_sent_in_the_plain_form(wire, wired, see
 
 
 @pytest.mark.parametrize(
-    ("wire", "header"), [("responses", "authorization"), ("anthropic", "x-api-key"), ("gemini", "x-goog-api-key")]
+    ("api", "header"), [("responses", "authorization"), ("anthropic", "x-api-key"), ("gemini", "x-goog-api-key")]
 )
-async def test_the_key_travels_in_the_protocols_own_header(wire, header, wired, seen, key):
-    endpoint, server = wired(wire, Said("ok"))
-    await endpoint.ask(asked(wire), seen)
+async def test_the_key_travels_in_a_header_of_the_api(api, header, connected, seen, key):
+    endpoint, server = connected(api, Said("ok"))
+    await endpoint.ask(asked(api), seen)
     assert server.heads[0][header].removeprefix("Bearer ") == key
     assert key not in server.paths[0] + json.dumps(server.requests[0])
     assert [name for name, value in server.heads[0].items() if key in value] == [header]
 
 
-@pytest.mark.parametrize("wire", WIRES)
-async def test_an_echoed_key_never_arrives(wire, wired, seen, key):
-    calls = [] if wire == "completions" else [("weather", {"city": key})]
-    endpoint, _ = wired(wire, Said(f"my key is {key}", calls, reasoning=f"hm, {key}"))
-    reply = await endpoint.ask(asked(wire), seen)
+@pytest.mark.parametrize("api", APIS)
+async def test_an_echoed_key_never_arrives(api, connected, seen, key):
+    calls = [] if api == "completions" else [("weather", {"city": key})]
+    endpoint, _ = connected(api, Said(f"my key is {key}", calls, reasoning=f"hm, {key}"))
+    reply = await endpoint.ask(asked(api), seen)
     assert key.encode() not in msgspec.json.encode(reply)
     assert key[:20] not in "".join(text for _, text in seen.texts)
 
 
-@pytest.mark.parametrize("wire", WIRES)
-async def test_a_rate_limit_is_waited_for(wire, wired, seen):
+@pytest.mark.parametrize("api", APIS)
+async def test_a_rate_limit_is_waited_for(api, connected, seen):
     limited = Said(
         status="429 Too Many Requests", error={"error": {"message": "slow down"}}, headers={"retry_after": "0"}
     )
-    endpoint, server = wired(wire, limited, Said("ok"), limits={"max_tries": 3})
-    assert (await endpoint.ask(asked(wire), seen)).content == "ok"
+    endpoint, server = connected(api, limited, Said("ok"), limits={"max_tries": 3})
+    assert (await endpoint.ask(asked(api), seen)).content == "ok"
     assert len(server.requests) == 2
     assert seen.failed[0][0].kind is FaultKind.RATE_LIMIT
 
 
-@pytest.mark.parametrize("wire", WIRES)
-async def test_a_refused_key_halts(wire, wired, seen, key):
+@pytest.mark.parametrize("api", APIS)
+async def test_a_refused_key_halts(api, connected, seen, key):
     refused = Said(
         status="401 Unauthorized", error={"error": {"message": f"bad key {key}", "type": "authentication_error"}}
     )
-    endpoint, _ = wired(wire, refused)
+    endpoint, _ = connected(api, refused)
     with pytest.raises(Fault) as raised:
-        await endpoint.ask(asked(wire), seen)
+        await endpoint.ask(asked(api), seen)
     assert raised.value.kind is FaultKind.AUTH
     assert key not in raised.value.message
 
 
-@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize("way", ["cut", "ended"])
-async def test_a_stream_that_breaks_off_is_never_a_reply(wire, way, wired, seen):
-    calls = [] if wire == "completions" else [("weather", {"city": "Bern"})]
-    whole = Said("A sentence of some length.", calls, reasoning="" if wire == "completions" else "Some thoughts.")
-    count = len(PROTOCOLS[WORDS[wire]](whole))
+async def test_a_stream_that_breaks_off_is_never_a_reply(api, way, connected, seen):
+    calls = [] if api == "completions" else [("weather", {"city": "Bern"})]
+    whole = Said("A sentence of some length.", calls, reasoning="" if api == "completions" else "Some thoughts.")
+    count = len(EVENTS_BY_API[WORDS[api]](whole))
     if way == "ended":
         script = [Said(whole.text, calls, whole.reasoning, ends_without_last=True)]
     else:
         script = [Said(whole.text, calls, whole.reasoning, cut_after=number) for number in range(count)]
-    endpoint, _ = wired(wire, *script)
+    endpoint, _ = connected(api, *script)
     for _ in script:
         with pytest.raises(Fault) as raised:
-            await endpoint.ask(asked(wire), seen)
+            await endpoint.ask(asked(api), seen)
         assert raised.value.kind in (FaultKind.TRUNCATED, FaultKind.BROKEN_STREAM, FaultKind.BAD_ANSWER)
 
 
-@pytest.mark.parametrize("wire", WIRES)
+@pytest.mark.parametrize("api", APIS)
 @pytest.mark.parametrize(
     "event",
     [
@@ -174,15 +174,15 @@ async def test_a_stream_that_breaks_off_is_never_a_reply(wire, way, wired, seen)
         {"error": {"message": "out of memory"}},
     ],
 )
-async def test_an_error_in_the_stream_is_a_fault(wire, event, wired, seen):
-    endpoint, _ = wired(wire, Said("Half a sentence and more.", error_event=event))
+async def test_an_error_in_the_stream_is_a_fault(api, event, connected, seen):
+    endpoint, _ = connected(api, Said("Half a sentence and more.", error_event=event))
     with pytest.raises(Fault) as raised:
-        await endpoint.ask(asked(wire), seen)
+        await endpoint.ask(asked(api), seen)
     assert "Half" in raised.value.partial
 
 
 @pytest.mark.parametrize(
-    ("wire", "end", "finish"),
+    ("api", "end", "finish"),
     [
         ("responses", "incomplete", "length"),
         ("anthropic", "max_tokens", "length"),
@@ -192,13 +192,13 @@ async def test_an_error_in_the_stream_is_a_fault(wire, event, wired, seen):
         ("completions", "length", "length"),
     ],
 )
-async def test_known_ends_are_named(wire, end, finish, wired, seen):
-    endpoint, _ = wired(wire, Said("Half a sent", end=end))
-    assert (await endpoint.ask(asked(wire), seen)).finish == finish
+async def test_known_ends_are_named(api, end, finish, connected, seen):
+    endpoint, _ = connected(api, Said("Half a sent", end=end))
+    assert (await endpoint.ask(asked(api), seen)).finish == finish
 
 
 @pytest.mark.parametrize(
-    ("wire", "end"),
+    ("api", "end"),
     [
         ("responses", "failed"),
         ("responses", "cancelled"),
@@ -209,31 +209,31 @@ async def test_known_ends_are_named(wire, end, finish, wired, seen):
         ("completions", "abort"),
     ],
 )
-async def test_an_unknown_end_proves_nothing(wire, end, wired, seen):
-    endpoint, _ = wired(wire, Said("A whole sentence?", end=end))
+async def test_an_unknown_end_proves_nothing(api, end, connected, seen):
+    endpoint, _ = connected(api, Said("A whole sentence?", end=end))
     with pytest.raises(Fault):
-        await endpoint.ask(asked(wire), seen)
+        await endpoint.ask(asked(api), seen)
 
 
-async def test_a_conversation_has_no_form_as_a_completion(wired, seen):
-    endpoint, server = wired("completions", Said("ok"))
+async def test_a_conversation_has_no_form_as_a_completion(connected, seen):
+    endpoint, server = connected("completions", Said("ok"))
     with pytest.raises(Fault) as raised:
         await endpoint.ask(ChatRequest([{"role": "user", "content": "hi"}]), seen)
     assert "bfcl_name" in raised.value.hint
     assert server.requests == []
 
 
-@pytest.mark.parametrize("wire", NATIVE)
-async def test_no_embeddings_are_offered(wire, wired, seen):
-    endpoint, server = wired(wire, Said("ok"))
+@pytest.mark.parametrize("api", NATIVE)
+async def test_no_embeddings_are_offered(api, connected, seen):
+    endpoint, server = connected(api, Said("ok"))
     with pytest.raises(Fault, match="offers no embeddings"):
         await endpoint.embed(["text"], seen)
     assert server.requests == []
 
 
-async def test_a_failed_response_is_typed_and_quotes_no_key(wired, seen, key):
+async def test_a_failed_response_is_typed_and_quotes_no_key(connected, seen, key):
     error = {"code": "server_error", "message": f"we failed with {key}"}
-    endpoint, _ = wired("responses", Said("Half", end="failed", error=error))
+    endpoint, _ = connected("responses", Said("Half", end="failed", error=error))
     with pytest.raises(Fault) as raised:
         await endpoint.ask(asked("responses"), seen)
     assert raised.value.kind is FaultKind.SERVER
@@ -252,8 +252,8 @@ async def test_a_failed_response_is_typed_and_quotes_no_key(wired, seen, key):
         (101, 1000, ()),
     ],
 )
-async def test_a_completion_may_write_what_its_prompt_leaves(context, most, flags, wired, seen):
-    endpoint, server = wired("completions", Said("ok"))
+async def test_a_completion_may_write_what_its_prompt_leaves(context, most, flags, connected, seen):
+    endpoint, server = connected("completions", Said("ok"))
     server.context = context
     replies = [await endpoint.ask(asked("completions", "x" * 400), seen) for _ in range(2)]
     assert [request["max_tokens"] for request in server.requests] == [most, most]

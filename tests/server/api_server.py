@@ -1,9 +1,9 @@
-"""A server on 127.0.0.1 that speaks the chat, Responses, Anthropic, Gemini and completion protocols by a script.
+"""A server on 127.0.0.1 that answers the chat, Responses, Anthropic, Gemini and completions APIs by a script.
 
-    with ProtocolServer([Said("hello")]) as server:
+    with ApiServer([Said("hello")]) as server:
         ... base_url = server.base_url ...
 
-Each request takes the next line of the script; the last one is repeated. The path says which protocol is spoken.
+Each request takes the next line of the script; the last one is repeated. The path says which API is asked.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ class Said:
     calls: list[tuple[str, Json]] = field(default_factory=list[tuple[str, Json]])
     reasoning: str = ""
     end: str = ""
-    """The protocol's own word for why it ended; empty: its usual one."""
+    """The API's own word for why it ended; empty: its usual one."""
     status: str = "200 OK"
     """Another status answers with `error` as the body."""
     error: Json = field(default_factory=dict[str, Any])
@@ -47,7 +47,7 @@ def pieces(text: str) -> list[str]:
 
 
 def responses_events(said: Said) -> list[Json]:
-    """Return the events of the Responses protocol."""
+    """Return the events of the Responses API."""
     output: list[Json] = []
     events: list[Json] = [{"type": "response.created", "response": {"status": "in_progress", "error": None}}]
     if said.reasoning:
@@ -79,7 +79,7 @@ def responses_events(said: Said) -> list[Json]:
 
 
 def anthropic_events(said: Said) -> list[Json]:
-    """Return the events of the Anthropic protocol."""
+    """Return the events of the Anthropic API."""
     start = {"id": "msg_1", "type": "message", "role": "assistant", "model": "m-1", "content": [], "stop_reason": None}
     usage = {"input_tokens": 8, "cache_read_input_tokens": 3, "output_tokens": 1}
     events: list[Json] = [{"type": "message_start", "message": {**start, "usage": usage}}, {"type": "ping"}]
@@ -105,7 +105,7 @@ def anthropic_events(said: Said) -> list[Json]:
 
 
 def gemini_events(said: Said) -> list[Json]:
-    """Return the chunks of the Gemini protocol."""
+    """Return the chunks of the Gemini API."""
     parts: list[Json] = [{"text": part, "thought": True} for part in pieces(said.reasoning)]
     parts += [{"text": part} for part in pieces(said.text)]
     parts += [
@@ -119,14 +119,14 @@ def gemini_events(said: Said) -> list[Json]:
 
 
 def completion_events(said: Said) -> list[Json]:
-    """Return the chunks of the completion protocol."""
+    """Return the chunks of the completions API."""
     chunks: list[Json] = [{"model": "m-1", "choices": [{"index": 0, "text": part}]} for part in pieces(said.text)]
     usage = {"prompt_tokens": 11, "completion_tokens": 7}
     return [*chunks, {"choices": [{"index": 0, "text": "", "finish_reason": said.end or "stop"}], "usage": usage}]
 
 
 def chat_events(said: Said) -> list[Json]:
-    """Return the chunks of the chat protocol."""
+    """Return the chunks of the chat completions API."""
     deltas: list[Json] = [{"reasoning_content": part} for part in pieces(said.reasoning)]
     deltas += [{"content": part} for part in pieces(said.text)]
     for number, (name, arguments) in enumerate(said.calls):
@@ -140,7 +140,7 @@ def chat_events(said: Said) -> list[Json]:
     return [*({"model": "m-1", "choices": [{"index": 0, "delta": delta}]} for delta in deltas), last]
 
 
-PROTOCOLS: dict[str, Callable[[Said], list[Json]]] = {
+EVENTS_BY_API: dict[str, Callable[[Said], list[Json]]] = {
     "responses": responses_events,
     "messages": anthropic_events,
     "streamGenerateContent": gemini_events,
@@ -150,13 +150,13 @@ PROTOCOLS: dict[str, Callable[[Said], list[Json]]] = {
 """By the last word of a request's path, or the last two."""
 
 
-def protocol_of(path: str) -> str:
-    """Return the protocol that a path belongs to; its last word where that is none."""
+def api_of(path: str) -> str:
+    """Return the API that a path belongs to; its last word where that is none."""
     word = path.partition("?")[0].rpartition("/")[2].rpartition(":")[2]
     return f"chat/{word}" if path.endswith(f"/chat/{word}") else word
 
 
-class ProtocolServer:
+class ApiServer:
     """See the module's text."""
 
     def __init__(self, script: Sequence[Said], served: Sequence[str] = (), port: int = 0) -> None:
@@ -181,7 +181,7 @@ class ProtocolServer:
     def base_url(self) -> str:
         return f"http://127.0.0.1:{self.port}/v1"
 
-    def __enter__(self) -> "ProtocolServer":
+    def __enter__(self) -> "ApiServer":
         self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
         self._thread.start()
         assert self._ready.wait(10), "the test server did not start"
@@ -213,12 +213,12 @@ class ProtocolServer:
         self.heads.append(exchange.headers)
         self.requests.append(exchange.json)
         said = self.script.pop(0) if len(self.script) > 1 else self.script[0]
-        word = protocol_of(exchange.path)
-        if said.status != "200 OK" or word not in PROTOCOLS:
-            exchange.answer_json(said.error, said.status if word in PROTOCOLS else "404 Not Found", **said.headers)
+        word = api_of(exchange.path)
+        if said.status != "200 OK" or word not in EVENTS_BY_API:
+            exchange.answer_json(said.error, said.status if word in EVENTS_BY_API else "404 Not Found", **said.headers)
             return
         exchange.begin_events()
-        events = PROTOCOLS[word](said)
+        events = EVENTS_BY_API[word](said)
         if said.error_event is not None:
             events = [*events[: len(events) // 2], said.error_event]
         if said.ends_without_last:

@@ -1,4 +1,4 @@
-"""The Responses wire as a client speaks it: `POST /responses`, streamed as typed events."""
+"""The OpenAI Responses API: `POST /responses`, streamed as typed events."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -8,9 +8,9 @@ from console.config.redaction import Redactor
 from console.core.chat import ChatRequest
 from console.llm.live_texts import LiveTexts
 from console.llm.message_builder import MessageBuilder, is_of_type
+from console.llm.provider_api import OnText
 from console.llm.request_body import as_accepted
-from console.llm.responses_form import read_response, responses_body
-from console.llm.wire_form import OnText
+from console.llm.responses_conversion import read_response, responses_body
 
 _DELTAS = {
     "response.output_text.delta": "text",
@@ -22,7 +22,7 @@ _DELTAS = {
 _ENDS = ("response.completed", "response.incomplete", "response.failed")
 
 
-class ResponsesForm:
+class ResponsesApi:
     """Responses of OpenAI and of servers that offer the same."""
 
     def headers(self, key: str) -> Mapping[str, str]:

@@ -1,4 +1,4 @@
-"""HTTP requests to an OpenAI-style server: address, key, connection, size caps, and every way in which they fail.
+"""HTTP requests to the server of a model: address, key, connection, size caps, and every way in which they fail.
 
 The request is made with aiohttp itself. The openai SDK does the same POST for several times the CPU
 (`benchmarks/bench_requests.py` measures both), follows redirects with the key in hand, unpacks whatever a server
@@ -41,7 +41,7 @@ class ErrorResponse(Exception):
         self.status, self.headers, self.body = status, headers, body
 
 
-class Wire:
+class HttpSession:
     """Connections to one server under one key."""
 
     def __init__(self, model: ModelConfig, key_headers: Mapping[str, str]) -> None:

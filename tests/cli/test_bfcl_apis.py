@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from server.protocol_server import ProtocolServer, Said
+from server.api_server import ApiServer, Said
 
 from console.cli.exitcode import Exit
 from console.core.live import Deltas
@@ -26,8 +26,8 @@ ROWS = {
     "gemini": ("gemini", "gemini-2.5-flash-FC"),
     "completions": ("completions", "meta-llama/Llama-3.1-8B-Instruct"),
 }
-"""A row of each wire, with the provider that asks it."""
-WIRES = tuple(ROWS)
+"""A row of each api, with the provider that asks it."""
+APIS = tuple(ROWS)
 REPLAYED = {"chat": "I look", "responses": "sealed==", "anthropic": "signed==", "gemini": "signed=="}
 """What the next request must hold of the reasoning before it."""
 REFUSALS = {"responses": "", "anthropic": "refusal", "gemini": "SAFETY"}
@@ -39,7 +39,7 @@ model_id = "m-1"
 provider = "{provider}"
 base_url = "{address}"
 bfcl_name = "{row}"
-api_key_env = "WIRE_KEY"
+api_key_env = "API_KEY"
 limits = {{ backoff_s = 0.01, max_tries = 4 }}
 """
 CASE = "multi_turn_base_0"
@@ -54,29 +54,29 @@ STEPS: list[list[tuple[str, dict[str, Any]]]] = [
 """The right calls of the case, an answer without any after each."""
 
 
-def answer(wire: str, calls: list[tuple[str, dict[str, Any]]], **more: Any) -> Said:
+def answer(api: str, calls: list[tuple[str, dict[str, Any]]], **more: Any) -> Said:
     if not calls:
         return Said("That is done.", **more)
-    if wire == "completions":
+    if api == "completions":
         texts = [f"{name}({', '.join(f'{key}={value!r}' for key, value in given.items())})" for name, given in calls]
         return Said(f"[{', '.join(texts)}]", **more)
-    reasoning = "" if wire == "mistral" else "I look it up."
+    reasoning = "" if api == "mistral" else "I look it up."
     return Said("", calls, reasoning, **more)
 
 
-def answers(wire: str) -> list[Said]:
-    return [answer(wire, calls) for calls in STEPS]
+def answers(api: str) -> list[Said]:
+    return [answer(api, calls) for calls in STEPS]
 
 
 @pytest.fixture
 def serve(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Return a maker of a server that models.toml names as the row of a wire."""
-    monkeypatch.setenv("WIRE_KEY", "key-for-the-wires-0123456789")
-    running: list[ProtocolServer] = []
+    """Return a maker of a server that models.toml names as the row of a api."""
+    monkeypatch.setenv("API_KEY", "key-for-the-apis-0123456789")
+    running: list[ApiServer] = []
 
-    def start(wire: str, script: list[Said]) -> ProtocolServer:
-        running.append(ProtocolServer(script).__enter__())
-        provider, row = ROWS[wire]
+    def start(api: str, script: list[Said]) -> ApiServer:
+        running.append(ApiServer(script).__enter__())
+        provider, row = ROWS[api]
         (home / "models.toml").write_text(MODEL.format(provider=provider, row=row, address=running[-1].base_url))
         return running[-1]
 
@@ -110,20 +110,20 @@ async def watch(run: Path, expected: dict[str, str]) -> None:
     raise AssertionError(dict(seen))
 
 
-@pytest.mark.parametrize("wire", WIRES)
-def test_a_conversation_is_watched_killed_and_resumed(wire, console, home, serve):
-    undisturbed = serve(wire, answers(wire))
+@pytest.mark.parametrize("api", APIS)
+def test_a_conversation_is_watched_killed_and_resumed(api, console, home, serve):
+    undisturbed = serve(api, answers(api))
     assert play(console)["summary"]["tally"]["passed"] == 1
     expected = undisturbed.requests
     assert len(expected) == len(STEPS)
-    assert REPLAYED.get(wire, "") in json.dumps(expected[1])
-    held = answer(wire, STEPS[2], held_after=HELD[wire])
-    script = answers(wire)
-    server = serve(wire, [*script[:2], held, *script[2:]])
+    assert REPLAYED.get(api, "") in json.dumps(expected[1])
+    held = answer(api, STEPS[2], held_after=HELD[api])
+    script = answers(api)
+    server = serve(api, [*script[:2], held, *script[2:]])
     before = set((home / "runs").iterdir())
     engine = subprocess.Popen([sys.executable, "-m", "console", *ARGUMENTS], env={**os.environ}, cwd=home)
-    live = {"text": "[list_s"} if wire == "completions" else {"tool": "list_stock"}
-    if wire in REPLAYED:
+    live = {"text": "[list_s"} if api == "completions" else {"tool": "list_stock"}
+    if api in REPLAYED:
         live["reasoning"] = "I look"
     try:
         assert server.holds.wait(60)
@@ -139,21 +139,21 @@ def test_a_conversation_is_watched_killed_and_resumed(wire, console, home, serve
     assert server.requests[:2] + server.requests[3:] == expected
 
 
-@pytest.mark.parametrize("wire", WIRES)
-def test_limits_and_cut_streams_are_waited_for_in_mid_conversation(wire, console, serve):
-    script = answers(wire)
+@pytest.mark.parametrize("api", APIS)
+def test_limits_and_cut_streams_are_waited_for_in_mid_conversation(api, console, serve):
+    script = answers(api)
     error = {"error": {"message": "slow down"}}
     limited = Said(status="429 Too Many Requests", error=error, headers={"retry_after": "0"})
-    cut = answer(wire, STEPS[2], cut_after=1)
-    server = serve(wire, [*script[:2], limited, cut, *script[2:]])
+    cut = answer(api, STEPS[2], cut_after=1)
+    server = serve(api, [*script[:2], limited, cut, *script[2:]])
     assert play(console)["summary"]["tally"]["passed"] == 1
     assert server.requests[2] == server.requests[3] == server.requests[4]
     assert len(server.requests) == len(STEPS) + 2
 
 
-@pytest.mark.parametrize("wire", REFUSALS)
-def test_a_refusal_is_an_answer_and_ends_its_turn(wire, console, serve):
-    server = serve(wire, [Said("I will not." if wire == "responses" else "", end=REFUSALS[wire])])
+@pytest.mark.parametrize("api", REFUSALS)
+def test_a_refusal_is_an_answer_and_ends_its_turn(api, console, serve):
+    server = serve(api, [Said("I will not." if api == "responses" else "", end=REFUSALS[api])])
     assert play(console)["summary"]["tally"]["failed"] == 1
     assert len(server.requests) == 3  # one for each turn
 

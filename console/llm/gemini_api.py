@@ -1,4 +1,4 @@
-"""The Gemini wire as a client speaks it: `POST /models/MODEL:streamGenerateContent`, streamed part by part."""
+"""The Gemini API: `POST /models/MODEL:streamGenerateContent`, streamed part by part."""
 
 import json
 from collections.abc import Mapping
@@ -8,11 +8,11 @@ from urllib.parse import quote
 from console.config.model import ModelConfig
 from console.config.redaction import Redactor
 from console.core.chat import ChatRequest
-from console.llm.gemini_form import gemini_body, read_candidates
+from console.llm.gemini_conversion import gemini_body, read_candidates
 from console.llm.live_texts import LiveTexts
 from console.llm.message_builder import MessageBuilder
+from console.llm.provider_api import OnText
 from console.llm.request_body import as_accepted
-from console.llm.wire_form import OnText
 
 _MEMBERS = frozenset({"candidates", "promptFeedback", "usageMetadata"})
 """Of which every chunk has one."""
@@ -20,7 +20,7 @@ _MERGED = ({"text"}, {"text", "thought"})
 """Fields of parts that grow; a part with anything else, such as a signature, stays one of its own."""
 
 
-class GeminiForm:
+class GeminiApi:
     """Contents of Gemini."""
 
     def headers(self, key: str) -> Mapping[str, str]:
