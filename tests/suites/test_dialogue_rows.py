@@ -18,7 +18,6 @@ from console.suites.dialogue.dataset import KNOWN
 from console.suites.dialogue.row import CHECKS
 from console.suites.dialogue.schema import row_schema
 from console.suites.dialogue.script import script_of
-from console.testing import check_suite
 
 ROWS = [
     {"id": "fr", "prompt": "Capital of France?", "contains": "Paris", "category": "europe"},
@@ -249,11 +248,6 @@ def test_any_output_is_judged_and_compared(number: int, output: Any) -> None:
     verdict = STARTER_SUITE.score(case, output, SETTING)
     assert verdict.outcome in (Outcome.PASSED, Outcome.FAILED, Outcome.UNDECIDED)
     assert STARTER_SUITE.compare(case, output, verdict, SETTING).sentence
-
-
-@pytest.mark.parametrize("category", ["bookings", "letters", "visitors"])
-def test_the_starter_keeps_what_every_suite_must_keep(category: str) -> None:
-    check_suite(suite_in(STARTER), categories=(category,), mode="fc")
 
 
 def test_the_schema_accepts_the_starter_and_refuses_what_the_reader_refuses() -> None:

@@ -11,7 +11,7 @@ from typing import Any, cast
 import msgspec
 
 from console.suites.dialogue.mistakes import BadForm, convert, did_you_mean, shown
-from console.suites.dialogue.plain_schema import is_plain
+from console.suites.dialogue.quick_checks import is_plain_pattern, is_plain_schema
 from console.suites.dialogue.row import (
     CHECKS,
     AnyCheck,
@@ -198,6 +198,8 @@ def _verify_regex(pattern: str, where: str) -> None:
 
 @lru_cache(maxsize=4096)
 def _problem_of_regex(pattern: str) -> str:
+    if is_plain_pattern(pattern):
+        return ""
     from console.suites.dialogue.bounded_regex import problem_of
 
     return problem_of(pattern)
@@ -212,7 +214,7 @@ def _verify_schema(schema: dict[str, Any], where: str) -> None:
 @lru_cache(maxsize=256)
 def _problem_of_schema(encoded: bytes) -> str:
     schema = msgspec.json.decode(encoded)
-    if is_plain(schema):
+    if is_plain_schema(schema):
         return ""
     from console.suites.dialogue.bounded_schema import problem_of
 

@@ -1,10 +1,12 @@
 """Tools of a suite: as they are sent, and as the documents by which BFCL's checker knows types and what is required."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from console.suites.bfcl.checker import Call
 from console.suites.dialogue.mistakes import BadForm, shown
+
+if TYPE_CHECKING:
+    from console.suites.bfcl.checker import Call
 
 _KINDS = {
     "string": "string",
@@ -48,7 +50,7 @@ def tool_names(tools: Sequence[Mapping[str, Any]]) -> list[str]:
     return [tool["function"]["name"] for tool in tools]
 
 
-def documents_of(tools: Sequence[Mapping[str, Any]], truth: Sequence[Call]) -> list[Doc]:
+def documents_of(tools: Sequence[Mapping[str, Any]], truth: Sequence["Call"]) -> list[Doc]:
     """Return the tools of expected calls as BFCL's documents.
 
     Where a schema does not say one type, it is that of the first allowed value: the checker must compare with a type.
@@ -96,7 +98,7 @@ def _kind(schema: Any, example: Any) -> str:
     return by_type.get(cast("type[Any]", type(example)), "string")
 
 
-def truth_of(calls: Sequence[Mapping[str, Mapping[str, Any]]]) -> list[Call]:
+def truth_of(calls: Sequence[Mapping[str, Mapping[str, Any]]]) -> "list[Call]":
     """Return expected calls in BFCL's form: every argument with a list of allowed values.
 
     A value that is no list is the only allowed one; a list is always a list of allowed values.

@@ -1,4 +1,4 @@
-"""What is taken for a right schema by its form, the library takes for one, too."""
+"""What is taken for a right schema or expression at a glance, the library takes for one, too."""
 
 from typing import Any
 
@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from console.suites.dialogue import bounded_regex
 from console.suites.dialogue.bounded_schema import problem_of
-from console.suites.dialogue.plain_schema import is_plain
+from console.suites.dialogue.quick_checks import is_plain_pattern, is_plain_schema
 
 KEYWORDS = (
     "type", "const", "enum", "title", "description", "properties", "required", "additionalProperties", "items",
@@ -32,7 +33,7 @@ SCHEMAS = st.recursive(
 @settings(max_examples=300)
 @given(st.dictionaries(st.sampled_from(KEYWORDS), SCHEMAS, max_size=4))
 def test_a_plain_schema_is_right(schema: dict[str, Any]) -> None:
-    if is_plain(schema):
+    if is_plain_schema(schema):
         assert problem_of(schema) == ""
 
 
@@ -45,7 +46,7 @@ def test_a_plain_schema_is_right(schema: dict[str, Any]) -> None:
     ],
 )
 def test_common_schemas_are_plain(text: str) -> None:
-    assert is_plain(msgspec.json.decode(text))
+    assert is_plain_schema(msgspec.json.decode(text))
 
 
 @pytest.mark.parametrize(
@@ -54,11 +55,31 @@ def test_common_schemas_are_plain(text: str) -> None:
      '{"$ref": "http://elsewhere"}', '{"minimum": true}', '{"properties": {"a": {"type": 3}}}', "[]"],
 )  # fmt: skip
 def test_others_are_left_to_the_library(text: str) -> None:
-    assert not is_plain(msgspec.json.decode(text))
+    assert not is_plain_schema(msgspec.json.decode(text))
 
 
 def test_a_schema_without_end_is_not_plain() -> None:
     deep: dict[str, Any] = {}
     for _ in range(5000):
         deep = {"items": deep}
-    assert not is_plain(deep)
+    assert not is_plain_schema(deep)
+
+
+PIECES = st.sampled_from(
+    ["a", "-z", "[", "]", "[^", "[:", ":]", "(", ")", "(?:", "(?i)", "(?P<n>", "(?P=n)", "(?<=", "(?<!", "(?=", "(?>",
+     "|", "*", "+", "?", "{2}", "{,3}", "{2,1}", "^", "$", ".", "\\", "\\b", "\\d", "\\1", "\\p{L}", "\\N{DASH}",
+     "\\x41", "\\L<a>", "\\G", "\\K", "\\X", "\\R", "\\u00e9", "\\Z", "\\m", "&&", "--", "||", "~~", "{e<=1}", "{",
+     "}", " ", "é", "\n", "(?(1)a|b)", "(?#c)", "(?x)", "(?V1)", "(?R)", "(?1)", "(?&n)", "(?i:", "(?-i:", "(*FAIL)"]
+)  # fmt: skip
+
+
+@settings(max_examples=1000)
+@given(st.one_of(st.lists(PIECES, max_size=9).map("".join), st.text(max_size=12)))
+def test_a_plain_expression_is_right(pattern: str) -> None:
+    if is_plain_pattern(pattern):
+        assert bounded_regex.problem_of(pattern) == ""
+
+
+def test_common_expressions_are_plain_and_others_are_left_to_the_library() -> None:
+    assert all(map(is_plain_pattern, [r"\b15[:.h]30\b", r"(?i)no berth|not? .*free|sorry", r"^[A-Z][a-z]+$"]))
+    assert not any(map(is_plain_pattern, ["(", r"\p{L}", "[[:alpha:]]", "a" * 1001]))
