@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from console.store.run_scan import run_names
-from console.store.runs import RunFolder
+from console.store.runs import JOURNAL, LOCK, MANIFEST, RunFolder
 
 _Mark = tuple[int, ...]
 """What changes whenever a run may: of manifest, journal and lock the file, its size and when it was changed."""
@@ -30,9 +30,13 @@ class RunChanges:
     """Compares the runs of one folder with how they were at the last look."""
 
     def __init__(self, root: Path) -> None:
-        """Look at nothing yet; the first look finds every run changed."""
+        """Look at the runs as they are now.
+
+        Raises:
+            UsageError: the folder is there and cannot be read.
+        """
         self.root = root
-        self._marks: dict[str, _Mark] = {}
+        self._marks = dict(self._look_at_all())
 
     def look(self) -> Changed:
         """Return what changed since the last look.
@@ -47,10 +51,9 @@ class RunChanges:
         return Changed(changed, gone)
 
     def _look_at_all(self) -> Iterator[tuple[str, _Mark]]:
-        some_run = RunFolder(self.root)
-        files = (some_run.manifest_path.name, some_run.journal_path.name, some_run.lock_path.name)
         for name in run_names(self.root):  # texts, as making a `Path` takes longer than asking for the times
-            manifest, journal, lock = (_mark_of(f"{self.root}{os.sep}{name}{os.sep}{file}") for file in files)
+            run = f"{self.root}{os.sep}{name}{os.sep}"
+            manifest, journal, lock = _mark_of(run + MANIFEST), _mark_of(run + JOURNAL), _mark_of(run + LOCK)
             if manifest:
                 yield name, (*manifest, *journal, *lock)
 

@@ -20,7 +20,7 @@ import msgspec
 from console.core.run import Summary, Tally
 from console.store.atomic import PRIVATE, PRIVATE_FOLDER
 from console.store.run_scan import Dated, ListedFolder, date_runs, index_path, newest_first, read_listed, run_names
-from console.store.runs import RunFolder
+from console.store.runs import JOURNAL, MANIFEST, RunFolder
 
 ResultT = TypeVar("ResultT")
 _LAYOUT = crc32(repr((1, Summary.__struct_fields__, Tally.__struct_fields__)).encode()) >> 1
@@ -230,8 +230,8 @@ def _write_summaries(connection: sqlite3.Connection, fresh: list[tuple[RunFolder
 
 def _stamp(folder: RunFolder) -> _Stamp | None:
     """Return what changes whenever a run's summary may; None: it has no journal, or it cannot be looked at."""
-    try:
-        manifest, journal = os.stat(folder.manifest_path), os.stat(folder.journal_path)
+    try:  # texts, as making a `Path` takes longer than asking for the times
+        manifest, journal = (os.stat(f"{folder.path}{os.sep}{name}") for name in (MANIFEST, JOURNAL))
     except OSError:
         return None
     return manifest.st_mtime_ns, journal.st_size, journal.st_mtime_ns

@@ -21,6 +21,9 @@ from console.store.lock import is_held
 from console.store.old_runs import read_manifest
 from console.store.run_queue import RunQueue
 
+JOURNAL = "journal.jsonl"
+MANIFEST = "run.json"
+LOCK = "lock"
 CHEAP_BYTES = 1 << 16
 """A journal of this size is read in less time than a summary of it takes to print."""
 SHOWN_DAMAGES = 20
@@ -44,12 +47,12 @@ class RunFolder:
     @property
     def journal_path(self) -> Path:
         """The journal, which is the truth about the run."""
-        return self.path / "journal.jsonl"
+        return self.path / JOURNAL
 
     @property
     def manifest_path(self) -> Path:
         """What was planned."""
-        return self.path / "run.json"
+        return self.path / MANIFEST
 
     @property
     def summary_path(self) -> Path:
@@ -64,7 +67,7 @@ class RunFolder:
     @property
     def lock_path(self) -> Path:
         """Held by the engine that plays it."""
-        return self.path / "lock"
+        return self.path / LOCK
 
     @property
     def socket_path(self) -> Path:

@@ -21,10 +21,7 @@ from console.core.fault import UsageError
 from console.core.run import Manifest
 from console.core.suggestion import nearest
 from console.suites import recorded
-from console.suites.allowed import check_allowed
-from console.suites.folder_code import FolderCode, open_folder
 from console.suites.guard import guard
-from console.suites.plugins import broken_formats, open_plugin, points
 from console.suites.suite import DemoRun, Suite, SuiteEntry
 
 _FORMATS = {
@@ -96,6 +93,8 @@ class Catalog:
         """What was passed over while scanning: damaged `suite.toml` files, doubled names, broken entry points."""
         self._scan()
         if self._broken is None:  # not while scanning, as looking for other packages' formats is slow
+            from console.suites.plugins import broken_formats
+
             self._broken = broken_formats()
         return [*self._warnings, *self._broken]
 
@@ -129,8 +128,14 @@ class Catalog:
         self._scan()
         return self._hidden.get(name, [])
 
+    def is_own_format(self, entry: SuiteEntry) -> bool:
+        """Whether the program's own code reads a suite, and no other package's or folder's."""
+        return not entry.module and entry.format in _FORMATS
+
     def open_format(self, name: str) -> Suite | None:
         """Open a format without any data, for what it can do without; None when there is no such format."""
+        from console.suites.plugins import points
+
         entry = SuiteEntry(name, name, Path(), name)
         try:
             return _open(entry) if name in _FORMATS or any(point.name == name for point in points()) else None
@@ -156,7 +161,7 @@ class Catalog:
         if self._roots.user:
             entry = msgspec.structs.replace(entry, data=self._roots.user[0])
         first = entries.setdefault(entry.name, entry)
-        if first.folder.resolve() != folder.resolve():
+        if first is not entry and first.folder.resolve() != folder.resolve():
             sentence = f"{folder}: hidden by {first.folder}, which has the same name"
             self._hidden.setdefault(entry.name, []).append(sentence)
             self._warnings.append(sentence)
@@ -180,6 +185,8 @@ def open_folder_suite(folder: Path) -> Suite:
     Raises:
         UsageError: its suite.toml is damaged, its format is not there, or its code cannot be loaded.
     """
+    from console.suites.folder_code import FolderCode, open_folder
+
     entry = read_entry(folder)
     return guard(open_folder(FolderCode(entry), entry)) if entry.module else _open(entry)
 
@@ -267,8 +274,9 @@ def _folders(roots: Roots) -> Iterator[tuple[str, Path]]:
             [root] if (root / "suite.toml").is_file() else sorted(path.parent for path in root.glob("*/suite.toml"))
         )
         for folder in folders:
-            if folder.resolve() not in seen and not folder.name.startswith("."):
-                seen.add(folder.resolve())
+            resolved = folder.resolve()
+            if resolved not in seen and not folder.name.startswith("."):
+                seen.add(resolved)
                 is_own = origin == "bundled" and not folder.name.endswith(_STARTER)  # in a checkout they lie together
                 yield "user" if is_own else origin, folder
 
@@ -290,6 +298,8 @@ def _open(entry: SuiteEntry) -> Suite:
         return _open_module(entry)
     if entry.format in _FORMATS:
         return _load(_FORMATS[entry.format], entry)
+    from console.suites.plugins import open_plugin, points  # only here: looking for other packages' formats is slow
+
     offered = points()
     named = {point.value: point for point in offered if point.name == entry.format}
     if len(named) > 1:
@@ -308,6 +318,9 @@ def _open(entry: SuiteEntry) -> Suite:
 
 def _open_module(entry: SuiteEntry) -> Suite:
     """Open a suite by the code of its folder; its source then names the code, so that a run is not resumed by other."""
+    from console.suites.allowed import check_allowed
+    from console.suites.folder_code import FolderCode, open_folder
+
     code = FolderCode(entry)
     check_allowed(code, entry)
     return guard(open_folder(code, msgspec.structs.replace(entry, source={**entry.source, "code": code.digest[:16]})))

@@ -27,7 +27,7 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sampl
     root = tmp_path / "workspace"
     root.mkdir()
     for name, value in (("TZ", "UTC"), ("DESK_KEY", "sk-desk-0123456789abcdef"), ("XDG_CONFIG_HOME", str(tmp_path)),
-                        ("XDG_DATA_HOME", str(tmp_path))):  # fmt: skip
+                        ("XDG_DATA_HOME", str(tmp_path)), ("XDG_STATE_HOME", str(tmp_path))):  # fmt: skip
         monkeypatch.setenv(name, value)
     for name in ("NO_COLOR", "OPENAI_API_KEY"):
         monkeypatch.delenv(name, raising=False)

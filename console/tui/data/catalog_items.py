@@ -4,6 +4,8 @@ Reading never raises for what a file says; a mistake becomes a line with its hin
 Nothing here imports Textual or a model client.
 """
 
+import math
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,8 +26,11 @@ if TYPE_CHECKING:
     from console.config.models import ModelBook
     from console.core.outcome import Outcome
     from console.suites.catalog import Catalog, OfficialSuite
+    from console.suites.category_index import CategoryIndex
     from console.suites.suite import Category, SuiteEntry
 
+FIRST_PAUSE_S = 0.25
+"""After so long further runs are handed on while they are read."""
 UNFINISHED = ("interrupted", "stopped", "budget", "halted")
 """States from which a run can be resumed."""
 
@@ -267,15 +272,18 @@ def _model_line(model: "ModelConfig", state: "KeyState") -> ModelLine:
 
 def read_suites(paths: WorkspacePaths) -> Suites:
     """Look for suites and count their cases."""
-    from console.config.paths import find_data_roots
+    from console.config.paths import find_data_roots, state_dir
     from console.suites.catalog import OFFICIAL_SUITES, Catalog
+    from console.suites.category_index import CategoryIndex
 
     try:
         catalog = Catalog(find_data_roots(paths.data))
         entries = catalog.entries()
     except UsageError as error:
         return Suites(warnings=[str(error)], missing=OFFICIAL_SUITES)
-    lines = [_suite_line(catalog, entry) for entry in entries]
+    index = CategoryIndex(state_dir() / "categories.msgpack")
+    lines = [_suite_line(catalog, index, entry) for entry in entries]
+    index.save()
     names = {entry.name for entry in entries}
     missing = tuple(suite for suite in OFFICIAL_SUITES if suite.name not in names)
     return Suites(lines, catalog=catalog, missing=missing)
@@ -286,25 +294,30 @@ def with_warnings(suites: Suites) -> Suites:
     return suites if suites.catalog is None else msgspec.structs.replace(suites, warnings=suites.catalog.warnings)
 
 
-def _suite_line(catalog: "Catalog", entry: "SuiteEntry") -> SuiteLine:
+def _suite_line(catalog: "Catalog", index: "CategoryIndex", entry: "SuiteEntry") -> SuiteLine:
+    if entry.module:
+        return _line_of_code(catalog, index, entry)
+    try:
+        return SuiteLine(entry, index.categories(catalog, entry))
+    except UsageError as error:
+        return SuiteLine(entry, mistake=str(error))
+    except ImportError as error:
+        return SuiteLine(entry, mistake=f"its format {entry.format!r} cannot be loaded: {error}")
+
+
+def _line_of_code(catalog: "Catalog", index: "CategoryIndex", entry: "SuiteEntry") -> SuiteLine:
+    """Return the line of a suite that is code of its folder, which may not be allowed, and may hang when it counts."""
     from console.suites.allowed import NotAllowed
     from console.suites.loading import LoadError, run_limited
-    from console.suites.modes import categories_with_modes
-
-    def categories() -> "tuple[Category, ...]":
-        return tuple(categories_with_modes(catalog.open(entry.name)))
 
     try:
-        # Code of a folder may hang where it counts its cases, too.
-        return SuiteLine(entry, run_limited(categories) if entry.module else categories())
+        return SuiteLine(entry, run_limited(lambda: index.categories(catalog, entry)))
     except NotAllowed as error:
         return SuiteLine(entry, mistake=str(error), may_run=False)
     except LoadError as error:
         return SuiteLine(entry, mistake=f"its cases cannot be counted: {error.message}")
     except UsageError as error:
         return SuiteLine(entry, mistake=str(error))
-    except ImportError as error:
-        return SuiteLine(entry, mistake=f"its format {entry.format!r} cannot be loaded: {error}")
 
 
 def runs_root(paths: WorkspacePaths) -> Path:
@@ -319,14 +332,17 @@ def runs_root(paths: WorkspacePaths) -> Path:
 
 
 def read_runs(root: Path, first: int = 40) -> Iterator[list[RunLine]]:
-    """Read the runs of a folder, newest first: a few at once, then ever more, as each portion makes the list anew."""
+    """Read the runs of a folder, newest first: a few at once, the others together, or in portions where it takes long.
+
+    Each portion takes twice as long as the one before it, because the list is made anew with each.
+    """
     lines: list[RunLine] = []
-    portion = first
-    for listed in read_summaries(root):
+    pause_s, due = FIRST_PAUSE_S, math.inf
+    for number, listed in enumerate(read_summaries(root), 1):
         lines.append(_run_line(listed))
-        if len(lines) >= portion:
+        if number == first or time.monotonic() > due:
             yield lines
-            lines, portion = [], portion * 4
+            lines, due, pause_s = [], time.monotonic() + pause_s, pause_s * 2
     yield lines
 
 

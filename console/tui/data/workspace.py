@@ -124,8 +124,7 @@ class Workspace:
     def _read_runs(self, reading: int) -> None:
         lines: list[RunLine] = []
         try:
-            changes = RunChanges(catalog_items.runs_root(self.paths))
-            changes.look()  # first, so that what changes while runs are read is found later
+            changes = RunChanges(catalog_items.runs_root(self.paths))  # first: what changes meanwhile is found later
             for batch in catalog_items.read_runs(changes.root):
                 lines += batch
                 self.hand_over(self._take_runs, reading, list(lines), None, changes.root)

@@ -191,8 +191,10 @@ class HomeScreen(BaseScreen):
 
     @property
     def filter_in_force(self) -> FilterInForce | None:
+        if not self.controller.words:
+            return None
         listing = self.controller.listing
-        return FilterInForce(listing.words, len(listing.lines), listing.total) if listing.words else None
+        return FilterInForce(listing.words, len(listing.lines), listing.total)
 
     # The list of runs ------------------------------------------------------------------------------------------------
 

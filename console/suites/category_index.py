@@ -1,0 +1,140 @@
+"""`CategoryIndex`: what counting the cases of a suite came to, for as long as no file of its folder changes.
+
+Counting reads and checks all rows, and loads the suite's code before. The index is derived: anybody may delete it, and
+whatever it does not have, or cannot be trusted with, is counted. It is trusted with a folder when name, inode, size and
+times of every file in it, of the program's own suites, and the Python are those it was counted with.
+"""
+
+import contextlib
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from console.core.fault import UsageError
+from console.store.atomic import PRIVATE, PRIVATE_FOLDER, write_atomically
+from console.suites.catalog import Catalog, read_suite_toml
+from console.suites.modes import categories_with_modes
+from console.suites.suite import Category, SuiteEntry
+
+_MOST_FILES = 1_000
+"""A folder of more is counted each time: asking for their times would take as long."""
+_MOST_SUITES = 500
+_SETTLED_NS = 2_000_000_000
+"""A file that was changed less than this ago may be changed again without another time."""
+
+_Stamp = tuple[tuple[str, int, int, int, int], ...]
+"""Of each file its path below the folder, inode, size, and when it and what is known of it were changed."""
+
+
+class _Counted(msgspec.Struct, frozen=True, array_like=True):
+    stamp: _Stamp
+    categories: tuple[Category, ...]
+
+
+class _Saved(msgspec.Struct, array_like=True):
+    program: tuple[int, _Stamp]
+    """The Python and the program's own files."""
+    suites: dict[str, _Counted]
+    """By the path of the folder."""
+
+
+class CategoryIndex:
+    """Counts categories, and remembers those of our own formats in a file."""
+
+    def __init__(self, path: Path) -> None:
+        """Take the index's file, which may be missing, damaged, or not writable."""
+        self._path = path
+        self._program = (sys.hexversion, tuple(_stamps(Path(__file__).parent)))
+        self._saved = self._read()
+        self._has_news = False
+
+    def categories(self, catalog: Catalog, entry: SuiteEntry) -> tuple[Category, ...]:
+        """Return the categories of a suite, each with its modes.
+
+        Raises:
+            UsageError: it cannot be opened, or its rows cannot be read.
+        """
+        stamp = _stamp_of(entry) if catalog.is_own_format(entry) else None
+        counted = self._saved.suites.get(str(entry.folder))
+        if stamp is not None and counted is not None and counted.stamp == stamp:
+            return counted.categories
+        categories = tuple(categories_with_modes(catalog.open(entry.name)))
+        if stamp is not None and _is_settled(stamp) and not _names_places_outside(entry.folder):
+            self._saved.suites[str(entry.folder)] = _Counted(stamp, categories)
+            self._has_news = True
+        return categories
+
+    def save(self) -> None:
+        """Write what was counted anew; a file that cannot be written is done without."""
+        if not self._has_news:
+            return
+        suites = {path: counted for path, counted in self._saved.suites.items() if os.path.isdir(path)}
+        self._saved.suites = dict([*suites.items()][-_MOST_SUITES:])
+        with contextlib.suppress(OSError, ValueError):  # ValueError: half a character in a name
+            self._path.parent.mkdir(PRIVATE_FOLDER, parents=True, exist_ok=True)
+            write_atomically(self._path, msgspec.msgpack.encode(self._saved), mode=PRIVATE, is_derived=True)
+
+    def _read(self) -> _Saved:
+        with contextlib.suppress(OSError, ValueError, RecursionError):
+            saved = msgspec.msgpack.decode(self._path.read_bytes(), type=_Saved)
+            if saved.program == self._program:
+                return saved
+        return _Saved(self._program, {})
+
+
+def _stamp_of(entry: SuiteEntry) -> _Stamp | None:
+    """Return what changes whenever a count may; None: the folder has too many files, or cannot be looked at."""
+    stamps: list[tuple[str, int, int, int, int]] = []
+    try:
+        for stamp in _stamps(entry.folder):
+            stamps.append(stamp)
+            if len(stamps) > _MOST_FILES:
+                return None
+    except (OSError, RecursionError):
+        return None
+    return tuple(stamps)
+
+
+def _stamps(folder: Path, below: str = "") -> Iterator[tuple[str, int, int, int, int]]:
+    with os.scandir(folder) as entries:
+        for file in sorted(entries, key=lambda file: file.name):
+            name = f"{below}{file.name}"
+            if file.name == "__pycache__":
+                continue
+            if file.is_dir():
+                yield from _stamps(Path(file.path), f"{name}/")
+            else:
+                status = os.stat(file.path)
+                yield name, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
+def _is_settled(stamp: _Stamp) -> bool:
+    return time.time_ns() - max((changed for *_, changed in stamp), default=0) > _SETTLED_NS
+
+
+def _names_places_outside(folder: Path) -> bool:
+    """Whether the suite.toml has a text that may be a path out of the folder, whose files nobody looks at here."""
+    try:
+        return any(map(_leads_out, _texts_in(read_suite_toml(folder))))
+    except UsageError:
+        return True
+
+
+def _leads_out(text: str) -> bool:
+    return os.path.isabs(text) or text.startswith("~") or ".." in Path(text).parts
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in cast("dict[str, Any]", value).values():
+            yield from _texts_in(item)
+    elif isinstance(value, list):
+        for item in cast("list[Any]", value):
+            yield from _texts_in(item)
