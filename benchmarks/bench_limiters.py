@@ -135,7 +135,7 @@ class SlotWatch(Unwatched):
         self._line, self._limiter = line, limiter
 
     async def wait_to_retry(self, wait_s: float) -> None:
-        await self._line.wait(wait_s, keeps_slot=not self._limiter.is_proven)
+        await self._line.wait(wait_s, lambda: None, keeps_slot=not self._limiter.is_proven)
 
 
 async def ask_beside(provider: Provider, limiter: Limiter, line: RetryLine, number: int) -> None:
