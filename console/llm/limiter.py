@@ -1,10 +1,7 @@
 """Adaptive concurrency and rate limits of an endpoint, learnt from the endpoint's own answers.
 
 All conversations with one (address, key) share one limiter, so a 429 to one of them holds back all (specs: reliability
-§1.3). The rules: a rate limit pauses everybody until the provider's own time and halves the number of requests at
-once, one time per episode, or leaves as many as were not refused; each good answer adds to it. What went through from
-one rate limit to the next is what the provider takes, whatever times it names: at that pace calls start from then on, a
-little faster with every good answer.
+§1.3). A rate limit pauses everybody until the provider's own time, and `learned_limit` says what is sent from then on.
 
 Other faults lower nothing while calls succeed: `retry` tells which of them are a request's own, and only the others are
 learnt from here. Three of those in a row, without an answer between, put the endpoint in doubt, and no more than three
@@ -15,6 +12,7 @@ providers that allow so many requests a second or at once, or fail at random or 
 """
 
 import asyncio
+import sys
 import time
 from collections import deque
 from collections.abc import Callable
@@ -27,19 +25,15 @@ from console.config.model import ModelConfig
 from console.core.fault import Fault, FaultKind
 from console.core.live import EndpointState
 from console.llm.endpoint import Watch
+from console.llm.keeper import AT_PACE, AT_RPM
 from console.llm.keeper_socket import endpoint_digest
+from console.llm.learned_limit import LearnedLimit, Learner, widest
 from console.llm.limit_share import LimitShare
 
 FAULTS_OF_DOUBT = 3
 CALLS_IN_DOUBT = 3
 """Calls at once that are risked while nothing succeeds."""
 FAULTS_OF_AN_OUTAGE = 20
-_CEILING = 256
-_START = 32
-_GROWTH = 0.25
-"""Requests more at once for every good answer, once a rate limit has been met; before it is one."""
-_SPEEDUP = 0.02
-"""Share of the time between two starts that every good answer takes off."""
 _LONGEST_BACKOFF_S = 60.0
 _LONGEST_PROBE_S = 30.0
 _RATE_LIMITED = "rate limited"
@@ -52,6 +46,8 @@ class Slot:
     """Permission to send one request."""
 
     started: float
+    cuts: int
+    """Episodes of rate limits that were known then."""
 
 
 @dataclass(slots=True, eq=False)
@@ -80,23 +76,24 @@ class Limiter:
             ceiling: requests at once that a person allowed; None leaves it to experience.
             rpm: requests started per minute; they are spread evenly.
             backoff_s: first pause after a rate limit without a time, and between probes of a provider that is down.
-            share: what has a say where other processes ask the same endpoint; requests per minute are left to it.
+            share: what has a say where other processes ask the same endpoint; its limits are left to it.
         """
         self._share = share
+        self._own_limit = LearnedLimit(ceiling)
+        self._learner: Learner = share or self._own_limit
         if share is not None:
             rpm = None
             share.attach(self._grant_waiting, self._pause_with_others)
         self.name = name
-        self._ceiling = float(ceiling or _CEILING)
-        self._limit = min(self._ceiling, float(_START)) if ceiling is None else self._ceiling
+        self._ceiling = ceiling
         self._gap_s = 60.0 / rpm if rpm else 0.0
         self._backoff_s = backoff_s
         self._in_flight = 0
         self._waiters: deque[_Waiter] = deque()
         self._timer: asyncio.TimerHandle | None = None
-        self._not_before = self._next_start = self._cut_at = self._pace_s = 0.0
+        self._not_before = self._next_start = 0.0
         self._why = ""
-        self._throttled = self._episodes = self._faults_in_a_row = self._probes = self._passed_since_cut = 0
+        self._throttled = self._episodes = self._faults_in_a_row = self._probes = 0
         self._proven = False
         self._down_since: float | None = None
         self._last_good_start = -inf
@@ -198,7 +195,7 @@ class Limiter:
     def release(self, slot: Slot) -> None:
         """Give the slot back; every `acquire` has exactly one `release`."""
         self._in_flight -= 1
-        self._passed_since_cut += 1
+        self._learner.ended()
         self._grant_waiting()
         self._tell_share()
 
@@ -211,30 +208,24 @@ class Limiter:
         self._answer_s = (
             took if self._answer_s is None else self._answer_s + _ANSWER_TIME_WEIGHT * (took - self._answer_s)
         )
-        self._pace_s *= 1.0 - _SPEEDUP
-        if slot.started > self._cut_at:
+        if slot.cuts >= self._learner.cuts:
             self._episodes = 0
-        if self._in_flight >= int(self._limit):
-            self._limit = min(self._ceiling, self._limit + (1.0 if self._cut_at == 0.0 else _GROWTH))
+        self._learner.succeeded(is_full=self._in_flight >= self._learner.limit)
 
     def reached(self) -> None:
         """Learn that the provider answered, be it with a refusal: it is not down."""
         self._faults_in_a_row = self._probes = 0
         if self._down_since is not None:
             self._down_since, self._not_before = None, 0.0
-            self._passed_since_cut = 0
+            self._learner.forget_passed()
 
     def throttled(self, slot: Slot, retry_after_s: float | None) -> None:
         """Learn from a rate limit: pause everybody, and send less at once from now on."""
         self._throttled += 1
         self.reached()
-        if slot.started > self._cut_at:
-            self._limit = max(1.0, min(self._limit, float(self._in_flight)) / 2)
-            self._learn_pace(time.monotonic())
+        if slot.cuts >= self._learner.cuts:
             self._episodes += 1
-        else:
-            self._limit = max(1.0, min(self._limit, float(self._in_flight - 1)))
-            self._passed_since_cut -= 1
+        self._learner.throttled(self._in_flight, slot.cuts, time.monotonic(), self._not_before)
         if retry_after_s is None or retry_after_s <= 0:
             retry_after_s = self._backoff(self._episodes - 1, _LONGEST_BACKOFF_S) * (0.5 + random() / 2)  # noqa: S311
         self._pause(retry_after_s, _RATE_LIMITED)
@@ -265,17 +256,14 @@ class Limiter:
 
     def _pause_with_others(self, seconds: float, why: str) -> None:
         """Wait as a process does that asks the same endpoint; a rate limit that it has met is met by all."""
-        if why == _RATE_LIMITED and self._in_flight and not self.pause_s:
-            self._limit = max(1.0, min(self._limit, float(self._in_flight)) / 2)
-            self._learn_pace(time.monotonic())
-            self._passed_since_cut = 0  # the refused call is not of this process
+        if why == _RATE_LIMITED and not self.pause_s:
+            self._episodes += 1
         self._pause(seconds, why)
 
     def share(self, *, ceiling: int | None, rpm: int | None) -> None:
         """Let another model of the same endpoint in: the widest ceiling and the strictest rpm hold."""
-        if ceiling is not None and ceiling > self._ceiling:
-            self._limit += ceiling - self._ceiling
-            self._ceiling = float(ceiling)
+        self._ceiling = widest(self._ceiling, ceiling)
+        self._own_limit.allow(self._ceiling)
         if self._share is not None:
             self._share.widen(ceiling, rpm)
         elif rpm is not None:
@@ -283,35 +271,28 @@ class Limiter:
 
     def retry_now(self) -> None:
         """Forget a pause, and the pace."""
-        self._not_before = self._next_start = self._pace_s = 0.0
-        self._episodes = self._probes = self._passed_since_cut = 0
+        self._not_before = self._next_start = 0.0
+        self._episodes = self._probes = 0
+        self._learner.forget_pace()
         self._grant_waiting()
-
-    def _learn_pace(self, now: float) -> None:
-        """Count what went through since the last pause; the refusal ends as many gaps as calls were taken, and one.
-
-        Pauses count for nothing, so refusals that have nothing to do with pace cannot slow calls down more and more.
-        """
-        if self._cut_at and self._passed_since_cut > 0:
-            self._pace_s = max(0.0, now - max(self._not_before, self._cut_at)) / (self._passed_since_cut + 1)
-        self._cut_at, self._passed_since_cut = now, -1  # the refused call is still to leave
 
     def _backoff(self, step: int, longest: float) -> float:
         return min(longest, self._backoff_s * 2.0 ** min(max(step, 0), 20))
 
     def _capacity(self) -> int:
-        limit = self._own_capacity()
+        limit = min(self._risked, self._learner.limit)
         return limit if self._share is None else min(limit, self._share.room(self._in_flight))
 
-    def _own_capacity(self) -> int:
+    @property
+    def _risked(self) -> int:
+        """Calls at once that may be risked, whatever the endpoint takes."""
         if self._down_since is not None:
             return 1
-        limit = max(1, int(self._limit))
-        return min(CALLS_IN_DOUBT, limit) if self.is_in_doubt else limit
+        return CALLS_IN_DOUBT if self.is_in_doubt else sys.maxsize
 
     def _tell_share(self) -> None:
         if self._share is not None:
-            waiting = min(len(self._waiters), max(0, self._own_capacity() - self._in_flight))
+            waiting = min(len(self._waiters), max(0, self._risked - self._in_flight))
             self._share.note(self._in_flight, waiting, self._answer_s)
 
     def _ready_at(self) -> float:
@@ -326,9 +307,9 @@ class Limiter:
         if self._share is not None:
             self._share.started()
             self._tell_share()
-        if gap_s := max(self._gap_s, self._pace_s):
+        if gap_s := max(self._gap_s, self._learner.pace_s):
             self._next_start = max(now, self._next_start) + gap_s
-        return Slot(now)
+        return Slot(now, self._learner.cuts)
 
     def _grant_waiting(self) -> None:
         """Let waiting calls go as far as the rules allow, and come back when time allows more.
@@ -373,9 +354,10 @@ class Limiter:
         if pause:
             waiter.watch.on_wait(self._why, time.time() + pause)
         elif self._next_start > time.monotonic():
-            learnt = self._pace_s > self._gap_s
-            why = "at the pace that the provider takes" if learnt else "at the limit of requests per minute"
-            waiter.watch.on_wait(why, None)
+            learnt = self._learner.pace_s > self._gap_s
+            waiter.watch.on_wait(AT_PACE if learnt else AT_RPM, None)
+        elif self._share is not None and self._share.why_paced and self._in_flight < self._learner.limit:
+            waiter.watch.on_wait(self._share.why_paced, None)
         else:
             waiter.watch.on_wait(self._reason(pause) or "at the limit of requests at once", None)
 
@@ -438,7 +420,7 @@ class LimiterRegistry:
     def _share(
         self, address: str, key: str, ceiling: int | None, rpm: int | None, longest_s: float
     ) -> LimitShare | None:
-        """Return a part of the endpoint's limits: of those that somebody has set, and of pauses in any case."""
+        """Return a part of the endpoint's limits, of those that somebody has set and of those that are learnt."""
         if self.share_with_others is None:
             return None
         share = LimitShare(ceiling, rpm, longest_s)

@@ -5,7 +5,8 @@ from collections import defaultdict
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from console.llm.keeper import FromKeeper, Holds, Join, Keeper, Lease, Leave, Paused, Starts, Want
+from console.llm.keeper import FromKeeper, Holds, Join, Keeper, Lease, Leave, Paused, Refused, Starts, Want
+from console.llm.learned_limit import Learned
 from console.llm.limit_share import LimitShare
 
 
@@ -15,7 +16,9 @@ class Processes:
     def __init__(self, ceiling: int | None, rpm: int | None = None) -> None:
         self.now, self.ceiling, self.rpm = 0.0, ceiling, rpm
         self.keeper = Keeper(self.hear, self.now)
-        self.lease: dict[int, int | None] = {}
+        self.lease: dict[int, int] = {}
+        self.learned: Learned | None = None
+        self.good: dict[int, int] = defaultdict(int)
         self.in_flight: dict[int, int] = defaultdict(int)
         self.wanted: dict[int, int] = defaultdict(int)
         self.allowed: dict[int, int] = defaultdict(int)
@@ -27,20 +30,20 @@ class Processes:
 
     def hear(self, number: int, message: FromKeeper) -> None:
         match message:
-            case Lease(requests=requests, serial=serial):
-                self.lease[number] = requests
+            case Lease(requests=requests, serial=serial, learned=learned):
+                self.lease[number], self.learned = requests, learned
                 self.owes[number] = serial
             case Starts(total=total):
                 self.allowed[number] = total
             case Paused():
                 self.paused[number].append(message)
 
-    def tell(self, number: int, message: Join | Want | Holds | Paused | Leave) -> None:
+    def tell(self, number: int, message: Join | Want | Holds | Refused | Paused | Leave) -> None:
         self.due = self.keeper.receive(number, message, self.now)
 
-    def join(self, number: int, in_flight: int = 0, others: int = 0) -> None:
+    def join(self, number: int, in_flight: int = 0, others: int = 0, learned: Learned | None = None) -> None:
         self.lease[number] = 0
-        self.tell(number, Join(self.ceiling, self.rpm, 60.0, in_flight, others))
+        self.tell(number, Join(self.ceiling, self.rpm, 60.0, in_flight, others, learned))
 
     def want(self, number: int, requests: int) -> None:
         self.wanted[number] = requests
@@ -49,7 +52,14 @@ class Processes:
 
     def report(self, number: int) -> None:
         waiting = max(0, self.wanted[number] - self.in_flight[number])
-        self.tell(number, Want(self.wanted[number], self.in_flight[number], self.started[number] + waiting, 0.1))
+        starts, started, good = self.started[number] + waiting, self.started[number], self.good[number]
+        self.tell(number, Want(self.wanted[number], self.in_flight[number], starts, started, 0.1, good, good, good))
+
+    def answer(self, number: int) -> None:
+        """Have a call answered well, while all that is lent is in use."""
+        self.good[number] += 1
+        self.report(number)
+        self.go_on(number)
 
     def go_on(self, number: int) -> None:
         """Start what may be started, and say what was asked for."""
@@ -57,13 +67,13 @@ class Processes:
             self.in_flight[number] += 1
             self.started[number] += 1
             self.starts.append(self.now)
-        if number in self.owes and self.in_flight[number] <= (self.lease[number] or 0):
+        if number in self.owes and self.in_flight[number] <= self.lease[number]:
             self.tell(number, Holds(self.owes.pop(number)))
 
     def may_start(self, number: int) -> bool:
         lease = self.lease[number]
         has_start = self.rpm is None or self.allowed[number] > self.started[number]
-        return has_start and (lease is None or self.in_flight[number] < lease)
+        return has_start and self.in_flight[number] < lease
 
     def finish(self, number: int) -> None:
         if self.in_flight[number]:
@@ -160,8 +170,52 @@ def test_a_pause_of_one_is_everybodys_also_of_who_comes_later() -> None:
     assert [pause.seconds for pause in world.paused[3]] == [3.0]
 
 
+def test_what_nobody_has_limited_is_learnt_once_for_all() -> None:
+    world = Processes(None)
+    for number in (1, 2):
+        world.join(number)
+        world.want(number, 100)
+    while world.in_flight[1] > 16:
+        world.finish(1)
+    world.settle()
+    start = sum(world.in_flight.values())
+    assert (start, world.in_flight[1]) == (32, 16), "as many as one process begins with"
+    for number in (1, 2):
+        world.answer(number)
+    world.settle()
+    assert sum(world.in_flight.values()) == start + 2, "good answers of all add to one number"
+    for number in (1, 2, 2):
+        world.tell(number, Refused(cuts=0))
+    assert sum(world.lease.values()) in (16, 17), "one episode, whoever is refused in it"
+    world.tell(2, Refused(cuts=1))
+    assert sum(world.lease.values()) == 8, "who was refused later is of the next"
+
+
+def test_who_follows_a_keeper_knows_what_was_learnt() -> None:
+    world = Processes(None)
+    world.join(1)
+    world.join(2, learned=Learned(limit=5.5, pace_s=0.0, cuts=3))
+    world.join(3, learned=Learned(limit=40.0, pace_s=0.0, cuts=0))
+    assert world.learned == Learned(5.5, 0.0, 3)
+    assert sum(world.lease.values()) == 5
+
+
+def test_where_there_is_less_than_one_for_each_they_take_turns() -> None:
+    world = Processes(1)
+    for number in (1, 2, 3):
+        world.join(number)
+        world.want(number, 5)
+    for _ in range(60):
+        world.pass_time(0.1)
+        for number in (1, 2, 3):
+            world.finish(number)
+            world.settle()
+        assert sum(world.in_flight.values()) <= 1
+    assert min(world.started.values()) >= 10
+
+
 def test_starts_a_minute_are_those_of_all_together() -> None:
-    world = Processes(None, rpm=300)
+    world = Processes(1000, rpm=300)
     for number in (1, 2, 3):
         world.join(number)
         world.want(number, 1000)
@@ -189,7 +243,7 @@ async def test_a_start_that_cannot_be_used_yet_is_not_asked_for() -> None:
     share = LimitShare(8, 300, 60.0)
     share.attach(lambda: None, lambda seconds, why: None)
     share.connected(sent.append)
-    share.received(Lease(2, 1, 1))
+    share.received(Lease(2, 1, 1, Learned(8.0, 0.0, 0), "at the limit of requests per minute"))
     share.note(0, 10, None)
     assert [message.starts for message in sent if isinstance(message, Want)][-1] == 2
     share.leave()

@@ -1,14 +1,20 @@
-"""A storm of 429 against the limiter alone, in virtual time: how many refusals it takes to learn a pace."""
+"""A storm of 429 in virtual time, against one process alone and several that share: what it takes to learn a pace."""
 
 import asyncio
 import random
+from collections import deque
 from collections.abc import Callable, Iterator
 
 import pytest
 from support.virtual_loop import VirtualLoop
 
 from console.llm import limiter as limiter_module
+from console.llm.keeper import FromKeeper, Keeper, ToKeeper
+from console.llm.limit_share import LimitShare
 from console.llm.limiter import Limiter
+
+MESSAGE_S = 0.001
+"""What a message takes between processes."""
 
 
 @pytest.fixture
@@ -90,54 +96,128 @@ class Moody(Provider):
         return not refused
 
 
+class Processes:
+    """Limiters of several processes, and the keeper that they share."""
+
+    def __init__(self, loop: VirtualLoop, count: int) -> None:
+        self.limiters: list[Limiter] = []
+        self._loop, self._shares = loop, list[LimitShare]()
+        self._keeper = Keeper(self._hear, loop.time())
+        self._timer: asyncio.TimerHandle | None = None
+        self._told, self._said = deque[tuple[int, ToKeeper]](), deque[tuple[int, FromKeeper]]()
+        for _ in range(count):
+            share = LimitShare(None, None, 600.0)
+            self._shares.append(share)
+            self.limiters.append(Limiter("m", share=share))
+
+    def connect(self) -> None:
+        """Find the keeper, once the loop runs."""
+        for number, share in enumerate(self._shares):
+            share.connected(lambda message, number=number: self._tell(number, message))
+
+    def _hear(self, number: int, message: FromKeeper) -> None:
+        self._said.append((number, message))
+        self._loop.call_later(MESSAGE_S, self._deliver)
+
+    def _deliver(self) -> None:
+        number, message = self._said.popleft()
+        self._shares[number].received(message)
+
+    def _tell(self, number: int, message: ToKeeper) -> None:
+        self._told.append((number, message))
+        self._loop.call_later(MESSAGE_S, self._take)
+
+    def _take(self) -> None:
+        self._wait_until(self._keeper.receive(*self._told.popleft(), self._loop.time()))
+
+    def _tick(self) -> None:
+        self._wait_until(self._keeper.tick(self._loop.time()))
+
+    def _wait_until(self, due: float | None) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = self._loop.call_at(due, self._tick) if due is not None else None
+
+    def leave(self) -> None:
+        for share in self._shares:
+            share.leave()
+        if self._timer is not None:
+            self._timer.cancel()
+
+
+PROCESSES = pytest.mark.parametrize("processes", [0, 1, 4], ids=["alone", "one that shares", "four that share"])
 WAITS = pytest.mark.parametrize("retry_after_s", [None, 1.0, 0.1], ids=["no time", "1 s", "too short"])
 
 
-def storm(loop: VirtualLoop, make: Callable[[], Provider], cases: int, wait_s: float | None) -> tuple[float, float]:
-    """Return the refusals and the seconds that a run of so many cases costs, the mean of three."""
+def storm(
+    loop: VirtualLoop, make: Callable[[], Provider], cases: int, wait_s: float | None, processes: int
+) -> tuple[float, float]:
+    """Return the refusals and the seconds that a run of so many cases costs, the mean of three.
+
+    Args:
+        loop: in virtual time.
+        make: makes the provider.
+        cases: how many, of all processes together.
+        wait_s: what a refusal asks to wait.
+        processes: how many share what they learn; 0: one that knows of no others.
+    """
     refused, took = 0, 0.0
     for seed in range(3):
         random.seed(seed)
-        provider, limiter, began = make(), Limiter("m"), loop.time()
+        provider, began = make(), loop.time()
+        shared = Processes(loop, processes)
+        limiters = shared.limiters or [Limiter("m")]
         provider.at = began
 
-        async def play(provider: Provider = provider, limiter: Limiter = limiter) -> None:
-            room = asyncio.Semaphore(100)
+        async def play(
+            provider: Provider = provider, shared: Processes = shared, limiters: list[Limiter] = limiters
+        ) -> None:
+            shared.connect()
+            rooms = [asyncio.Semaphore(100 // len(limiters)) for _ in limiters]
 
-            async def case() -> None:
-                async with room:
-                    await ask(loop, provider, limiter, wait_s)
+            async def case(place: int) -> None:
+                async with rooms[place]:
+                    await ask(loop, provider, limiters[place], wait_s)
 
-            await asyncio.gather(*(case() for _ in range(cases)))
+            await asyncio.gather(*(case(number % len(limiters)) for number in range(cases)))
+            shared.leave()
 
         loop.run_until_complete(play())
         refused, took = refused + provider.refused, took + loop.time() - began
     return refused / 3, took / 3
 
 
+def last_of(processes: int) -> float:
+    """How much longer it may take until the last of several processes is done, each of which has its own cases."""
+    return 1.1 if processes > 1 else 1.0
+
+
+@PROCESSES
 @WAITS
 @pytest.mark.parametrize(
     ("rate", "latency_s"), [(5.0, 0.5), (10.0, 0.3), (10.0, 2.0), (30.0, 0.3), (100.0, 0.3), (30.0, 1.0)]
 )
 def test_a_storm_costs_few_refusals_and_little_time(
-    loop: VirtualLoop, rate: float, latency_s: float, retry_after_s: float | None
+    loop: VirtualLoop, rate: float, latency_s: float, retry_after_s: float | None, processes: int
 ) -> None:
-    refused, took = storm(loop, lambda: Provider(rate, latency_s), 300, retry_after_s)
+    refused, took = storm(loop, lambda: Provider(rate, latency_s), 300, retry_after_s, processes)
     assert 0 < refused <= 300 / 5, "at most a fifth as many refusals as cases"
-    assert took <= 1.4 * ((300 - rate) / rate + latency_s)
+    assert took <= last_of(processes) * 1.4 * ((300 - rate) / rate + latency_s)
 
 
+@PROCESSES
 @WAITS
 @pytest.mark.parametrize(("at_once", "latency_s"), [(8, 0.5), (8, 5.0), (50, 1.0)])
 def test_a_provider_that_allows_so_many_at_once_is_kept_busy(
-    loop: VirtualLoop, at_once: int, latency_s: float, retry_after_s: float | None
+    loop: VirtualLoop, at_once: int, latency_s: float, retry_after_s: float | None, processes: int
 ) -> None:
-    refused, took = storm(loop, lambda: Narrow(at_once, latency_s), 500, retry_after_s)
+    refused, took = storm(loop, lambda: Narrow(at_once, latency_s), 500, retry_after_s, processes)
     assert 0 < refused <= 500 / 5
-    assert took <= 1.8 * 500 / at_once * latency_s
+    assert took <= last_of(processes) * 1.8 * 500 / at_once * latency_s
 
 
-def test_random_refusals_bring_no_standstill(loop: VirtualLoop) -> None:
-    refused, took = storm(loop, lambda: Moody(0.1, 1.0), 300, 0.5)
+@PROCESSES
+def test_random_refusals_bring_no_standstill(loop: VirtualLoop, processes: int) -> None:
+    refused, took = storm(loop, lambda: Moody(0.1, 1.0), 300, 0.5, processes)
     assert 20 < refused < 60
     assert took < 300, "not slower than one after the other"
