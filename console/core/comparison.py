@@ -68,6 +68,8 @@ class Comparison(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is known of the grader here: a fault of the official code that its verdicts follow."""
     turns: tuple[Mark, ...] = ()
     """How the grader found each turn, where it judges turns: SAME, DIFFERS, or OMITTED for one that was not judged."""
+    fault: str = ""
+    """Why the suite's code could not compare; nothing else is said then. Foreign text."""
     has_end: bool = False
     """Whether the last of `turns` is none: it stands for what is judged at the end, of the whole conversation."""
 

@@ -197,7 +197,8 @@ def comparison_table(comparison: Comparison, *, longest: int = LONGEST, most: in
     more = f"<p>… and {len(lines) - most} more rows.</p>" if most is not None and len(lines) > most else ""
     raw = f"<pre>{safe(comparison.raw, longest)}</pre>" if comparison.raw else ""
     hint = f"<p>would pass: {safe(comparison.hint, longest)}</p>" if comparison.hint else ""
-    return f"{table}{more}{raw}{hint}"
+    fault = f'<p class="fail">{safe(comparison.fault, longest)}</p>' if comparison.fault else ""
+    return f"{fault}{table}{more}{raw}{hint}"
 
 
 def _lines(pair: Pair, longest: int) -> Iterable[str]:

@@ -5,8 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from console.core.annotation import NO_ANNOTATION, Annotation
-from console.core.comparison import Comparison
-from console.core.fault import UsageError
+from console.core.case import Key
 from console.core.outcome import Outcome
 from console.core.run import Manifest
 from console.exchange.document import AnnotationFields, Item, RunDocument, annotation_fields
@@ -18,9 +17,8 @@ from console.insight.rollout import Rollout, Slot
 from console.store.index import JournalIndex
 from console.store.notes import Notes
 from console.store.runs import RunFolder
-from console.suites.catalog import find_suite
-from console.suites.suite import Report, Result, Suite
-from console.suites.summing import summed_up
+from console.suites.run_suite import RunSuite, open_run_suite
+from console.suites.suite import Result
 
 
 class RunReader:
@@ -69,26 +67,16 @@ class RunReader:
         """The journal lines that could not be read."""
         return len(self._index.damages)
 
-    def conversation(self, rollout: Rollout) -> Conversation:
-        """Return the latest attempt at a rollout, whole."""
-        conversation = Conversation(rollout.key)
-        for record in whole_records(self.manifest, self._index.read(rollout.key)):
+    def conversation(self, key: Key) -> Conversation:
+        """Return one attempt at a rollout, whole."""
+        conversation = Conversation(key)
+        for record in whole_records(self.manifest, self._index.read(key)):
             conversation.apply(record)
         return conversation
 
     def annotations(self) -> Mapping[Slot, Annotation]:
         """Return the annotations of readers, by rollout."""
         return Notes(self.folder.path).annotations()
-
-
-def compared(suite: Suite | None, conversation: Conversation, manifest: Manifest) -> Comparison | None:
-    """Lay expected beside actual; None when there is nothing to compare or the suite cannot."""
-    if suite is None or conversation.case is None or conversation.verdict is None or conversation.output is None:
-        return None
-    try:
-        return suite.compare(conversation.case, conversation.output, conversation.verdict, manifest.setting)
-    except Exception:  # a suite of another package may fail in any way; the export goes on without it
-        return None
 
 
 def read_document(
@@ -132,11 +120,7 @@ def document_of(
     Returns:
         As there.
     """
-    suite, why = None, ""
-    try:
-        suite = find_suite(reader.manifest, data_path)
-    except UsageError as error:
-        why = str(error)
+    suite = open_run_suite(reader.manifest, data_path)
     annotations = reader.annotations()
     items: list[Item] = []
     for rollout in reader.ordered:
@@ -148,18 +132,18 @@ def document_of(
         if not keeps:
             item = replace(item, conversation=None, comparison=item.comparison if rollout.is_failure else None)
         items.append(item)
-    report = _report(suite, items, reader.manifest) if suite is not None else None
+    report = suite.report(_results(items))
     judging = judging_of(reader.manifest, reader.side.rollouts.values(), annotations)
-    return RunDocument(reader.manifest, reader.folder.summary(), report, items, judging), why
+    return RunDocument(reader.manifest, reader.folder.summary(), report, items, judging), suite.why
 
 
 def _item(
-    reader: RunReader, suite: Suite | None, rollout: Rollout, annotations: AnnotationFields, *, with_passed: bool
+    reader: RunReader, suite: RunSuite, rollout: Rollout, annotations: AnnotationFields, *, with_passed: bool
 ) -> Item:
-    conversation = reader.conversation(rollout)
+    conversation = reader.conversation(rollout.key)
     comparison = None
     if rollout.outcome is Outcome.FAILED or (with_passed and rollout.outcome is Outcome.PASSED):
-        comparison = compared(suite, conversation, reader.manifest)
+        comparison = suite.compare(conversation.case, conversation.finished)
     return Item(
         rollout=rollout,
         case=conversation.case,
@@ -170,8 +154,8 @@ def _item(
     )
 
 
-def _report(suite: Suite, items: list[Item], manifest: Manifest) -> Report:
-    results = [
+def _results(items: list[Item]) -> list[Result]:
+    return [
         Result(
             item.rollout.key.case,
             item.rollout.category,
@@ -183,4 +167,3 @@ def _report(suite: Suite, items: list[Item], manifest: Manifest) -> Report:
         for item in items
         if item.finished is not None
     ]
-    return summed_up(suite, results, manifest.setting)

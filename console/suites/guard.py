@@ -2,7 +2,8 @@
 
 A suite from the catalogue is always guarded, a built-in one too. What it raises by intention (`UsageError`, `Fault`)
 passes; any other exception of it, a `sys.exit`, and a value of a type that the protocol does not name becomes a
-`SuiteError`, or text where a comparison or a report would be drawn. What it prints is kept from the terminal.
+`SuiteError`. Where a comparison or a report would be drawn, either becomes the `fault` of an empty one. What it prints
+is kept from the terminal.
 """
 
 import sys
@@ -121,8 +122,6 @@ def _guarded_method(suite: Suite, name: str, method: Callable[..., Any]) -> Call
         try:
             with collect_prints():
                 value = checked(name, method, method(*args, **kwargs))
-        except (UsageError, Fault):
-            raise
         except (Exception, SystemExit) as error:
             if not is_of_code(error):
                 raise
@@ -156,11 +155,17 @@ def _in_place_of(suite: Suite, name: str, error: BaseException) -> Comparison | 
 
     Raises:
         SuiteError: there is nothing to be drawn.
+        UsageError: as the suite raised it.
+        Fault: likewise.
     """
-    if name == "compare":
-        return Comparison(f"the suite cannot compare this case: {describe_error(error, suite)}")
-    if name == "report":
-        return Report((), fault=f"the suite cannot sum this run up: {describe_error(error, suite)}")
+    is_meant = isinstance(error, UsageError | Fault)
+    if name in ("compare", "report"):
+        why = str(error) if is_meant else describe_error(error, suite)
+        if name == "compare":
+            return Comparison("", fault=f"the suite cannot compare this case: {why}")
+        return Report((), fault=f"the suite cannot sum this run up: {why}")
+    if is_meant:
+        raise error
     raise _error(suite, name, error) from error
 
 

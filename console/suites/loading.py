@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from console.core.fault import UsageError
 from console.core.prints import collect_prints
-from console.suites.suite import Suite
+from console.suites.suite import Suite, SuiteEntry
 
 LOAD_S = 10.0
 """Longest time that importing somebody's code may take."""
@@ -66,7 +66,8 @@ def run_limited(load: Callable[[], ValueT], belongs: Callable[[str], bool] = lam
 
 def lacking_parts(suite: Suite) -> list[str]:
     """Return what something lacks to be a suite."""
-    return [name for name in _PARTS if not hasattr(suite, name)]
+    lacking = [name for name in _PARTS if not hasattr(suite, name)]
+    return lacking or ([] if isinstance(suite.entry, SuiteEntry) else ["entry"])  # pyright: ignore[reportUnnecessaryIsInstance]
 
 
 def _place_of(error: BaseException, belongs: Callable[[str], bool]) -> str:

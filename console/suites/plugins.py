@@ -48,11 +48,12 @@ def open_plugin(point: "EntryPoint", entry: SuiteEntry) -> Suite:
     factory: Callable[[SuiteEntry], Suite] = load_point(point)
     try:
         suite = factory(entry)
+        lacking = lacking_parts(suite)
     except UsageError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _refusal(point, f"cannot open {entry.name}: {type(error).__name__}: {error}") from error
-    if lacking := lacking_parts(suite):
+    if lacking:
         raise _refusal(point, f"is made for another version of this program: its suites lack {', '.join(lacking)}")
     return suite
 

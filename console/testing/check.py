@@ -151,8 +151,8 @@ class _Check:
             self.problems.append(f"{case.id}: `score` changes the case or the output it is given")
             return
         comparison = self.suite.compare(case, output, rehearsal.verdict, self.setting)
-        if comparison.sentence.startswith("the suite cannot compare"):
-            self.problems.append(f"{case.id}: {comparison.sentence}")
+        if comparison.fault:
+            self.problems.append(f"{case.id}: {comparison.fault}")
 
     def _score(self, case: Case, output: Any) -> Verdict | None:
         try:

@@ -129,7 +129,7 @@ def test_faults_in_report_and_compare_are_shown_where_their_work_would_be(
     assert "no report today" in console("show", "latest", "--data", home).out
     monkeypatch.setattr(SumsSuite, "broken", "compare")
     shown = console("show", "latest#easy-0", "--data", home, "--json").data
-    assert "no compare today" in shown["comparison"]["sentence"]
+    assert "no compare today" in shown["comparison"]["fault"]
 
 
 def test_check_scores_outputs_of_cases_by_id(console: Any, home: Path) -> None:

@@ -29,7 +29,7 @@ def test_what_goes_out_comes_back(tmp_path: Path):
     texts = [
         [
             (passage.kind.value, passage.role, passage.arguments or passage.text)
-            for passage in reader.conversation(reader.side.rollouts["a", 0]).passages
+            for passage in reader.conversation(reader.side.rollouts["a", 0].key).passages
             if passage.kind.value not in ("verdict", "score")
         ]
         for reader in shown

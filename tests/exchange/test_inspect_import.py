@@ -45,7 +45,7 @@ def imported(path: Path) -> tuple[RunFolder, ImportReport]:
 
 def conversation(folder: RunFolder, case: str, rollout: int = 0) -> Conversation:
     reader = RunReader(folder)
-    return reader.conversation(reader.side.rollouts[case, rollout])
+    return reader.conversation(reader.side.rollouts[case, rollout].key)
 
 
 @pytest.fixture(params=["deflated", "zstd", "json"])

@@ -48,7 +48,7 @@ class Imported:
         return [rollout.outcome for rollout in self.rollouts]
 
     def conversation(self, place: int = 0) -> Conversation:
-        return self._reader.conversation(self.rollouts[place])
+        return self._reader.conversation(self.rollouts[place].key)
 
     def texts(self, place: int = 0) -> list[tuple[str, str]]:
         return [(passage.kind.value, passage.text) for passage in self.conversation(place).passages]

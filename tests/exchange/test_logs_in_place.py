@@ -36,7 +36,7 @@ def log(tmp_path: Path) -> Path:
 
 def passages(folder: RunFolder, case: str, rollout: int = 0) -> list[tuple[PassageKind, str]]:
     reader = RunReader(folder)
-    shown = reader.conversation(reader.side.rollouts[case, rollout])
+    shown = reader.conversation(reader.side.rollouts[case, rollout].key)
     return [(passage.kind, passage.text) for passage in shown.passages]
 
 

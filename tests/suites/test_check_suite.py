@@ -4,7 +4,6 @@ import importlib.util
 import random
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -17,7 +16,7 @@ from console.core.outcome import Outcome, Verdict
 from console.suites.catalog import Catalog
 from console.suites.folder_code import FolderCode, open_folder
 from console.suites.stage import Stage
-from console.suites.suite import Suite
+from console.suites.suite import Suite, SuiteEntry
 from console.testing import SuiteProblems, check_suite
 
 CONFINED = pytest.mark.skipif(
@@ -42,7 +41,7 @@ def test_our_own_suites_keep_it(name: str, how: dict[str, Any]) -> None:
 
 def test_a_suite_of_a_folder_keeps_it(tmp_path: Path) -> None:
     folder = write_folder_suite(tmp_path)
-    entry: Any = SimpleNamespace(name="cities", folder=folder, module="suite.py", source={})
+    entry = SuiteEntry("cities", "python", folder, "Cities", module="suite.py")
     check_suite(open_folder(FolderCode(entry), entry), cases=4)
 
 

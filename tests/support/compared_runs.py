@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from support.recorded_runs import QUESTION, Recorder, call_reply
+from support.run_suites import ReviewedSuite
 
 from console.core.case import Case, Setting
 from console.core.comparison import Comparison, Mark, Pair, Row
@@ -32,7 +33,7 @@ ANSWERS = {
 }
 
 
-class CallSuite:
+class CallSuite(ReviewedSuite):
     """Lays recorded arguments beside what was wanted."""
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:

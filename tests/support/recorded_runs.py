@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from support.run_suites import ReviewedSuite
+
 from console.core.case import Case, Key, Setting
 from console.core.chat import Reply, ToolCall, Usage
 from console.core.comparison import Comparison, Mark, Pair, Row
@@ -145,7 +147,7 @@ def loop_run(root: Path, loops: int = 5, turns: int = 6, *, close: bool = True, 
     return recorder
 
 
-class WeatherSuite:
+class WeatherSuite(ReviewedSuite):
     """The part of a suite that Review needs: it lays the recorded weather calls beside what was expected."""
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:

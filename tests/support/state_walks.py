@@ -15,6 +15,7 @@ from support.compared_runs import CallSuite, answer_count_run, call_run
 from support.fake_engine import FakeEngine
 from support.recorded_runs import QUESTION, Recorder, WeatherSuite, call_reply, plain_run, replayable_run
 from support.row_suite import recorded_rows, suite_in
+from support.run_suites import compare_by
 from support.sample_workspace import TWO_MODELS
 from support.screen_text import assert_until, text_of, tile_cases
 from support.suite_runs import CodeSuite, LoopSuite, brick_run, code_run
@@ -30,14 +31,12 @@ from console.store.lock import RunLock
 from console.store.notes import Note, Notes
 from console.store.run_queue import Queued, RunQueue
 from console.tui.app import ConsoleApp
-from console.tui.data import opened_run
 from console.tui.data.catalog_items import WorkspacePaths
 from console.tui.data.sample_run import SampleRun
 from console.tui.screens.compare.screen import CompareScreen
 from console.tui.screens.launch import actions
 from console.tui.screens.launch.screen import LaunchScreen
 from console.tui.screens.live.screen import LiveScreen
-from console.tui.screens.review import case_loader
 from console.tui.screens.run_screen import RunScreen
 
 ScreenT = TypeVar("ScreenT", bound=Screen[Any])
@@ -362,7 +361,7 @@ async def live_ended(stage: Stage) -> AsyncGenerator[str, None]:
 
 async def review_cases(stage: Stage) -> AsyncGenerator[str, None]:
     """Failures of a run of calls: every view, filter, menu, note and question."""
-    stage.monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: WeatherSuite())
+    compare_by(stage.monkeypatch, WeatherSuite())
     recorder = plain_run(stage.workspace.root / "runs", close=False)
     recorder.finish(recorder.start("live_simple_98-0-0", title=QUESTION), Outcome.UNDECIDED, "unreadable_judge")
     folder = recorder.close()
@@ -405,8 +404,7 @@ async def review_cases(stage: Stage) -> AsyncGenerator[str, None]:
 async def review_others(stage: Stage) -> AsyncGenerator[str, None]:
     """Loops, code, and a run without a failure or without a case."""
     root = stage.workspace.root / "runs"
-    suites = {"recorded": WeatherSuite(), "aidan": LoopSuite(), "cave": CodeSuite()}
-    stage.monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: suites[manifest.suite])
+    compare_by(stage.monkeypatch, recorded=WeatherSuite(), aidan=LoopSuite(), cave=CodeSuite())
     good, none = Recorder(root, cases=1, name="0118-good"), Recorder(root, cases=4, name="0118-none")
     good.finish(good.start("live_simple_1-0-0", title=QUESTION), Outcome.PASSED)
     folders = {
@@ -431,7 +429,7 @@ VERSIONS = {"prompt": {"plain": "{prompt}", "why": "{prompt} Say why."}}
 
 async def review_rows(stage: Stage) -> AsyncGenerator[str, None]:
     """Rows: checks under each turn, a judge's words, a simulated user, and versions of a prompt."""
-    stage.monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: suite_in(STARTER))
+    compare_by(stage.monkeypatch, suite_in(STARTER))
     root = stage.workspace.root / "runs"
     wrong = ("berth-and-price", "remember", "explain-tide", "first-visit", "unknown-booking")
     folder = await recorded_rows(root, STARTER, wrong, name="0119-rows")
@@ -461,8 +459,7 @@ async def review_rows(stage: Stage) -> AsyncGenerator[str, None]:
 
 async def compare(stage: Stage) -> AsyncGenerator[str, None]:
     """Two and three runs side by side, runs without anything in common, and what models have come to."""
-    stage.monkeypatch.setattr(opened_run, "find_suite", lambda manifest, data: CallSuite())
-    stage.monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: CallSuite())
+    compare_by(stage.monkeypatch, CallSuite())
     root = stage.workspace.root / "runs"
     two = call_run(root, "0116-0904", "gpt-w", 0), call_run(root, "0117-1420", "gpt-x", 1)
     third = call_run(root, "0118-0900-bfcl-gpt-y", "gpt-y", 0)
@@ -552,7 +549,7 @@ prize = 4
 
 async def helped(stage: Stage) -> AsyncGenerator[str, None]:
     """Help of every place, and what stands when there is no room."""
-    stage.monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: WeatherSuite())
+    compare_by(stage.monkeypatch, WeatherSuite())
     folder = plain_run(stage.workspace.root / "runs").folder
     async with stage.opened(stage.size, toasts=True) as opening:
         await stage.begin(opening)

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from support.recorded_runs import Recorder
+from support.run_suites import ReviewedSuite
 
 from console.core.case import Case, Key, Setting
 from console.core.chat import Reply, Usage
@@ -75,7 +76,7 @@ def finish_loop(recorder: Recorder, key: Key, outcome: Outcome, reason: str, acc
     recorder.write(Finished(at=recorder.tick(0.1), key=key, verdict=verdict, output=[], seconds=1.9, cost_usd=0.004))
 
 
-class LoopSuite:
+class LoopSuite(ReviewedSuite):
     """The part of AidanBench that Review needs: the earlier answer beside the last one, and totals."""
 
     def compare(self, case: Case, output: Any, verdict: Verdict, setting: Setting) -> Comparison:
@@ -125,7 +126,7 @@ def code_run(root: Path, *, text: str = "", **more: Any) -> Recorder:
     return recorder
 
 
-class CodeSuite:
+class CodeSuite(ReviewedSuite):
     """The part of cave-bench that Review needs."""
 
     def __init__(self, text: str = "") -> None:

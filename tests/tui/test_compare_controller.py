@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 from support.compared_runs import CASES, CallSuite, call_run
+from support.run_suites import compare_by
 
 from console.core.fault import UsageError
 from console.store.runs import RunFolder
-from console.tui.data import case_reads, opened_run, suite_thread
+from console.tui.data import case_reads, suite_thread
 from console.tui.screens.compare.controller import NUMBERS, SIDE_BY_SIDE, CompareController
 
 LOST = ["live_multiple_131-52", "live_multiple_140-58", "live_simple_77-40-0"]
@@ -40,10 +41,6 @@ class Loop:
 @pytest.fixture
 def two(tmp_path: Path) -> tuple[RunFolder, RunFolder]:
     return call_run(tmp_path, "0116-0904", "gpt-w", 0), call_run(tmp_path, "0117-1420", "gpt-x", 1)
-
-
-def compare_by(suite: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opened_run, "find_suite", lambda manifest, data: suite)
 
 
 def opened(a: RunFolder, b: RunFolder, case: str = "", loop: Loop | None = None) -> CompareController:
@@ -100,7 +97,7 @@ def test_runs_that_agree_list_everything(two: Any) -> None:
 
 
 def test_swapping_makes_losses_gains(two: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    compare_by(CallSuite(), monkeypatch)
+    compare_by(monkeypatch, CallSuite())
     controller = opened(*two, case=LOST[0])
     before = controller.case()
     controller.swap()
@@ -148,16 +145,16 @@ def test_a_suite_that_fails_costs_that_case_only(two: Any, monkeypatch: pytest.M
                 raise SystemExit("no")
             return super().compare(case, *rest)
 
-    compare_by(Failing(), monkeypatch)
+    compare_by(monkeypatch, Failing())
     controller = opened(*two)
     case = controller.case()
     assert case is not None
-    assert case.a.comparison is None
     assert "SystemExit: no" in case.a.fault
     controller.current_key = controller.step(1) or ""
     case = controller.case()
     assert case is not None
     assert case.a.comparison is not None
+    assert not case.a.fault
 
 
 def test_a_slow_suite_is_not_waited_for(two: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,7 +165,7 @@ def test_a_slow_suite_is_not_waited_for(two: Any, monkeypatch: pytest.MonkeyPatc
             let_go.wait(10)
             return super().compare(*arguments)
 
-    compare_by(Slow(), monkeypatch)
+    compare_by(monkeypatch, Slow())
     loop = Loop()
     controller = opened(*two, loop=loop)
     assert controller.case() is None
@@ -190,7 +187,7 @@ def test_a_suite_that_hangs_is_left_behind(two: Any, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(suite_thread, "GIVE_UP_S", 0.05)
     monkeypatch.setattr(case_reads, "WAIT_S", 0.2)
-    compare_by(Hanging(), monkeypatch)
+    compare_by(monkeypatch, Hanging())
     controller = opened(*two)
     assert controller.case() is None
     controller.current_key = controller.step(1) or ""

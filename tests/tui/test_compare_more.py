@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from support.compared_runs import CallSuite, call_run
 from support.recorded_runs import QUESTION, Recorder, call_reply
+from support.run_suites import compare_by
 from support.screen_text import assert_until, text_of, wait_until_unchanged
 
 from console.core.case import Key
@@ -15,11 +16,9 @@ from console.engine import launch
 from console.engine.plan import Plan
 from console.store.notes import Note, Notes
 from console.store.runs import RunFolder
-from console.tui.data import opened_run
 from console.tui.screens.compare import controller
 from console.tui.screens.compare.screen import CompareScreen
 from console.tui.screens.grid.screen import GridScreen
-from console.tui.screens.review import case_loader
 from console.tui.screens.trends.screen import TrendsScreen
 from console.tui.widgets.row_list import RowList
 
@@ -29,8 +28,7 @@ SIZES = [(80, 24), (160, 45)]
 @pytest.fixture(autouse=True)
 def calls(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lay recorded calls side by side, and look for growth often."""
-    monkeypatch.setattr(opened_run, "find_suite", lambda manifest, data: CallSuite())
-    monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: CallSuite())
+    compare_by(monkeypatch, CallSuite())
     monkeypatch.setattr(controller, "LOOK_EVERY_S", 0.05)
 
 
@@ -139,4 +137,4 @@ async def test_trends_follow_a_model_and_lead_to_its_runs(
         await assert_until(pilot, lambda: app.screen.query_one("#points", RowList).has_focus)
         await pilot.press("m", "j", "m")
         screen = await read(app, pilot)
-        assert {it.name for it in screen.controller.pair.folders} == {"2025-01-15T0900-a", "2025-01-16T0900-b"}
+        assert {it.name for it in screen.controller.folders} == {"2025-01-15T0900-a", "2025-01-16T0900-b"}

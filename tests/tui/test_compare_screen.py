@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from support.compared_runs import CASES, CallSuite, answer_count_run, call_run
 from support.recorded_runs import Recorder, call_reply
+from support.run_suites import compare_by
 
 from console.core.outcome import Outcome
 from console.core.run import ModelFacts
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
-from console.tui.data import opened_run
 from console.tui.data.catalog_items import read_run
 from console.tui.navigation import newest_two
 from console.tui.screens.compare.screen import CompareScreen
@@ -23,7 +23,7 @@ SIZES = [(80, 24), (160, 45)]
 @pytest.fixture
 def two(workspace: Any, monkeypatch: pytest.MonkeyPatch) -> tuple[RunFolder, RunFolder]:
     """Two runs of the same cases."""
-    monkeypatch.setattr(opened_run, "find_suite", lambda manifest, data: CallSuite())
+    compare_by(monkeypatch, CallSuite())
     root = workspace.root / "runs"
     return call_run(root, "0116-0904", "gpt-w", 0), call_run(root, "0117-1420", "gpt-x", 1)
 
@@ -151,7 +151,7 @@ async def test_another_run_can_be_picked(compared: Any, workspace: Any, settle: 
         assert "Compare 0116-0904 with" in frame(app)
         await pilot.press("j", "enter")
         await settle(app, pilot)
-        assert {folder.name for folder in app.screen.controller.pair.folders} <= {"0116-0904", "0117-1420", "0118-0001"}
+        assert {folder.name for folder in app.screen.controller.folders} <= {"0116-0904", "0117-1420", "0118-0001"}
         assert app.screen.where == "compare"
 
 
@@ -245,7 +245,7 @@ async def test_two_marks_at_home_open_it(opened: Any, workspace: Any, settle: An
         await pilot.press("j", "m")
         await settle(app, pilot)
         assert isinstance(app.screen, CompareScreen)
-        assert app.screen.controller.pair.folders[0].name == "2025-01-17T1320-a"
+        assert app.screen.controller.folders[0].name == "2025-01-17T1320-a"
         await pilot.press("1")
         assert app.screen.query_one("#runs")._listing.marked == frozenset()
 
@@ -271,7 +271,7 @@ async def test_four_compares_the_newest_two_of_a_suite(opened: Any, workspace: A
     async with opened() as (app, pilot):
         await pilot.press("4")
         await settle(app, pilot)
-        assert [folder.name for folder in app.screen.controller.pair.folders] == ["2025-01-15T1-a", "2025-01-17T1-c"]
+        assert [folder.name for folder in app.screen.controller.folders] == ["2025-01-15T1-a", "2025-01-17T1-c"]
 
 
 async def test_a_run_is_exported_from_home(opened: Any, workspace: Any, settle: Any) -> None:
@@ -321,7 +321,7 @@ async def test_the_leaderboard_leads_on(opened: Any, field: Any, settle: Any) ->
         await pilot.press("[", "m", "j", "m")
         await settle(app, pilot)
         assert isinstance(app.screen, CompareScreen)
-        assert {folder.name for folder in app.screen.controller.pair.folders} == {"0116-0904", "0117-1420"}
+        assert {folder.name for folder in app.screen.controller.folders} == {"0116-0904", "0117-1420"}
         await pilot.press("B", "enter")
         await settle(app, pilot)
         assert app.screen.where == "review"

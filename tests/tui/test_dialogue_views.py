@@ -10,7 +10,7 @@ from console.core.case import Key
 from console.core.comparison import Comparison, Mark, Pair
 from console.core.outcome import Outcome
 from console.core.record import Finished, Noted, Started
-from console.insight.case_in_both import CaseInRun
+from console.insight.case_in_run import CaseInRun
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout
 from console.store.journal import JournalReader

@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 from support.compared_runs import CASES, CallSuite, answer_count_run, call_run
+from support.run_suites import compare_by
 from support.screen_text import assert_until, text_of
 
 from console.store.runs import RunFolder
-from console.tui.data import opened_run
 from console.tui.screens.grid.controller import EVERY, GridController
 from console.tui.screens.grid.screen import GridScreen
 
@@ -17,7 +17,7 @@ SIZES = [(80, 24), (160, 45)]
 
 @pytest.fixture(autouse=True)
 def suite(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opened_run, "find_suite", lambda manifest, data: CallSuite())
+    compare_by(monkeypatch, CallSuite())
 
 
 @pytest.fixture

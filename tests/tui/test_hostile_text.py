@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from support.recorded_runs import QUESTION, Recorder, WeatherSuite, call_reply
+from support.run_suites import compare_by
 from support.screen_text import assert_no_control_byte
 from support.screen_tour import PLACES, tour_screens
 
@@ -30,7 +31,6 @@ from console.tui.data.catalog_items import ModelLine, SuiteLine
 from console.tui.data.entry_checks import Checksum, Ping
 from console.tui.render.catalog_details import case_blocks, category_blocks, model_blocks, suite_blocks
 from console.tui.sanitize import ControlCharacterFilter
-from console.tui.screens.review import case_loader
 
 ANYTHING = st.text(st.characters(exclude_categories=()), max_size=60)
 NASTY = st.sampled_from(
@@ -111,7 +111,7 @@ def foreign(workspace: Any, monkeypatch: pytest.MonkeyPatch) -> Callable[[Sequen
 
     suite = WeatherSuite()
     monkeypatch.setattr(suite, "compare", compare, raising=False)
-    monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: suite)
+    compare_by(monkeypatch, suite)
     # Without the last net, which would hide what a widget lets through; it has tests of its own (test_sanitize.py).
     monkeypatch.setattr(ControlCharacterFilter, "apply", lambda self, segments, background: segments)
 

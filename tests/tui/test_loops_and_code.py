@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from support.fake_engine import FakeEngine
+from support.run_suites import compare_by
 from support.screen_text import assert_no_control_byte, assert_until, text_of, wait_until_unchanged
 from support.suite_runs import ANSWERS, CodeSuite, LoopSuite, brick_run, code_run, take_round
 from tui.test_live_screen import watch
@@ -12,7 +13,6 @@ from console.core.case import Key
 from console.core.live import Activity, Status
 from console.core.outcome import Outcome
 from console.store.runs import RunFolder
-from console.tui.screens.review import case_loader
 from console.tui.screens.review.screen import ReviewScreen
 from console.tui.widgets.block import Block
 from console.tui.widgets.transcript import Transcript
@@ -29,19 +29,21 @@ async def review(app: Any, pilot: Any, folder: RunFolder) -> ReviewScreen:
     app.navigator.open_review(folder)
     await assert_until(pilot, lambda: isinstance(app.screen, ReviewScreen) and app.screen.is_mounted)
     screen = app.screen
-    await assert_until(pilot, lambda: screen.feed is not None and screen.feed.is_read and screen.loader.has_suite)
+    await assert_until(
+        pilot, lambda: screen.feed is not None and screen.feed.is_read and screen.loader.suite is not None
+    )
     await wait_until_unchanged(app, pilot)
     return screen
 
 
 @pytest.fixture
 def loop_suite(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: LoopSuite())
+    compare_by(monkeypatch, LoopSuite())
 
 
 @pytest.fixture
 def code_suite(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: CodeSuite())
+    compare_by(monkeypatch, CodeSuite())
 
 
 # Frames --------------------------------------------------------------------------------------------------------------
@@ -214,7 +216,7 @@ async def test_hostile_text_in_a_loop(hostile_some: str, opened: Any, workspace:
 
 
 async def test_hostile_text_in_code(hostile_some: str, opened: Any, workspace: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: CodeSuite(hostile_some))
+    compare_by(monkeypatch, CodeSuite(hostile_some))
     folder = code_run(workspace.root / "runs", text=hostile_some).folder
     async with opened((120, 40)) as (app, pilot):
         await watch(app, pilot, folder)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from support.recorded_runs import QUESTION, Recorder, WeatherSuite, plain_run
+from support.run_suites import compare_by
 from support.screen_text import assert_until, text_of
 from tui.test_review_screen import review
 
@@ -14,9 +15,7 @@ from console.engine import launch
 from console.engine.plan import Plan
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
-from console.tui.data import opened_run
 from console.tui.screens.compare.screen import CompareScreen
-from console.tui.screens.review import case_loader
 
 
 @pytest.fixture
@@ -29,8 +28,7 @@ def planned(monkeypatch: pytest.MonkeyPatch, workspace: Any) -> list[Plan]:
         return plain_run(workspace.root / "runs", name="0118-branch").folder
 
     monkeypatch.setattr(launch, "spawn", spawn)
-    monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: WeatherSuite())
-    monkeypatch.setattr(opened_run, "find_suite", lambda manifest, data: WeatherSuite())
+    compare_by(monkeypatch, WeatherSuite())
     monkeypatch.setattr(ConsoleApp, "suspend", lambda self: contextlib.nullcontext())
     return plans
 
@@ -61,14 +59,14 @@ async def test_an_edited_prompt_is_asked_as_a_branch_and_compared(
         assert (plan.parent, plan.selection.ids, plan.model) == (folder.name, ("live_multiple_118-41",), "gpt-x")
         assert plan.edit is not None
         assert plan.edit.before[-1]["content"] + "\nIn Kelvin, please." == plan.edit.after[-1]["content"]
-        assert app.screen.controller.pair.folders[0].path == folder.path
+        assert app.screen.controller.folders[0].path == folder.path
 
 
 @pytest.mark.parametrize("size", [(80, 24), (160, 45)])
 async def test_of_a_branch_the_prompt_comes_first_and_nothing_is_reckoned(
     size: tuple[int, int], opened: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opened_run, "find_suite", lambda manifest, data: WeatherSuite())
+    compare_by(monkeypatch, WeatherSuite())
     root = workspace.root / "runs"
     run = plain_run(root).folder
     branch = Recorder(root, cases=1, name="0118-edited", parent=run.name)
@@ -139,4 +137,4 @@ async def test_two_marks_open_compare(opened: Any, workspace: Any, planned: list
         await assert_until(
             pilot, lambda: isinstance(app.screen, CompareScreen) and app.screen.controller.pair is not None
         )
-        assert [it.path for it in app.screen.controller.pair.folders] == [first.path, second.path]
+        assert [it.path for it in app.screen.controller.folders] == [first.path, second.path]

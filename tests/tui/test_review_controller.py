@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.run_suites import ReviewedSuite
 
 from console.core.case import Case, Key, Setting
 from console.core.comparison import Comparison
@@ -18,10 +19,11 @@ from console.insight.conversation import Conversation
 from console.insight.failures import GroupBy
 from console.insight.overview import Overview
 from console.store.notes import Note, Notes
+from console.suites.run_suite import RunSuite
 from console.suites.suite import Report
 from console.tui.data.give_way import GiveWay
 from console.tui.screens.review.case_list import empty_text, end_of_list_text, status_text
-from console.tui.screens.review.case_loader import CaseLoader, OpenedSuite
+from console.tui.screens.review.case_loader import CaseLoader
 from console.tui.screens.review.controller import ListPace, ReviewController, Stale
 from console.tui.screens.review.listing import AT_ONCE, SLICE, Lister, listings
 from console.tui.screens.review.triage import Triage
@@ -59,7 +61,7 @@ class RunDouble:
         return True
 
 
-class SuiteDouble:
+class SuiteDouble(ReviewedSuite):
     """Compares when it is let."""
 
     def __init__(self) -> None:
@@ -114,8 +116,7 @@ def make(
     controller = ReviewController(Notes(tmp_path), loader, Lister(loop.take, loop.note_change, at_once=at_once), slot)
     controller.open(run)
     if suite is not None:
-        loader.take_suite(OpenedSuite(suite))
-        controller.take_suite()
+        controller.use_suite(RunSuite(run.manifest.setting, suite))
     controller.relist()
     controller.take_read()
     return controller, loader, loop
@@ -336,14 +337,14 @@ def test_a_slow_suite_is_waited_for_only_for_a_moment(tmp_path: Path, run: RunDo
 def test_what_was_only_prefetched_draws_nothing(tmp_path: Path, run: RunDouble) -> None:
     controller, loader, loop = make(tmp_path, run, suite=SuiteDouble())
     controller.prefetch()
-    loop.turn()
-    assert loop.changes == 0
+    assert controller.shown_case() is not None  # after those that were prefetched, in the same thread
+    assert not loop.callbacks
     loader.close()
 
 
 def test_without_a_suite_the_case_says_why(tmp_path: Path, run: RunDouble) -> None:
-    controller, loader, _ = make(tmp_path, run)
-    loader.take_suite(OpenedSuite(None, "the suite cannot be opened: it is not here"))
+    controller, *_ = make(tmp_path, run)
+    controller.use_suite(RunSuite(run.manifest.setting, None, "it is not here"))
     shown = controller.shown_case()
     assert shown is not None
     assert shown.case.why == "the suite cannot be opened: it is not here"

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from support.graded_runs import graded_run
 from support.recorded_runs import WeatherSuite
+from support.run_suites import compare_by
 from support.screen_text import assert_until, text_of
 from textual.pilot import Pilot
 
@@ -14,14 +15,13 @@ from console.store.notes import Notes
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
 from console.tui.dialogs.small_dialogs import Chooser, Question
-from console.tui.screens.review import case_loader
 from console.tui.screens.review.screen import ReviewScreen
 
 
 @pytest.fixture
 def run(workspace: Any, monkeypatch: pytest.MonkeyPatch) -> RunFolder:
     """A run with three failures; the simulated models answer at once, and the process finds this checkout."""
-    monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: WeatherSuite())
+    compare_by(monkeypatch, WeatherSuite())
     monkeypatch.setenv("EVAL_CONSOLE_SIM_PACE", "flat")
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
     graded = graded_run(workspace.root / "runs", "0101-0000-run", {"a": "f", "b": "p", "c": "f", "d": "b"})

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from support.fake_engine import FakeEngine
 from support.recorded_runs import QUESTION, Recorder, WeatherSuite, call_reply, loop_run, plain_run
+from support.run_suites import compare_by
 from support.screen_text import assert_no_control_byte, assert_until, text_of, wait_until_unchanged
 from textual.pilot import Pilot
 
@@ -18,8 +19,8 @@ from console.core.outcome import Outcome
 from console.insight.filter import read_filter
 from console.store.notes import Note, Notes
 from console.store.runs import RunFolder
+from console.suites import run_suite
 from console.tui.app import ConsoleApp
-from console.tui.screens.review import case_loader
 from console.tui.screens.review.case_actions import case_text, pager_command
 from console.tui.screens.review.screen import ReviewScreen
 from console.tui.widgets.row_list import RowList
@@ -40,7 +41,7 @@ async def review(app: ConsoleApp, pilot: Pilot[int], folder: RunFolder, case: st
 @pytest.fixture(autouse=True)
 def weather(monkeypatch: pytest.MonkeyPatch) -> None:
     """Open the weather suite for every run."""
-    monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: WeatherSuite())
+    compare_by(monkeypatch, WeatherSuite())
 
 
 def current(screen: ReviewScreen) -> str:
@@ -155,7 +156,7 @@ async def test_without_its_suite_the_raw_output_is_shown(
     def refuse(data: object, manifest: object) -> None:
         raise UsageError("the suite is not here", hint="Pull it.")
 
-    monkeypatch.setattr(case_loader, "find_suite", refuse)
+    monkeypatch.setattr(run_suite, "find_suite", refuse)
     folder = plain_run(workspace.root / "runs").folder
     async with opened() as (app, pilot):
         await review(app, pilot, folder)

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 from support.recorded_runs import WeatherSuite, plain_run
+from support.run_suites import compare_by
 from support.screen_text import assert_until, text_of, wait_until_unchanged
 from support.screen_tour import tour_screens
 
 from console.core.ascii_text import to_ascii
 from console.tui.render.symbols import SYMBOLS, Symbols
-from console.tui.screens.review import case_loader
 
 Frame = Callable[..., str]
 
@@ -18,7 +18,7 @@ Frame = Callable[..., str]
 @pytest.fixture(autouse=True)
 def weather(monkeypatch: pytest.MonkeyPatch) -> None:
     """Open the weather suite for every run."""
-    monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: WeatherSuite())
+    compare_by(monkeypatch, WeatherSuite())
 
 
 @pytest.mark.parametrize("size", [(39, 24), (80, 9), (20, 5)])

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from support.recorded_runs import WeatherSuite, plain_run
+from support.run_suites import compare_by
 from support.screen_text import assert_until, text_of, wait_until_unchanged
 
 from console.tui.app import ConsoleApp
@@ -12,7 +13,6 @@ from console.tui.bell import ring
 from console.tui.data.catalog_items import read_run
 from console.tui.data.ui_state import UiState
 from console.tui.keymap import load_key_map
-from console.tui.screens.review import case_loader
 from console.tui.themes import ANSI, LIGHT, choose_theme
 
 
@@ -90,7 +90,7 @@ def test_two_actions_on_one_key_are_reported(tmp_path: Path) -> None:
 async def test_a_run_and_a_case_are_found_by_a_word(
     opened: Any, workspace: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(case_loader, "find_suite", lambda manifest, data: WeatherSuite())
+    compare_by(monkeypatch, WeatherSuite())
     plain_run(workspace.root / "runs")
     async with opened() as (app, pilot):
         await pilot.press("ctrl+t", *"131-52")

@@ -46,7 +46,7 @@ def run(args: BranchArguments) -> int:
         UsageError: no such run, case or model, or a prompt that cannot be read.
     """
     reader, rollout = find_rollout(args, args.which, args.rollout)
-    conversation = reader.conversation(rollout)
+    conversation = reader.conversation(rollout.key)
     if args.show_prompt:
         text = as_text(opening_of(conversation))
         if args.json:

@@ -192,7 +192,7 @@ def _show_prompt_changes(output: Output, comparison: RunComparison, readers: Seq
     pair = comparison.single
     if pair is None:
         return
-    a, b = (reader.conversation(rollout) for reader, rollout in zip(readers, (pair.a, pair.b), strict=True))
+    a, b = (reader.conversation(rollout.key) for reader, rollout in zip(readers, (pair.a, pair.b), strict=True))
     if changes := prompt_changes(a, b):
         output.text("the prompt differs   - A   + B", "strong")
         for change in changes:

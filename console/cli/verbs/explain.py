@@ -166,19 +166,16 @@ def questions_of(folder: RunFolder, failures: list[Rollout], data: Path | None) 
         UsageError: the folder is not a run.
     """
     from console.engine.labelling import Question
-    from console.exchange.run_reader import RunReader, compared
+    from console.exchange.run_reader import RunReader
     from console.insight.failure_text import failure_text
-    from console.suites.catalog import find_suite
+    from console.suites.run_suite import open_run_suite
 
     reader = RunReader(folder)
-    try:
-        suite = find_suite(reader.manifest, data)
-    except UsageError:  # without its suite there is no comparison; the conversation says enough
-        suite = None
+    suite = open_run_suite(reader.manifest, data)  # without it there is no comparison; the conversation says enough
     questions: list[Question] = []
     for rollout in failures:
-        conversation = reader.conversation(rollout)
-        comparison = compared(suite, conversation, reader.manifest)
+        conversation = reader.conversation(rollout.key)
+        comparison = suite.compare(conversation.case, conversation.finished)
         questions.append(Question(rollout.key, failure_text(rollout, conversation, comparison)))
     return questions
 

@@ -62,12 +62,13 @@ def _as_text(args: ReviewArguments, folder: RunFolder, case: str) -> int:
 
     from console.cli.history import read_history
     from console.cli.transcript import show_case
-    from console.cli.verbs.show import compare, played_of
+    from console.cli.verbs.show import played_of, run_suite
 
     history = read_history(folder)
+    suite = run_suite(args, history)
     listed = played_of(history, case) if case else history.played if args.all else history.not_passed()
     for played in listed:
-        comparison = compare(args, history, played)
+        comparison = suite.compare(played.case, played.finished)
         if args.json:
             verdict = played.finished.verdict if played.finished else None
             args.output.data(

@@ -5,24 +5,25 @@ import argparse
 import msgspec
 
 from console.cli.exitcode import Exit
-from console.cli.history import History, Played, read_history, read_overview, report_of
+from console.cli.history import History, Played, read_history, read_overview
 from console.cli.output import Output
 from console.cli.parser import Arguments
 from console.cli.run_report import metric_words, show_report
 from console.cli.transcript import show_case, show_transcript
 from console.config.paths import find_runs_root
-from console.core.annotation import NO_ANNOTATION, annotation_counts, label_counts
+from console.core.annotation import NO_ANNOTATION, Annotation, annotation_counts, label_counts
 from console.core.comparison import Comparison
 from console.core.fault import UsageError
+from console.core.run import Manifest
 from console.core.suggestion import nearest
 from console.exchange.document import annotation_fields
+from console.exchange.run_reader import RunReader
 from console.insight.conversation import Conversation
 from console.insight.judging import judging_lines, judging_of
 from console.insight.turn_sums import turn_sums
-from console.store.journal import JournalReader
 from console.store.notes import Notes
 from console.store.run_list import find_run, split_case
-from console.suites.catalog import find_suite
+from console.suites.run_suite import RunSuite, open_run_suite
 from console.suites.suite import Report
 
 
@@ -47,7 +48,7 @@ def run(args: ShowArguments) -> int:
     history = read_history(find_run(find_runs_root(args.runs), name))
     if case:
         return _show_case(args, history, case)
-    show_report(args.output, history, _report(args, history))
+    show_report(args.output, history, run_suite(args, history).report(history.results()))
     annotations = Notes(history.folder.path).annotations()
     judging = judging_of(history.manifest, read_overview(history.folder).rollouts.values(), annotations)
     if judging is not None and judging.is_worth_saying and not args.json:
@@ -62,31 +63,23 @@ def run(args: ShowArguments) -> int:
     return Exit.OK
 
 
-def _report(args: Arguments, history: History) -> Report | None:
-    """The suite's report; a run can be shown without it when the suite is gone."""
-    try:
-        return report_of(history, args.data)
-    except UsageError as error:
-        args.output.warn(str(error))
-        return None
-
-
 def _show_case(args: Arguments, history: History, case: str) -> int:
     matching = played_of(history, case)
-    output = args.output
-    report = None if output.machine else _report(args, history)
+    output, reader, suite = args.output, RunReader(history.folder), run_suite(args, history)
+    annotations = reader.annotations()
+    report = None if output.machine else suite.report(history.results())
     for played in matching:
+        annotation = annotations.get((played.key.case, played.key.rollout), NO_ANNOTATION)
+        conversation = reader.conversation(played.key)
+        comparison = suite.compare(played.case, played.finished)
         if output.machine:
-            output.data("case", _as_json(args, history, played))
+            output.data("case", _as_json(history.manifest, played, annotation, conversation, comparison))
             continue
-        show_case(output, played, history.manifest, compare(args, history, played))
-        notes = annotation_fields(
-            Notes(history.folder.path).annotations().get((played.key.case, played.key.rollout), NO_ANNOTATION)
-        )
-        for kind, text in notes.items():
+        show_case(output, played, history.manifest, comparison)
+        for kind, text in annotation_fields(annotation).items():
             output.text(f"  {kind.replace('_', ' ')}: {text}", "doubt")
         _show_turns(output, played, report)
-        show_transcript(output, _conversation(history, played))
+        show_transcript(output, conversation)
     return Exit.OK
 
 
@@ -122,29 +115,28 @@ def _show_turns(output: Output, played: Played, report: Report | None) -> None:
     output.text()
 
 
-def compare(args: Arguments, history: History, played: Played) -> Comparison | None:
-    """Lay expected beside actual; None when there is nothing to compare or the suite is gone."""
-    if played.finished is None or played.finished.output is None:
-        return None
-    try:
-        suite = find_suite(history.manifest, args.data)
-    except UsageError as error:
-        args.output.warn(str(error))
-        return None
-    finished = played.finished
-    return suite.compare(played.case, finished.output, finished.verdict, history.manifest.setting)
+def run_suite(args: Arguments, history: History) -> RunSuite:
+    """Return the suite of a run, after a warning if it cannot be opened."""
+    suite = open_run_suite(history.manifest, args.data)
+    if suite.why:
+        args.output.warn(suite.why)
+    return suite
 
 
-def _as_json(args: Arguments, history: History, played: Played) -> dict[str, object]:
-    annotations = Notes(history.folder.path).annotations()
-    label = annotations.get((played.key.case, played.key.rollout), NO_ANNOTATION).label
+def _as_json(
+    manifest: Manifest,
+    played: Played,
+    annotation: Annotation,
+    conversation: Conversation,
+    comparison: Comparison | None,
+) -> dict[str, object]:
     return {
-        "run": history.manifest.id,
-        "simulated": history.manifest.simulated,
+        "run": manifest.id,
+        "simulated": manifest.simulated,
         "key": msgspec.to_builtins(played.key),
         "case": msgspec.to_builtins(played.case),
         "finished": msgspec.to_builtins(played.finished),
-        "comparison": msgspec.to_builtins(compare(args, history, played)),
+        "comparison": msgspec.to_builtins(comparison),
         "calls": [
             {
                 "role": exchange.asked.role,
@@ -153,15 +145,7 @@ def _as_json(args: Arguments, history: History, played: Played) -> dict[str, obj
                 "params": exchange.asked.params,
                 "reply": msgspec.to_builtins(exchange.asked.reply),
             }
-            for exchange in _conversation(history, played).exchanges
+            for exchange in conversation.exchanges
         ],
-        **({"label": msgspec.to_builtins(label)} if label is not None else {}),
+        **({"label": msgspec.to_builtins(annotation.label)} if annotation.label is not None else {}),
     }
-
-
-def _conversation(history: History, played: Played) -> Conversation:
-    conversation, reader = Conversation(played.key), JournalReader(history.folder.journal_path)
-    for record in reader.iter_all():
-        if getattr(record, "key", None) == played.key:
-            conversation.apply(record)
-    return conversation

@@ -1,21 +1,24 @@
 """`CaseReads`: cases that suites read and compare, in a thread of theirs; the last ones are kept."""
 
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future
+from functools import partial
 from typing import Generic, TypeVar
 
 from console.tui.data.suite_thread import SuiteThread
 
+KeyT = TypeVar("KeyT", bound=Hashable)
 CaseT = TypeVar("CaseT")
 WAIT_S = 0.1
 """Longest time that drawing waits for a case."""
 KEPT_CASES = 64
 
 
-class CaseReads(Generic[CaseT]):
+class CaseReads(Generic[KeyT, CaseT]):
     """Reads one case after the other, each known by a key."""
 
-    def __init__(self, in_loop: Callable[[Callable[[], None]], object], arrived: Callable[[str], None]) -> None:
+    def __init__(self, in_loop: Callable[[Callable[[], None]], object], arrived: Callable[[KeyT], None]) -> None:
         """Read nothing yet.
 
         Args:
@@ -23,13 +26,13 @@ class CaseReads(Generic[CaseT]):
             arrived: told, in that loop, the key of a case that is there and that drawing did not wait for.
         """
         self._in_loop, self._arrived = in_loop, arrived
-        self._thread = SuiteThread()
-        self._kept: OrderedDict[str, CaseT] = OrderedDict()
-        self._being_read: set[str] = set()
-        self._round = 0
-        """Counts how often everything was forgotten: what was being read then is not kept."""
+        self.thread = SuiteThread()
+        """Where the suites' code runs; whatever else is asked of them belongs there too."""
+        self._cases: OrderedDict[KeyT, Future[CaseT]] = OrderedDict()
+        self._awaited: set[Future[CaseT]] = set()
+        """Cases that were to be drawn before they were there."""
 
-    def get(self, key: str, read: Callable[[], CaseT]) -> CaseT | None:
+    def get(self, key: KeyT, read: Callable[[], CaseT]) -> CaseT | None:
         """Return a case, by `read` in the suites' thread where it is not kept.
 
         None: it takes long, and `arrived` will be called.
@@ -37,41 +40,40 @@ class CaseReads(Generic[CaseT]):
         Raises:
             UsageError: or whatever else `read` raises.
         """
-        if key in self._kept:
-            self._kept.move_to_end(key)
-            return self._kept[key]
-        if key in self._being_read:
+        future = self._start(key, read)
+        if future in self._awaited:
             return None
-        self._being_read.add(key)
-        number = self._round
-        future = self._thread.start(lambda: self._keep(key, read(), number))
         try:
-            case = future.result(WAIT_S)
+            return future.result(WAIT_S)
         except TimeoutError:
-            future.add_done_callback(lambda _: self._in_loop(lambda: self._arrive(key)))
+            self._awaited.add(future)
+            future.add_done_callback(lambda _: self._in_loop(partial(self._arrive, key, future)))
             return None
         except BaseException:
-            self._being_read.discard(key)
+            del self._cases[key]
             raise
-        self._being_read.discard(key)
-        return case
 
-    def _keep(self, key: str, case: CaseT, number: int) -> CaseT:
-        if number == self._round:
-            self._kept[key] = case
-            while len(self._kept) > KEPT_CASES:
-                self._kept.popitem(last=False)
-        return case
+    def prefetch(self, key: KeyT, read: Callable[[], CaseT]) -> None:
+        """Read a case before it is looked at."""
+        self._start(key, read)
 
-    def _arrive(self, key: str) -> None:
-        self._being_read.discard(key)
-        self._arrived(key)
+    def _start(self, key: KeyT, read: Callable[[], CaseT]) -> Future[CaseT]:
+        if key not in self._cases:
+            self._cases[key] = self.thread.start(read)
+            while len(self._cases) > KEPT_CASES:
+                self._cases.popitem(last=False)
+        self._cases.move_to_end(key)
+        return self._cases[key]
+
+    def _arrive(self, key: KeyT, future: Future[CaseT]) -> None:
+        self._awaited.discard(future)
+        if self._cases.get(key) is future:
+            self._arrived(key)
 
     def forget(self) -> None:
         """Read every case anew, because what it is read from has changed."""
-        self._kept.clear()
-        self._round += 1
+        self._cases.clear()
 
     def close(self) -> None:
         """Read no more cases."""
-        self._thread.close()
+        self.thread.close()

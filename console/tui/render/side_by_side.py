@@ -10,7 +10,7 @@ from textual.content import Content
 
 from console.core.comparison import Comparison, Mark, Pair, Row
 from console.insight import number_format
-from console.insight.case_in_both import CaseInRun
+from console.insight.case_in_run import CaseInRun
 from console.insight.reasons import sentence
 from console.insight.rollout import Rollout
 from console.tui.render import lines

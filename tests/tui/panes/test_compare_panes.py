@@ -5,18 +5,18 @@ from pathlib import Path
 import pytest
 from support.compared_runs import CallSuite, call_run
 from support.pane_app import mounted
+from support.run_suites import compare_by
 from support.screen_text import text_of
 
-from console.tui.data import opened_run
+from console.tui.screens.compare.controller import RunPair, read_pair
 from console.tui.screens.compare.panes import CasePane, ChangeList, comparison_blocks
-from console.tui.screens.compare.run_pair import RunPair, read_pair
 from console.tui.widgets.row_list import RowList
 
 
 @pytest.fixture
 def pair(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunPair:
     """Two runs of the same cases, and a suite that can compare them."""
-    monkeypatch.setattr(opened_run, "find_suite", lambda manifest, data: CallSuite())
+    compare_by(monkeypatch, CallSuite())
     return read_pair(call_run(tmp_path, "0116-0904", "gpt-w", 0), call_run(tmp_path, "0117-1420", "gpt-x", 1), None)
 
 

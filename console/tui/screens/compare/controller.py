@@ -3,18 +3,20 @@
 Knows no widgets and no event loop. Cases are read by the suites' code in a thread (`case`), as that may be slow.
 """
 
+import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from console.exchange.comparison_table import change_words
-from console.insight.case_in_both import CaseInBoth
-from console.insight.comparison import PairOutcome, RolloutPair, RunComparison
+from console.insight.case_in_run import CaseInBoth
+from console.insight.comparison import PairOutcome, RolloutPair, RunComparison, compare
 from console.insight.rollout import Slot
 from console.store.runs import RunFolder, slug
 from console.tui.data.case_reads import CaseReads
 from console.tui.data.filter_in_force import FilterInForce
+from console.tui.data.opened_run import OpenedRun, open_run
 from console.tui.render.rollout_rows import row_key
-from console.tui.screens.compare.run_pair import RunPair, read_pair
 
 LOOK_EVERY_S = 1.0
 """Time between two looks at a run that grows; longer when comparing takes long."""
@@ -29,6 +31,41 @@ SCOPES: dict[str, tuple[PairOutcome, ...]] = {
 """What can be listed, by the word for it."""
 SIDE_BY_SIDE, TALK_A, TALK_B, NUMBERS = VIEWS = ("Beside", "Talk A", "Talk B", "Numbers")
 """How a case is shown, by the word on the screen."""
+
+
+@dataclass(slots=True)
+class RunPair:
+    """Two runs, read to their present ends, and compared."""
+
+    a: OpenedRun
+    b: OpenedRun
+    comparison: RunComparison
+    read_s: float
+    """Seconds that reading and comparing took."""
+
+    def read_case(self, pair: RolloutPair) -> CaseInBoth:
+        """Return a case in both runs, compared by the suites; call it in a thread.
+
+        Raises:
+            UsageError: a run folder is not there any more.
+        """
+        return CaseInBoth(self.a.read_case(pair.a), self.b.read_case(pair.b))
+
+
+def read_pair(a: RunFolder, b: RunFolder, data: Path | None) -> RunPair:
+    """Read both journals, open the suites and compare; call it in a thread.
+
+    Args:
+        a: the first run.
+        b: the second one.
+        data: folder of suites, if one was named.
+
+    Raises:
+        UsageError: one of them is not a run.
+    """
+    begun = time.monotonic()
+    run_a, run_b = open_run(a, data), open_run(b, data)
+    return RunPair(run_a, run_b, compare(run_a.reader.side, run_b.reader.side), time.monotonic() - begun)
 
 
 class CompareController:
@@ -65,7 +102,7 @@ class CompareController:
         """Row key of the pair that is looked at."""
         self._first_slot = first
         self._case_arrived = case_arrived
-        self._cases = CaseReads[CaseInBoth](in_loop, self._arrive)
+        self._cases = CaseReads[str, CaseInBoth](in_loop, self._arrive)
 
     # The two runs ----------------------------------------------------------------------------------------------------
 
@@ -93,9 +130,9 @@ class CompareController:
 
     def swap(self) -> None:
         """Make A of B and B of A."""
-        if self.pair is not None:
+        if (pair := self.pair) is not None:
             self.folders = self.folders[1], self.folders[0]
-            self.take(self.pair.swapped())
+            self.take(RunPair(pair.b, pair.a, compare(pair.b.reader.side, pair.a.reader.side), pair.read_s))
 
     @property
     def look_every_s(self) -> float:
@@ -105,7 +142,27 @@ class CompareController:
     @property
     def has_grown(self) -> bool:
         """Whether the runs must be read again."""
-        return self.pair is not None and self.pair.has_grown
+        return any(run.reader.is_behind for run in self._runs)
+
+    @property
+    def _runs(self) -> tuple[OpenedRun, ...]:
+        return (self.pair.a, self.pair.b) if self.pair is not None else ()
+
+    @property
+    def live(self) -> tuple[bool, bool]:
+        """Whether A and B are being played."""
+        a, b = self.folders
+        return a.is_live, b.is_live
+
+    @property
+    def damages(self) -> int:
+        """Journal lines of either that could not be read."""
+        return sum(run.reader.damages for run in self._runs)
+
+    @property
+    def why_no_suite(self) -> str:
+        """Why a suite cannot be opened; expected is then not known."""
+        return next((run.suite.why for run in self._runs if run.suite.why), "")
 
     @property
     def lost_cases(self) -> tuple[str, ...]:
@@ -116,9 +173,8 @@ class CompareController:
     @property
     def disputed(self) -> list[int]:
         """How many cases of A and of B have a disputed ground truth."""
-        if self.pair is None:
-            return [0, 0]
-        return [sum(bool(note.dispute) for note in annotations.values()) for annotations in self.pair.annotations]
+        annotations = [run.reader.annotations() for run in self._runs]
+        return [sum(bool(annotation.dispute) for annotation in of_run.values()) for of_run in annotations]
 
     def export_path(self, extension: str) -> Path:
         """Return the file that the comparison is written to."""

@@ -9,7 +9,7 @@ from textual.widgets import Static
 
 from console.core.outcome import Outcome
 from console.exchange.comparison_table import change_words
-from console.insight.case_in_both import CaseInBoth, CaseInRun
+from console.insight.case_in_run import CaseInBoth, CaseInRun
 from console.insight.comparison import RolloutPair, RunComparison
 from console.insight.prompt_change import ChangedLine, prompt_changes
 from console.insight.rollout import Rollout

@@ -21,9 +21,8 @@ from console.tui.render import comparison as summary
 from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen
 from console.tui.screens.compare.actions import ChangeFilters, ComparisonCopies, OtherRuns
-from console.tui.screens.compare.controller import NUMBERS, SIDE_BY_SIDE, TALK_A, CompareController
+from console.tui.screens.compare.controller import NUMBERS, SIDE_BY_SIDE, TALK_A, CompareController, RunPair
 from console.tui.screens.compare.panes import CasePane, ChangeList, SummaryPane, comparison_blocks, conversation_blocks
-from console.tui.screens.compare.run_pair import RunPair
 from console.tui.services import Services
 from console.tui.widgets.block import Block
 from console.tui.widgets.row_list import RowList
@@ -123,11 +122,10 @@ class CompareScreen(BaseScreen):
             self.services.from_thread(self._take, pair)
 
     def _take(self, pair: RunPair) -> None:
-        if pair.damages:
-            text = f"{pair.damages} damaged journal lines were passed over."
-            self.services.notify(Content(text), severity="warning")
         is_first = self.controller.pair is None
         self.controller.take(pair)
+        if damages := self.controller.damages:
+            self.services.notify(Content(f"{damages} damaged journal lines were passed over."), severity="warning")
         self._draw()
         if key := self.controller.take_first_row():
             self._move_to(key)
@@ -148,7 +146,7 @@ class CompareScreen(BaseScreen):
             return
         comparison, wide = pair.comparison, self.has_class("-wide")
         self.set_class(comparison.single is not None, "-single")
-        checks = summary.checks(comparison, wide=wide, live=pair.live)
+        checks = summary.checks(comparison, wide=wide, live=self.controller.live)
         self.top_line.tell(title=summary.title(comparison, wide=wide), status=checks)
         self.summary.show_comparison(comparison, wide=wide, screen_width=self.size.width)
         self.lost_reasons.update(Content("\n").join(summary.reason_lines(comparison, 56, 7)))
@@ -183,7 +181,7 @@ class CompareScreen(BaseScreen):
         elif case is None:
             self.case.show_blocks([Block("wait", Content.styled("expected and actual are being compared", MUTED))])
         elif first:
-            self.case.show_blocks(comparison_blocks(case, controller.pair.why_no_suite, self._case_width))
+            self.case.show_blocks(comparison_blocks(case, controller.why_no_suite, self._case_width))
         else:
             self.case.show_blocks(conversation_blocks(case.a if controller.view == TALK_A else case.b))
         if case is not None and self.has_class("-wide") and self.has_class("-tall"):

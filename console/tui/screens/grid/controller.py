@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from console.core.outcome import Outcome
-from console.exchange.run_reader import RunReader
-from console.insight.case_in_both import CaseInRun
+from console.insight.case_in_run import CaseInRun
 from console.insight.grid import Grid, GridRow, grid
 from console.store.runs import RunFolder
 from console.tui.data.case_reads import CaseReads
 from console.tui.data.filter_in_force import FilterInForce
-from console.tui.data.opened_run import OpenedRun
+from console.tui.data.opened_run import OpenedRun, open_run
 from console.tui.render.rollout_rows import row_key
 
 EVERY = "every"
@@ -60,7 +59,7 @@ class GridController:
         self._only_different = True
         self._words = ""
         self._case_arrived = case_arrived
-        self._cases = CaseReads[tuple[CaseInRun | None, ...]](in_loop, self._arrive)
+        self._cases = CaseReads[str, tuple[CaseInRun | None, ...]](in_loop, self._arrive)
 
     def read(self, data: Path | None) -> ReadRuns:
         """Read all runs; call it in a thread and give `take` the result.
@@ -72,7 +71,7 @@ class GridController:
             UsageError: one of them is not a run.
             OSError: a journal cannot be read.
         """
-        opened = tuple(OpenedRun.of(RunReader(run), data) for run in self.runs)
+        opened = tuple(open_run(run, data) for run in self.runs)
         return ReadRuns(grid([run.reader.side for run in opened]), opened)
 
     def take(self, runs: ReadRuns) -> None:
@@ -189,7 +188,7 @@ class GridController:
     @property
     def why_no_suite(self) -> str:
         """Why a suite cannot be opened; expected is then not known."""
-        return next((run.why_no_suite for run in self._opened if run.why_no_suite), "")
+        return next((run.suite.why for run in self._opened if run.suite.why), "")
 
     def answers(self) -> tuple[CaseInRun | None, ...] | None:
         """Return how each run played the current case (None: not at all), compared by the suites in their thread.

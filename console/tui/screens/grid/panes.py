@@ -6,7 +6,7 @@ from textual import events
 from textual.content import Content
 
 from console.core.fault import UsageError
-from console.insight.case_in_both import CaseInRun
+from console.insight.case_in_run import CaseInRun
 from console.insight.grid import Grid, GridRow
 from console.tui.render import grid_rows
 from console.tui.render.side_by_side import AnsweredCase, side_by_side_lines

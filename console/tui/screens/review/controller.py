@@ -19,6 +19,7 @@ from console.insight.filter import Filter, read_filter
 from console.insight.judging import judge_name, judging_of
 from console.insight.rollout import Rollout, Slot
 from console.store.notes import Note, Notes
+from console.suites.run_suite import RunSuite
 from console.tui.render import diff
 from console.tui.render.rollout_rows import slot_of
 from console.tui.screens.review.case_loader import CaseLoader, ReviewedRun
@@ -132,8 +133,9 @@ class ReviewController:
         if suite_view.lists_everything:
             self.triage.settle_on("")
 
-    def take_suite(self) -> None:
+    def use_suite(self, suite: RunSuite) -> None:
         """The suite has been opened, or cannot be."""
+        self._loader.use_suite(suite)
         self.choose_suite_view()
         self._stale |= Stale.CASE
 

@@ -17,12 +17,12 @@ from console.core.run import Manifest
 from console.insight.rollout import Slot
 from console.store.notes import Notes
 from console.store.runs import RunFolder
+from console.suites.run_suite import RunSuite, open_run_suite
 from console.tui.data.label_session import LabelSession
 from console.tui.data.run_feed import Changes
 from console.tui.render.progress import title_words
 from console.tui.render.rollout_rows import row_key
 from console.tui.sanitize import literal, one_line
-from console.tui.screens.review import case_loader
 from console.tui.screens.review.case_actions import CopyActions, RetryActions, TagActions
 from console.tui.screens.review.case_list import (
     CaseListPane,
@@ -32,7 +32,7 @@ from console.tui.screens.review.case_list import (
     row_content,
     status_text,
 )
-from console.tui.screens.review.case_loader import CaseLoader, OpenedSuite
+from console.tui.screens.review.case_loader import CaseLoader
 from console.tui.screens.review.case_pane import CasePane, CaseText, Room
 from console.tui.screens.review.controller import ListPace, ReviewController, Stale
 from console.tui.screens.review.label_actions import LabelActions
@@ -40,6 +40,7 @@ from console.tui.screens.review.list_actions import FilterActions, RunSearch, St
 from console.tui.screens.review.listing import Lister
 from console.tui.screens.run_screen import RunScreen
 from console.tui.services import Services
+from console.tui.suite_views.registry import load_view
 from console.tui.widgets.row_list import Face
 
 PREFETCH_AFTER_S = 0.05
@@ -161,17 +162,17 @@ class ReviewScreen(RunScreen):
             self.draw()
 
     def _open_suite(self, manifest: Manifest) -> None:
-        def take(opened: OpenedSuite) -> None:
-            self.loader.take_suite(opened)
-            self.controller.take_suite()
-            if opened.view_fault:
-                self.services.notify(literal(opened.view_fault, 400), severity="warning")
+        def use(suite: RunSuite, view_fault: str) -> None:
+            self.controller.use_suite(suite)
+            if view_fault:
+                self.services.notify(literal(view_fault, 400), severity="warning")
             self.draw()
 
         def work() -> None:
-            opened = case_loader.open_suite(self.services.paths.data, manifest)
+            suite = open_run_suite(manifest, self.services.paths.data)
+            view_fault = load_view(suite.format) if suite.format else ""
             if self.is_running:
-                self.services.from_thread(take, opened)
+                self.services.from_thread(use, suite, view_fault)
 
         self.run_worker(work, thread=True, group="suite", exit_on_error=False)
 

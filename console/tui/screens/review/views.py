@@ -291,7 +291,7 @@ def _uncompared_blocks(case: ReviewedCase) -> list[Block]:
     """Without the suite: what was scored and what the grader said."""
     verdict = case.conversation.verdict
     messages = "\n".join(verdict.messages) if verdict else ""
-    why = one_line(case.why or "the suite is being opened", 400, "$undecided")
+    why = one_line(case.why, 400, "$undecided")
     output = case.conversation.output
     text = output if isinstance(output, str) else show_json_lines(output)
     return [

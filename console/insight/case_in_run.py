@@ -1,0 +1,30 @@
+"""One case as one run played it, or two, and what the runs' suites say of expected and actual."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from console.core.comparison import Comparison
+from console.insight.conversation import Conversation
+from console.insight.rollout import Rollout
+
+
+@dataclass(frozen=True, slots=True)
+class CaseInRun:
+    """One case in one run."""
+
+    rollout: Rollout
+    conversation: Conversation
+    comparison: Comparison | None
+    """None: there is nothing to compare, or no suite."""
+
+    @property
+    def fault(self) -> str:
+        """Why the suite's code could not compare it. Foreign text."""
+        return self.comparison.fault if self.comparison is not None else ""
+
+
+class CaseInBoth(NamedTuple):
+    """One case in two runs."""
+
+    a: CaseInRun
+    b: CaseInRun
