@@ -47,8 +47,8 @@ def opened(a: RunFolder, b: RunFolder, case: str = "", loop: Loop | None = None)
     """Return a controller whose runs are read, at the first pair."""
     loop = loop or Loop()
     controller = CompareController(a, b, (case, 0) if case else None, in_loop=loop.take, case_arrived=loop.draw)
-    controller.take(controller.read(None))
-    controller.current_key = controller.take_first_row() or next(iter(controller.pairs))
+    controller.use_runs(controller.read(None))
+    controller.current_key = controller.pop_first_row() or next(iter(controller.pairs))
     return controller
 
 
@@ -87,7 +87,7 @@ def test_it_begins_at_a_named_case_once(two: Any) -> None:
     controller = opened(*two, case=LOST[2])
     assert controller.current is not None
     assert controller.current.slot[0] == LOST[2]
-    assert controller.take_first_row() == ""
+    assert controller.pop_first_row() == ""
 
 
 def test_runs_that_agree_list_everything(two: Any) -> None:

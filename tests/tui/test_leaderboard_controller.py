@@ -1,14 +1,11 @@
 """The rules of the leaderboard and of the grid, without an interface."""
 
-from pathlib import Path
-
 import pytest
 
 from console.core.case import Setting
 from console.core.run import Manifest, ModelFacts, Summary, Tally
 from console.insight.leaderboard import leaderboards
 from console.insight.trends import ListedRun
-from console.store.runs import RunFolder
 from console.tui.screens.leaderboard.controller import LeaderboardController
 
 
@@ -24,7 +21,7 @@ def controller() -> LeaderboardController:
     """Two models on `a`, one on `b`."""
     runs = [listed_run("a", "m", 1, 3), listed_run("a", "n", 3, 1), listed_run("b", "m", 2, 2)]
     controller = LeaderboardController()
-    controller.take(leaderboards(runs, {}))
+    controller.use_boards(leaderboards(runs, {}))
     return controller
 
 
@@ -52,15 +49,3 @@ def test_columns_of_one_suite_are_moved_as_far_as_the_last(controller: Leaderboa
     assert controller.first_column(first, 1) == 1, "a wider terminal shows more of them"
     controller.move_columns(first, -1, last=1)
     assert controller.first_column(first, 3) == 0
-
-
-def test_the_second_mark_gives_a_pair_and_the_same_run_unmarks(controller: LeaderboardController) -> None:
-    first, second = RunFolder(Path("a-n")), RunFolder(Path("b-m"))
-    keys = list(controller.rows)
-    assert controller.mark(first) is None
-    assert [controller.is_marked(key) for key in keys] == [False, True, False, False, False]
-    assert controller.mark(first) is None
-    assert not controller.has_mark
-    controller.mark(first)
-    assert controller.mark(second) == (first, second)
-    assert not controller.has_mark

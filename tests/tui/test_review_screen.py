@@ -21,7 +21,8 @@ from console.store.notes import Note, Notes
 from console.store.runs import RunFolder
 from console.suites import run_suite
 from console.tui.app import ConsoleApp
-from console.tui.screens.review.case_actions import case_text, pager_command
+from console.tui.editor import pager_command
+from console.tui.screens.review.case_actions import case_text
 from console.tui.screens.review.screen import ReviewScreen
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.transcript import Transcript

@@ -12,7 +12,7 @@ from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout
 from console.suites.suite import Report
 from console.tui.render import diff
-from console.tui.screens.review.case_list import CaseListPane
+from console.tui.screens.review.case_list import CaseList
 from console.tui.screens.review.case_pane import CasePane, CaseText, Room, annotation_lines
 from console.tui.screens.review.listing import Listing
 from console.tui.screens.review.triage import Rows
@@ -20,6 +20,7 @@ from console.tui.screens.review.views import ShownCase
 from console.tui.suite_views.registry import STANDARD
 from console.tui.suite_views.suite_view import CaseView, ReviewedCase
 from console.tui.widgets.block import Block
+from console.tui.widgets.row_list import RowList
 
 
 def shown_case(texts: Sequence[str], view: int = 0) -> ShownCase:
@@ -53,16 +54,16 @@ def shown_case(texts: Sequence[str], view: int = 0) -> ShownCase:
 
 
 async def test_the_list_says_where_the_cursor_is_and_what_was_opened() -> None:
-    pane = CaseListPane()
+    pane = CaseList()
     async with mounted(pane, (60, 10)) as (app, pilot):
         rows = Rows(["g", "0/a", "0/b"], (), (), {"g"}, Listing(), {})
-        pane.show(rows, lambda key, width: Content(f"{key} {width}"), cursor="0/a", empty=Content())
-        pane.rows.focus()
+        pane.show_rows(rows, lambda key, width: Content(f"{key} {width}"), cursor="0/a", empty=Content())
+        pane.focus()
         await pilot.press("j", "enter")
         await pilot.pause()
-        entered = [message.key for message in app.posted_of(CaseListPane.RowEntered)]
+        entered = [message.key for message in app.posted_of(RowList.RowHighlighted)]
         assert entered == ["0/a", "0/b"]
-        assert len(app.posted_of(CaseListPane.CaseOpened)) == 1
+        assert len(app.posted_of(RowList.RowChosen)) == 1
         assert pane.cursor == "0/b"
 
 

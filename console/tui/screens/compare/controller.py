@@ -112,7 +112,7 @@ class CompareController:
         return self.pair.comparison if self.pair is not None else None
 
     def read(self, data: Path | None) -> RunPair:
-        """Read both runs to their present ends; call it in a thread and give `take` the result.
+        """Read both runs to their present ends; call it in a thread and give `use_runs` the result.
 
         Raises:
             UsageError: one of them is not a run.
@@ -120,7 +120,7 @@ class CompareController:
         """
         return read_pair(*self.folders, data)
 
-    def take(self, pair: RunPair) -> None:
+    def use_runs(self, pair: RunPair) -> None:
         """Show both runs as they were read; all pairs where none has changed."""
         self.pair = pair
         self._cases.forget()
@@ -132,7 +132,7 @@ class CompareController:
         """Make A of B and B of A."""
         if (pair := self.pair) is not None:
             self.folders = self.folders[1], self.folders[0]
-            self.take(RunPair(pair.b, pair.a, compare(pair.b.reader.side, pair.a.reader.side), pair.read_s))
+            self.use_runs(RunPair(pair.b, pair.a, compare(pair.b.reader.side, pair.a.reader.side), pair.read_s))
 
     @property
     def look_every_s(self) -> float:
@@ -231,7 +231,7 @@ class CompareController:
         """The pair that is looked at."""
         return self.pairs.get(self.current_key)
 
-    def take_first_row(self) -> str:
+    def pop_first_row(self) -> str:
         """Return the row key of the rollout to begin with, once; empty: there is none, or it is not listed."""
         slot, self._first_slot = self._first_slot, None
         return next((key for key, pair in self.pairs.items() if pair.slot == slot), "")

@@ -4,6 +4,7 @@ Reads both runs in a thread when it opens, when asked to and as long as they gro
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partialmethod
 from typing import ClassVar
 
 from textual import events, on, work
@@ -119,15 +120,15 @@ class CompareScreen(BaseScreen):
             self.services.from_thread(self.changes.refuse, str(error))
             return
         if self.is_running:
-            self.services.from_thread(self._take, pair)
+            self.services.from_thread(self._use_runs, pair)
 
-    def _take(self, pair: RunPair) -> None:
+    def _use_runs(self, pair: RunPair) -> None:
         is_first = self.controller.pair is None
-        self.controller.take(pair)
+        self.controller.use_runs(pair)
         if damages := self.controller.damages:
             self.services.notify(Content(f"{damages} damaged journal lines were passed over."), severity="warning")
         self._draw()
-        if key := self.controller.take_first_row():
+        if key := self.controller.pop_first_row():
             self._move_to(key)
         if is_first:
             self.set_timer(self.controller.look_every_s, self._follow)
@@ -201,22 +202,16 @@ class CompareScreen(BaseScreen):
             self.controller.current_key = event.key
             self._show_case()
 
-    @on(RowList.RowChosen, "#changes")
-    def _chosen(self) -> None:
-        self._open_in_review(1)
-
-    def action_open_a(self) -> None:
-        self._open_in_review(0)
-
     def _open_in_review(self, side: int) -> None:
         if (current := self.controller.current) is not None:
             self.services.navigator.open_review(self.controller.folders[side], current.slot)
 
-    def action_fail_next(self) -> None:
-        self._step(1)
+    @on(RowList.RowChosen, "#changes")
+    def _open_b(self) -> None:
+        self._open_in_review(1)
 
-    def action_fail_prev(self) -> None:
-        self._step(-1)
+    def action_open_a(self) -> None:
+        self._open_in_review(0)
 
     def _step(self, by: int) -> None:
         key = self.controller.step(by)
@@ -224,6 +219,9 @@ class CompareScreen(BaseScreen):
             self.services.notify(Content("That was the last one." if by > 0 else "This is the first one."))
         else:
             self._move_to(key)
+
+    action_fail_next = partialmethod(_step, 1)
+    action_fail_prev = partialmethod(_step, -1)
 
     def _move_to(self, key: str) -> None:
         self.changes.move_to(key)

@@ -62,7 +62,7 @@ class GridController:
         self._cases = CaseReads[str, tuple[CaseInRun | None, ...]](in_loop, self._arrive)
 
     def read(self, data: Path | None) -> ReadRuns:
-        """Read all runs; call it in a thread and give `take` the result.
+        """Read all runs; call it in a thread and give `use_runs` the result.
 
         Args:
             data: folder of suites, if one was named.
@@ -74,7 +74,7 @@ class GridController:
         opened = tuple(open_run(run, data) for run in self.runs)
         return ReadRuns(grid([run.reader.side for run in opened]), opened)
 
-    def take(self, runs: ReadRuns) -> None:
+    def use_runs(self, runs: ReadRuns) -> None:
         """Show the runs as they were read."""
         self.grid, self._opened = runs
         self._cases.forget()

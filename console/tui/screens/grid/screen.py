@@ -4,6 +4,7 @@ In a narrow terminal the table gives way to the list of cases while that has the
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partialmethod
 from typing import ClassVar
 
 from textual import events, on, work
@@ -94,10 +95,10 @@ class GridScreen(BaseScreen):
             self.services.from_thread(self.categories.refuse, str(error))
             return
         if self.is_running:
-            self.services.from_thread(self._take, runs)
+            self.services.from_thread(self._use_runs, runs)
 
-    def _take(self, runs: ReadRuns) -> None:
-        self.controller.take(runs)
+    def _use_runs(self, runs: ReadRuns) -> None:
+        self.controller.use_runs(runs)
         places = range(len(runs.grid.sides))
         self.run_lines.update(Content("\n").join([run_line(runs.grid, place) for place in places]))
         self.top_line.tell(status=Content(self.controller.status))
@@ -143,18 +144,14 @@ class GridScreen(BaseScreen):
             self.controller.go_to_category(event.key)
             self._list_anew()
 
-    def action_column_next(self) -> None:
-        """Go to the cell of the next run."""
-        self._step_run(1)
-
-    def action_column_prev(self) -> None:
-        """Go to the cell of the run before."""
-        self._step_run(-1)
-
     def _step_run(self, by: int) -> None:
+        """Go to the cell of the next (or previous) run."""
         if self.controller.step_run(by):
             self.categories.show_grid()
             self._list_anew()
+
+    action_column_next = partialmethod(_step_run, 1)
+    action_column_prev = partialmethod(_step_run, -1)
 
     def _list_anew(self) -> None:
         """List the cases of another cell, from the first one on."""
@@ -164,7 +161,7 @@ class GridScreen(BaseScreen):
     @on(RowList.RowChosen, "#heat")
     def _to_cases(self) -> None:
         """List the cases of the cell."""
-        self._show_cases()
+        self._set_cases_shown(True)
         self.cases.focus()
 
     @on(RowList.RowHighlighted, "#grid")
@@ -185,16 +182,8 @@ class GridScreen(BaseScreen):
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """What lies beside the list that has the focus belongs to it."""
         super().on_descendant_focus(event)
-        if self.focused is self.categories:
-            self._show_categories()
-        elif self.focused is self.cases:
-            self._show_cases()
-
-    def _show_cases(self) -> None:
-        self._set_cases_shown(True)
-
-    def _show_categories(self) -> None:
-        self._set_cases_shown(False)
+        if self.focused in (self.categories, self.cases):
+            self._set_cases_shown(self.focused is self.cases)
 
     def _set_cases_shown(self, shown: bool) -> None:
         if shown is not self.has_class("-cases"):
@@ -207,7 +196,7 @@ class GridScreen(BaseScreen):
             return True
         if not self.has_class("-cases"):
             return False
-        self._show_categories()
+        self._set_cases_shown(False)
         self.categories.focus()
         return True
 
@@ -224,7 +213,7 @@ class GridScreen(BaseScreen):
         self.controller.find(text)
         self._relist()
         if text:
-            self._show_cases()
+            self._set_cases_shown(True)
             if done:
                 self.cases.focus()
 

@@ -1,4 +1,4 @@
-"""`LeaderboardController`: which rows there are, which columns are in sight, and which run is marked. No Textual."""
+"""`LeaderboardController`: which rows there are and which columns are in sight. No Textual."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -6,7 +6,6 @@ from console.core.fault import UsageError
 from console.exchange.leaderboard_measures import completed
 from console.insight import number_format
 from console.insight.leaderboard import Leaderboard, LeaderboardRow, leaderboards
-from console.store.runs import RunFolder
 from console.suites.catalog import Catalog
 from console.suites.leaderboard import HasLeaderboard, LeaderboardRules
 from console.tui.data.catalog_items import RunLine, Suites
@@ -26,9 +25,8 @@ class LeaderboardController:
         """Board and index of each row by its key, in order; -1: the heading."""
         self._first_column: dict[str, int] = {}
         """By suite, the first of the columns in sight."""
-        self._marked: RunFolder | None = None
 
-    def take(self, boards: Sequence[Leaderboard]) -> None:
+    def use_boards(self, boards: Sequence[Leaderboard]) -> None:
         self.boards, self.is_read = list(boards), True
         self.rows = {
             _row_key(board.suite, index): (board, index)
@@ -70,22 +68,6 @@ class LeaderboardController:
     def move_columns(self, board: Leaderboard, by: int, last: int) -> None:
         """Bring other columns into sight."""
         self._first_column[board.suite] = max(0, min(self.first_column(board, last) + by, last))
-
-    def mark(self, run: RunFolder) -> tuple[RunFolder, RunFolder] | None:
-        """Mark a run, or take its mark away; return the marked one and this one when another was marked before."""
-        before, self._marked = self._marked, None
-        if before is None:
-            self._marked = run
-        return (before, run) if before is not None and before.path != run.path else None
-
-    @property
-    def has_mark(self) -> bool:
-        return self._marked is not None
-
-    def is_marked(self, key: str) -> bool:
-        """Whether the run that counts most for a row is marked."""
-        row = self.model_row(key)
-        return self._marked is not None and row is not None and self._marked.name in row.runs[:1]
 
 
 def _row_key(suite: str, index: int) -> str:

@@ -5,6 +5,7 @@ these, which a thread reads.
 """
 
 from collections.abc import Mapping, Sequence
+from functools import partialmethod
 from typing import ClassVar
 
 from textual import events, on, work
@@ -20,7 +21,7 @@ from console.tui.render import leaderboard_rows
 from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen
 from console.tui.screens.leaderboard.controller import LeaderboardController, read_boards
-from console.tui.services import Services
+from console.tui.services import Navigation, Services
 from console.tui.widgets.row_list import Face, RowList
 from console.tui.widgets.titles import Rule
 
@@ -30,10 +31,10 @@ EMPTY = Content("No run has finished yet. L starts one; Try the demo at Home nee
 class LeaderboardList(RowList):
     """Name and ranking number stay in sight; the other columns are moved sideways, suite by suite."""
 
-    def __init__(self, controller: LeaderboardController) -> None:
-        """Say that the runs are being read; draw what the controller holds later."""
+    def __init__(self, controller: LeaderboardController, navigator: Navigation) -> None:
+        """Say that the runs are being read; draw what the controller holds and the navigator has marked later."""
         super().__init__(id="board", classes="pane", empty=Content("reading all runs …"))
-        self._controller = controller
+        self._controller, self._navigator = controller, navigator
 
     def show_boards(self) -> None:
         """Show the rows as they are now."""
@@ -48,7 +49,8 @@ class LeaderboardList(RowList):
         first = self._controller.first_column(board, self.last_column(board))
         if index < 0:
             return leaderboard_rows.heading(board, first, self._row_width)
-        is_marked = self._controller.is_marked(key)
+        marked = self._navigator.marked
+        is_marked = marked is not None and marked[0].name in board.rows[index].runs[:1]
         return leaderboard_rows.line(board, index, first, self._row_width, marked=is_marked)
 
     @property
@@ -93,7 +95,7 @@ class LeaderboardScreen(BaseScreen):
         """Rank the runs of the workspace; nothing is read before the screen is mounted."""
         super().__init__(services)
         self.controller = LeaderboardController()
-        self.rows = LeaderboardList(self.controller)
+        self.rows = LeaderboardList(self.controller, services.navigator)
         self.details = ModelDetails()
         self.legend = Static(id="legend")
 
@@ -127,10 +129,10 @@ class LeaderboardScreen(BaseScreen):
         for boards in read_boards(runs, suites):
             if not self.is_running:
                 return
-            self.services.from_thread(self._take, boards)
+            self.services.from_thread(self._show_boards, boards)
 
-    def _take(self, boards: Sequence[Leaderboard]) -> None:
-        self.controller.take(boards)
+    def _show_boards(self, boards: Sequence[Leaderboard]) -> None:
+        self.controller.use_boards(boards)
         self._draw()
 
     # Drawing ---------------------------------------------------------------------------------------------------------
@@ -168,33 +170,24 @@ class LeaderboardScreen(BaseScreen):
             self.services.navigator.open_review(run)
 
     def action_mark(self) -> None:
-        """Mark the run of the row for Compare; the second mark opens it."""
-        if (run := self._run_under_cursor) is None:
-            return
-        if (pair := self.controller.mark(run)) is not None:
-            self.services.navigator.open_compare(*pair)
-        elif self.controller.has_mark:
-            self.services.notify(Content("Marked as A; m on another row compares it with this one."))
-        self.rows.touch()
-
-    def action_column_next(self) -> None:
-        """Move the columns of this suite, so that the next one comes into sight."""
-        self._move_columns(1)
-
-    def action_column_prev(self) -> None:
-        self._move_columns(-1)
+        """Mark the run of the row for Compare; a second mark opens it."""
+        if (run := self._run_under_cursor) is not None:
+            self.services.navigator.mark_for_compare(run)
+            self.rows.touch()
 
     def _move_columns(self, by: int) -> None:
+        """Move the columns of this suite, so that the next (or previous) one comes into sight."""
         if (board := self.controller.board_of(self.rows.cursor)) is not None:
             self.controller.move_columns(board, by, self.rows.last_column(board))
             self.rows.touch()
 
-    def action_group_next(self) -> None:
-        self._step(1)
-
-    def action_group_prev(self) -> None:
-        self._step(-1)
+    action_column_next = partialmethod(_move_columns, 1)
+    action_column_prev = partialmethod(_move_columns, -1)
 
     def _step(self, by: int) -> None:
+        """Go to the next (or previous) suite."""
         if (key := self.controller.step(self.rows.cursor, by)) is not None:
             self.rows.move_to(key)
+
+    action_group_next = partialmethod(_step, 1)
+    action_group_prev = partialmethod(_step, -1)

@@ -1,64 +1,126 @@
-"""`EntryActions`: what Library does with what is under the cursor: asking a model's server, and copying."""
+"""`EntryActions`: what Library does with what is under the cursor, and with suites of the reader's own."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
+from textual.content import Content
+
+from console.config.paths import find_own_data
 from console.core.case import Case
+from console.core.fault import UsageError
+from console.suites.new_folder import name_problem, new_suite, own_file, template_meanings
 from console.tui.data.entry_checks import Ping, ping_model
-from console.tui.screens.library.controller import Entry, LibraryController
+from console.tui.dialogs.allow_code import ask_to_allow
+from console.tui.dialogs.small_dialogs import Chooser, NameNote, NameScreen
+from console.tui.editor import edit_file
+from console.tui.sanitize import literal, one_line
+from console.tui.screens.library.controller import LibraryController
+from console.tui.screens.library.lists import CaseList, EntryList
 from console.tui.services import Services
 from console.tui.shell_commands import command
+from console.tui.widgets.row_list import Column
+
+_KIND_COLUMNS = (Column("kind", 14), Column("what it is", 60))
 
 
+@dataclass
 class EntryActions:
-    """Acts on an entry of the list, or on the case under the cursor where cases are listed."""
+    """Acts on the entry under the cursor, or on the case where cases are listed; makes, opens and allows suites."""
 
-    def __init__(
-        self,
-        services: Services,
-        controller: LibraryController,
-        entry_under_cursor: Callable[[], Entry],
-        case_under_cursor: Callable[[], Case | None],
-        *,
-        ping_changed: Callable[[], None],
-    ) -> None:
-        """Act on what is under the cursor; `ping_changed` is called when a server is asked, and when it answered."""
-        self._services = services
-        self._controller = controller
-        self._entry_under_cursor = entry_under_cursor
-        self._case_under_cursor = case_under_cursor
-        self._ping_changed = ping_changed
+    services: Services
+    controller: LibraryController
+    entries: EntryList
+    cases: CaseList
+    ping_changed: Callable[[], None]
+    """Called when a server is asked, and when it answered."""
+    edit_models: Callable[[], None]
+    """Opens models.toml."""
+    run_dialog: Callable[[Awaitable[object]], object]
+
+    @property
+    def case(self) -> Case | None:
+        """The case under the cursor where cases are listed."""
+        return self.cases.case if self.controller.opened is not None else None
 
     def action_model_ping(self) -> None:
         """Ask the server of the model under the cursor whether it answers; costs nothing."""
-        entry, workspace = self._entry_under_cursor(), self._services.workspace
-        if self._controller.opened is not None or entry.kind != "model" or entry.name in self._controller.pinging:
+        entry, workspace = self.entries.entry, self.services.workspace
+        if self.controller.opened is not None or entry.kind != "model" or entry.name in self.controller.pinging:
             return
 
         def ping() -> None:
-            workspace.hand_over(self._take_ping, entry.name, ping_model(entry.name, self._services.paths.models))
+            workspace.hand_over(self._show_ping, entry.name, ping_model(entry.name, self.services.paths.models))
 
-        self._controller.pinging.add(entry.name)
-        self._ping_changed()
+        self.controller.pinging.add(entry.name)
+        self.ping_changed()
         workspace.in_thread(ping)
 
-    def _take_ping(self, name: str, ping: Ping) -> None:
-        self._controller.pings[name] = ping
-        self._controller.pinging.discard(name)
-        self._ping_changed()
+    def _show_ping(self, name: str, ping: Ping) -> None:
+        self.controller.pings[name] = ping
+        self.controller.pinging.discard(name)
+        self.ping_changed()
 
     def action_copy_id(self) -> None:
-        entry, case = self._entry_under_cursor(), self._case_under_cursor()
+        entry, case = self.entries.entry, self.case
         if case is not None:
-            self._services.copy(case.id, "the case's id")
-        elif self._controller.opened is None and entry.name:
-            self._services.copy(entry.category or entry.name, "the name")
+            self.services.copy(case.id, "the case's id")
+        elif self.controller.opened is None and entry.name:
+            self.services.copy(entry.category or entry.name, "the name")
 
     def action_copy_command(self) -> None:
-        if words := self._controller.command_words(self._entry_under_cursor()):
-            self._services.copy(command(*words, places=self._services.paths), "the shell command")
+        if words := self.controller.command_words(self.entries.entry):
+            self.services.copy(command(*words, places=self.services.paths), "the shell command")
 
     def action_copy_json(self) -> None:
-        if (case := self._case_under_cursor()) is not None:
+        if (case := self.case) is not None:
             text = json.dumps(case.data, ensure_ascii=True, indent=2, default=repr)
-            self._services.copy(text, "the case as JSON")
+            self.services.copy(text, "the case as JSON")
+
+    # Suites of the reader's own --------------------------------------------------------------------------------------
+
+    def action_suite_new(self) -> None:
+        """Ask for kind and name, write a suite that runs at once, and show it."""
+        self.run_dialog(self._ask_and_write())
+
+    async def _ask_and_write(self) -> None:
+        services, root = self.services, find_own_data(self.services.paths.data)
+        cells = {kind: [Content(kind), Content(meaning)] for kind, meaning in template_meanings().items()}
+        kind = await services.ask(Chooser(Content.styled("What kind of suite?", "bold"), _KIND_COLUMNS, cells, ""))
+        if not kind:
+            return
+        name = await services.ask(NameScreen("New suite", "", "my-questions", partial(_note, root)))
+        if not name:
+            return
+        try:
+            new_suite(root, name, kind)
+        except UsageError as error:
+            services.notify(literal(str(error), 600), severity="error")
+            return
+        self.controller.awaited_suite = name
+        services.notify(Content.assemble(one_line(name, 40, "bold"), " is written; e opens its file."))
+        services.workspace.read_all()
+
+    def action_entry_edit(self) -> None:
+        """Open the file of the suite under the cursor, or models.toml; what was saved is read again."""
+        entry = self.controller.opened or self.entries.entry
+        line = self.controller.suite(entry.name) if entry.kind in ("suite", "category") else None
+        if line is None:
+            self.edit_models()
+            return
+        edit_file(self.services, own_file(line.entry))
+        self.services.workspace.read_all()
+
+    def ask_to_allow(self, name: str) -> None:
+        """Ask whether the code of a suite may run."""
+        suites = self.controller.suites
+        if suites is not None and suites.catalog is not None:
+            self.run_dialog(ask_to_allow(self.services, suites.catalog, name))
+
+
+def _note(root: Path, text: str) -> NameNote:
+    if problem := name_problem(root, text.strip()):
+        return NameNote(problem, refuses=True)
+    return NameNote(f"will be a folder of that name in {root}")

@@ -136,7 +136,7 @@ class LibraryController:
         line = self.suite(entry.name) if entry.kind == "suite" else None
         return line is not None and not line.may_run
 
-    def take_awaited(self) -> Entry | None:
+    def pop_awaited(self) -> Entry | None:
         """Return the entry of a suite that was made just now, once it is listed."""
         if not self.awaited_suite or self.suite(self.awaited_suite) is None:
             return None

@@ -18,7 +18,6 @@ from console.tui.screens.home.actions import ModelsEditor
 from console.tui.screens.library.actions import EntryActions
 from console.tui.screens.library.controller import Entry, LibraryController
 from console.tui.screens.library.lists import CaseList, EntryList, read_cases
-from console.tui.screens.library.suite_actions import SuiteActions
 from console.tui.services import Services
 from console.tui.widgets.block import Block
 from console.tui.widgets.row_list import RowList
@@ -53,31 +52,25 @@ class LibraryScreen(BaseScreen):
     def __init__(self, services: Services) -> None:
         super().__init__(services)
         self.controller = LibraryController()
-        self._entry_list, self._case_list = EntryList(), CaseList()
+        self._entry_list, self._case_list = EntryList(self.controller), CaseList()
         self._details = Transcript(id="details", classes="pane")
         self._details.border_title = "About"
         self._are_checksums_read = False
         self.files_seen: int | None = None
         """Of the files of the reader's own suites, when they were looked at last."""
-        self._entry_actions = EntryActions(
+        self._actions = EntryActions(
             services,
             self.controller,
-            self._entry_under_cursor,
-            self._case_under_cursor,
+            self._entry_list,
+            self._case_list,
             ping_changed=lambda: self._show_details(keep_place=True),
-        )
-        self._models_editor = ModelsEditor(services)
-        self._suite_actions = SuiteActions(
-            services,
-            self.controller,
-            self._entry_under_cursor,
-            edit_models=self._models_editor.action_models_edit,
+            edit_models=ModelsEditor(services).action_models_edit,
             run_dialog=partial(self.run_worker, exclusive=True, group="ask"),
         )
 
     @property
     def responders(self) -> Sequence[object]:
-        return self._entry_actions, self._suite_actions
+        return (self._actions,)
 
     def compose_body(self) -> ComposeResult:
         with Container(classes="columns"):
@@ -122,12 +115,6 @@ class LibraryScreen(BaseScreen):
 
     # What is under the cursor ----------------------------------------------------------------------------------------
 
-    def _entry_under_cursor(self) -> Entry:
-        return self._entry_list.entry
-
-    def _case_under_cursor(self) -> Case | None:
-        return self._case_list.case if self.controller.opened is not None else None
-
     @property
     def run_offer(self) -> tuple[str, str]:
         """Model and suite that a new run from here starts with."""
@@ -137,7 +124,7 @@ class LibraryScreen(BaseScreen):
         return self.controller.key_words(self._entry_list.entry)
 
     def why_not(self, action: Action) -> str:
-        has_case, case_words = self._case_under_cursor() is not None, self._case_list.words
+        has_case, case_words = self._actions.case is not None, self._case_list.words
         return self.controller.why_not(action.id, self._entry_list.entry, has_case=has_case, case_words=case_words)
 
     # Showing ---------------------------------------------------------------------------------------------------------
@@ -147,15 +134,8 @@ class LibraryScreen(BaseScreen):
             return
         workspace, controller = self.services.workspace, self.controller
         controller.suites, controller.models = workspace.suites, workspace.models
-        self._entry_list.set_entries(
-            controller.entries,
-            controller.suites,
-            controller.models,
-            words=controller.words,
-            changed=controller.changed_suites,
-            unfolded=controller.unfolded,
-        )
-        if (made := controller.take_awaited()) is not None:
+        self._entry_list.show_entries()
+        if (made := controller.pop_awaited()) is not None:
             self._entry_list.move_to(made.key)
         self._show_details(keep_place=True)
         if workspace.suites is not None and not self._are_checksums_read:
@@ -214,7 +194,7 @@ class LibraryScreen(BaseScreen):
     def _entry_chosen(self) -> None:
         entry = self._entry_list.entry
         if self.controller.asks_to_run(entry):
-            self._suite_actions.ask_to_allow(entry.name)
+            self._actions.ask_to_allow(entry.name)
         elif (category := self.controller.category_of(entry)) is not None:
             self._open_cases(category)
         elif self.controller.has_many_categories(entry):
@@ -222,9 +202,9 @@ class LibraryScreen(BaseScreen):
         elif entry.kind in ("suite", "model"):
             self._details.focus()
         elif entry.kind == "note":
-            self._models_editor.action_models_edit()
+            self._actions.edit_models()
         else:
-            self._entry_actions.action_copy_command()
+            self._actions.action_copy_command()
 
     def action_fold(self) -> None:
         """Show or hide the categories of the suite under the cursor."""

@@ -6,16 +6,11 @@ another model or an edited prompt; it is linked to this one, never enters its sc
 The price comes first.
 """
 
-import os
-import shlex
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Callable, Coroutine, Sequence
-from pathlib import Path
+from dataclasses import dataclass
+from functools import partialmethod
 from typing import Any, Protocol
 
-from textual.app import SuspendNotSupported
 from textual.content import Content
 
 from console.core.case import Edit
@@ -28,8 +23,10 @@ from console.insight.prompt_edit import as_text, from_text, opening_of
 from console.insight.rollout import Rollout
 from console.store.line import scrub
 from console.store.runs import RunFolder
+from console.tui.branching import start_branch
 from console.tui.data.run_feed import RunFeed
 from console.tui.dialogs.small_dialogs import Answer, Chooser, CommentScreen, Question
+from console.tui.editor import edit_text, page_text
 from console.tui.render import row_cells
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.review.case_pane import TAGS
@@ -51,130 +48,116 @@ class StartWorker(Protocol):
 _NAMES = {"tag": "tag", "comment": "comment", "dispute": "dispute", "reviewed": "mark"}
 
 
+@dataclass
 class TagActions:
-    """Writes notes on the current case."""
+    """Writes notes on cases."""
 
-    def __init__(
-        self, services: Services, controller: ReviewController, start: StartWorker, draw: Callable[[], None]
-    ) -> None:
-        """Write by the controller; dialogs are asked in a worker, `draw` draws what is stale."""
-        self._services = services
-        self._controller = controller
-        self._start = start
-        self._draw = draw
-
-    def action_tag_model(self) -> None:
-        self._annotate_and_go_on("tag", "model")
-
-    def action_tag_grader(self) -> None:
-        self._annotate_and_go_on("tag", "grader")
-
-    def action_tag_data(self) -> None:
-        self._annotate_and_go_on("tag", "data")
-
-    def action_tag_prompt(self) -> None:
-        self._annotate_and_go_on("tag", "prompt")
-
-    def action_tag_flaky(self) -> None:
-        self._annotate_and_go_on("tag", "flaky")
-
-    def action_tag_unsure(self) -> None:
-        self._annotate_and_go_on("tag", "unsure")
-
-    def action_tag_none(self) -> None:
-        self._annotate_and_go_on("tag", "")
-
-    def action_review_done(self) -> None:
-        """Mark the current case as reviewed and go on, or take the mark away."""
-        self._annotate_and_go_on("reviewed", "" if self._controller.annotation.reviewed else "yes")
+    services: Services
+    controller: ReviewController
+    start: StartWorker
+    """Starts what asks in a dialog."""
+    draw: Callable[[], None]
+    """Draws what is stale."""
 
     def _annotate_and_go_on(self, kind: str, value: str) -> None:
         try:
-            self._controller.annotate_and_go_on(kind, value)
+            self.controller.annotate_and_go_on(kind, value)
         except UsageError as error:
-            self._services.notify(literal(str(error)), severity="error")
-        self._draw()
+            self.services.notify(literal(str(error)), severity="error")
+        self.draw()
+
+    action_tag_model = partialmethod(_annotate_and_go_on, "tag", "model")
+    action_tag_grader = partialmethod(_annotate_and_go_on, "tag", "grader")
+    action_tag_data = partialmethod(_annotate_and_go_on, "tag", "data")
+    action_tag_prompt = partialmethod(_annotate_and_go_on, "tag", "prompt")
+    action_tag_flaky = partialmethod(_annotate_and_go_on, "tag", "flaky")
+    action_tag_unsure = partialmethod(_annotate_and_go_on, "tag", "unsure")
+    action_tag_none = partialmethod(_annotate_and_go_on, "tag", "")
+
+    def action_review_done(self) -> None:
+        """Mark the current case as reviewed and go on, or take the mark away."""
+        self._annotate_and_go_on("reviewed", "" if self.controller.annotation.reviewed else "yes")
 
     def _annotate(self, rollouts: Sequence[Rollout], kind: str, value: str) -> bool:
         """Write notes, or say why they cannot be kept."""
         try:
-            self._controller.annotate(rollouts, kind, value)
+            self.controller.annotate(rollouts, kind, value)
         except UsageError as error:
-            self._services.notify(literal(str(error)), severity="error")
+            self.services.notify(literal(str(error)), severity="error")
             return False
         return True
 
     def action_tag_shown(self) -> None:
         """Tag the whole group of the current case, or all that is listed when nothing is grouped."""
-        self._start(self._tag_shown(), group="tag")
+        self.start(self._tag_shown(), group="tag")
 
     async def _tag_shown(self) -> None:
-        group = self._controller.current_group
-        rollouts = list(group.rollouts if group is not None else self._controller.triage.order)
+        group = self.controller.current_group
+        rollouts = list(group.rollouts if group is not None else self.controller.triage.order)
         if not rollouts:
             return
         name = one_line(group.label, 40, "bold") if group is not None else Content("everything listed")
         text = Content.assemble("Tag ", (f"{len(rollouts)}", "bold"), " of ", name, " as …")
         answers = [Answer(letter, meaning) for letter, (_, meaning) in TAGS.items()]
-        answer = await self._services.ask(Question(text, answers))
+        answer = await self.services.ask(Question(text, answers))
         if answer in TAGS and self._annotate(rollouts, "tag", TAGS[answer][0]):
-            self._services.notify(Content(f"{len(rollouts)} tagged; u takes it back."))
-            self._controller.go(self._controller.triage.step(rollouts[-1], 1) or rollouts[-1])
-        self._draw()
+            self.services.notify(Content(f"{len(rollouts)} tagged; u takes it back."))
+            self.controller.go(self.controller.triage.step(rollouts[-1], 1) or rollouts[-1])
+        self.draw()
 
     def action_note_add(self) -> None:
         """Write or change the comment on the current case."""
-        self._start(self._ask_for("comment", "Comment on ", self._controller.annotation.comment), group="tag")
+        self.start(self._ask_for("comment", "Comment on ", self.controller.annotation.comment), group="tag")
 
     def action_dispute(self) -> None:
         """Say why the ground truth of the current case is wrong; the score stays as it is."""
         words = "What is wrong with the ground truth of "
-        self._start(self._ask_for("dispute", words, self._controller.annotation.dispute), group="tag")
+        self.start(self._ask_for("dispute", words, self.controller.annotation.dispute), group="tag")
 
     async def _ask_for(self, kind: str, words: str, text: str) -> None:
-        rollout = self._controller.rollout
+        rollout = self.controller.rollout
         if rollout is None:
             return
         title = Content.assemble(words, one_line(str(rollout.key), 50, "bold"))
-        written = await self._services.ask(CommentScreen(title, text))
+        written = await self.services.ask(CommentScreen(title, text))
         if written is not None and written != text and self._annotate([rollout], kind, scrub(written)):
-            self._controller.mark_stale(Stale.CASE)
-        self._draw()
+            self.controller.mark_stale(Stale.CASE)
+        self.draw()
 
     def action_undo(self) -> None:
-        notes = self._controller.undo()
+        notes = self.controller.undo()
         if notes:
             words = f"Took back {number_format.plural(len(notes), _NAMES[notes[0].kind])}."
-            self._services.notify(Content(words))
+            self.services.notify(Content(words))
         else:
-            self._services.notify(Content("There is nothing to undo."))
-        self._draw()
+            self.services.notify(Content("There is nothing to undo."))
+        self.draw()
 
 
+@dataclass
 class CopyActions:
     """Copies parts of the current case."""
 
-    def __init__(self, services: Services, run: RunFolder, controller: ReviewController) -> None:
-        self._services = services
-        self._run = run
-        self._controller = controller
+    services: Services
+    run: RunFolder
+    controller: ReviewController
 
     @property
     def _case_id(self) -> str:
-        rollout = self._controller.rollout
+        rollout = self.controller.rollout
         return rollout.key.case if rollout is not None else ""
 
     def _case(self) -> ReviewedCase | None:
         try:
-            return self._controller.case()
+            return self.controller.case()
         except UsageError:
             return None
 
     def _copy(self, text: str, name: str) -> None:
         if text:
-            self._services.copy(text, name)
+            self.services.copy(text, name)
         else:
-            self._services.notify(Content(f"There is no {name.removeprefix('the ')} to copy."))
+            self.services.notify(Content(f"There is no {name.removeprefix('the ')} to copy."))
 
     def action_copy_id(self) -> None:
         self._copy(self._case_id, "the case id")
@@ -204,7 +187,7 @@ class CopyActions:
 
     def action_copy_command(self) -> None:
         """Copy the shell command that shows this case."""
-        words = command("show", *run_words([self._run], self._case_id), places=self._services.paths)
+        words = command("show", *run_words([self.run], self._case_id), places=self.services.paths)
         self._copy(words, "the shell command")
 
     def action_open_editor(self) -> None:
@@ -212,35 +195,12 @@ class CopyActions:
         case = self._case()
         if case is None:
             return
-        command = pager_command()
-        if command is None:
-            self._services.notify(Content("Set PAGER or EDITOR to open a case in it."))
-            return
-        with tempfile.NamedTemporaryFile("w", suffix=".txt", prefix="case-", delete=False, encoding="utf-8") as file:
-            file.write(case_text(case))
-        try:
-            with self._services.suspend():
-                subprocess.run([*command, file.name], check=False)  # noqa: S603 - the reader's own program
-        except OSError as error:
-            self._services.notify(
-                Content.assemble("It cannot be opened: ", one_line(str(error), 200)), severity="error"
-            )
-        finally:
-            Path(file.name).unlink(missing_ok=True)
+        page_text(self.services, case_text(case), "case")
 
     def action_mark(self) -> None:
         """Mark this run for Compare; a second mark opens it."""
-        rollout = self._controller.rollout
-        self._services.navigator.mark_for_compare(self._run, rollout.slot if rollout is not None else None)
-
-
-def pager_command() -> list[str] | None:
-    """Return the reader's pager or editor as a command, or None when there is none."""
-    for name in ("PAGER", "VISUAL", "EDITOR"):
-        if words := shlex.split(os.environ.get(name, "")):
-            return words
-    less = shutil.which("less") or shutil.which("more")
-    return [less] if less else None
+        rollout = self.controller.rollout
+        self.services.navigator.mark_for_compare(self.run, rollout.slot if rollout is not None else None)
 
 
 def case_text(case: ReviewedCase) -> str:
@@ -265,31 +225,31 @@ ASK_ABOVE_USD = 0.05
 """A single case that costs less, or nothing, is asked again without a question."""
 
 
+@dataclass
 class RetryActions:
-    """Asks cases of a run again."""
+    """Asks the controller's current or listed cases of a run again."""
 
-    def __init__(self, services: Services, run: RunFolder, controller: ReviewController, start: StartWorker) -> None:
-        """Ask the controller's current or listed cases of a run again; dialogs are asked in a worker."""
-        self._services = services
-        self._run_folder = run
-        self._controller = controller
-        self._start = start
-        self.feed: RunFeed | None = None
-        """The run's feed, by which a live engine is told."""
+    services: Services
+    run: RunFolder
+    controller: ReviewController
+    start: StartWorker
+    """Starts what asks in a dialog or takes long."""
+    feed: RunFeed | None = None
+    """The run's feed, by which a live engine is told."""
 
     # Further attempts ------------------------------------------------------------------------------------------------
 
     def action_run_again(self) -> None:
         """Ask the current case again."""
-        rollout = self._controller.rollout
+        rollout = self.controller.rollout
         if rollout is not None:
-            self._start(self._retry([rollout]), group="retry")
+            self.start(self._retry([rollout]), group="retry")
 
     def action_run_again_shown(self) -> None:
         """Ask everything that is listed again."""
-        rollouts = list(self._controller.triage.order)
+        rollouts = list(self.controller.triage.order)
         if rollouts:
-            self._start(self._retry(rollouts), group="retry")
+            self.start(self._retry(rollouts), group="retry")
 
     async def _retry(self, rollouts: Sequence[Rollout]) -> None:
         if not await self._is_agreed(rollouts):
@@ -298,21 +258,19 @@ class RetryActions:
             for rollout in rollouts:
                 self.feed.send(Command("retry_case", key=rollout.key))
             count = number_format.plural(len(rollouts), "case")
-            self._services.notify(Content(f"Asking {count} again in the live run."))
+            self.services.notify(Content(f"Asking {count} again in the live run."))
             return
         from console.engine.process import spawn_engine
         from console.engine.queue import RetryScope
 
-        paths = self._services.paths
+        paths = self.services.paths
         cases = tuple(dict.fromkeys(rollout.key.case for rollout in rollouts))
         try:
-            spawn_engine(
-                self._run_folder, retry=RetryScope.FAILED, only=cases, models_path=paths.models, data_path=paths.data
-            )
+            spawn_engine(self.run, retry=RetryScope.FAILED, only=cases, models_path=paths.models, data_path=paths.data)
         except UsageError as error:
-            self._services.notify(literal(str(error)), severity="error")
+            self.services.notify(literal(str(error)), severity="error")
             return
-        self._services.notify(Content(f"Asking {number_format.plural(len(cases), 'case')} again; 2 watches it."))
+        self.services.notify(Content(f"Asking {number_format.plural(len(cases), 'case')} again; 2 watches it."))
 
     async def _is_agreed(self, rollouts: Sequence[Rollout]) -> bool:
         """Ask before much money is spent, or nobody knows how much."""
@@ -324,75 +282,61 @@ class RetryActions:
         price = "free, simulated" if is_free else f"about {number_format.money(total, at_least=None in costs)}"
         name = one_line(str(rollouts[0].key), 40, "bold") if len(rollouts) == 1 else Content(f"{len(rollouts)} cases")
         text = Content.assemble("Ask ", name, " again? ", (price, "bold"), "\nThe old attempts are kept.")
-        return bool(await self._services.ask(Question(text, [Answer("y", "ask again")])))
+        return bool(await self.services.ask(Question(text, [Answer("y", "ask again")])))
 
     # Runs of their own -----------------------------------------------------------------------------------------------
 
-    def action_branch_same(self) -> None:
-        """Ask the same model the same."""
-        self._start(self._branch(), group="branch")
-
-    def action_branch_model(self) -> None:
-        """Ask another model the same."""
-        self._start(self._branch(with_other_model=True), group="branch")
-
-    def action_branch_prompt(self) -> None:
-        """Edit the prompt and ask the same model."""
-        self._start(self._branch(with_edit=True), group="branch")
-
-    def action_branch_both(self) -> None:
-        """Edit the prompt and ask another model."""
-        self._start(self._branch(with_other_model=True, with_edit=True), group="branch")
-
     async def _branch(self, *, with_other_model: bool = False, with_edit: bool = False) -> None:
-        rollout, feed = self._controller.rollout, self.feed
-        if rollout is None or feed is None:
+        rollout, run = self.controller.rollout, self.controller.run
+        if rollout is None or run is None:
             return
-        own_model = feed.manifest.model.name
+        own_model = run.manifest.model.name
         try:
             model = await self._choose_model(rollout, own_model) if with_other_model else own_model
             edit = self._edit_prompt() if with_edit and model else None
-        except (UsageError, OSError, ValueError, SuspendNotSupported) as error:
-            self._services.notify(literal(str(error), 600), severity="error")
+        except (UsageError, ValueError) as error:
+            self.services.notify(literal(str(error), 600), severity="error")
             return
         if model and (edit is not None or not with_edit) and await self._is_worth_it(rollout, model):
-            self._start(lambda: self._spawn_branch(feed, rollout, model, edit), group="spawn")
+            cases = (rollout.key.case,)
+            self.start(lambda: start_branch(self.services, self.run, cases, model=model, edit=edit), group="spawn")
+
+    def _start_branch(self, *, with_other_model: bool = False, with_edit: bool = False) -> None:
+        self.start(self._branch(with_other_model=with_other_model, with_edit=with_edit), group="branch")
+
+    action_branch_same = _start_branch
+    action_branch_model = partialmethod(_start_branch, with_other_model=True)
+    action_branch_prompt = partialmethod(_start_branch, with_edit=True)
+    action_branch_both = partialmethod(_start_branch, with_other_model=True, with_edit=True)
 
     async def _choose_model(self, rollout: Rollout, own_model: str) -> str:
         """Let the reader choose another model that is ready; an empty text when nothing was chosen."""
-        models = self._services.workspace.models
+        models = self.services.workspace.models
         ready = [line for line in (models.lines if models else ()) if line.ready and line.name != own_model]
         title = Content.assemble("Ask ", one_line(rollout.key.case, 50, "bold"), " of …")
         rows = {line.name: row_cells.model_cells(line) for line in ready}
-        chosen = await self._services.ask(
+        chosen = await self.services.ask(
             Chooser(title, row_cells.MODELS, rows, "No other model is ready. e on Home opens models.toml.")
         )
         return chosen or ""
 
     def _edit_prompt(self) -> Edit | None:
         """Let the reader edit the opening; None when nothing was changed."""
-        case = self._controller.case()
+        case = self.controller.case()
         if case is None:
             return None
         before = opening_of(case.conversation)
         text = as_text(before)
-        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
-        with tempfile.NamedTemporaryFile("w", suffix=".txt", prefix="prompt-", delete=False, encoding="utf-8") as file:
-            file.write(text)
-        try:
-            with self._services.suspend():
-                subprocess.run([*shlex.split(editor), file.name], check=False)  # noqa: S603 - the reader's own editor
-            after = Path(file.name).read_text(encoding="utf-8")
-        finally:
-            Path(file.name).unlink(missing_ok=True)
+        after = edit_text(self.services, text, "prompt")
         if after == text:
-            self._services.notify(Content("The prompt was left as it was; nothing is asked."))
+            self.services.notify(Content("The prompt was left as it was; nothing is asked."))
+        if after is None or after == text:
             return None
         return Edit(tuple(before), tuple(from_text(after, before)))
 
     async def _is_worth_it(self, rollout: Rollout, model: str) -> bool:
         """Ask before money is spent."""
-        models = self._services.workspace.models
+        models = self.services.workspace.models
         line = models.find(model) if models else None
         if line is None or not line.is_priced:
             return True
@@ -401,31 +345,4 @@ class RetryActions:
             cost = (rollout.input_tokens * line.price_in + rollout.output_tokens * line.price_out) / 1e6
             price = f"about {number_format.money(cost)}"
         text = Content.assemble("Ask ", one_line(model, 40, "bold"), " this case? ", (price, "bold"))
-        return bool(await self._services.ask(Question(text, [Answer("y", "ask")])))
-
-    def _spawn_branch(self, feed: RunFeed, rollout: Rollout, model: str, edit: Edit | None) -> None:
-        """Start the run; in a thread."""
-        from console.engine.branch import branch_plan
-        from console.engine.launch import spawn
-
-        paths = self._services.paths
-        plan = branch_plan(
-            self._run_folder.name,
-            feed.manifest,
-            (rollout.key.case,),
-            model=model,
-            edit=edit,
-            models_path=paths.models,
-            data_path=paths.data,
-            runs_path=self._run_folder.path.parent,
-        )
-        try:
-            branch = spawn(plan)
-        except UsageError as error:
-            self._services.from_thread(self._services.notify, literal(str(error), 600), severity="error")
-            return
-        self._services.from_thread(self._show_both, branch)
-
-    def _show_both(self, branch: RunFolder) -> None:
-        self._services.navigator.take_launched([branch])
-        self._services.navigator.open_compare(self._run_folder, branch)
+        return bool(await self.services.ask(Question(text, [Answer("y", "ask")])))

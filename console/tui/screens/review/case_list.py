@@ -1,12 +1,8 @@
-"""`CaseListPane`: the list of cases in groups; its rows, what is listed, the counters, and why nothing is."""
+"""`CaseList`: the list of cases in groups; its rows, what is listed, the counters, and why nothing is."""
 
 from collections.abc import Callable, Sequence
 
-from textual import on
-from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
-from textual.message import Message
 
 from console.core.outcome import Outcome
 from console.core.run import Manifest
@@ -167,36 +163,16 @@ def end_of_list_text(controller: ReviewController, by: int) -> Content:
     return Content(f"{words}; {count - controller.triage.seen} of {count} not reviewed yet.")
 
 
-class CaseListPane(Vertical):
-    """Shows rows by key; knows nothing of cases."""
-
-    class RowEntered(Message):
-        """The cursor came to rest on another row."""
-
-        def __init__(self, key: str) -> None:
-            super().__init__()
-            self.key = key
-
-    class CaseOpened(Message):
-        """The reader chose the row under the cursor."""
+class CaseList(RowList):
+    """The list itself, which knows nothing of cases."""
 
     def __init__(self) -> None:
-        """Show that the run is being read."""
-        super().__init__(id="list-side")
-        self.rows = RowList(COLUMNS, id="list", classes="pane", empty=Content("reading the run …"))
-        self._title = PaneTitle("list", id="list-caption")
+        """Say that the run is being read."""
+        super().__init__(COLUMNS, id="list", classes="pane", empty=Content("reading the run …"))
+        self.pane_title = PaneTitle("list", id="list-caption")
 
-    def compose(self) -> ComposeResult:
-        yield self._title
-        yield self.rows
-
-    def show(
-        self,
-        rows: Rows | None,
-        draw: Callable[[str, int], Face],
-        *,
-        cursor: str | None,
-        empty: Content,
+    def show_rows(
+        self, rows: Rows | None, draw: Callable[[str, int], Face], *, cursor: str | None, empty: Content
     ) -> None:
         """Show rows.
 
@@ -206,38 +182,12 @@ class CaseListPane(Vertical):
             cursor: row that the cursor goes to; None leaves it.
             empty: shown when there is no row.
         """
-        self.rows.show(
+        self.show(
             rows or (),
-            draw=lambda key: draw(key, self._row_width),
+            draw=lambda key: draw(key, self.scrollable_content_region.width),
             fixed=rows.fixed if rows else frozenset[str](),
             empty=empty,
             place_of=rows.place_of if rows else None,
         )
         if cursor is not None:
-            self.rows.move_to(cursor)
-
-    @property
-    def cursor(self) -> str | None:
-        return self.rows.cursor
-
-    @property
-    def _row_width(self) -> int:
-        return self.rows.scrollable_content_region.width
-
-    def move_to(self, key: str) -> None:
-        self.rows.move_to(key)
-
-    def set_title(self, title: Content, hint: Content) -> None:
-        """Say what is listed."""
-        self._title.tell(title, hint)
-
-    @on(RowList.RowHighlighted)
-    def _enter_row(self, event: RowList.RowHighlighted) -> None:
-        event.stop()
-        if not isinstance(event, RowList.RowChosen):
-            self.post_message(self.RowEntered(event.key))
-
-    @on(RowList.RowChosen)
-    def _open_case(self, event: RowList.RowChosen) -> None:
-        event.stop()
-        self.post_message(self.CaseOpened())
+            self.move_to(cursor)

@@ -5,6 +5,7 @@ Nobody is asked before the reader has seen the price. Labels are opinions: they 
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from textual.content import Content
 
@@ -26,24 +27,18 @@ _ROOM_ABOVE = 2.0
 _LEAST_CAP_USD = 0.01
 
 
+@dataclass
 class LabelActions:
     """Has failures labelled, stops that, and takes labels back."""
 
-    def __init__(
-        self,
-        services: Services,
-        session: LabelSession,
-        controller: ReviewController,
-        start: StartWorker,
-        draw: Callable[[], None],
-    ) -> None:
-        """Label what the controller lists; dialogs are asked in a worker, `draw` draws what is stale."""
-        self._services = services
-        self._session = session
-        self._controller = controller
-        self._start = start
-        self._draw = draw
-        self._progress: LabelProgress | None = None
+    services: Services
+    session: LabelSession
+    controller: ReviewController
+    start: StartWorker
+    """Starts what asks in a dialog or follows the labelling."""
+    draw: Callable[[], None]
+    """Draws what is stale."""
+    _progress: LabelProgress | None = None
 
     @property
     def progress(self) -> str:
@@ -55,35 +50,35 @@ class LabelActions:
 
     def take_up(self) -> None:
         """Follow labelling that goes on already."""
-        if self._progress is None and self._session.is_running:
-            self._session.take_up()
-            self._start(self._follow(), group="labels")
+        if self._progress is None and self.session.is_running:
+            self.session.take_up()
+            self.start(self._follow(), group="labels")
 
     # Keys ------------------------------------------------------------------------------------------------------------
 
     def action_label_ask(self) -> None:
         """Have a model label the listed failures."""
-        if self._session.is_running:
-            self._services.notify(Content("Failures of this run are being labelled; X then s stops that."))
+        if self.session.is_running:
+            self.services.notify(Content("Failures of this run are being labelled; X then s stops that."))
         else:
-            self._start(self._ask(), group="label")
+            self.start(self._ask(), group="label")
 
     def action_label_stop(self) -> None:
         """Stop asking; what is labelled is kept."""
-        if not self._session.is_running:
-            self._services.notify(Content("Nobody is asked for labels now."))
+        if not self.session.is_running:
+            self.services.notify(Content("Nobody is asked for labels now."))
             return
         try:
-            self._session.stop()
+            self.session.stop()
         except UsageError as error:
-            self._services.notify(literal(str(error)), severity="error")
+            self.services.notify(literal(str(error)), severity="error")
 
     def action_label_undo(self) -> None:
         """Take back the labels of the model that labelled last."""
-        if self._session.is_running:
-            self._services.notify(Content("Failures of this run are being labelled; X then s stops that."))
+        if self.session.is_running:
+            self.services.notify(Content("Failures of this run are being labelled; X then s stops that."))
             return
-        self._start(self._take_back(), group="label")
+        self.start(self._take_back(), group="label")
 
     # In workers ------------------------------------------------------------------------------------------------------
 
@@ -91,36 +86,36 @@ class LabelActions:
         model = await self._choose_model()
         if not model:
             return
-        triage = self._controller.triage
+        triage = self.controller.triage
         terms = f"{triage.scope.text} {triage.narrow.text}".strip()
-        self._services.notify(Content.assemble("Working out what ", one_line(model, 40, "bold"), " would cost …"))
+        self.services.notify(Content.assemble("Working out what ", one_line(model, 40, "bold"), " would cost …"))
         try:
-            forecast = await asyncio.to_thread(self._session.forecast, model, terms)
+            forecast = await asyncio.to_thread(self.session.forecast, model, terms)
             if not forecast.calls:
-                self._services.notify(_nothing_left(forecast))
+                self.services.notify(_nothing_left(forecast))
                 return
             cap = _cap(forecast)
-            if not await self._services.ask(Question(_question(forecast, cap), [Answer("y", "ask")])):
+            if not await self.services.ask(Question(_question(forecast, cap), [Answer("y", "ask")])):
                 return
-            await asyncio.to_thread(self._session.start, forecast, terms, cap)
+            await asyncio.to_thread(self.session.start, forecast, terms, cap)
         except UsageError as error:
-            self._services.notify(literal(str(error), 600), severity="error")
+            self.services.notify(literal(str(error), 600), severity="error")
             return
-        self._start(self._follow(), group="labels")
+        self.start(self._follow(), group="labels")
 
     async def _choose_model(self) -> str:
         """Let the reader choose among the models that are ready; an empty text when nothing was chosen."""
-        models = self._services.workspace.models
+        models = self.services.workspace.models
         if models is None:
-            models = await asyncio.to_thread(catalog_items.read_models, self._services.paths)
+            models = await asyncio.to_thread(catalog_items.read_models, self.services.paths)
         title = Content("Which model reads the listed failures, and says what caused each?")
         rows = {line.name: row_cells.model_cells(line) for line in models.lines if line.ready}
-        judge, run = self._controller.judge_name, self._controller.run
+        judge, run = self.controller.judge_name, self.controller.run
         if judge in rows or (run is not None and run.manifest.simulated):  # the simulated judge is in no list
             price = rows.pop(judge)[-1] if judge in rows else Content.styled("free", "$muted")
             mark, words = Content.styled(SYMBOLS.passed, "$pass"), Content.styled("the judge of the run", "$muted")
             rows = {judge: (mark, one_line(judge, 60), words, price), **rows}
-        chosen = await self._services.ask(
+        chosen = await self.services.ask(
             Chooser(title, row_cells.MODELS, rows, "No model is ready. e on Home opens models.toml.")
         )
         return chosen or ""
@@ -128,40 +123,40 @@ class LabelActions:
     async def _follow(self) -> None:
         """Show how far it is until it has ended, then what came of it."""
         while True:
-            progress = await asyncio.to_thread(self._session.look)
+            progress = await asyncio.to_thread(self.session.look)
             if self._progress is None or progress.done != self._progress.done or not progress.is_running:
-                self._controller.read_notes()
-                self._controller.relist()
-                self._controller.mark_stale(Stale.CASE)
+                self.controller.read_notes()
+                self.controller.relist()
+                self.controller.mark_stale(Stale.CASE)
             self._progress = progress if progress.is_running else None
-            self._controller.mark_stale(Stale.FIGURES)
-            self._draw()
+            self.controller.mark_stale(Stale.FIGURES)
+            self.draw()
             if not progress.is_running:
                 break
             await asyncio.sleep(_LOOK_EVERY_S)
-        result = await asyncio.to_thread(self._session.result)
+        result = await asyncio.to_thread(self.session.result)
         mistake = result.message or result.stopped
-        self._services.notify(_result_words(result), severity="warning" if mistake else "information")
+        self.services.notify(_result_words(result), severity="warning" if mistake else "information")
 
     async def _take_back(self) -> None:
-        model, count = self._session.last_labels()  # not in a thread: a key typed next answers the question
+        model, count = self.session.last_labels()  # not in a thread: a key typed next answers the question
         if not count:
-            self._services.notify(Content("There are no labels to take back."))
+            self.services.notify(Content("There are no labels to take back."))
             return
         words = number_format.plural(count, "label")
         text = Content.assemble("Take back ", (words, "bold"), " of ", one_line(model, 40, "bold"), "?")
-        if not await self._services.ask(Question(text, [Answer("y", "take them back")])):
+        if not await self.services.ask(Question(text, [Answer("y", "take them back")])):
             return
         try:
-            await asyncio.to_thread(self._session.take_back, model)
+            await asyncio.to_thread(self.session.take_back, model)
         except UsageError as error:
-            self._services.notify(literal(str(error)), severity="error")
+            self.services.notify(literal(str(error)), severity="error")
             return
-        self._controller.read_notes()
-        self._controller.relist()
-        self._controller.mark_stale(Stale.CASE)
-        self._services.notify(Content.assemble(words, " of ", one_line(model, 40), " taken back."))
-        self._draw()
+        self.controller.read_notes()
+        self.controller.relist()
+        self.controller.mark_stale(Stale.CASE)
+        self.services.notify(Content.assemble(words, " of ", one_line(model, 40), " taken back."))
+        self.draw()
 
 
 def _cap(forecast: LabelForecast) -> float | None:

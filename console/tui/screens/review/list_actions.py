@@ -6,7 +6,8 @@
 import threading
 import time
 from collections.abc import Callable, Sequence
-from functools import partial
+from dataclasses import dataclass
+from functools import partial, partialmethod
 from pathlib import Path
 
 from console.insight.failures import GroupBy
@@ -101,160 +102,117 @@ class RunSearch:
         self._ended()
 
 
+@dataclass
 class StepActions:
-    """Moves the reader through the list."""
+    """Moves the reader through the list, or through the places found in the pane."""
 
-    def __init__(
-        self, services: Services, controller: ReviewController, pane: CasePane, draw: Callable[[], None]
-    ) -> None:
-        """Step through the controller's list, or through the places found in the pane; `draw` draws what is stale."""
-        self._services = services
-        self._controller = controller
-        self._pane = pane
-        self._draw = draw
-
-    def action_fail_next(self) -> None:
-        """Go to the next failure, or to the next place found."""
-        self._step(1)
-
-    def action_fail_prev(self) -> None:
-        """Go to the previous failure, or to the previous place found."""
-        self._step(-1)
+    services: Services
+    controller: ReviewController
+    pane: CasePane
+    draw: Callable[[], None]
+    """Draws what is stale."""
 
     def _step(self, by: int) -> None:
-        if self._pane.find_step(by):
+        """Go to the next (or previous) failure or place found."""
+        if self.pane.find_step(by):
             return
-        if not self._controller.step(by):
-            self._services.notify(end_of_list_text(self._controller, by))
-        self._draw()
+        if not self.controller.step(by):
+            self.services.notify(end_of_list_text(self.controller, by))
+        self.draw()
 
-    def action_group_next(self) -> None:
-        self._controller.step_group(1)
-        self._draw()
+    action_fail_next = partialmethod(_step, 1)
+    action_fail_prev = partialmethod(_step, -1)
 
-    def action_group_prev(self) -> None:
-        self._controller.step_group(-1)
-        self._draw()
+    def _step_group(self, by: int) -> None:
+        self.controller.step_group(by)
+        self.draw()
+
+    action_group_next = partialmethod(_step_group, 1)
+    action_group_prev = partialmethod(_step_group, -1)
 
 
 _GROUPING_KEY = "review.by"
 """Under which the grouping is remembered."""
 
 
+@dataclass
 class FilterActions:
-    """Filters and groups the list."""
+    """Filters and groups the list, also by what the search finds in conversations."""
 
-    def __init__(
-        self, services: Services, controller: ReviewController, search: RunSearch, draw: Callable[[], None]
-    ) -> None:
-        """Filter the controller's list, also by what the search finds in conversations; `draw` draws what is stale."""
-        self._services = services
-        self._controller = controller
-        self._search = search
-        self._draw = draw
+    services: Services
+    controller: ReviewController
+    search: RunSearch
+    draw: Callable[[], None]
+    """Draws what is stale."""
 
     def narrow(self, text: str, *, done: bool) -> None:
         """Apply the filter being typed; when `done`, announce what is wrong with it."""
-        mistake = self._controller.narrow(text, done=done)
+        mistake = self.controller.narrow(text, done=done)
         if mistake and done:
-            self._services.notify(literal(mistake), severity="warning")
-        self._search.look_for(self._controller.triage.narrow.words)
-        self._controller.relist()
-        self._draw()
+            self.services.notify(literal(mistake), severity="warning")
+        self.search.look_for(self.controller.triage.narrow.words)
+        self.controller.relist()
+        self.draw()
 
-    def action_filter_fail(self) -> None:
-        self._set_scope("is:failed")
+    def _set_scope(self, text: str) -> None:
+        self.controller.set_scope(text)
+        self.draw()
 
-    def action_filter_all(self) -> None:
-        self._set_scope("")
+    action_filter_fail = partialmethod(_set_scope, "is:failed")
+    action_filter_all = partialmethod(_set_scope, "")
+    action_filter_broken = partialmethod(_set_scope, "is:broken")
+    action_filter_disputed = partialmethod(_set_scope, "is:disputed")
 
-    def action_filter_broken(self) -> None:
-        self._set_scope("is:broken")
+    def _add(self, *terms: str) -> None:
+        self.controller.add_to_filter(*terms)
+        self.draw()
 
-    def action_filter_disputed(self) -> None:
-        """List only cases whose ground truth is disputed, passed ones too."""
-        self._set_scope("is:disputed")
-
-    def action_filter_untagged(self) -> None:
-        """List only what nobody has tagged."""
-        self._add("tag:none")
-
-    def action_filter_unseen(self) -> None:
-        """List only what nobody has dealt with."""
-        self._add(NOT_REVIEWED)
+    action_filter_untagged = partialmethod(_add, "tag:none")
+    action_filter_unseen = partialmethod(_add, NOT_REVIEWED)
 
     def action_filter_reason(self) -> None:
         """List only the current case's reason."""
-        rollout = self._controller.rollout
+        rollout = self.controller.rollout
         if rollout is not None and rollout.reason:
             subject = [_term("subject", rollout.subject)] if rollout.subject else []
             self._add(_term("error", rollout.reason), *subject)
 
     def action_filter_category(self) -> None:
         """List only the current case's category."""
-        rollout = self._controller.rollout
+        rollout = self.controller.rollout
         if rollout is not None and rollout.category:
             self._add(_term("cat", rollout.category))
 
     def action_filter_label(self) -> None:
         """List only what has the current case's label, or has none like it."""
-        if self._controller.rollout is not None:
-            label = self._controller.annotation.label
+        if self.controller.rollout is not None:
+            label = self.controller.annotation.label
             self._add(_term("label", label.name if label is not None else "none"))
 
     def action_filter_clear(self) -> None:
-        self._controller.clear_filter()
-        self._draw()
-
-    def _set_scope(self, text: str) -> None:
-        self._controller.set_scope(text)
-        self._draw()
-
-    def _add(self, *terms: str) -> None:
-        self._controller.add_to_filter(*terms)
-        self._draw()
+        self.controller.clear_filter()
+        self.draw()
 
     def restore_grouping(self) -> None:
         """Group as the reader did when the app was last open."""
-        by = self._services.ui_state.text(_GROUPING_KEY)
+        by = self.services.ui_state.text(_GROUPING_KEY)
         if by in {grouping.value for grouping in GroupBy}:
-            self._controller.triage.regroup(GroupBy(by))
+            self.controller.triage.regroup(GroupBy(by))
 
     def _group(self, by: GroupBy) -> None:
-        self._controller.regroup(by)
-        self._services.ui_state.keep(_GROUPING_KEY, by.value)
-        self._draw()
+        self.controller.regroup(by)
+        self.services.ui_state.keep(_GROUPING_KEY, by.value)
+        self.draw()
 
-    def action_group_reason(self) -> None:
-        self._group(GroupBy.REASON)
-
-    def action_group_error(self) -> None:
-        """Group by the official error type."""
-        self._group(GroupBy.ERROR)
-
-    def action_group_parameter(self) -> None:
-        """Group by what the grader named."""
-        self._group(GroupBy.PARAMETER)
-
-    def action_group_category(self) -> None:
-        self._group(GroupBy.CATEGORY)
-
-    def action_group_function(self) -> None:
-        self._group(GroupBy.FUNCTION)
-
-    def action_group_tag(self) -> None:
-        self._group(GroupBy.TAG)
-
-    def action_group_label(self) -> None:
-        """Group by what a model that was asked holds the cause to be."""
-        self._group(GroupBy.LABEL)
-
-    def action_group_repeats(self) -> None:
-        """Group by case, and cases by whether all, some or none of their rollouts passed."""
-        self._group(GroupBy.REPEATS)
-
-    def action_group_none(self) -> None:
-        self._group(GroupBy.NONE)
+    action_group_reason = partialmethod(_group, GroupBy.REASON)
+    action_group_error = partialmethod(_group, GroupBy.ERROR)
+    action_group_parameter = partialmethod(_group, GroupBy.PARAMETER)
+    action_group_category = partialmethod(_group, GroupBy.CATEGORY)
+    action_group_function = partialmethod(_group, GroupBy.FUNCTION)
+    action_group_tag = partialmethod(_group, GroupBy.TAG)
+    action_group_label = partialmethod(_group, GroupBy.LABEL)
+    action_group_repeats = partialmethod(_group, GroupBy.REPEATS)
+    action_group_none = partialmethod(_group, GroupBy.NONE)
 
 
 def _term(field: str, value: str) -> str:
@@ -262,74 +220,63 @@ def _term(field: str, value: str) -> str:
     return f'{field}:"{value.split(chr(34))[0].split(",")[0]}"'
 
 
+@dataclass
 class ViewActions:
-    """Acts on the view in sight."""
+    """Acts on the controller's view and the pane that shows it."""
 
-    def __init__(self, controller: ReviewController, pane: CasePane, draw: Callable[[], None]) -> None:
-        """Act on the controller's view and the pane that shows it; `draw` draws what is stale."""
-        self._controller = controller
-        self._pane = pane
-        self._draw = draw
+    controller: ReviewController
+    pane: CasePane
+    draw: Callable[[], None]
+    """Draws what is stale."""
 
-    def action_view_next(self) -> None:
-        self._controller.step_view(1)
-        self._draw()
+    def _step_view(self, by: int) -> None:
+        self.controller.step_view(by)
+        self.draw()
 
-    def action_view_prev(self) -> None:
-        self._controller.step_view(-1)
-        self._draw()
-
-    def action_view_talk(self) -> None:
-        """Show the conversation, or the difference again."""
-        self._toggle("talk")
-
-    def action_view_truth(self) -> None:
-        """Show the ground truth, or the difference again."""
-        self._toggle("truth")
-
-    def action_view_tools(self) -> None:
-        """Show the tool schemas, or the difference again."""
-        self._toggle("tools")
-
-    def action_view_raw(self) -> None:
-        """Show requests and replies, or the difference again."""
-        self._toggle("raw")
+    action_view_next = partialmethod(_step_view, 1)
+    action_view_prev = partialmethod(_step_view, -1)
 
     def _toggle(self, view_id: str) -> None:
-        self._controller.toggle_view(view_id)
-        self._draw()
+        """Show a view, or the difference again."""
+        self.controller.toggle_view(view_id)
+        self.draw()
+
+    action_view_talk = partialmethod(_toggle, "talk")
+    action_view_truth = partialmethod(_toggle, "truth")
+    action_view_tools = partialmethod(_toggle, "tools")
+    action_view_raw = partialmethod(_toggle, "raw")
 
     def action_view_layout(self) -> None:
         """Change between side by side, stacked and changed lines."""
         layouts = list(diff.Layout)
-        shown = diff.fitting(self._controller.style.layout, self._pane.text_width)
-        self._controller.restyle(layout=layouts[(layouts.index(shown) + 1) % len(layouts)])
-        self._draw()
+        shown = diff.fitting(self.controller.style.layout, self.pane.text_width)
+        self.controller.restyle(layout=layouts[(layouts.index(shown) + 1) % len(layouts)])
+        self.draw()
 
     def action_view_wrap(self) -> None:
-        self._controller.restyle(wrap=not self._controller.style.wrap)
-        self._draw()
+        self.controller.restyle(wrap=not self.controller.style.wrap)
+        self.draw()
 
     def action_fold(self) -> None:
         """Fold what agrees, or the block at the top of the text."""
-        if self._pane.folds_same():
-            self._controller.restyle(fold_same=not self._controller.style.fold_same)
-            self._draw()
+        if self.pane.folds_same():
+            self.controller.restyle(fold_same=not self.controller.style.fold_same)
+            self.draw()
         else:
-            self._pane.toggle_block()
+            self.pane.toggle_block()
 
     def action_turn_next(self) -> None:
-        self._pane.step_turn(1)
+        self.pane.step_turn(1)
 
     def action_turn_prev(self) -> None:
-        self._pane.step_turn(-1)
+        self.pane.step_turn(-1)
 
     def find(self, text: str, *, done: bool) -> None:
         """Mark a text in the view; an empty one ends finding. When `done`, go to the view of the case that holds it."""
-        if self._pane.find(text) or not text or not done:
+        if self.pane.find(text) or not text or not done:
             return
-        view = self._pane.other_view_with(text)
+        view = self.pane.other_view_with(text)
         if view is not None:
-            self._controller.show_view(view.id)
-            self._draw()
-            self._pane.find(text)
+            self.controller.show_view(view.id)
+            self.draw()
+            self.pane.find(text)

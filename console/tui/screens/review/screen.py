@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Container
+from textual.containers import Container, Vertical
 from textual.content import Content
 
 from console.core.fault import UsageError
@@ -25,7 +25,7 @@ from console.tui.render.rollout_rows import row_key
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.review.case_actions import CopyActions, RetryActions, TagActions
 from console.tui.screens.review.case_list import (
-    CaseListPane,
+    CaseList,
     empty_text,
     list_hint,
     list_title,
@@ -41,7 +41,7 @@ from console.tui.screens.review.listing import Lister
 from console.tui.screens.run_screen import RunScreen
 from console.tui.services import Services
 from console.tui.suite_views.registry import load_view
-from console.tui.widgets.row_list import Face
+from console.tui.widgets.row_list import Face, RowList
 
 PREFETCH_AFTER_S = 0.05
 
@@ -75,7 +75,7 @@ class ReviewScreen(RunScreen):
         self.controller = ReviewController(Notes(run.path), self.loader, self.lister, slot)
         self.search = RunSearch(run.journal_path, self._in_loop, self._relist, partial(self._draw_again, Stale.FIGURES))
         self.controller.triage.matches = self.search.matches
-        self.case_list = CaseListPane()
+        self.case_list = CaseList()
         self.case_pane = CasePane()
         self._filters = FilterActions(services, self.controller, self.search, self.draw)
         self._views = ViewActions(self.controller, self.case_pane, self.draw)
@@ -96,7 +96,9 @@ class ReviewScreen(RunScreen):
 
     def compose_body(self) -> ComposeResult:
         with Container(id="review"):
-            yield self.case_list
+            with Vertical(id="list-side"):
+                yield self.case_list.pane_title
+                yield self.case_list
             yield self.case_pane
 
     def on_mount(self) -> None:
@@ -121,7 +123,7 @@ class ReviewScreen(RunScreen):
         """Take over what is new; the list is made again now and then while the run is read."""
         feed, controller = self.feed, self.controller
         if feed is None:
-            self.case_list.show(None, self._draw_row, cursor=None, empty=self.problem)
+            self.case_list.show_rows(None, self._draw_row, cursor=None, empty=self.problem)
             return
         if not self._pace.has_begun:
             self._retry.feed = feed
@@ -178,13 +180,13 @@ class ReviewScreen(RunScreen):
 
     # From the panes --------------------------------------------------------------------------------------------------
 
-    @on(CaseListPane.RowEntered)
-    def _enter_row(self, event: CaseListPane.RowEntered) -> None:
+    @on(RowList.RowHighlighted, "#list")
+    def _enter_row(self, event: RowList.RowHighlighted) -> None:
         if event.key == self.case_list.cursor:  # it may have moved on
             self.controller.enter_row(event.key)
             self.draw()
 
-    @on(CaseListPane.CaseOpened)
+    @on(RowList.RowChosen, "#list")
     def _focus_case(self) -> None:
         self.case_pane.text.focus()
 
@@ -199,7 +201,7 @@ class ReviewScreen(RunScreen):
 
     def find_changed(self, text: str, *, done: bool) -> None:
         """Narrow the list, or find in the text, whichever had the focus."""
-        if self.find_session.origin in (self.case_list.rows, None):
+        if self.find_session.origin in (self.case_list, None):
             self._filters.narrow(text, done=done)
         else:
             self._views.find(text, done=done)
@@ -235,7 +237,7 @@ class ReviewScreen(RunScreen):
 
     def _draw_list(self) -> None:
         controller, current = self.controller, self.controller.current
-        self.case_list.show(
+        self.case_list.show_rows(
             controller.rows(with_tops=self.has_class("-wide")) if controller.triage.order else None,
             self._draw_row,
             cursor=row_key(current) if current is not None else None,
@@ -268,7 +270,7 @@ class ReviewScreen(RunScreen):
         self.top_line.tell(title=title_words(feed.manifest, width), status=status)
         labelling, is_searching = self._labels.progress, self.search.is_running
         title = list_title(controller, feed.manifest, labelling=labelling, is_searching=is_searching)
-        self.case_list.set_title(title, list_hint(feed.damages))
+        self.case_list.pane_title.tell(title, list_hint(feed.damages))
 
     # Keys and threads ------------------------------------------------------------------------------------------------
 
@@ -284,8 +286,8 @@ class ReviewScreen(RunScreen):
             self.case_pane.find("")
             self.refresh_keys()
             return True
-        if not self.case_list.rows.has_focus:
-            self.case_list.rows.focus()
+        if not self.case_list.has_focus:
+            self.case_list.focus()
             return True
         return False
 

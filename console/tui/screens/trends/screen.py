@@ -183,9 +183,9 @@ class TrendsScreen(BaseScreen):
     def _read(self, lines: Sequence[RunLine]) -> None:
         all_trends = trends(listed_runs(lines))
         if self.is_running:
-            self.services.from_thread(self._take, all_trends)
+            self.services.from_thread(self._show_trends, all_trends)
 
-    def _take(self, all_trends: Sequence[Trend]) -> None:
+    def _show_trends(self, all_trends: Sequence[Trend]) -> None:
         self.set_class(not all_trends, "-empty")
         self.trends.show_trends(all_trends)
         self._show_runs()
