@@ -1,4 +1,4 @@
-"""The reader's own editor and pager, which have the terminal for as long as they are open."""
+"""The reader's own editor and pager, which have the terminal for as long as they are open, and models.toml in it."""
 
 import os
 import shlex
@@ -67,3 +67,34 @@ def pager_command() -> list[str] | None:
 def _open_in(services: Services, command: Sequence[str], path: Path) -> None:
     with services.suspend():
         subprocess.run([*command, str(path)], check=False)  # noqa: S603  the reader's own program
+
+
+EXAMPLE = """\
+# The models that eval-console can ask, one table each; the name in brackets is what you see everywhere.
+# Keys stay in the environment: api_key_env names the variable. Prices are USD per million tokens.
+# The simulated models (sim/careful, sim/hasty, …) are always there and need no line here.
+
+# [gpt]
+# model_id = "gpt-4o-mini"
+# api_key_env = "OPENAI_API_KEY"
+# price = { in = 0.15, out = 0.60 }
+
+# [local]
+# model_id = "the-name-your-server-uses"
+# base_url = "http://localhost:8000/v1"
+"""
+"""The first models.toml of somebody who has none: every line explained, nothing in it asked until it is filled in."""
+
+
+def edit_models(services: Services) -> None:
+    """Let the reader edit models.toml, made from an example if there is none, then read it again."""
+    models = services.workspace.models
+    path = (models.path if models else None) or services.paths.models or Path("models.toml")
+    try:
+        if not path.exists():
+            path.write_text(EXAMPLE, encoding="utf-8")
+    except OSError as error:
+        services.notify(literal(f"{path} cannot be written: {error.strerror}", 600), severity="error")
+        return
+    edit_file(services, path)
+    services.workspace.read_models()

@@ -13,7 +13,7 @@ from console.tui.data.catalog_items import RunLine
 from console.tui.data.filter_in_force import FilterInForce
 from console.tui.sanitize import literal
 from console.tui.screens.base import WIDE, BaseScreen
-from console.tui.screens.home.actions import EngineActions, ImportActions, ModelsEditor, QueueActions, RunActions
+from console.tui.screens.home.actions import EngineActions, ImportActions, QueueActions, RunActions
 from console.tui.screens.home.controller import HomeController
 from console.tui.screens.home.lists import LibraryLine, ModelList, RunDetails, RunList, StartList, SuiteList
 from console.tui.services import Services
@@ -71,12 +71,11 @@ class HomeScreen(BaseScreen):
             why_not=self._why_not,
             run_dialog=partial(self.run_worker, exclusive=True, group="ask"),
         )
-        self._models_editor = ModelsEditor(services)
         self._imports = ImportActions(services, run_dialog=partial(self.run_worker, exclusive=True, group="ask"))
 
     @property
     def responders(self) -> Sequence[object]:
-        return self._engines, self._runs, self._queue, self._models_editor, self._imports
+        return self._engines, self._runs, self._queue, self._imports
 
     # Layout ----------------------------------------------------------------------------------------------------------
 
@@ -212,6 +211,11 @@ class HomeScreen(BaseScreen):
     def action_sort(self) -> None:
         self.services.ui_state.keep("home.order", self.controller.next_order())
         self.show_workspace("runs")
+
+    def action_models_edit(self) -> None:
+        from console.tui.editor import edit_models  # here, as Home is the first frame and this is rare
+
+        edit_models(self.services)
 
     def action_reload(self) -> None:
         self.services.workspace.read_all()

@@ -1,8 +1,8 @@
 """What the keys of the form do: start runs, try three cases of each, save what is filled in and fill it in again."""
 
 import asyncio
-import dataclasses
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import ClassVar
 
@@ -33,29 +33,21 @@ from console.tui.services import Services
 from console.tui.widgets.row_list import Column, Face, RowList
 
 
+@dataclass
 class _FormActions:
     """What starting runs and sample runs need of the form."""
 
-    def __init__(
-        self,
-        services: Services,
-        controller: LaunchController,
-        *,
-        run_dialog: Callable[[Awaitable[None]], object],
-        changed: Callable[[], None],
-        leave: Callable[[], object],
-    ) -> None:
-        self._services = services
-        self._controller = controller
-        self._run_dialog = run_dialog
-        """Runs what asks the reader something."""
-        self._changed = changed
-        """Called when starting has begun or came to nothing, and whenever sample runs have come further."""
-        self._leave = leave
-        """Closes the form."""
+    services: Services
+    controller: LaunchController
+    run_dialog: Callable[[Awaitable[None]], object]
+    """Runs what asks the reader something."""
+    changed: Callable[[], None]
+    """Called when starting has begun or came to nothing, and whenever sample runs have come further."""
+    leave: Callable[[], object]
+    """Closes the form."""
 
     def _refuse(self, refusal: UsageError) -> None:
-        self._services.notify(literal(str(refusal), 600), severity="error")
+        self.services.notify(literal(str(refusal), 600), severity="error")
 
 
 class StartActions(_FormActions):
@@ -63,23 +55,23 @@ class StartActions(_FormActions):
 
     def action_launch_start(self) -> None:
         """Start one run for each model and suite, after asking if much money is at stake."""
-        start = self._controller.request_start()
+        start = self.controller.request_start()
         if start == "now":
-            self._run_dialog(self._ask_and_start(self._controller.preset, self._controller.where))
+            self.run_dialog(self._ask_and_start(self.controller.preset, self.controller.where))
         elif start == "refused":
-            severity = "warning" if self._controller.mistakes else "error"
-            self._services.notify(literal(self._controller.why_not_start(), 600), severity=severity)
+            severity = "warning" if self.controller.mistakes else "error"
+            self.services.notify(literal(self.controller.why_not_start(), 600), severity=severity)
 
     async def _ask_and_start(self, preset: Preset, where: Where) -> None:
-        forecast, at_stake = self._controller.forecast, self._controller.at_stake
+        forecast, at_stake = self.controller.forecast, self.controller.at_stake
         if forecast is not None and at_stake:
             reasons = Content("\n").join(one_line(reason, 300, "bold") for reason in at_stake)
             text = Content.assemble(reasons, f"\nStart {number_format.plural(len(forecast.runs), 'run')}?")
-            if await self._services.ask(Question(text, [Answer("y", "start")])) != "y":
+            if await self.services.ask(Question(text, [Answer("y", "start")])) != "y":
                 return
-        self._controller.is_starting = True
-        self._changed()
-        self._services.workspace.in_thread(lambda: self._start_runs(preset, where))
+        self.controller.is_starting = True
+        self.changed()
+        self.services.workspace.in_thread(lambda: self._start_runs(preset, where))
 
     def _start_runs(self, preset: Preset, where: Where) -> None:
         """Start engines, or put the runs into the queue; for a thread."""
@@ -88,36 +80,36 @@ class StartActions(_FormActions):
         runs: list[RunFolder] = []
         refusal: UsageError | None = None
         try:
-            plans = [dataclasses.replace(plan, where=where) for plan in plans_of(preset, self._services.paths)]
+            plans = [replace(plan, where=where) for plan in plans_of(preset, self.services.paths)]
             runs.extend(enqueue(plans) if preset.queue else map(spawn, plans))
         except UsageError as error:
             refusal = error
-        self._services.workspace.hand_over(self._take_started, runs, refusal)
+        self.services.workspace.hand_over(self._take_started, runs, refusal)
 
     def _take_started(self, runs: list[RunFolder], refusal: UsageError | None) -> None:
-        navigator, workspace = self._services.navigator, self._services.workspace
-        self._controller.is_starting = False
+        navigator, workspace = self.services.navigator, self.services.workspace
+        self.controller.is_starting = False
         navigator.take_launched(runs)
         if refusal is not None:
             self._refuse(refusal)
         if not runs:
-            self._changed()
+            self.changed()
             return
-        self._controller.keeps_draft, navigator.draft = False, None
-        self._leave()
+        self.controller.keeps_draft, navigator.draft = False, None
+        self.leave()
         line = workspace.find(runs[0].path)
         if line is not None and line.place > 1:
             words = f"Queued: {number_format.plural(len(runs), 'run')}, from place {line.place} on."
-            self._services.notify(Content(words))
+            self.services.notify(Content(words))
             navigator.action_go_home()
         else:
             navigator.open_live(runs[0])
 
     def action_copy_command(self) -> None:
         """Copy the shell command that starts the same runs."""
-        if not self._controller.mistakes:
-            command = command_of(self._controller.preset, self._services.paths, self._controller.where)
-            self._services.copy(command, "the shell command")
+        if not self.controller.mistakes:
+            command = command_of(self.controller.preset, self.services.paths, self.controller.where)
+            self.services.copy(command, "the shell command")
 
 
 class SampleRunActions(_FormActions):
@@ -128,18 +120,18 @@ class SampleRunActions(_FormActions):
 
     def action_launch_try(self) -> None:
         """Play three cases of each run for real."""
-        if reason := self._controller.why_not_start():
-            self._services.notify(one_line(reason, 300), severity="warning")
-        elif not self._controller.is_sampling:
-            self._run_dialog(self._ask_and_sample())
+        if reason := self.controller.why_not_start():
+            self.services.notify(one_line(reason, 300), severity="warning")
+        elif not self.controller.is_sampling:
+            self.run_dialog(self._ask_and_sample())
 
     async def _ask_and_sample(self) -> None:
-        if cost := self._controller.sample_cost_at_stake:
+        if cost := self.controller.sample_cost_at_stake:
             price = (f"Trying alone will cost about ${cost:,.2f}.", "bold")
             question = Question(Content.assemble(price, "\nTry three cases of each?"), [Answer("y", "try")])
-            if await self._services.ask(question) != "y":
+            if await self.services.ask(question) != "y":
                 return
-        preset, paths, workspace = self._controller.preset, self._services.paths, self._services.workspace
+        preset, paths, workspace = self.controller.preset, self.services.paths, self.services.workspace
 
         def begin() -> None:
             try:
@@ -155,13 +147,13 @@ class SampleRunActions(_FormActions):
             self._following = asyncio.create_task(follow_sample_runs(sample_runs, self._show))
 
     def _show(self, sample_runs: list[SampleRun]) -> None:
-        self._controller.sample_runs = sample_runs
-        self._changed()
+        self.controller.sample_runs = sample_runs
+        self.changed()
 
     def action_launch_review(self) -> None:
         """Look at the first sample run that went wrong, or at the first one."""
-        if (sample_run := self._controller.telling_sample_run) is not None:
-            self._services.navigator.open_review(sample_run.folder)
+        if (sample_run := self.controller.telling_sample_run) is not None:
+            self.services.navigator.open_review(sample_run.folder)
 
     def stop_following(self) -> None:
         """Leave the engines to finish by themselves."""
@@ -175,34 +167,27 @@ class SampleRunActions(_FormActions):
         self.stop_following()
 
 
+@dataclass
 class PresetActions:
     """What the form does with presets."""
 
-    def __init__(
-        self,
-        services: Services,
-        controller: LaunchController,
-        *,
-        run_dialog: Callable[[Awaitable[None]], object],
-        filled_in: Callable[[list[str]], None],
-    ) -> None:
-        self._services = services
-        self._controller = controller
-        self._run_dialog = run_dialog
-        self._filled_in = filled_in
-        """Called when the form was filled in, with why chosen suites cannot be opened."""
+    services: Services
+    controller: LaunchController
+    run_dialog: Callable[[Awaitable[None]], object]
+    filled_in: Callable[[list[str]], None]
+    """Called when the form was filled in, with why chosen suites cannot be opened."""
 
     def action_preset_save(self) -> None:
         """Ask for a name and save the form under it."""
-        if mistakes := self._controller.mistakes:
-            self._services.notify(one_line(mistakes[0], 200), severity="warning")
+        if mistakes := self.controller.mistakes:
+            self.services.notify(one_line(mistakes[0], 200), severity="warning")
         else:
-            self._run_dialog(self._ask_and_save())
+            self.run_dialog(self._ask_and_save())
 
     async def _ask_and_save(self) -> None:
         presets = load_presets(presets_files())
-        proposal = self._controller.form.texts.get("name", "")
-        if name := await self._services.ask(
+        proposal = self.controller.form.texts.get("name", "")
+        if name := await self.services.ask(
             NameScreen("Save as preset", proposal, "nightly", partial(_preset_note, taken=list(presets.presets)))
         ):
             self._save(name, presets)
@@ -210,29 +195,29 @@ class PresetActions:
     def _save(self, name: str, presets: Presets) -> None:
         path = presets.files.get(name, presets_files()[-1])
         try:
-            save_preset(path, name, self._controller.preset)
+            save_preset(path, name, self.controller.preset)
         except UsageError as error:
-            self._services.notify(literal(str(error), 600), severity="error")
+            self.services.notify(literal(str(error), 600), severity="error")
             return
-        self._services.notify(Content.assemble("Saved ", one_line(name, 40), " in ", literal(str(path), 300)))
+        self.services.notify(Content.assemble("Saved ", one_line(name, 40), " in ", literal(str(path), 300)))
 
     def action_preset_load(self) -> None:
         """List the presets and fill the form in from the chosen one."""
-        self._run_dialog(self._ask_and_load())
+        self.run_dialog(self._ask_and_load())
 
     async def _ask_and_load(self) -> None:
         presets = load_presets(presets_files())
-        name = await self._services.ask(PresetChooser(presets))
+        name = await self.services.ask(PresetChooser(presets))
         if not name:
             return
-        missing, problems = self._controller.fill_in(presets.presets[name])
-        self._filled_in(problems)
+        missing, problems = self.controller.fill_in(presets.presets[name])
+        self.filled_in(problems)
         if missing:
             names = one_line(", ".join(missing), 200)
             words = Content.assemble(one_line(name, 40), " names what is not here: ", names)
-            self._services.notify(words, severity="warning")
+            self.services.notify(words, severity="warning")
         else:
-            self._services.notify(Content.assemble("Filled in from ", one_line(name, 40), "."))
+            self.services.notify(Content.assemble("Filled in from ", one_line(name, 40), "."))
 
 
 _PRESET_COLUMNS = (

@@ -15,7 +15,7 @@ from console.suites.new_folder import name_problem, new_suite, own_file, templat
 from console.tui.data.entry_checks import Ping, ping_model
 from console.tui.dialogs.allow_code import ask_to_allow
 from console.tui.dialogs.small_dialogs import Chooser, NameNote, NameScreen
-from console.tui.editor import edit_file
+from console.tui.editor import edit_file, edit_models
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.library.controller import LibraryController
 from console.tui.screens.library.lists import CaseList, EntryList
@@ -36,8 +36,6 @@ class EntryActions:
     cases: CaseList
     ping_changed: Callable[[], None]
     """Called when a server is asked, and when it answered."""
-    edit_models: Callable[[], None]
-    """Opens models.toml."""
     run_dialog: Callable[[Awaitable[object]], object]
 
     @property
@@ -108,7 +106,7 @@ class EntryActions:
         entry = self.controller.opened or self.entries.entry
         line = self.controller.suite(entry.name) if entry.kind in ("suite", "category") else None
         if line is None:
-            self.edit_models()
+            edit_models(self.services)
             return
         edit_file(self.services, own_file(line.entry))
         self.services.workspace.read_all()

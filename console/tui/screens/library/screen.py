@@ -12,9 +12,9 @@ from console.tui.actions import Action
 from console.tui.data.catalog_items import Suites
 from console.tui.data.entry_checks import Checksum, files_stamp, read_checksum
 from console.tui.data.filter_in_force import FilterInForce
+from console.tui.editor import edit_models
 from console.tui.render import catalog_details
 from console.tui.screens.base import BaseScreen
-from console.tui.screens.home.actions import ModelsEditor
 from console.tui.screens.library.actions import EntryActions
 from console.tui.screens.library.controller import Entry, LibraryController
 from console.tui.screens.library.lists import CaseList, EntryList, read_cases
@@ -64,7 +64,6 @@ class LibraryScreen(BaseScreen):
             self._entry_list,
             self._case_list,
             ping_changed=lambda: self._show_details(keep_place=True),
-            edit_models=ModelsEditor(services).action_models_edit,
             run_dialog=partial(self.run_worker, exclusive=True, group="ask"),
         )
 
@@ -202,7 +201,7 @@ class LibraryScreen(BaseScreen):
         elif entry.kind in ("suite", "model"):
             self._details.focus()
         elif entry.kind == "note":
-            self._actions.edit_models()
+            edit_models(self.services)
         else:
             self._actions.action_copy_command()
 

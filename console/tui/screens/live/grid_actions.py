@@ -35,57 +35,39 @@ class GridRoom:
         return (self.width * 9 // 19, self.height) if self.is_wide else (self.width, self.height * 7 // 18)
 
 
+@dataclass
 class GridActions:
     """Act on the tile that has the focus, else on the one that follows the cursor of the list."""
 
-    def __init__(
-        self,
-        services: Services,
-        controller: LiveController,
-        grid: ConversationGrid,
-        trend: TrendPane,
-        *,
-        focused: Callable[[], Widget | None],
-        room: Callable[[], GridRoom],
-        laid_out: Callable[[bool], None],
-        redraw: Callable[[], None],
-    ) -> None:
-        """Act on the conversations of a grid.
-
-        Args:
-            services: what the app does for screens.
-            controller: the rules of the screen.
-            grid: the tiles.
-            trend: shows where the scores of the active conversation stand.
-            focused: returns the pane that has the focus.
-            room: returns how much room there is.
-            laid_out: called with whether the list stays beside the grid, after it has got another shape.
-            redraw: called when tiles may have to show other conversations.
-        """
-        self._services = services
-        self._controller = controller
-        self._grid = grid
-        self._trend = trend
-        self._focused = focused
-        self._room = room
-        self._laid_out = laid_out
-        self._redraw = redraw
+    services: Services
+    controller: LiveController
+    grid: ConversationGrid
+    trend: TrendPane
+    """Shows where the scores of the active conversation stand."""
+    focused: Callable[[], Widget | None]
+    """Returns the pane that has the focus."""
+    room: Callable[[], GridRoom]
+    """Returns how much room there is."""
+    laid_out: Callable[[bool], None]
+    """Called with whether the list stays beside the grid, after it has got another shape."""
+    redraw: Callable[[], None]
+    """Called when tiles may have to show other conversations."""
 
     @property
     def active_tile(self) -> int:
         """Which tile keys act on."""
-        place = self._grid.place_of(self._focused())
-        return self._controller.watched.cursor_place if place is None else place
+        place = self.grid.place_of(self.focused())
+        return self.controller.watched.cursor_place if place is None else place
 
     @property
     def rollout(self) -> Rollout | None:
         """The rollout whose conversation keys act on."""
-        return self._controller.rollout_of(self._controller.watched.tiles[self.active_tile])
+        return self.controller.rollout_of(self.controller.watched.tiles[self.active_tile])
 
     @property
     def run(self) -> WatchedRun | None:
         """The run of that rollout: the watched one, or on the wall one beside it."""
-        return self._controller.run_of(self._controller.watched.tiles[self.active_tile])
+        return self.controller.run_of(self.controller.watched.tiles[self.active_tile])
 
     # Drawing ---------------------------------------------------------------------------------------------------------
 
@@ -97,34 +79,34 @@ class GridActions:
             of: the run of these; None: the watched one.
             rewound: whether what was drawn of that run does not hold any more.
         """
-        run = of or self._controller.run
-        contents = [self._content(tile, changed, run) for tile in self._controller.watched.tiles]
-        compact = not self._room().is_wide
-        if self._grid.draw(contents, open_conversation=self._open, rewound=rewound, compact=compact):
+        run = of or self.controller.run
+        contents = [self._content(tile, changed, run) for tile in self.controller.watched.tiles]
+        compact = not self.room().is_wide
+        if self.grid.draw(contents, open_conversation=self._open, rewound=rewound, compact=compact):
             self.draw_titles()
 
     def _content(self, tile: WatchedTile, changed: Collection[Key], of: WatchedRun | None) -> TileContent | None:
-        run, rollout = self._controller.run_of(tile), self._controller.rollout_of(tile)
+        run, rollout = self.controller.run_of(tile), self.controller.rollout_of(tile)
         if run is None or rollout is None:
             return None
-        view = live_view(run.manifest) if tile.beside is not None else self._grid.view
+        view = live_view(run.manifest) if tile.beside is not None else self.grid.view
         return TileContent(rollout, run, view, is_changed=run is of and rollout.key in changed)
 
     def draw_titles(self) -> None:
         """Say of each tile what it shows, and of the active conversation where its scores stand."""
-        states = self._controller.tile_states(self._grid.follows)
-        compact = self._grid.shape[0] > 1 and not self._room().is_wide
-        self._grid.draw_titles(states, run_names([state.run for state in states]), compact=compact)
+        states = self.controller.tile_states(self.grid.follows)
+        compact = self.grid.shape[0] > 1 and not self.room().is_wide
+        self.grid.draw_titles(states, run_names([state.run for state in states]), compact=compact)
         rollout, run = self.rollout, self.run
         is_live = run is not None and run.is_live and rollout is not None and rollout.is_running
-        has_trend = run is self._controller.run
-        self._trend.show_rollout(rollout if has_trend else None, live=is_live)
+        has_trend = run is self.controller.run
+        self.trend.show_rollout(rollout if has_trend else None, live=is_live)
 
     def _open(self, run: WatchedRun, key: Key) -> Conversation | None:
         try:
             return run.conversation(key)
         except UsageError as error:
-            self._services.notify(literal(str(error)), severity="error")
+            self.services.notify(literal(str(error)), severity="error")
             return None
 
     # The shape of the grid -------------------------------------------------------------------------------------------
@@ -132,68 +114,68 @@ class GridActions:
     async def action_wall(self) -> None:
         """Show more conversations at once: two, four, nine, as many as fit, then one again."""
         shapes = [shape for shape, _ in self._shapes()]
-        await self.lay_out((shapes.index(self._grid.shape) + 1) % len(shapes) if self._grid.shape in shapes else 0)
+        await self.lay_out((shapes.index(self.grid.shape) + 1) % len(shapes) if self.grid.shape in shapes else 0)
 
     async def lay_out(self, number: int) -> None:
         """Take one of the shapes that fit, counted from 0, which is one conversation."""
         shapes = self._shapes()
         shape, with_list = shapes[min(number, len(shapes) - 1)]
-        await self._grid.lay_out(shape)
-        self._controller.watched.resize(len(self._grid.tiles))
-        self._laid_out(with_list)
-        self._redraw()
+        await self.grid.lay_out(shape)
+        self.controller.watched.resize(len(self.grid.tiles))
+        self.laid_out(with_list)
+        self.redraw()
 
     def _shapes(self) -> list[tuple[Shape, bool]]:
         """Return the shapes that fit, and whether the list stays beside each."""
-        room = self._room()
+        room = self.room()
         return shapes_for(room.width, room.height, beside=room.beside_list)
 
     # One conversation ------------------------------------------------------------------------------------------------
 
     def focus(self) -> None:
         """Give the focus to the tile that follows the cursor."""
-        self._grid.tiles[self._controller.watched.cursor_place].transcript.focus()
+        self.grid.tiles[self.controller.watched.cursor_place].transcript.focus()
 
     def find(self, text: str) -> None:
         """Find a text in the conversation."""
-        self._grid.tiles[self.active_tile].transcript.find(text)
+        self.grid.tiles[self.active_tile].transcript.find(text)
 
     def action_follow(self) -> None:
         """Pin the conversation, or follow the run from one to the next."""
         place = self.active_tile
-        transcript = self._grid.tiles[place].transcript
-        at_end = self._controller.toggle_follow(place, at_end=transcript.follow)
+        transcript = self.grid.tiles[place].transcript
+        at_end = self.controller.toggle_follow(place, at_end=transcript.follow)
         if at_end is not transcript.follow:
             transcript.set_follow(at_end)
-        self._redraw()
+        self.redraw()
 
     def take_scroll(self) -> None:
         """The reader has moved in a text."""
-        for place, tile in enumerate(self._grid.tiles):
-            self._controller.take_scroll(place, at_end=tile.transcript.follow)
+        for place, tile in enumerate(self.grid.tiles):
+            self.controller.take_scroll(place, at_end=tile.transcript.follow)
         self.draw_titles()
 
     def action_fold(self) -> None:
         """Unfold or fold what stands at the top of the text."""
-        self._grid.tiles[self.active_tile].toggle_fold()
+        self.grid.tiles[self.active_tile].toggle_fold()
 
     def action_pin(self) -> None:
         """Keep this conversation shown, whatever ends or begins, or not any more."""
-        if self._controller.toggle_pin(self.active_tile) and len(self._grid.tiles) == 1:
-            self._services.notify(Content("Pinned; w shows more conversations beside it."))
-        self._redraw()
+        if self.controller.toggle_pin(self.active_tile) and len(self.grid.tiles) == 1:
+            self.services.notify(Content("Pinned; w shows more conversations beside it."))
+        self.redraw()
 
     def action_copy_id(self) -> None:
         if (rollout := self.rollout) is not None:
-            self._services.copy(rollout.key.case, "the case id")
+            self.services.copy(rollout.key.case, "the case id")
 
     def action_copy_actual(self) -> None:
         """Copy what the model answered last."""
-        conversation = self._grid.tiles[self.active_tile].conversation
+        conversation = self.grid.tiles[self.active_tile].conversation
         if conversation is not None and conversation.exchanges:
             reply = conversation.exchanges[-1].asked.reply
             calls = [f"{call.name}({call.arguments})" for call in reply.tool_calls]
-            self._services.copy("\n".join([reply.content or "", *calls]).strip(), "the last answer")
+            self.services.copy("\n".join([reply.content or "", *calls]).strip(), "the last answer")
 
 
 def run_names(runs: Sequence[WatchedRun | None]) -> dict[int, Content]:

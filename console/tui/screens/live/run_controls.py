@@ -2,6 +2,8 @@
 
 import time
 from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from functools import partialmethod
 
 from textual.content import Content
 
@@ -25,36 +27,25 @@ _ONE_CASE = frozenset({"case.stop", "case.retry"})
 _NEEDS_ENGINE = frozenset({"run.pause", "run.faster", "run.slower", "run.stop", *_ONE_CASE})
 
 
+@dataclass
 class RunControls:
     """Pause, concurrency, stop and retry, sent over the feed's connection to the engine."""
 
-    def __init__(
-        self,
-        services: Services,
-        *,
-        feed: Callable[[], RunFeed | None],
-        rollout: Callable[[], Rollout | None],
-        rollout_feed: Callable[[], RunFeed | None],
-        in_worker: Callable[[Coroutine[None, None, None]], object],
-    ) -> None:
-        """Control a run.
-
-        Args:
-            services: what the app does for screens.
-            feed: returns what is shown now.
-            rollout: returns the rollout whose conversation keys act on.
-            rollout_feed: returns the run of that rollout; on the wall it may be another than the one that is shown.
-            in_worker: runs what waits for an answer of the reader.
-        """
-        self._services = services
-        self._feed = feed
-        self._rollout, self._rollout_feed = rollout, rollout_feed
-        self._in_worker = in_worker
-        self._concurrency_asked, self._asked_at = 0, -ASKED_FOR_S
+    services: Services
+    feed: Callable[[], RunFeed | None]
+    """Returns what is shown now."""
+    rollout: Callable[[], Rollout | None]
+    """Returns the rollout whose conversation keys act on."""
+    rollout_feed: Callable[[], RunFeed | None]
+    """Returns the run of that rollout; on the wall it may be another than the one that is shown."""
+    in_worker: Callable[[Coroutine[None, None, None]], object]
+    """Runs what waits for an answer of the reader."""
+    _concurrency_asked: int = 0
+    _asked_at: float = -ASKED_FOR_S
 
     def key_words(self) -> dict[str, str]:
         """Name the keys by what they do now; hide those that need an engine."""
-        feed = self._feed()
+        feed = self.feed()
         words = {"run.pause": "go on" if self._is_paused(feed) else "pause"}
         if feed is None or not feed.is_live:
             words |= dict.fromkeys(("run.stop", "case.stop", "case.retry"), "")
@@ -62,8 +53,8 @@ class RunControls:
 
     def why_not(self, action: Action) -> str | None:
         """Return why an action cannot act now; None when nothing is known that speaks against it."""
-        rollout = self._rollout()
-        feed = self._rollout_feed() if action.id in _ONE_CASE else self._feed()
+        rollout = self.rollout()
+        feed = self.rollout_feed() if action.id in _ONE_CASE else self.feed()
         if action.id in _NEEDS_ENGINE and (feed is None or not feed.is_attached):
             return "no engine plays this run"
         if action.id == "case.stop" and (rollout is None or not rollout.is_running):
@@ -74,25 +65,19 @@ class RunControls:
 
     def action_run_pause(self) -> None:
         """Start nothing new, or go on."""
-        self._send(Command("resume" if self._is_paused(self._feed()) else "pause"))
-
-    def action_run_faster(self) -> None:
-        self._change_concurrency(1)
-
-    def action_run_slower(self) -> None:
-        self._change_concurrency(-1)
+        self._send(Command("resume" if self._is_paused(self.feed()) else "pause"))
 
     def action_run_stop(self) -> None:
         """Stop the run, after asking how."""
-        feed = self._feed()
+        feed = self.feed()
         if feed is None or not feed.is_attached:
-            self._services.notify(NO_ENGINE)
+            self.services.notify(NO_ENGINE)
         else:
-            self._in_worker(self._ask_how_to_stop(feed))
+            self.in_worker(self._ask_how_to_stop(feed))
 
     def action_workers(self) -> None:
         """List who plays the run, with what each is at."""
-        feed = self._feed()
+        feed = self.feed()
 
         def read() -> list[Content]:
             status = feed.overview.status if feed is not None else None
@@ -100,22 +85,22 @@ class RunControls:
 
         has_engine = feed is not None and feed.overview.status is not None
         empty = "The engine of this run plays it itself." if has_engine else NO_ENGINE.plain
-        self._in_worker(self._show_workers(read, empty))
+        self.in_worker(self._show_workers(read, empty))
 
     async def _show_workers(self, read: Callable[[], Sequence[Content]], empty: str) -> None:
-        await self._services.ask(TextScreen("Workers", read, empty))
+        await self.services.ask(TextScreen("Workers", read, empty))
 
     def action_case_stop(self) -> None:
-        rollout = self._rollout()
+        rollout = self.rollout()
         if rollout is not None and rollout.is_running:
-            self._send(Command("stop_case", key=rollout.key), feed=self._rollout_feed())
+            self._send(Command("stop_case", key=rollout.key), feed=self.rollout_feed())
 
     def action_case_retry(self) -> None:
         """Ask the watched conversation again, as a new attempt."""
-        rollout = self._rollout()
+        rollout = self.rollout()
         if rollout is not None and not rollout.is_running:
             words = "It will be asked again as a new attempt."
-            self._send(Command("retry_case", key=rollout.key), words, feed=self._rollout_feed())
+            self._send(Command("retry_case", key=rollout.key), words, feed=self.rollout_feed())
 
     async def _ask_how_to_stop(self, feed: RunFeed) -> None:
         running = len(feed.overview.running)
@@ -124,12 +109,12 @@ class RunControls:
             Answer("f", f"finish the {running} that are running, start nothing new"),
             Answer("s", "stop now, give up what is in flight"),
         ]
-        answer = await self._services.ask(Question(text, answers))
+        answer = await self.services.ask(Question(text, answers))
         if answer:
             self._send(Command("stop" if answer == "f" else "kill"))
 
     def _change_concurrency(self, by: int) -> None:
-        feed, now = self._feed(), time.monotonic()
+        feed, now = self.feed(), time.monotonic()
         status = feed.overview.status if feed else None
         present = status.concurrency if status else 0
         if now - self._asked_at < ASKED_FOR_S:
@@ -137,12 +122,15 @@ class RunControls:
         self._concurrency_asked, self._asked_at = max(1, present + by), now
         self._send(Command("concurrency", value=self._concurrency_asked))
 
+    action_run_faster = partialmethod(_change_concurrency, 1)
+    action_run_slower = partialmethod(_change_concurrency, -1)
+
     def _send(self, command: Command, words: str = "", *, feed: RunFeed | None = None) -> None:
-        feed = feed or self._feed()
+        feed = feed or self.feed()
         if feed is None or not feed.send(command):
-            self._services.notify(NO_ENGINE)
+            self.services.notify(NO_ENGINE)
         elif words:
-            self._services.notify(Content(words))
+            self.services.notify(Content(words))
 
     def _is_paused(self, feed: RunFeed | None) -> bool:
         status = feed.overview.status if feed else None
@@ -156,42 +144,27 @@ _ENGINE = frozenset({"run.stop", "case.stop", "case.retry"})
 """Actions that need an engine, which a replay has not."""
 
 
+@dataclass
 class ReplayControls:
     """Starts, moves and ends the replay of a run."""
 
-    def __init__(
-        self,
-        services: Services,
-        run: RunFolder,
-        *,
-        run_feed: Callable[[], RunFeed | None],
-        show_feed: Callable[[RunFeed | None], None],
-        clock_changed: Callable[[], None],
-        moved: Callable[[], None],
-    ) -> None:
-        """Replay a run.
-
-        Args:
-            services: what the app does for screens.
-            run: the run.
-            run_feed: returns the run's own feed.
-            show_feed: shows a replay, or with None the run's own feed again.
-            clock_changed: called when the clock was stopped, started, or got another speed.
-            moved: called when the replay has to go to another time at once.
-        """
-        self.replay: Replay | None = None
-        """The replay that is shown, if it is one."""
-        self._services = services
-        self._run = run
-        self._run_feed = run_feed
-        self._show_feed = show_feed
-        self._clock_changed = clock_changed
-        self._moved = moved
+    services: Services
+    run: RunFolder
+    run_feed: Callable[[], RunFeed | None]
+    """Returns the run's own feed."""
+    show_feed: Callable[[RunFeed | None], None]
+    """Shows a replay, or with None the run's own feed again."""
+    clock_changed: Callable[[], None]
+    """Called when the clock was stopped, started, or got another speed."""
+    moved: Callable[[], None]
+    """Called when the replay has to go to another time at once."""
+    replay: Replay | None = None
+    """The replay that is shown, if it is one."""
 
     @property
     def can_start(self) -> bool:
         """Whether the run has ended with something to show."""
-        feed = self._run_feed()
+        feed = self.run_feed()
         return feed is not None and feed.is_read and not feed.is_live and bool(feed.overview.rollouts)
 
     @property
@@ -202,20 +175,20 @@ class ReplayControls:
     def start(self) -> None:
         """Play the run again from its beginning."""
         try:
-            replay = Replay(self._run)
+            replay = Replay(self.run)
         except UsageError as error:
-            self._services.notify(literal(str(error)), severity="error")
+            self.services.notify(literal(str(error)), severity="error")
             return
         replay.start()
         self.replay = replay
-        self._show_feed(replay)
+        self.show_feed(replay)
 
     def leave(self) -> bool:
         """Show the run as it ended again; say whether a replay was shown."""
         if self.replay is None:
             return False
         self.close()
-        self._show_feed(None)
+        self.show_feed(None)
         return True
 
     def close(self) -> None:
@@ -226,7 +199,7 @@ class ReplayControls:
 
     def key_words(self) -> dict[str, str]:
         """Name keys by what they do with the clock; hide those that have no use now."""
-        feed = self._run_feed()
+        feed = self.run_feed()
         if self.replay is not None:
             words = {"run.pause": "pause" if self.replay.is_playing else "play", "run.faster": "speed"}
             return words | dict.fromkeys(_ENGINE, "") | {"replay.back": "back/forward", "replay.first": "start/end"}
@@ -249,36 +222,26 @@ class ReplayControls:
             self.start()
         else:
             self.replay.toggle()
-            self._clock_changed()
-
-    def action_run_faster(self) -> None:
-        self._change_speed(1)
-
-    def action_run_slower(self) -> None:
-        self._change_speed(-1)
-
-    def action_replay_back(self) -> None:
-        self._seek(-1.0)
-
-    def action_replay_forward(self) -> None:
-        self._seek(1.0)
-
-    def action_replay_first(self) -> None:
-        self._seek(-1e9)
-
-    def action_replay_last(self) -> None:
-        self._seek(1e9)
+            self.clock_changed()
 
     def _change_speed(self, step: int) -> None:
         if self.replay is None:
-            self._services.notify(NO_ENGINE)
+            self.services.notify(NO_ENGINE)
         else:
             self.replay.change_speed(step)
-            self._clock_changed()
+            self.clock_changed()
+
+    action_run_faster = partialmethod(_change_speed, 1)
+    action_run_slower = partialmethod(_change_speed, -1)
 
     def _seek(self, steps: float) -> None:
         if self.replay is None:
-            self._services.notify(Content("p replays a finished run; then < > { } move in it."))
+            self.services.notify(Content("p replays a finished run; then < > { } move in it."))
             return
         self.replay.seek(self.replay.time_s + steps * self.replay.step_s)
-        self._moved()
+        self.moved()
+
+    action_replay_back = partialmethod(_seek, -1.0)
+    action_replay_forward = partialmethod(_seek, 1.0)
+    action_replay_first = partialmethod(_seek, -1e9)
+    action_replay_last = partialmethod(_seek, 1e9)

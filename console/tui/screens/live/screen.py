@@ -24,10 +24,9 @@ from console.tui.sanitize import literal
 from console.tui.screens.live.controller import RUNNING, LiveController
 from console.tui.screens.live.conversation_grid import ConversationGrid
 from console.tui.screens.live.grid_actions import GridActions, GridRoom
-from console.tui.screens.live.lists import LiveRunsPanel
+from console.tui.screens.live.lists import LiveRunsPanel, RunLists
 from console.tui.screens.live.progress_pane import ProgressPane, TrendPane
 from console.tui.screens.live.run_controls import ReplayControls, RunControls
-from console.tui.screens.live.run_lists import RunLists
 from console.tui.screens.live.several_runs import SeveralRuns
 from console.tui.screens.live.standard_view import STANDARD, live_view
 from console.tui.screens.run_screen import RunScreen

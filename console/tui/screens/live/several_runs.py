@@ -1,6 +1,7 @@
 """The runs beside the watched one: which they are, what their engines say, and their conversations on the wall."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partialmethod
 from pathlib import Path
 
 import msgspec
@@ -75,12 +76,6 @@ class LiveRuns:
         elif line.folder.path != self._watched:
             self._services.navigator.switch_live(line.folder)
 
-    def action_run_next(self) -> None:
-        self._step(1)
-
-    def action_run_prev(self) -> None:
-        self._step(-1)
-
     def _step(self, by: int) -> None:
         lines = [line for line in self.lines if line.state != "queued"]
         places = [place for place, line in enumerate(lines) if line.folder.path == self._watched]
@@ -88,6 +83,9 @@ class LiveRuns:
             self._services.notify(Content("No other run is live. L starts one."))
         else:
             self.open(lines[(places[0] + by) % len(lines)])
+
+    action_run_next = partialmethod(_step, 1)
+    action_run_prev = partialmethod(_step, -1)
 
     def key_words(self) -> dict[str, str]:
         """Name the keys of the list only where there is one."""
