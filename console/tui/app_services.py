@@ -19,6 +19,7 @@ from console.tui.exports import Exports
 from console.tui.keymap import KeyMap
 from console.tui.navigation import Navigator
 from console.tui.render.symbols import SYMBOLS
+from console.tui.sanitize import literal
 from console.tui.screens.base import BaseScreen
 from console.tui.services import AnswerT, CallP, Severity
 
@@ -106,6 +107,10 @@ class AppServices:
             self._app.clear_notifications()
         self._notified_at = now
         self._app.notify(text.plain, severity=severity, timeout=4, markup=False)
+
+    def refuse(self, error: Exception) -> None:
+        """Say why something cannot be done. May be foreign text."""
+        self.notify(literal(str(error), 600), severity="error")
 
     def copy(self, text: str, name: str) -> None:
         """Put text on the clipboard, without control characters, and say so. `name` is a word of ours."""

@@ -3,7 +3,6 @@
 from console.core.case import Edit
 from console.core.fault import UsageError
 from console.store.runs import RunFolder
-from console.tui.sanitize import literal
 from console.tui.services import Services
 
 
@@ -32,6 +31,6 @@ def start_branch(
                            data_path=paths.data, runs_path=run.path.parent)  # fmt: skip
         branch = spawn(plan)
     except UsageError as error:
-        services.from_thread(services.notify, literal(str(error), 600), severity="error")
+        services.from_thread(services.refuse, error)
         return
     services.from_thread(show, branch)

@@ -12,7 +12,7 @@ from textual.app import SuspendNotSupported
 from textual.content import Content
 
 from console.core.fault import UsageError
-from console.tui.sanitize import literal, one_line
+from console.tui.sanitize import one_line
 from console.tui.services import Services
 
 
@@ -23,7 +23,7 @@ def edit_file(services: Services, path: Path) -> bool:
         _open_in(services, shlex.split(editor), path)
     except (OSError, ValueError, SuspendNotSupported) as error:
         refusal = UsageError(f"{path.name} cannot be edited with {editor!r}: {error}", hint="Set EDITOR.")
-        services.notify(literal(str(refusal), 600), severity="error")
+        services.refuse(refusal)
         return False
     return True
 
@@ -94,7 +94,7 @@ def edit_models(services: Services) -> None:
         if not path.exists():
             path.write_text(EXAMPLE, encoding="utf-8")
     except OSError as error:
-        services.notify(literal(f"{path} cannot be written: {error.strerror}", 600), severity="error")
+        services.refuse(UsageError(f"{path} cannot be written: {error.strerror}"))
         return
     edit_file(services, path)
     services.workspace.read_models()

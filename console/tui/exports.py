@@ -13,7 +13,7 @@ from console.core.fault import UsageError
 from console.exchange.export_names import EXPORT_NAMES
 from console.insight import number_format
 from console.store.runs import RunFolder
-from console.tui.sanitize import literal, one_line
+from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen
 from console.tui.services import Services
 
@@ -60,7 +60,7 @@ class Exports:
                 path, more = Path(f"{run.name}{export_format(form).extension}"), []
                 export_file(run, export_format(form), path, services.paths.data)
         except (UsageError, OSError) as error:
-            services.from_thread(services.notify, literal(str(error), 400), severity="error")
+            services.from_thread(services.refuse, error)
             return
         services.from_thread(services.notify, written_message(path, len(more)))
 
@@ -84,7 +84,7 @@ class Exports:
         try:
             write_file(path, text.encode())
         except UsageError as error:
-            self._services.notify(literal(str(error), 400), severity="error")
+            self._services.refuse(error)
         else:
             self._services.notify(written_message(path))
 

@@ -35,8 +35,13 @@ class Navigation(Protocol):
         """Runs started from here since the app opened."""
         ...
 
-    draft: "Draft | None"
-    """What was filled into the form for a new run and not started; None: nothing."""
+    @property
+    def draft(self) -> "Draft | None":
+        """What was filled into the form for a new run and not started; None: nothing."""
+        ...
+
+    @draft.setter
+    def draft(self, draft: "Draft | None") -> None: ...
 
     @property
     def next_review(self) -> Path | None:
@@ -44,8 +49,8 @@ class Navigation(Protocol):
         ...
 
     @property
-    def marked(self) -> tuple[RunFolder, str] | None:
-        """The run that was marked for Compare, and the case it was marked at."""
+    def marked(self) -> tuple[RunFolder, Slot | None] | None:
+        """The run that was marked for Compare, and the rollout it was marked at."""
         ...
 
     def open_live(self, run: RunFolder) -> None:
@@ -132,6 +137,10 @@ class Services(Protocol):
 
     def notify(self, text: Content, *, severity: Severity = "information") -> None:
         """Show a toast and keep it under `Messages`. Foreign parts must come through `sanitize`."""
+        ...
+
+    def refuse(self, error: Exception) -> None:
+        """Say why something cannot be done. May be foreign text."""
         ...
 
     def copy(self, text: str, name: str) -> None:

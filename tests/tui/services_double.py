@@ -107,6 +107,10 @@ class FakeServices:
         """Keep a message."""
         self.messages.append(text)
 
+    def refuse(self, error: Exception) -> None:
+        """Keep a refusal as a message."""
+        self.messages.append(Content(str(error)))
+
     def copy(self, text: str, name: str) -> None:
         """Keep a copy."""
         self.copied.append((text, name))

@@ -12,7 +12,7 @@ from console.suites.folder_code import FolderCode
 from console.tui.dialogs.small_dialogs import Answer, Question
 from console.tui.editor import edit_file
 from console.tui.render.catalog_details import display_path
-from console.tui.sanitize import literal, one_line
+from console.tui.sanitize import one_line
 from console.tui.services import Services
 
 _MOST_FILES = 8
@@ -37,7 +37,7 @@ async def ask_to_allow(services: Services, catalog: Catalog, name: str) -> bool:
             else:
                 return False
     except UsageError as error:
-        services.notify(literal(str(error), 600), severity="error")
+        services.refuse(error)
         return False
     services.workspace.read_all()
     return True

@@ -61,7 +61,7 @@ class RunScreen(BaseScreen):
             self.pump.open(self.run_folder)
         except UsageError as error:
             self.problem = literal(str(error), style="$broken")
-            self.services.notify(literal(str(error)), severity="error")
+            self.services.refuse(error)
             self.fed(Changes())
 
     def on_unmount(self) -> None:

@@ -46,7 +46,7 @@ class QueueActions:
         try:
             queue.move(line.name, step)
         except UsageError as error:
-            _refuse(self.services, error)
+            self.services.refuse(error)
         self.services.workspace.look()
 
     action_queue_earlier = partialmethod(_move, -1)
@@ -62,7 +62,7 @@ class QueueActions:
         try:
             woken = wake(queue.root)
         except UsageError as error:
-            _refuse(self.services, error)
+            self.services.refuse(error)
             return
         self.services.notify(Content("The queue continues." if woken else "The queue is empty, or running."))
         self.services.workspace.look()
@@ -86,7 +86,7 @@ class QueueActions:
         try:
             queue.cancel(line.name) if line.is_queued else queue.discard(line.name)
         except UsageError as error:
-            _refuse(self.services, error)
+            self.services.refuse(error)
         self.services.workspace.read_runs()
 
 
@@ -206,7 +206,7 @@ class EngineActions:
             reopen(run, paths.models, paths.data)
             spawn_engine(run, models_path=paths.models, data_path=paths.data)
         except UsageError as error:
-            workspace.hand_over(_refuse, self.services, error)
+            workspace.hand_over(self.services.refuse, error)
         else:
             workspace.hand_over(self._take_started, run, True)
 
@@ -239,7 +239,7 @@ class EngineActions:
             try:
                 run = spawn(plan)
             except UsageError as error:
-                workspace.hand_over(_refuse, self.services, error)
+                workspace.hand_over(self.services.refuse, error)
             else:
                 workspace.hand_over(self._take_started, run, number == 0)
         workspace.hand_over(self._set_starting, False)
@@ -252,7 +252,3 @@ class EngineActions:
         self.services.navigator.take_launched([run])
         if is_watched:
             self.services.navigator.open_live(run)
-
-
-def _refuse(services: Services, error: UsageError) -> None:
-    services.notify(literal(str(error), 600), severity="error")

@@ -46,9 +46,6 @@ class _FormActions:
     leave: Callable[[], object]
     """Closes the form."""
 
-    def _refuse(self, refusal: UsageError) -> None:
-        self.services.notify(literal(str(refusal), 600), severity="error")
-
 
 class StartActions(_FormActions):
     """What the form does to start runs."""
@@ -91,7 +88,7 @@ class StartActions(_FormActions):
         self.controller.is_starting = False
         navigator.take_launched(runs)
         if refusal is not None:
-            self._refuse(refusal)
+            self.services.refuse(refusal)
         if not runs:
             self.changed()
             return
@@ -137,7 +134,7 @@ class SampleRunActions(_FormActions):
             try:
                 workspace.hand_over(self._take_started, start_sample_runs(plans_of(preset, paths)))
             except UsageError as error:
-                workspace.hand_over(self._refuse, error)
+                workspace.hand_over(self.services.refuse, error)
 
         workspace.in_thread(begin)
 
@@ -197,7 +194,7 @@ class PresetActions:
         try:
             save_preset(path, name, self.controller.preset)
         except UsageError as error:
-            self.services.notify(literal(str(error), 600), severity="error")
+            self.services.refuse(error)
             return
         self.services.notify(Content.assemble("Saved ", one_line(name, 40), " in ", literal(str(path), 300)))
 

@@ -16,7 +16,7 @@ from console.tui.data.entry_checks import Ping, ping_model
 from console.tui.dialogs.allow_code import ask_to_allow
 from console.tui.dialogs.small_dialogs import Chooser, NameNote, NameScreen
 from console.tui.editor import edit_file, edit_models
-from console.tui.sanitize import literal, one_line
+from console.tui.sanitize import one_line
 from console.tui.screens.library.controller import LibraryController
 from console.tui.screens.library.lists import CaseList, EntryList
 from console.tui.services import Services
@@ -95,7 +95,7 @@ class EntryActions:
         try:
             new_suite(root, name, kind)
         except UsageError as error:
-            services.notify(literal(str(error), 600), severity="error")
+            services.refuse(error)
             return
         self.controller.awaited_suite = name
         services.notify(Content.assemble(one_line(name, 40, "bold"), " is written; e opens its file."))

@@ -12,7 +12,7 @@ from console.core.fault import UsageError
 from console.core.run import Manifest
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout
-from console.tui.sanitize import literal, one_line
+from console.tui.sanitize import one_line
 from console.tui.screens.live.controller import LiveController, WatchedRun, WatchedTile
 from console.tui.screens.live.conversation_grid import ConversationGrid, Shape, TileContent, shapes_for
 from console.tui.screens.live.progress_pane import TrendPane
@@ -106,7 +106,7 @@ class GridActions:
         try:
             return run.conversation(key)
         except UsageError as error:
-            self.services.notify(literal(str(error)), severity="error")
+            self.services.refuse(error)
             return None
 
     # The shape of the grid -------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from console.tui.data.run_feed import RunFeed
 from console.tui.dialogs.help import TextScreen
 from console.tui.dialogs.small_dialogs import Answer, Question
 from console.tui.render.progress import worker_lines
-from console.tui.sanitize import literal, one_line
+from console.tui.sanitize import one_line
 from console.tui.services import Services
 
 ASKED_FOR_S = 2.0
@@ -177,7 +177,7 @@ class ReplayControls:
         try:
             replay = Replay(self.run)
         except UsageError as error:
-            self.services.notify(literal(str(error)), severity="error")
+            self.services.refuse(error)
             return
         replay.start()
         self.replay = replay

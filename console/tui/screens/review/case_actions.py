@@ -28,7 +28,7 @@ from console.tui.data.run_feed import RunFeed
 from console.tui.dialogs.small_dialogs import Answer, Chooser, CommentScreen, Question
 from console.tui.editor import edit_text, page_text
 from console.tui.render import row_cells
-from console.tui.sanitize import literal, one_line
+from console.tui.sanitize import one_line
 from console.tui.screens.review.case_pane import TAGS
 from console.tui.screens.review.controller import ReviewController, Stale
 from console.tui.screens.review.views import actual_text, expected_text, prompt_text, reply_json
@@ -63,7 +63,7 @@ class TagActions:
         try:
             self.controller.annotate_and_go_on(kind, value)
         except UsageError as error:
-            self.services.notify(literal(str(error)), severity="error")
+            self.services.refuse(error)
         self.draw()
 
     action_tag_model = partialmethod(_annotate_and_go_on, "tag", "model")
@@ -83,7 +83,7 @@ class TagActions:
         try:
             self.controller.annotate(rollouts, kind, value)
         except UsageError as error:
-            self.services.notify(literal(str(error)), severity="error")
+            self.services.refuse(error)
             return False
         return True
 
@@ -268,7 +268,7 @@ class RetryActions:
         try:
             spawn_engine(self.run, retry=RetryScope.FAILED, only=cases, models_path=paths.models, data_path=paths.data)
         except UsageError as error:
-            self.services.notify(literal(str(error)), severity="error")
+            self.services.refuse(error)
             return
         self.services.notify(Content(f"Asking {number_format.plural(len(cases), 'case')} again; 2 watches it."))
 
@@ -295,7 +295,7 @@ class RetryActions:
             model = await self._choose_model(rollout, own_model) if with_other_model else own_model
             edit = self._edit_prompt() if with_edit and model else None
         except (UsageError, ValueError) as error:
-            self.services.notify(literal(str(error), 600), severity="error")
+            self.services.refuse(error)
             return
         if model and (edit is not None or not with_edit) and await self._is_worth_it(rollout, model):
             cases = (rollout.key.case,)

@@ -16,7 +16,7 @@ from console.tui.data.label_session import LabelForecast, LabelProgress, LabelRe
 from console.tui.dialogs.small_dialogs import Answer, Chooser, Question
 from console.tui.render import row_cells
 from console.tui.render.symbols import SYMBOLS
-from console.tui.sanitize import literal, one_line
+from console.tui.sanitize import one_line
 from console.tui.screens.review.case_actions import StartWorker
 from console.tui.screens.review.controller import ReviewController, Stale
 from console.tui.services import Services
@@ -71,7 +71,7 @@ class LabelActions:
         try:
             self.session.stop()
         except UsageError as error:
-            self.services.notify(literal(str(error)), severity="error")
+            self.services.refuse(error)
 
     def action_label_undo(self) -> None:
         """Take back the labels of the model that labelled last."""
@@ -99,7 +99,7 @@ class LabelActions:
                 return
             await asyncio.to_thread(self.session.start, forecast, terms, cap)
         except UsageError as error:
-            self.services.notify(literal(str(error), 600), severity="error")
+            self.services.refuse(error)
             return
         self.start(self._follow(), group="labels")
 
@@ -150,7 +150,7 @@ class LabelActions:
         try:
             await asyncio.to_thread(self.session.take_back, model)
         except UsageError as error:
-            self.services.notify(literal(str(error)), severity="error")
+            self.services.refuse(error)
             return
         self.controller.read_notes()
         self.controller.relist()

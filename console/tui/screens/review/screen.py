@@ -252,7 +252,7 @@ class ReviewScreen(RunScreen):
         try:
             shown = self.controller.shown_case()
         except UsageError as error:
-            self.services.notify(literal(str(error)), severity="error")
+            self.services.refuse(error)
             return
         self.case_pane.show(shown, Room(self.size.width, self.has_class("-wide"), self.has_class("-tall")))
         if shown is not None:
