@@ -219,7 +219,7 @@ async def new_run(stage: Stage) -> AsyncGenerator[str, None]:
         await see(stage.at("launch"), "escape")
         await see("[x] ▾ small-talk", "space", "tab", *"jjj", "space", "tab", "3", "enter")
         stage.on(LaunchScreen).controller.form.texts |= {"role:judge": "sim/judge", "role:embedding": "sim/embedding"}
-        stage.on(LaunchScreen).take_change()
+        stage.on(LaunchScreen).apply_change()
         await see("options fit")
         yield "launch-filled"
         await see("Did you mean why-3", "j", "j", "space", *"why-99")

@@ -29,7 +29,7 @@ def three(workspace: Any) -> list[RunFolder]:
 
 def opened_controller(runs: list[RunFolder]) -> GridController:
     controller = GridController(runs, in_loop=lambda call: None, case_arrived=lambda: None)
-    controller.take(controller.read(None))
+    controller.use_runs(controller.read(None))
     return controller
 
 
@@ -74,7 +74,7 @@ def test_a_case_is_read_in_every_run_that_has_played_it(three: list[RunFolder], 
     assert answers is not None
     assert [side.comparison is not None for side in answers if side is not None] == [True, True, True]
     assert controller.answers() is answers, "kept"
-    controller.take(controller.read(None))
+    controller.use_runs(controller.read(None))
     assert controller.answers() is not answers, "read anew with the runs"
     controller.close()
 

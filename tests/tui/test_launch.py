@@ -175,7 +175,7 @@ async def test_money_at_stake_is_asked_about_once(opened: Any, settle: Any, fram
             "role:embedding": "sim/embedding",
             "stop_when": "never",
         }
-        app.screen.take_change()
+        app.screen.apply_change()
         await rest(app, pilot, settle)
         assert app.screen.controller.forecast.refusals == []
         await pilot.press("enter")
@@ -372,7 +372,7 @@ async def test_a_matrix_is_foreseen_run_by_run(
     async with opened(SIZES[size]) as (app, pilot):
         await pilot.press("L", "space", "j", "space", "tab", "space", "j", "j", "j", "space", "tab", "3", "enter")
         app.screen.controller.form.texts |= {"role:judge": "sim/judge", "role:embedding": "sim/embedding"}
-        app.screen.take_change()
+        app.screen.apply_change()
         await rest(app, pilot, settle)
         assert_frame(app, f"launch-matrix-{size}")
         assert [run.unpriced for run in app.screen.controller.forecast.runs] == [(), ("free-z",), (), ("free-z",)]
@@ -394,12 +394,12 @@ async def test_a_judge_that_is_not_served_is_said_before_the_start(
     async with opened(SIZES[size]) as (app, pilot):
         await pilot.press("L", "j", "j", "space", "tab", "space")
         app.screen.controller.form.texts |= {"role:judge": "old", "role:embedding": "vectors", "cases": "2"}
-        app.screen.take_change()
+        app.screen.apply_change()
         await rest(app, pilot, settle)
         await assert_until(pilot, lambda: bool(app.screen.controller.role_warnings))
         await settle(app, pilot)
         assert_frame(app, f"launch-doubt-{size}")
-        app.screen.take_change()
+        app.screen.apply_change()
         await rest(app, pilot, settle)
         assert sorted(asked) == ["old", "vectors"]
         await pilot.press("enter")
@@ -493,7 +493,7 @@ async def test_queued_runs_wait_on_home_and_can_be_moved_and_taken_out(
             await fill(pilot)
             await rest(app, pilot, settle)
             app.screen.controller.form.texts["start"] = "queued"
-            app.screen.take_change()
+            app.screen.apply_change()
             await rest(app, pilot, settle)
             await pilot.press("enter")
             await assert_until(pilot, lambda: app.screen.where != "launch")
@@ -545,7 +545,7 @@ async def test_enter_waits_for_what_it_will_cost(opened: Any, settle: Any, works
             "role:embedding": "sim/embedding",
             "stop_when": "never",
         }
-        app.screen.take_change()
+        app.screen.apply_change()
         assert app.screen.controller.forecast is None
         await pilot.press("enter")
         await assert_until(pilot, lambda: "no limit stops it" in text_of(app))

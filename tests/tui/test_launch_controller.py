@@ -41,7 +41,7 @@ SUITES = Suites([
 
 def form(**chosen: str) -> LaunchController:
     controller = LaunchController(**chosen)
-    assert controller.take_workspace(MODELS, SUITES, []) == []
+    assert controller.use_workspace(MODELS, SUITES, []) == []
     return controller
 
 
@@ -49,7 +49,7 @@ def foreseen(controller: LaunchController, forecast: Forecast) -> bool:
     """Answer the forecast that the form asks for now."""
     request = controller.next_forecast()
     assert request is not None
-    return controller.take_forecast(request, forecast)
+    return controller.use_forecast(request, forecast)
 
 
 @pytest.fixture
@@ -116,7 +116,7 @@ def mode_choices(controller: LaunchController) -> tuple[str, ...]:
 
 def test_options_and_roles_of_a_chosen_suite_become_fields(workspace: Any) -> None:
     controller = LaunchController(suite="small-talk")
-    assert controller.take_workspace(MODELS, read_suites(workspace.paths), []) == []
+    assert controller.use_workspace(MODELS, read_suites(workspace.paths), []) == []
     ids = [field.id for field in controller.fields]
     assert {"role:judge", "role:embedding", "option:small-talk:protocol"} <= set(ids)
 
@@ -134,7 +134,7 @@ def test_a_role_that_no_selected_case_needs_is_marked_until_the_next_change(fill
 def test_a_suite_that_cannot_be_opened_is_said_once(workspace: Any) -> None:
     suites = read_suites(workspace.paths)
     controller = LaunchController(suite="gone")
-    (problem,) = controller.take_workspace(MODELS, suites, [])
+    (problem,) = controller.use_workspace(MODELS, suites, [])
     assert "gone" in problem
     assert controller.changed() == []
 
@@ -146,7 +146,7 @@ def test_one_forecast_is_asked_for_at_a_time(filled: LaunchController) -> None:
     request = filled.next_forecast()
     assert request is not None
     assert filled.next_forecast() is None
-    assert filled.take_forecast(request, Forecast([RUN]))
+    assert filled.use_forecast(request, Forecast([RUN]))
     assert filled.forecast == Forecast([RUN])
 
 
@@ -155,7 +155,7 @@ def test_a_forecast_of_an_earlier_form_is_not_taken(filled: LaunchController) ->
     assert request is not None
     filled.changed()
     assert filled.is_outdated(request)
-    assert not filled.take_forecast(request, Forecast([RUN]))
+    assert not filled.use_forecast(request, Forecast([RUN]))
     assert filled.forecast is None
     assert filled.next_forecast() is not None, "the next one can be worked out"
 
@@ -179,10 +179,10 @@ def test_servers_of_other_roles_are_asked_once_until_forgotten(filled: LaunchCon
     assert question is not None
     assert filled.next_role_question() is None
     warnings = dict.fromkeys(question.models, "it is not served")
-    filled.role_check.take(question, warnings)
+    filled.role_check.add_answers(question, warnings)
     assert filled.role_warnings == ["it is not served"]
     filled.role_check.forget()
-    filled.role_check.take(question, warnings)
+    filled.role_check.add_answers(question, warnings)
     assert filled.role_warnings == [], "an answer from before counts no more"
     assert filled.next_role_question() is not None
 
@@ -193,8 +193,8 @@ def test_servers_of_other_roles_are_asked_once_until_forgotten(filled: LaunchCon
 def test_enter_before_the_forecast_waits_for_it(filled: LaunchController) -> None:
     assert filled.request_start() == "later"
     assert foreseen(filled, Forecast([RUN]))
-    assert filled.take_awaited_start()
-    assert not filled.take_awaited_start()
+    assert filled.pop_awaited_start()
+    assert not filled.pop_awaited_start()
     assert filled.request_start() == "now"
     filled.is_starting = True
     assert filled.request_start() == "under way"
@@ -205,14 +205,14 @@ def test_a_role_is_demanded_only_where_the_ticked_categories_need_it(workspace: 
     write_folder(workspace.paths.data / "mine", rows)
     workspace.paths.models.write_text('[real]\nmodel_id = "r"\nbase_url = "http://127.0.0.1:9/v1"\n')
     controller = LaunchController(model="real", suite="mine")
-    controller.take_workspace(Models([model_line("real")]), read_suites(workspace.paths), [])
+    controller.use_workspace(Models([model_line("real")]), read_suites(workspace.paths), [])
 
     def refusals(category: str) -> list[tuple[str, str]]:
         controller.form.suites = {"mine": {category}}
         controller.changed()
         request = controller.next_forecast()
         assert request is not None
-        assert controller.take_forecast(request, forecast_runs(plans_of(request.preset, workspace.paths)))
+        assert controller.use_forecast(request, forecast_runs(plans_of(request.preset, workspace.paths)))
         return controller.refusals
 
     assert refusals("plain") == []
@@ -225,7 +225,7 @@ def test_a_form_that_was_changed_is_not_started_by_an_earlier_enter(filled: Laun
     assert filled.request_start() == "later"
     filled.changed()
     assert foreseen(filled, Forecast([RUN]))
-    assert not filled.take_awaited_start()
+    assert not filled.pop_awaited_start()
 
 
 def test_money_and_doubtful_judges_are_at_stake(filled: LaunchController) -> None:

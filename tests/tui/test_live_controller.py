@@ -214,9 +214,9 @@ def test_space_pins_and_follows_again_and_scrolling_pins(run: PlayedRun, control
     assert not controller.follows_run
     assert controller.toggle_follow(0, at_end=True)
     assert controller.follows_run
-    controller.take_scroll(0, at_end=True)
+    controller.note_scroll(0, at_end=True)
     assert controller.follows_run
-    controller.take_scroll(0, at_end=False)
+    controller.note_scroll(0, at_end=False)
     assert controller.following_words(0, at_end=False) == "PINNED (space follows)"
     assert controller.toggle_follow(0, at_end=False), "back to the end of the text"
     controller.move_cursor(("b", 0))

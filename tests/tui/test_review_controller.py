@@ -118,7 +118,7 @@ def make(
     if suite is not None:
         controller.use_suite(RunSuite(run.manifest.setting, suite))
     controller.relist()
-    controller.take_read()
+    controller.keep_cursor()
     return controller, loader, loop
 
 
@@ -145,8 +145,8 @@ def test_it_opens_on_the_first_failure_of_the_largest_group(tmp_path: Path, run:
     controller, _, _ = make(tmp_path, run)
     assert listed(controller) == ["a", "c", "b"]
     assert current(controller) == "a"
-    assert controller.take_stale() == Stale.LIST | Stale.CASE | Stale.FIGURES
-    assert controller.take_stale() is Stale.NOTHING
+    assert controller.pop_stale() == Stale.LIST | Stale.CASE | Stale.FIGURES
+    assert controller.pop_stale() is Stale.NOTHING
     assert controller.list_label() == "failures · by reason"
 
 
@@ -188,7 +188,7 @@ def test_what_arrives_moves_the_cursor_only_until_the_run_is_read(tmp_path: Path
     controller.relist()
     assert current(controller) == "c"  # the first that nobody has tagged
     run.is_read = True
-    controller.take_read()
+    controller.keep_cursor()
     run.end("e", reason="ast_decoder:decoder_failed")
     run.end("f", reason="ast_decoder:decoder_failed")
     controller.relist()
@@ -355,14 +355,14 @@ def test_the_list_of_a_growing_run_waits_longer_when_it_takes_longer() -> None:
     now = [10.0]
     pace = ListPace(clock=lambda: now[0])
     assert not pace.is_due
-    pace.take_news()
+    pace.note_news()
     assert pace.is_due
     pace.begin()
     now[0] += 0.2
-    pace.take_news()
+    pace.note_news()
     assert not pace.is_due
     pace.end()
-    pace.take_news()
+    pace.note_news()
     now[0] += 1.3
     assert not pace.is_due
     now[0] += 0.2
@@ -415,7 +415,7 @@ def test_a_slow_filter_shows_what_it_has_so_far_and_leaves_the_cursor_alone(run:
     for portion in portions:
         for place in (1, len(portion.order) // 2, len(portion.order)):
             assert portion.place_of(portion.order[place - 1]) == place
-    triage.take(portions[-1])
+    triage.use_listing(portions[-1])
     triage.open_group_of(rollouts["n7", 0])
     rows = triage.rows(rollouts)
     assert [rows.place_of(rows[place]) for place in range(0, len(rows), 97)] == list(range(0, len(rows), 97))

@@ -75,7 +75,7 @@ class BaseScreen(Screen[None]):
         self.services = services
         self.zoom = PaneZoom(self)
         """Steps through the panes and shows one of them alone."""
-        self.find_session = FindSession(self, self.find_hint, self._take_find, self.refresh_keys)
+        self.find_session = FindSession(self, self.find_hint, self._apply_find, self.refresh_keys)
         """Opens and closes the find bar."""
         self._was_shown = False
         self._focused_before_small: Widget | None = None
@@ -151,7 +151,7 @@ class BaseScreen(Screen[None]):
     def on_mount(self) -> None:
         """Show keys and badge from the start."""
         if self.shown_parts:
-            self.services.workspace.changed.subscribe(self, self._take_news)
+            self.services.workspace.changed.subscribe(self, self._show_news)
         self.top_line.tell(badge=self.services.badge)
         self.refresh_keys()
 
@@ -167,7 +167,7 @@ class BaseScreen(Screen[None]):
         self.sync_help()
         self.refresh_keys()
 
-    def _take_news(self, part: str) -> None:
+    def _show_news(self, part: str) -> None:
         if self.is_current and part in self.shown_parts:
             self.show_workspace(part)
             self.refresh_keys()
@@ -219,7 +219,7 @@ class BaseScreen(Screen[None]):
             if self._help is not None and self._help.is_attached:
                 self._help.refresh_keys()
 
-    def _take_find(self, text: str, *, done: bool) -> None:
+    def _apply_find(self, text: str, *, done: bool) -> None:
         """Narrow or find, and say what cannot be read of it."""
         self.find_changed(text, done=done)
         self._sync_filter_sign()

@@ -208,7 +208,7 @@ class EngineActions:
         except UsageError as error:
             workspace.hand_over(self.services.refuse, error)
         else:
-            workspace.hand_over(self._take_started, run, True)
+            workspace.hand_over(self._show_started, run, True)
 
     def start_demo(self) -> None:
         """Start the demo's runs; the first is watched while the others are still being started."""
@@ -241,14 +241,14 @@ class EngineActions:
             except UsageError as error:
                 workspace.hand_over(self.services.refuse, error)
             else:
-                workspace.hand_over(self._take_started, run, number == 0)
+                workspace.hand_over(self._show_started, run, number == 0)
         workspace.hand_over(self._set_starting, False)
 
     def _set_starting(self, is_starting: bool) -> None:
         self._is_demo_starting = is_starting
         self.demo_starting(is_starting)
 
-    def _take_started(self, run: RunFolder, is_watched: bool) -> None:
+    def _show_started(self, run: RunFolder, is_watched: bool) -> None:
         self.services.navigator.take_launched([run])
         if is_watched:
             self.services.navigator.open_live(run)

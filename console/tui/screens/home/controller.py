@@ -63,7 +63,7 @@ class HomeController:
         self._runs: Sequence[RunLine] = ()
         self._marked: list[Path] = []
 
-    def take_runs(self, runs: Sequence[RunLine], *, reviewed: Path | None, is_stranded: bool) -> None:
+    def use_runs(self, runs: Sequence[RunLine], *, reviewed: Path | None, is_stranded: bool) -> None:
         """Take the runs of the workspace.
 
         Args:

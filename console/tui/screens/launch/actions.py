@@ -81,9 +81,9 @@ class StartActions(_FormActions):
             runs.extend(enqueue(plans) if preset.queue else map(spawn, plans))
         except UsageError as error:
             refusal = error
-        self.services.workspace.hand_over(self._take_started, runs, refusal)
+        self.services.workspace.hand_over(self._show_started, runs, refusal)
 
-    def _take_started(self, runs: list[RunFolder], refusal: UsageError | None) -> None:
+    def _show_started(self, runs: list[RunFolder], refusal: UsageError | None) -> None:
         navigator, workspace = self.services.navigator, self.services.workspace
         self.controller.is_starting = False
         navigator.take_launched(runs)
@@ -132,13 +132,13 @@ class SampleRunActions(_FormActions):
 
         def begin() -> None:
             try:
-                workspace.hand_over(self._take_started, start_sample_runs(plans_of(preset, paths)))
+                workspace.hand_over(self._follow_started, start_sample_runs(plans_of(preset, paths)))
             except UsageError as error:
                 workspace.hand_over(self.services.refuse, error)
 
         workspace.in_thread(begin)
 
-    def _take_started(self, sample_runs: list[SampleRun]) -> None:
+    def _follow_started(self, sample_runs: list[SampleRun]) -> None:
         if not self._is_closed:
             self._show(sample_runs)
             self._following = asyncio.create_task(follow_sample_runs(sample_runs, self._show))

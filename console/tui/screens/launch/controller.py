@@ -2,7 +2,7 @@
 
 The reader's choices go into its `Form`; after each of them `changed` works out the fields that matter now and drops
 what was known of the form as it stood before. The forecast is asked for with `next_forecast`, one at a time, and
-handed back with `take_forecast`; what it refuses is then found at its field.
+handed back with `use_forecast`; what it refuses is then found at its field.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -62,8 +62,8 @@ class RoleCheck:
         self._warnings |= dict.fromkeys(unasked, "")
         return RoleQuestion(self._round, unasked) if unasked else None
 
-    def take(self, question: RoleQuestion, warnings: Mapping[RoleModelId, str]) -> None:
-        """Take what servers have answered, unless everything was forgotten meanwhile."""
+    def add_answers(self, question: RoleQuestion, warnings: Mapping[RoleModelId, str]) -> None:
+        """Keep what servers have answered, unless everything was forgotten meanwhile."""
         if question.round == self._round:
             self._warnings |= warnings
 
@@ -115,14 +115,14 @@ class LaunchController:
         draft = self.form.draft
         return draft if draft not in (self._offered, Draft()) else None
 
-    def take_up(self, draft: Draft) -> None:
+    def add_draft(self, draft: Draft) -> None:
         """Take over the choices of an earlier form; what is not there any more is dropped once that is known."""
-        self.form.take_up(draft)
+        self.form.add_draft(draft)
         self._is_unchecked = True
 
     # Choosing --------------------------------------------------------------------------------------------------------
 
-    def take_workspace(self, models: Models | None, suites: Suites | None, runs: Sequence[RunLine] | None) -> list[str]:
+    def use_workspace(self, models: Models | None, suites: Suites | None, runs: Sequence[RunLine] | None) -> list[str]:
         """Take what is there to choose from; returns what `changed` returns."""
         self.models, self.suites, self._runs = models or Models(), suites or Suites(), runs or ()
         if self._is_unchecked and models is not None and suites is not None:
@@ -258,7 +258,7 @@ class LaunchController:
         """Whether the form was changed since a forecast was asked for; may be asked in any thread."""
         return request.change != self._change
 
-    def take_forecast(self, request: ForecastRequest, forecast: Forecast | None) -> bool:
+    def use_forecast(self, request: ForecastRequest, forecast: Forecast | None) -> bool:
         """Take a forecast, None if it was given up; return False when the form was changed meanwhile."""
         self._is_forecasting = False
         if self.is_outdated(request) or forecast is None:
@@ -297,7 +297,7 @@ class LaunchController:
             return "later"
         return "refused" if self.why_not_start() else "now"
 
-    def take_awaited_start(self) -> bool:
+    def pop_awaited_start(self) -> bool:
         """Whether a start waited for the forecast that came just now; it does so once."""
         awaited, self._starts_after_forecast = self._starts_after_forecast, False
         return awaited

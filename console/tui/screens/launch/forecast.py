@@ -64,10 +64,10 @@ class ForecastWorker:
             forecast = forecast_runs(plans, lambda: self._controller.is_outdated(request))
         except UsageError as error:
             forecast = Forecast(refusals=[error])
-        self._services.workspace.hand_over(self._take_forecast, request, forecast)
+        self._services.workspace.hand_over(self._use_forecast, request, forecast)
 
-    def _take_forecast(self, request: ForecastRequest, forecast: Forecast | None) -> None:
-        is_current = self._controller.take_forecast(request, forecast)
+    def _use_forecast(self, request: ForecastRequest, forecast: Forecast | None) -> None:
+        is_current = self._controller.use_forecast(request, forecast)
         if self._is_closed:
             return
         if not is_current:
@@ -78,10 +78,10 @@ class ForecastWorker:
         self._forecast_came()
 
     def _ask_servers(self, question: RoleQuestion) -> None:
-        self._services.workspace.hand_over(self._take_answers, question, warnings_about(question.models))
+        self._services.workspace.hand_over(self._add_answers, question, warnings_about(question.models))
 
-    def _take_answers(self, question: RoleQuestion, warnings: Mapping[RoleModelId, str]) -> None:
-        self._controller.role_check.take(question, warnings)
+    def _add_answers(self, question: RoleQuestion, warnings: Mapping[RoleModelId, str]) -> None:
+        self._controller.role_check.add_answers(question, warnings)
         if not self._is_closed:
             self._roles_checked()
 

@@ -45,7 +45,7 @@ class Form:
         suites = {suite: frozenset(ticked) for suite, ticked in self.suites.items()}
         return Draft(tuple(self.models), suites, dict(self.texts))
 
-    def take_up(self, draft: Draft) -> None:
+    def add_draft(self, draft: Draft) -> None:
         """Take over the choices of an earlier form; what is chosen here already stays chosen."""
         self.models = list(dict.fromkeys([*draft.models, *self.models]))
         self.suites = {suite: set(ticked) for suite, ticked in draft.suites.items()} | self.suites

@@ -73,7 +73,7 @@ class LaunchScreen(BaseScreen):
         draft = services.navigator.draft
         self._has_draft = draft is not None and not failed_of
         if draft is not None and not failed_of:
-            self.controller.take_up(draft)
+            self.controller.add_draft(draft)
         self._words = ""
         """Only models and suites with these letters are listed."""
         self._models, self._suites = ModelChoices(), SuiteChoices()
@@ -112,8 +112,8 @@ class LaunchScreen(BaseScreen):
                 yield from (self._forecast_panel, self._preview)
 
     def on_mount(self) -> None:
-        self.services.workspace.changed.subscribe(self, self._take_news)
-        self._take_workspace()
+        self.services.workspace.changed.subscribe(self, self._workspace_changed)
+        self._use_workspace()
         if self._has_draft:
             self.services.notify(Content("Your draft is back. ctrl+l empties the form."))
 
@@ -127,13 +127,13 @@ class LaunchScreen(BaseScreen):
     def on_resize(self, event: events.Resize) -> None:
         self._show_forecast()
 
-    def _take_news(self, part: str) -> None:
+    def _workspace_changed(self, part: str) -> None:
         if part != "runs":
-            self._take_workspace()
+            self._use_workspace()
 
-    def _take_workspace(self) -> None:
+    def _use_workspace(self) -> None:
         workspace = self.services.workspace
-        self._show_change(self.controller.take_workspace(workspace.models, workspace.suites, workspace.runs))
+        self._show_change(self.controller.use_workspace(workspace.models, workspace.suites, workspace.runs))
 
     def key_words(self) -> Mapping[str, str]:
         """Enter starts here, whatever has the focus."""
@@ -165,7 +165,7 @@ class LaunchScreen(BaseScreen):
             if reason := self.controller.toggle_model(name):
                 self.services.notify(Content.assemble(one_line(name, 40), ": ", one_line(reason, 120)))
             else:
-                self.take_change()
+                self.apply_change()
         elif focused is self._suites and (part := self._suites.under_cursor) is not None:
             catalog = self.controller.suites.catalog
             if catalog is not None and self.controller.asks_to_run(part.suite):
@@ -175,7 +175,7 @@ class LaunchScreen(BaseScreen):
             else:
                 if part.suite in self.controller.form.suites:
                     self._suites.suite_tree.unfold(part)
-                self.take_change()
+                self.apply_change()
 
     def action_launch_fold(self) -> None:
         """Show the groups and categories of the part of the tree under the cursor, or hide them."""
@@ -185,7 +185,7 @@ class LaunchScreen(BaseScreen):
             self._suites.move_to(still_shown.key)
 
     @on(FieldList.FieldChanged)
-    def take_change(self) -> None:
+    def apply_change(self) -> None:
         """Take a change of the form into account."""
         self._show_change(self.controller.changed())
 
@@ -197,7 +197,7 @@ class LaunchScreen(BaseScreen):
         """Begin with an empty form."""
         self.controller.form.empty()
         self.services.navigator.draft = None
-        self.take_change()
+        self.apply_change()
 
     def action_launch_check(self) -> None:
         """Look again for keys, data and models, and ask again what is served."""
@@ -285,7 +285,7 @@ class LaunchScreen(BaseScreen):
     def _forecast_came(self) -> None:
         self._fields.set_fields(self.controller.fields)
         self._show_progress()
-        if self.controller.take_awaited_start():
+        if self.controller.pop_awaited_start():
             self._start.action_launch_start()
 
     @on(RowList.RowChosen)

@@ -91,11 +91,11 @@ class LibraryScreen(BaseScreen):
             return
 
         def look() -> None:
-            workspace.hand_over(self._take_stamp, suites, files_stamp(suites.lines))
+            workspace.hand_over(self._compare_stamp, suites, files_stamp(suites.lines))
 
         workspace.in_thread(look)
 
-    def _take_stamp(self, suites: Suites, stamp: int) -> None:
+    def _compare_stamp(self, suites: Suites, stamp: int) -> None:
         if suites is not self.services.workspace.suites:
             return
         if self.files_seen not in (None, stamp):
@@ -178,11 +178,11 @@ class LibraryScreen(BaseScreen):
         def read() -> None:
             for line in suites.lines:
                 if (checksum := read_checksum(line)) is not None:
-                    workspace.hand_over(self._take_checksum, line.name, checksum)
+                    workspace.hand_over(self._show_checksum, line.name, checksum)
 
         workspace.in_thread(read)
 
-    def _take_checksum(self, name: str, checksum: Checksum) -> None:
+    def _show_checksum(self, name: str, checksum: Checksum) -> None:
         self.controller.checksums[name] = checksum
         if self.is_mounted:
             self._show_all()
@@ -222,11 +222,11 @@ class LibraryScreen(BaseScreen):
         suites, workspace = self.services.workspace.suites or Suites(), self.services.workspace
 
         def read() -> None:
-            workspace.hand_over(self._take_cases, category, *read_cases(suites, category.name, category.category))
+            workspace.hand_over(self._show_cases, category, *read_cases(suites, category.name, category.category))
 
         workspace.in_thread(read)
 
-    def _take_cases(self, category: Entry, cases: list[Case], mistake: str) -> None:
+    def _show_cases(self, category: Entry, cases: list[Case], mistake: str) -> None:
         if self.controller.opened == category:
             self._case_list.set_cases(cases, mistake)
             self._show_details(keep_place=False)

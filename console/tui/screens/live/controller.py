@@ -359,7 +359,7 @@ class LiveController:
         self.follows_run = not (self.follows_run and at_end)
         return True
 
-    def take_scroll(self, tile: int, *, at_end: bool) -> None:
+    def note_scroll(self, tile: int, *, at_end: bool) -> None:
         """The reader has moved in the text of a tile: away from its end, what it shows is pinned."""
         if not at_end and self.watched.tiles[tile] is self.watched.cursor_tile:
             self.follows_run = False

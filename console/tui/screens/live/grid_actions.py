@@ -149,10 +149,10 @@ class GridActions:
             transcript.set_follow(at_end)
         self.redraw()
 
-    def take_scroll(self) -> None:
+    def note_scroll(self) -> None:
         """The reader has moved in a text."""
         for place, tile in enumerate(self.grid.tiles):
-            self.controller.take_scroll(place, at_end=tile.transcript.follow)
+            self.controller.note_scroll(place, at_end=tile.transcript.follow)
         self.draw_titles()
 
     def action_fold(self) -> None:

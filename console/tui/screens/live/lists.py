@@ -51,7 +51,7 @@ class ConversationList(RowList):
         """The rollout under the cursor."""
         return slot_of(self.cursor) if self.cursor is not None else None
 
-    def take_view(self, view: LiveView) -> None:
+    def use_view(self, view: LiveView) -> None:
         """Draw rows as another view says, with the names of its columns above them."""
         self.view = view
         self.set_columns(view.columns, names=True)
@@ -193,9 +193,9 @@ class RunLists(Vertical):
             yield pane.pane_title
             yield pane
 
-    def take_view(self, view: LiveView) -> None:
+    def use_view(self, view: LiveView) -> None:
         """Draw as the suite's own view says."""
-        self.conversations.take_view(view)
+        self.conversations.use_view(view)
         self.facts.view = view
         self._lists_failures = False
 

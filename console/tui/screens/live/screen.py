@@ -214,7 +214,7 @@ class LiveScreen(RunScreen):
         if view is not STANDARD:
             self.add_class("-suite-view")
             self.controller.view_orders = view.sort_orders
-            self.lists.take_view(view)
+            self.lists.use_view(view)
             for pane in (self.progress, self.grid, self.trend):
                 pane.view = view
 
@@ -257,7 +257,7 @@ class LiveScreen(RunScreen):
     def _draw_figures(self, feed: RunFeed) -> None:
         width, overview, controller = self.size.width, feed.overview, self.controller
         if feed.is_live and feed is self.pump.whole_feed:
-            self.several_runs.take_watched(feed)
+            self.several_runs.show_watched(feed)
         self.progress.show_run(feed, width, self.controller.speeds, nothing_live=self._is_nothing_live(feed))
         status = state_words(overview, feed.manifest, live=feed.is_live, now=feed.now()).append(self.several_runs.words)
         if self.replay_controls.replay is not None:
@@ -333,7 +333,7 @@ class LiveScreen(RunScreen):
 
     @on(Transcript.FollowChanged)
     def _follow_changed(self) -> None:
-        self.grid_actions.take_scroll()
+        self.grid_actions.note_scroll()
 
     # Keys ------------------------------------------------------------------------------------------------------------
 

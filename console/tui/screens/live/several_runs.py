@@ -48,10 +48,10 @@ class LiveRuns:
         ]
         self.lines = sorted(lines, key=lambda line: line.name) if len(lines) > 1 else []
         if feed is not None:
-            self.take_watched(feed)
+            self.show_watched(feed)
         self._engines.ask([line.folder.path for line in self.lines if line.is_live])
 
-    def take_watched(self, feed: RunFeed) -> None:
+    def show_watched(self, feed: RunFeed) -> None:
         """Show the watched run as it is now, not as the workspace has read it last."""
         overview = feed.overview
         if not feed.is_live or not feed.is_read or not overview.fold.sessions:
@@ -202,10 +202,10 @@ class SeveralRuns:
         self._draw()
         return bool(self.runs.lines)
 
-    def take_watched(self, feed: RunFeed) -> None:
+    def show_watched(self, feed: RunFeed) -> None:
         """Show the strip of the watched run as it is now."""
         if self.runs.lines:
-            self.runs.take_watched(feed)
+            self.runs.show_watched(feed)
             self._draw()
 
     def _draw(self) -> None:

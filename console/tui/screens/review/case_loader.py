@@ -150,11 +150,11 @@ class CaseLoader:
                 self._report = stamp, future.result(WAIT_S)
             except TimeoutError:
                 self._reporting = future
-                future.add_done_callback(lambda future: self._in_loop(partial(self._take_report, stamp, future)))
+                future.add_done_callback(lambda future: self._in_loop(partial(self._keep_report, stamp, future)))
         report = self._report[1] if self._report is not None else None
         return report.fault or report if report is not None else "the run is being summed up"
 
-    def _take_report(self, stamp: object, future: Future[Report | None]) -> None:
+    def _keep_report(self, stamp: object, future: Future[Report | None]) -> None:
         if future is self._reporting:
             self._reporting = None
             self._report = stamp, future.result()

@@ -1,6 +1,6 @@
 """`ReviewController`: the rules of Review: what is listed, which case is current, which view is shown, what undo does.
 
-Knows no widget and needs no event loop. What a reader or the run does comes in by methods; `take_stale` says what has
+Knows no widget and needs no event loop. What a reader or the run does comes in by methods; `pop_stale` says what has
 to be drawn again, and the panes are given what the properties return. `ListPace` says when the list is made again while
 a run is read.
 """
@@ -46,7 +46,7 @@ class ListPace:
         self._has_news = self._is_listing = False
         self._begun_at = self._took_s = 0.0
 
-    def take_news(self) -> None:
+    def note_news(self) -> None:
         """Something came that the list does not show."""
         self._has_news = True
 
@@ -139,15 +139,15 @@ class ReviewController:
         self.choose_suite_view()
         self._stale |= Stale.CASE
 
-    def take_settled(self) -> None:
+    def put_largest_first(self) -> None:
         """The run has been read: let the largest groups come first."""
         self.triage.forget_order()
 
-    def take_read(self) -> None:
+    def keep_cursor(self) -> None:
         """The cursor stays where it is from the first list that is whole."""
         self.is_moved = self.is_moved or (self.run is not None and self.run.is_read)
 
-    def take_stale(self) -> Stale:
+    def pop_stale(self) -> Stale:
         """Return what has to be drawn again since the last call."""
         stale, self._stale = self._stale, Stale.NOTHING
         return stale
@@ -176,10 +176,10 @@ class ReviewController:
         """Filter and group again; the cursor stays on its case, or goes to the first nobody has dealt with."""
         if self.run is not None:
             rollouts = list(self.run.overview.rollouts.values())
-            self._lister.list(self.triage.request(), rollouts, self._take_listing, self.relist)
+            self._lister.list(self.triage.request(), rollouts, self._use_listing, self.relist)
 
-    def _take_listing(self, listing: Listing) -> None:
-        self.triage.take(listing)
+    def _use_listing(self, listing: Listing) -> None:
+        self.triage.use_listing(listing)
         self._stale |= Stale.LIST | Stale.FIGURES
         if listing.is_whole and self._widen_for_case():
             return

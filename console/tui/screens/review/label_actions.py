@@ -48,7 +48,7 @@ class LabelActions:
         of = f" of {self._progress.planned}" if self._progress.planned is not None else ""
         return f"labelled {self._progress.done}{of} …"
 
-    def take_up(self) -> None:
+    def follow_running(self) -> None:
         """Follow labelling that goes on already."""
         if self._progress is None and self.session.is_running:
             self.session.take_up()

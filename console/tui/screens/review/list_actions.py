@@ -81,13 +81,13 @@ class RunSearch:
             for key in search.run(stopped):
                 slots.add((key.case, key.rollout))
                 if time.monotonic() - handed_on_at > pause_s:
-                    self._in_loop(partial(self._take, search.text, slots, stop))
+                    self._in_loop(partial(self._add_matches, search.text, slots, stop))
                     handed_on_at, pause_s, slots = time.monotonic(), min(2 * pause_s, LAST_PAUSE_S), set[Slot]()
             if slots and not stop.is_set():
-                self._in_loop(partial(self._take, search.text, slots, stop))
+                self._in_loop(partial(self._add_matches, search.text, slots, stop))
         self._in_loop(partial(self._end, stop))
 
-    def _take(self, text: str, slots: set[Slot], stop: threading.Event) -> None:
+    def _add_matches(self, text: str, slots: set[Slot], stop: threading.Event) -> None:
         self.matches.setdefault(text, set()).update(slots)
         if not stop.is_set() and text in self._texts:
             self._matched()

@@ -71,7 +71,7 @@ class ReviewScreen(RunScreen):
         """Review a run, with the cursor on a rollout if one is named."""
         super().__init__(services, run)
         self.loader = CaseLoader(self._in_loop, partial(self._draw_again, Stale.CASE))
-        self.lister = Lister(self._in_loop, self._take_portion)
+        self.lister = Lister(self._in_loop, self._show_portion)
         self.controller = ReviewController(Notes(run.path), self.loader, self.lister, slot)
         self.search = RunSearch(run.journal_path, self._in_loop, self._relist, partial(self._draw_again, Stale.FIGURES))
         self.controller.triage.matches = self.search.matches
@@ -129,14 +129,14 @@ class ReviewScreen(RunScreen):
             self._retry.feed = feed
             controller.open(feed)
             self._open_suite(feed.manifest)
-            self._labels.take_up()
+            self._labels.follow_running()
         controller.choose_suite_view()
         if changes.settled:
-            controller.take_settled()
+            controller.put_largest_first()
             if controller.missing_case:
                 words = Content.assemble("The run has no case ", one_line(controller.missing_case, 60), ".")
                 self.services.notify(words, severity="error")
-        self._pace.take_news()
+        self._pace.note_news()
         if changes.settled or not self._pace.has_begun or not changes.records:
             self._list_again()
         if (rollout := controller.rollout) is not None and rollout.key in changes.keys:
@@ -156,9 +156,9 @@ class ReviewScreen(RunScreen):
     def _settle_list(self) -> None:
         if not self.lister.is_listing:
             self._pace.end()
-            self.controller.take_read()
+            self.controller.keep_cursor()
 
-    def _take_portion(self) -> None:
+    def _show_portion(self) -> None:
         if self.is_mounted:
             self._settle_list()
             self.draw()
@@ -216,7 +216,7 @@ class ReviewScreen(RunScreen):
 
     def draw(self) -> None:
         """Draw what is stale."""
-        stale = self.controller.take_stale()
+        stale = self.controller.pop_stale()
         if Stale.LIST in stale:
             self._draw_list()
         elif Stale.CASE in stale and (current := self.controller.current) is not None:

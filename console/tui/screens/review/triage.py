@@ -60,7 +60,7 @@ class Triage:
         """Return what is to be listed."""
         return ListRequest(self.by, self.scope, self.narrow, self.annotations, self.matches, self._group_places)
 
-    def take(self, listing: Listing) -> None:
+    def use_listing(self, listing: Listing) -> None:
         """List this from now on."""
         self._listing = listing
         if listing.is_whole:  # groups of a part need not come in the order that the whole will have
