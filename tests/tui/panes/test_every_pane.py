@@ -14,11 +14,13 @@ from console.tui.screens.grid.controller import GridController
 from console.tui.screens.launch.choices import ChoiceList
 from console.tui.screens.launch.form import Form
 from console.tui.screens.leaderboard.controller import LeaderboardController
+from console.tui.screens.library.controller import LibraryController
 from console.tui.screens.live.standard_view import STANDARD
 
 GIVEN: dict[str, Callable[[], object]] = {
     "controller": LeaderboardController,
     "form": Form,
+    "library": LibraryController,
     "number": lambda: 0,
     "runs": lambda: GridController([], in_loop=lambda call: None, case_arrived=lambda: None),
     "view": lambda: STANDARD,

@@ -21,7 +21,7 @@ from console.tui.render import leaderboard_rows
 from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen
 from console.tui.screens.leaderboard.controller import LeaderboardController, read_boards
-from console.tui.services import Navigation, Services
+from console.tui.services import Services
 from console.tui.widgets.row_list import Face, RowList
 from console.tui.widgets.titles import Rule
 
@@ -31,13 +31,15 @@ EMPTY = Content("No run has finished yet. L starts one; Try the demo at Home nee
 class LeaderboardList(RowList):
     """Name and ranking number stay in sight; the other columns are moved sideways, suite by suite."""
 
-    def __init__(self, controller: LeaderboardController, navigator: Navigation) -> None:
-        """Say that the runs are being read; draw what the controller holds and the navigator has marked later."""
+    def __init__(self, controller: LeaderboardController) -> None:
+        """Say that the runs are being read; draw what the controller holds later."""
         super().__init__(id="board", classes="pane", empty=Content("reading all runs …"))
-        self._controller, self._navigator = controller, navigator
+        self._controller = controller
+        self._marked = ""
 
-    def show_boards(self) -> None:
-        """Show the rows as they are now."""
+    def show_boards(self, marked: str) -> None:
+        """Show the rows as they are now; `marked` is the name of the run that is marked for Compare."""
+        self._marked = marked
         self.show(list(self._controller.rows), draw=self._face, fixed=self._controller.headings, empty=EMPTY)
 
     def last_column(self, board: Leaderboard) -> int:
@@ -49,8 +51,7 @@ class LeaderboardList(RowList):
         first = self._controller.first_column(board, self.last_column(board))
         if index < 0:
             return leaderboard_rows.heading(board, first, self._row_width)
-        marked = self._navigator.marked
-        is_marked = marked is not None and marked[0].name in board.rows[index].runs[:1]
+        is_marked = self._marked in board.rows[index].runs[:1]
         return leaderboard_rows.line(board, index, first, self._row_width, marked=is_marked)
 
     @property
@@ -95,7 +96,7 @@ class LeaderboardScreen(BaseScreen):
         """Rank the runs of the workspace; nothing is read before the screen is mounted."""
         super().__init__(services)
         self.controller = LeaderboardController()
-        self.rows = LeaderboardList(self.controller, services.navigator)
+        self.rows = LeaderboardList(self.controller)
         self.details = ModelDetails()
         self.legend = Static(id="legend")
 
@@ -142,7 +143,8 @@ class LeaderboardScreen(BaseScreen):
             return
         self.top_line.tell(title=Content(self.controller.title), status=Content.styled("finished runs", "$muted"))
         self.set_class(not self.controller.rows, "-empty")
-        self.rows.show_boards()
+        marked = self.services.navigator.marked
+        self.rows.show_boards(marked[0].name if marked is not None else "")
         legend = next((board.legend for board in self.controller.boards if board.legend), "")
         self.legend.update(one_line(legend))
         self.legend.set_class(not legend, "-empty")
@@ -173,7 +175,7 @@ class LeaderboardScreen(BaseScreen):
         """Mark the run of the row for Compare; a second mark opens it."""
         if (run := self._run_under_cursor) is not None:
             self.services.navigator.mark_for_compare(run)
-            self.rows.touch()
+            self._draw()
 
     def _move_columns(self, by: int) -> None:
         """Move the columns of this suite, so that the next (or previous) one comes into sight."""
