@@ -13,13 +13,12 @@ from textual.content import Content, Span
 from textual.filter import LineFilter
 
 from console.core.text import marked, visible_line
+from console.tui.render.symbols import MUTED
 
 MESSAGE_LIMIT = 1_000_000
 """Characters of one text that are shown; of a longer one, its head and tail."""
 LINE_LIMIT = 4_000
 """Cells of one line that are shown."""
-MARK_STYLE = "$muted"
-"""How our marks for unshowable characters look."""
 
 _UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -34,7 +33,7 @@ def literal(text: str, limit: int = MESSAGE_LIMIT, style: str = "") -> Content:
     """
     clean, ranges = marked(shorten(text, limit))
     spans = [Span(0, len(clean), style)] if style and clean else []
-    spans += [Span(start, end, MARK_STYLE) for start, end in ranges]
+    spans += [Span(start, end, MUTED) for start, end in ranges]
     return Content(clean, spans)
 
 
@@ -47,7 +46,7 @@ def one_line(text: str, width: int = LINE_LIMIT, style: str = "") -> Content:
 def marks_in(text: str) -> Content:
     """Return a mark for each kind of unshowable character in a text, for a field in which it can only be edited raw."""
     clean, ranges = marked(text)
-    return Content.styled(" ".join(dict.fromkeys(clean[start:end] for start, end in ranges)), MARK_STYLE)
+    return Content.styled(" ".join(dict.fromkeys(clean[start:end] for start, end in ranges)), MUTED)
 
 
 def plain_line(text: str, width: int = LINE_LIMIT) -> str:

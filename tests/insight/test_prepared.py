@@ -13,7 +13,7 @@ from console.core.run import Tally
 from console.insight.filter import read_filter
 from console.insight.overview import Overview
 from console.insight.rollout import Rollout
-from console.tui.render.progress import outcome_counts
+from console.tui.render.progress import outcome_words
 from console.tui.render.rollout_rows import state_mark
 from console.tui.render.symbols import SYMBOLS
 
@@ -36,8 +36,8 @@ def test_it_is_prepared_and_not_passed() -> None:
 
 
 def test_counts_name_it_apart_where_there_is_any() -> None:
-    assert "setup" not in outcome_counts(Tally(passed=3)).plain
-    assert outcome_counts(Tally(passed=3, prepared=2)).plain.endswith(f"{SYMBOLS.prepared} 2 setup (not graded)")
+    assert "setup" not in outcome_words(Tally(passed=3)).plain
+    assert outcome_words(Tally(passed=3, prepared=2)).plain.endswith(f"{SYMBOLS.prepared} 2 setup (not graded)")
 
 
 def test_the_command_line_says_so(console: Any, home: Path) -> None:

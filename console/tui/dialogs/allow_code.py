@@ -12,6 +12,7 @@ from console.suites.folder_code import FolderCode
 from console.tui.dialogs.small_dialogs import Answer, Question
 from console.tui.editor import edit_file
 from console.tui.render.catalog_details import display_path
+from console.tui.render.symbols import MUTED, muted
 from console.tui.sanitize import one_line
 from console.tui.services import Services
 
@@ -48,16 +49,16 @@ _ANSWERS = (Answer("e", "read it in the editor first"), Answer("y", "let it run,
 
 def _question(code: FolderCode) -> Content:
     listed = [
-        Content.assemble("  ", one_line(name, 50), (f"  {len(source.splitlines())} lines", "$muted"))
+        Content.assemble("  ", one_line(name, 50), (f"  {len(source.splitlines())} lines", MUTED))
         for name, source in list(code.sources.items())[:_MOST_FILES]
     ]
     more = len(code.sources) - _MOST_FILES
     return Content("\n").join(
         [
             Content.assemble("May the code of ", one_line(code.name, 40, "bold"), " run?"),
-            Content.styled(RUNS_WHERE, "$muted"),
+            muted(RUNS_WHERE),
             one_line(display_path(code.folder), 66),
             *listed,
-            *([Content.styled(f"  and {more} more files", "$muted")] if more > 0 else []),
+            *([muted(f"  and {more} more files")] if more > 0 else []),
         ]
     )

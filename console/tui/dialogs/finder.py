@@ -11,7 +11,7 @@ from console.store.runs import RunFolder
 from console.tui.data.catalog_items import CaseLine, RunLine, read_case_lines
 from console.tui.data.workspace import Workspace
 from console.tui.dialogs.filter_dialog import FilterDialog
-from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
+from console.tui.render.symbols import MUTED, outcome_sign
 from console.tui.sanitize import one_line
 from console.tui.widgets.row_list import Column
 
@@ -102,14 +102,13 @@ class RunAndCaseRows:
         """Return a run's or a case's line."""
         target, case = self._rows[key]
         if case is not None:
-            outcome = case.outcome or Outcome.NOT_RUN
-            mark = Content.styled(SYMBOLS.of(outcome), OUTCOME_STYLES[outcome])
-            return mark, one_line(case.id, 100), one_line(case.title, 300, "$muted")
+            mark = outcome_sign(case.outcome or Outcome.NOT_RUN)
+            return mark, one_line(case.id, 100), one_line(case.title, 300, MUTED)
         line = self._workspace.find(target.run.path)
         if line is None or line.summary is None:
             return Content.empty(), one_line(target.run.name, 100), Content.empty()
         about = Content.assemble("run  ", one_line(line.label, 60), " / ", one_line(line.summary.model, 60))
-        return Content.empty(), one_line(line.name, 100), about.stylize_before("$muted")
+        return Content.empty(), one_line(line.name, 100), about.stylize_before(MUTED)
 
 
 def _has_words(words: list[str], line: RunLine) -> bool:

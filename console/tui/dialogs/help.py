@@ -14,7 +14,7 @@ from textual.widgets import Input
 from console.tui.actions import Action, ActionSource
 from console.tui.keymap import KeyMap, find_action, name_of_key
 from console.tui.render import lines
-from console.tui.render.symbols import SYMBOLS
+from console.tui.render.symbols import MUTED, SYMBOLS
 from console.tui.sanitize import one_line
 from console.tui.widgets.block import Block
 from console.tui.widgets.transcript import Transcript
@@ -146,7 +146,7 @@ def _unavailable(source: ActionSource, key_map: KeyMap, groups: Mapping[str, Seq
 
 def _cell(source: ActionSource, key_map: KeyMap, action: Action) -> Content:
     keys = lines.fit_text(_keys(key_map, action), _KEYS_WIDTH)
-    style = "$muted" if source.why_not(action) else ""
+    style = MUTED if source.why_not(action) else ""
     return Content.assemble((keys, "bold"), " ", (action.meaning, style))
 
 
@@ -189,8 +189,8 @@ def _marks() -> list[Content]:
         (SYMBOLS.broken, "$broken", "broken: network, provider, sandbox or our bug; never a score"),
         (SYMBOLS.undecided, "$undecided", "undecided: no grade could be made"),
         (SYMBOLS.running, "$live", "runs"),
-        (SYMBOLS.stopped, "$muted", "stopped"),
-        (SYMBOLS.not_ready, "$muted", "not ready"),
+        (SYMBOLS.stopped, MUTED, "stopped"),
+        (SYMBOLS.not_ready, MUTED, "not ready"),
         (SYMBOLS.live, "$live", "a run is live, on every screen"),
     )
     return [Content.assemble((f"{sign}  ", style), text) for sign, style, text in signs]

@@ -15,12 +15,11 @@ from console.core.fault import UsageError
 from console.exchange.logs.importing import ImportReport
 from console.insight import number_format
 from console.tui.data.import_session import ImportSession
-from console.tui.render.symbols import SYMBOLS
+from console.tui.render.symbols import MUTED, SYMBOLS, muted
 from console.tui.sanitize import literal, one_line
 
 _DRAWN_EVERY_S = 0.1
 _SHOWN_PROBLEMS = 5
-MUTED = "$muted"
 
 
 class ImportDialog(ModalScreen[str]):
@@ -49,9 +48,7 @@ class ImportDialog(ModalScreen[str]):
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(Content.styled("Import logs of other tools", "bold"))
-            yield Static(
-                Content.styled("files or folders, several separated by spaces; the format is found out", MUTED)
-            )
+            yield Static(muted("files or folders, several separated by spaces; the format is found out"))
             yield Input(placeholder="logs/run.eval results/", compact=True)
             with VerticalScroll(can_focus=False):
                 yield Static(id="lines")
@@ -102,7 +99,7 @@ class ImportDialog(ModalScreen[str]):
     def _draw(self) -> None:
         session = self._session
         if session is None:
-            self.query_one("#keys", Static).update(Content.styled("enter imports   esc leaves", MUTED))
+            self.query_one("#keys", Static).update(muted("enter imports   esc leaves"))
             return
         lines = [line for report in session.reports for line in _report_lines(report)]
         lines += [literal(mistake, 600, "$broken") for mistake in session.mistakes]
@@ -111,7 +108,7 @@ class ImportDialog(ModalScreen[str]):
         words = "esc stops; the same file goes on from there" if session.is_running else "esc leaves"
         if session.reports and not session.is_running:
             words = "enter reviews the first   type a path for more   esc leaves"
-        self.query_one("#keys", Static).update(Content.styled(words, MUTED))
+        self.query_one("#keys", Static).update(muted(words))
 
     def _show(self, content: Content) -> None:
         self.query_one("#lines", Static).update(content)
@@ -124,7 +121,7 @@ def _progress_line(session: ImportSession) -> Content:
         return Content.empty()
     planned = f" of {number_format.count(session.planned)}" if session.planned else ""
     place = f"   file {session.items.index(item) + 1} of {len(session.items)}" if len(session.items) > 1 else ""
-    counted = Content.styled(f"  {number_format.count(session.done)}{planned} samples{place}", MUTED)
+    counted = muted(f"  {number_format.count(session.done)}{planned} samples{place}")
     return one_line(item.path.name, 50, "$live").append(counted)
 
 

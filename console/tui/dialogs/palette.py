@@ -7,6 +7,7 @@ from textual.style import Style
 from console.tui.actions import Action, ActionSource
 from console.tui.dialogs.filter_dialog import FilterDialog
 from console.tui.keymap import KeyMap
+from console.tui.render.symbols import muted
 from console.tui.widgets.row_list import Column
 
 _MATCH = Style(bold=True, underline=True)
@@ -52,8 +53,8 @@ class CommandRows:
         """Return an action's line: its name, why it cannot act now, its key."""
         action = self._actions[key]
         why = self._source.why_not(action)
-        title = Content.styled(f"{action.title}   {why}", "$muted") if why else self._shown[key]
-        return title, Content.styled(self._key_map.path(action), "$muted")
+        title = muted(f"{action.title}   {why}") if why else self._shown[key]
+        return title, muted(self._key_map.path(action))
 
 
 def _offered(source: ActionSource) -> list[Action]:

@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 from console.tui.actions import Action
 from console.tui.keymap import KeyMap, name_of_key
 from console.tui.render import lines
-from console.tui.render.symbols import SYMBOLS
+from console.tui.render.symbols import MUTED, SYMBOLS
 from console.tui.sanitize import marks_in, one_line
 from console.tui.widgets.row_list import Column, Face, RowList
 
@@ -46,7 +46,7 @@ class Question(ModalScreen[str]):
     def compose(self) -> ComposeResult:
         rows = [
             Content.assemble(
-                (f"{answer.key:>5}", "bold $focus"), "  ", answer.words, ("  enter", "$muted") if not place else ""
+                (f"{answer.key:>5}", "bold $focus"), "  ", answer.words, ("  enter", MUTED) if not place else ""
             )
             for place, answer in enumerate(self._answers)
         ]
@@ -88,8 +88,8 @@ class CommentScreen(ModalScreen[str | None]):
     def _heading(self, text: str) -> Content:
         """Return the title and the keys; and what the field holds that cannot be seen in it."""
         marks = marks_in(text)
-        heading = self._title.append_text("   holds ", "$muted").append(marks) if marks else self._title
-        return heading.append_text("   enter keeps   esc as it was   empty removes", "$muted")
+        heading = self._title.append_text("   holds ", MUTED).append(marks) if marks else self._title
+        return heading.append_text("   enter keeps   esc as it was   empty removes", MUTED)
 
     @on(Input.Changed)
     def _show_marks(self, event: Input.Changed) -> None:
@@ -130,7 +130,7 @@ class NameScreen(ModalScreen[str]):
         self._title, self._proposal, self._placeholder, self._note_of = title, proposal, placeholder, note_of
 
     def compose(self) -> ComposeResult:
-        yield Static(Content.assemble((self._title, "bold"), ("   enter saves, esc does not", "$muted")), classes="ask")
+        yield Static(Content.assemble((self._title, "bold"), ("   enter saves, esc does not", MUTED)), classes="ask")
         yield Input(self._proposal, compact=True, placeholder=self._placeholder, select_on_focus=False)
         yield Static(classes="note")
 
@@ -145,7 +145,7 @@ class NameScreen(ModalScreen[str]):
     def _show_note(self, text: str) -> None:
         note = self._note_of(text) if text.strip() else NameNote("")
         mark = f"{SYMBOLS.failed} " if note.refuses else f"{SYMBOLS.broken} " if note.warns else ""
-        style = "$fail" if mark else "$muted"
+        style = "$fail" if mark else MUTED
         self.query_one(".note", Static).update(Content.assemble((mark, style), one_line(note.words, 200, style)))
 
     @on(Input.Submitted)
@@ -225,7 +225,7 @@ class KeyMenu(ModalScreen[Action | None]):
             for key, action in self._actions.items()
         ]
         rows = [Content("").join(cells[start : start + across]) for start in range(0, len(cells), across)]
-        title = Content.assemble((self._opener.title.removesuffix(": menu"), "bold"), ("   esc closes", "$muted"))
+        title = Content.assemble((self._opener.title.removesuffix(": menu"), "bold"), ("   esc closes", MUTED))
         return Content("\n").join([title, *rows])
 
     def on_key(self, event: events.Key) -> None:

@@ -13,7 +13,7 @@ from console.insight.passage import show_json, show_json_lines
 from console.tui.data.catalog_items import ModelLine, RunLine, SuiteLine
 from console.tui.data.entry_checks import Checksum, Ping
 from console.tui.render import lines, row_cells
-from console.tui.render.symbols import SYMBOLS
+from console.tui.render.symbols import MUTED, SYMBOLS, muted
 from console.tui.sanitize import one_line
 from console.tui.widgets.block import Block
 
@@ -30,7 +30,6 @@ def display_path(path: Path | str) -> str:
     return str(full)
 
 
-_MUTED = "$muted"
 _NAME = 12
 _ORIGINS = {"bundled": "came with the program", "pulled": "official data that you pulled", "user": "your own folder"}
 _PARTS = (("question", "QUESTION"), ("conversation", "CONVERSATION"), ("function", "TOOLS"),
@@ -40,7 +39,7 @@ _PARTS = (("question", "QUESTION"), ("conversation", "CONVERSATION"), ("function
 
 def fact(name: str, *values: Content | str) -> Content:
     """Return one line: our word, and what there is to say."""
-    return Content.assemble((lines.fit_text(name, _NAME), _MUTED), " ", *values)
+    return Content.assemble((lines.fit_text(name, _NAME), MUTED), " ", *values)
 
 
 def suite_blocks(line: SuiteLine, checksum: Checksum | None) -> list[Block]:
@@ -66,7 +65,7 @@ def suite_blocks(line: SuiteLine, checksum: Checksum | None) -> list[Block]:
 
 
 def _category(name: str, cases: int, modes: str, scored: bool) -> Content:
-    note = one_line(f"  {modes}" if scored else f"  {modes}  run, not in the total", 80, _MUTED)
+    note = one_line(f"  {modes}" if scored else f"  {modes}  run, not in the total", 80, MUTED)
     return Content.assemble(
         lines.fit(one_line(name, 60), 26), lines.fit_text(number_format.count(cases), 7, right=True), note
     )
@@ -81,13 +80,13 @@ def _origin(line: SuiteLine) -> Content:
 
 def _checksum(checksum: Checksum | None) -> list[Content]:
     if checksum is None or not checksum.digest:
-        return [Content.styled("reckoning …", _MUTED)]
+        return [muted("reckoning …")]
     short = one_line(checksum.digest, 13).append("  ")
     if checksum.is_changed:
         return [short, Content.styled(f"{SYMBOLS.changed} changed since it was pulled", "bold $fail")]
     if checksum.expected:
         return [short, Content.styled(f"{SYMBOLS.passed} as pulled", "$pass")]
-    return [short, Content.styled("no pinned checksum", _MUTED)]
+    return [short, muted("no pinned checksum")]
 
 
 def category_blocks(line: SuiteLine, category: str) -> list[Block]:
@@ -129,11 +128,11 @@ def _endpoints(line: ModelLine) -> list[Content]:
 
 def model_blocks(line: ModelLine, ping: Ping | None, runs: Sequence[RunLine], *, pinging: bool) -> list[Block]:
     """Describe a model: key, endpoint, prices, what a ping said, and what it was used for."""
-    mark = Content.styled(SYMBOLS.passed, "$pass") if line.ready else Content.styled(SYMBOLS.not_ready, _MUTED)
+    mark = Content.styled(SYMBOLS.passed, "$pass") if line.ready else muted(SYMBOLS.not_ready)
     at = f"models.toml:{line.line}" if line.line else "built in"
     body = [
         fact("key", mark, " ", one_line(row_cells.model_state(line), 200)),
-        fact("provider", one_line(line.provider, 60), Content.styled(f"   declared at {at}", _MUTED)),
+        fact("provider", one_line(line.provider, 60), muted(f"   declared at {at}")),
         *_endpoints(line),
         fact("model id", one_line(line.model_id, 200)),
         fact("mode", "native tools (fc)" if line.mode == "fc" else "tools in the prompt"),
@@ -157,18 +156,18 @@ def _price(line: ModelLine) -> list[Content]:
         return [Content("free, offline")]
     if line.price_in is None or line.price_out is None:
         return [Content.styled("unknown: price = { in = …, out = … } says it", "$fail")]
-    return [Content(f"${line.price_in:.2f} in   ${line.price_out:.2f} out"), Content.styled("   per M tokens", _MUTED)]
+    return [Content(f"${line.price_in:.2f} in   ${line.price_out:.2f} out"), muted("   per M tokens")]
 
 
 def _ping(ping: Ping | None, *, pinging: bool) -> list[Content]:
     if pinging:
-        return [Content.styled("asking …", _MUTED)]
+        return [muted("asking …")]
     if ping is None:
-        return [Content.styled("never; p asks the server, at no cost", _MUTED)]
+        return [muted("never; p asks the server, at no cost")]
     mark = (f"{SYMBOLS.passed} ", "$pass") if ping.good else (f"{SYMBOLS.broken} ", "$broken")
     when = time.strftime("%H:%M:%S", time.localtime(ping.at))
-    parts = [Content.assemble(mark, one_line(ping.text, 300), (f"   {ping.seconds:.2f} s at {when}", _MUTED))]
-    return [*parts, Content("  "), one_line(ping.hint, 200, _MUTED)] if ping.hint else parts
+    parts = [Content.assemble(mark, one_line(ping.text, 300), (f"   {ping.seconds:.2f} s at {when}", MUTED))]
+    return [*parts, Content("  "), one_line(ping.hint, 200, MUTED)] if ping.hint else parts
 
 
 def _results(used: Sequence[RunLine]) -> list[Block]:
@@ -177,7 +176,7 @@ def _results(used: Sequence[RunLine]) -> list[Block]:
         by_suite.setdefault(run.label, []).append(run)
     if not by_suite:
         return []
-    head = _result_row(Content("suite"), "runs", "cases", "score", "cost").stylize_before(_MUTED)
+    head = _result_row(Content("suite"), "runs", "cases", "score", "cost").stylize_before(MUTED)
     rows = [_result_of(label, runs) for label, runs in by_suite.items()]
     return [Block("results", Content.styled("RESULTS WITH THIS MODEL", "bold"), body=[head, *rows])]
 
@@ -215,7 +214,7 @@ def case_blocks(case: Case, suite: str) -> list[Block]:
     shown = {name for name, _ in _PARTS} | {"id", "category"}
     for name, value in case.data.items():
         if name not in shown and value not in ("", None, [], {}):
-            blocks.append(Block(f"+{name}", one_line(name, 60, f"bold {_MUTED}"), text=_as_text(value)))
+            blocks.append(Block(f"+{name}", one_line(name, 60, f"bold {MUTED}"), text=_as_text(value)))
     return blocks
 
 
@@ -261,7 +260,7 @@ def _as_text(value: Any) -> str:
 
 
 def _hint(text: str) -> Block:
-    return Block("hint", Content.styled(text, _MUTED))
+    return Block("hint", muted(text))
 
 
 def _next(command: str, meaning: str) -> Block:

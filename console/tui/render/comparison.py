@@ -21,11 +21,9 @@ from console.insight.comparison_side import ComparisonSide
 from console.insight.number_format import signed
 from console.insight.reasons import sentence
 from console.tui.render import lines
-from console.tui.render.symbols import SYMBOLS
+from console.tui.render.symbols import MUTED, SYMBOLS, bar, block_title, muted
 from console.tui.sanitize import one_line
 from console.tui.widgets.block import Block
-
-MUTED = "$muted"
 
 
 def title(comparison: RunComparison, *, wide: bool) -> Content:
@@ -75,7 +73,7 @@ def _share_paired(comparison: RunComparison, *, wide: bool) -> Content:
 
 def _check(name: str, agreement: Agreement) -> Content:
     if agreement.verdict is None:
-        return Content.styled(f"{name} not known", MUTED)
+        return muted(f"{name} not known")
     if agreement.verdict:
         return Content.styled(f"same {name} {SYMBOLS.passed}", "$pass")
     return Content.styled(f"{agreement.other} other {name} {SYMBOLS.broken}", "$broken")
@@ -135,7 +133,7 @@ def outcome_square_lines(comparison: RunComparison) -> list[Content]:
             (f"  {part.gained} more", "$pass"), (f"   {part.lost} fewer", "$fail"), f"   {part.both} the same{left}"
         )
         return [
-            Content.styled(f"  {comparison.headline} of B against A, case by case", MUTED),
+            muted(f"  {comparison.headline} of B against A, case by case"),
             changes,
             Content.empty(),
         ]
@@ -199,7 +197,7 @@ def _interval(comparison: RunComparison) -> Content:
         for name, interval in (("A", comparison.counts.rate_a), ("B", comparison.counts.rate_b))
         if interval is not None and interval.low is not None and interval.high is not None
     ]
-    return Content.styled("   ".join(words), MUTED)
+    return muted("   ".join(words))
 
 
 def reason_lines(comparison: RunComparison, width: int, most: int) -> list[Content]:
@@ -209,11 +207,10 @@ def reason_lines(comparison: RunComparison, width: int, most: int) -> list[Conte
     if not counts:
         return []
     largest, room = max(counts.values()), max(width - 18, 12)
-    made = [Content.styled(f"{'fewer' if comparison.headline else 'lost'}, by reason", f"bold {MUTED}")]
+    made = [block_title(f"{'fewer' if comparison.headline else 'lost'}, by reason")]
     for name, count in counts.most_common(most):
-        bar = number_format.bar(count / largest, 9)
-        bar = bar if SYMBOLS.bar == "█" else SYMBOLS.bar * max(len(bar), 1)
-        made.append(lines.fit(one_line(name, room), room).append(f"{count:>5} ").append_text(bar, "$fail"))
+        drawn = bar(count / largest, 9)
+        made.append(lines.fit(one_line(name, room), room).append(f"{count:>5} ").append_text(drawn, "$fail"))
     return made
 
 
@@ -227,8 +224,8 @@ def dots(a: float, b: float, most: float, width: int) -> Content:
     at_a, at_b = (min(max(round(value / most * last), 0), last) if most > 0 else 0 for value in (a, b))
     style = MUTED if a == b else "$pass" if b > a else "$fail"
     low, high = sorted((at_a, at_b))
-    drawn = [Content.styled(SYMBOLS.not_run * low, MUTED), Content.styled(SYMBOLS.rule * (high - low + 1), style),
-             Content.styled(SYMBOLS.not_run * (last - high), MUTED)]  # fmt: skip
+    drawn = [muted(SYMBOLS.not_run * low), Content.styled(SYMBOLS.rule * (high - low + 1), style),
+             muted(SYMBOLS.not_run * (last - high))]  # fmt: skip
     line = Content.empty().join(drawn)
     for place, sign, look in ((at_a, SYMBOLS.not_ready, style), (at_b, SYMBOLS.live, f"bold {style}")):
         line = Content.assemble(line[:place], (sign, look), line[place + 1 :])
@@ -242,7 +239,7 @@ def dot_lines(pairs: list[CasePair], width: int) -> list[Content]:
     line = max(width - room - _NUMBERS_WIDTH - 2, 8)
     scale = f"0{number_format.number(most).rjust(line - 1)}"
     names = f"{'A':>6} {'B':>6} {'B − A':>7}  "
-    head = Content.styled(f"{f'{SYMBOLS.not_ready} A   {SYMBOLS.live} B':<{room}}{names}", f"bold {MUTED}")
+    head = block_title(f"{f'{SYMBOLS.not_ready} A   {SYMBOLS.live} B':<{room}}{names}")
     return [head.append_text(scale, MUTED), *(_dot_line(pair, room, most, line) for pair in pairs)]
 
 
@@ -268,27 +265,23 @@ def number_blocks(comparison: RunComparison, disputed: Sequence[int], width: int
     """
     if comparison.single is not None:
         return [Block("single", difference(comparison))]
-    blocks = [Block("test", _block_title("is it chance?"), body=tuple(_test_lines(comparison)))]
+    blocks = [Block("test", block_title("is it chance?"), body=tuple(_test_lines(comparison)))]
     if any(disputed):
         words = f"{disputed[0]} disputed in A, {disputed[1]} in B; the numbers count them as they were graded"
         blocks.append(Block("disputed", Content.styled(words, "$undecided")))
     if cases := by_case(comparison):
-        blocks.append(Block("cases", _block_title("question by question"), body=tuple(dot_lines(cases, width - 3))))
+        blocks.append(Block("cases", block_title("question by question"), body=tuple(dot_lines(cases, width - 3))))
     rows = [
         ("all", comparison.counts),
         *(list(comparison.categories.items()) if len(comparison.categories) > 1 else []),
     ]
     blocks.append(
-        Block("categories", _block_title("by category"), body=tuple(_category_lines(rows, comparison.headline, width)))
+        Block("categories", block_title("by category"), body=tuple(_category_lines(rows, comparison.headline, width)))
     )
     kinds = error_types(comparison)
     if kinds:
-        blocks.append(Block("errors", _block_title("by error type"), body=tuple(_error_lines(kinds, width))))
+        blocks.append(Block("errors", block_title("by error type"), body=tuple(_error_lines(kinds, width))))
     return blocks
-
-
-def _block_title(words: str) -> Content:
-    return Content.styled(words, f"bold {MUTED}")
 
 
 _TESTS = {MCNEMAR: "exact McNemar"}

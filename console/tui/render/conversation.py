@@ -11,12 +11,11 @@ from console.insight.conversation import SIMULATED_USER, Conversation
 from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import hint, reason_words
 from console.insight.rollout import SETUP, Rollout
-from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS, bar
+from console.tui.render.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, bar, block_title, muted
 from console.tui.sanitize import one_line
 from console.tui.suite_views.registry import find_note_block
 from console.tui.widgets.block import Block
 
-MUTED = "$muted"
 LONG_LINES = 6
 """Lines of a system prompt, note or result from which on it starts folded."""
 NAME_WIDTH = 18
@@ -51,14 +50,12 @@ def _plain(passage: Passage, key: str, gap: bool) -> Block:
     block = Block(key, Content.styled(word, style), _aside(passage), passage.text, gap=gap)
     block.folded = passage.repeats or (folded and passage.text.count("\n") >= LONG_LINES // 2)
     if not passage.text and not passage.streaming:
-        block.body = (Content.styled("(nothing)", MUTED),)
+        block.body = (muted("(nothing)"),)
     return block
 
 
 def _reasoning(passage: Passage, key: str, gap: bool) -> Block:
-    block = Block(
-        key, Content.styled("reasoning", f"bold {MUTED}"), _aside(passage), passage.text, style=MUTED, gap=gap
-    )
+    block = Block(key, block_title("reasoning"), _aside(passage), passage.text, style=MUTED, gap=gap)
     block.folded = not passage.streaming
     return block
 
@@ -72,7 +69,7 @@ def _call(passage: Passage, key: str, gap: bool) -> Block:
     if passage.arguments is None:
         complaint = one_line(passage.complaint, 300, "$broken")
         return Block(key, title.append("   ").append(complaint), _aside(passage), passage.text, gap=gap)
-    body = argument_lines(passage.arguments) or (Content.styled("(no arguments)", MUTED),)
+    body = argument_lines(passage.arguments) or (muted("(no arguments)"),)
     return Block(key, title, _aside(passage), body=body, gap=gap, indent=4)
 
 
@@ -111,7 +108,7 @@ def score_line(name: str, value: float | None, threshold: float | None) -> Conte
         return label.append_text("could not be determined", "$undecided")
     most = max(value, threshold or 0.0)
     top = next((top for top in _SCALES if most <= top), most)
-    drawn = bar(value / top, BAR_WIDTH).ljust(BAR_WIDTH, "." if SYMBOLS.is_ascii else "·")
+    drawn = bar(value / top, BAR_WIDTH).ljust(BAR_WIDTH, "·")
     parts = label.append_text(number_format.number(value).rjust(5), "bold").append("  ").append_text(drawn, "$live")
     if threshold is None:
         return parts
@@ -172,13 +169,13 @@ def _aside(passage: Passage) -> Content:
         parts.append(f"{number_format.count(passage.usage.input)} in  {number_format.count(passage.usage.output)} out")
     if passage.latency_s:
         parts.append(number_format.duration(passage.latency_s))
-    return Content.styled("  ".join(parts), MUTED)
+    return muted("  ".join(parts))
 
 
 def outcome_word(outcome: Outcome, *, graded: bool = True) -> Content:
     """Return mark and word of an outcome; `setup` for one that is not graded."""
     if outcome.is_graded and not graded:
-        return Content.styled(f"{SYMBOLS.prepared} {SETUP} (not graded)", MUTED)
+        return muted(f"{SYMBOLS.prepared} {SETUP} (not graded)")
     return Content.styled(f"{SYMBOLS.of(outcome)} {outcome.value.replace('_', ' ')}", OUTCOME_STYLES[outcome])
 
 
@@ -198,7 +195,7 @@ def broken_blocks(rollout: Rollout, conversation: Conversation) -> list[Block]:
         for place, tried in enumerate(conversation.tries, 1)
     ]  # fmt: skip
     count = f"tried {number_format.plural(len(tries), 'time')}" if tries else "not tried again"
-    blocks.append(Block("tries", Content.styled(count, MUTED), body=tuple(tries), gap=False))
+    blocks.append(Block("tries", muted(count), body=tuple(tries), gap=False))
     advice = f"{hint(rollout.reason)} r asks it again.".strip()
     blocks.append(Block("hint", Content.assemble(("what to do  ", MUTED), advice)))
     return blocks

@@ -13,10 +13,9 @@ from textual.content import Content
 
 from console.core.comparison import Comparison, Mark, Pair, Row
 from console.tui.render import lines
-from console.tui.render.symbols import SYMBOLS
+from console.tui.render.symbols import MUTED, SYMBOLS, muted
 from console.tui.sanitize import one_line
 
-MUTED = "$muted"
 LEAST_COLUMN = 36
 """Cells each side needs for side by side."""
 NAME_LIMIT = 22
@@ -77,7 +76,7 @@ def heading(width: int, style: Style) -> list[Content]:
     left, right = _side_widths(width)
     style_of = f"bold {MUTED}"
     expected, actual = lines.fit_text("EXPECTED", left), lines.fit_text("ACTUAL", right)
-    return [Content.assemble("   ", (expected, style_of), " ", (_bar(), "$line"), " ", (actual, style_of))]
+    return [Content.assemble("   ", (expected, style_of), " ", ("│", "$line"), " ", (actual, style_of))]
 
 
 def turns_of(comparison: Comparison) -> list[tuple[int, list[Pair]]]:
@@ -103,14 +102,14 @@ def turn_strip(comparison: Comparison) -> Content:
     gap = "   " if len(marks) <= LONG_STRIP else " "
     names = {number: comparison.turn_name(number).removeprefix("turn ") for number in marks}
     parts = [Content.assemble(f"{names[number]} ", turn_sign(mark)) for number, mark in marks.items()]
-    last = Content.styled(f"{gap}{SYMBOLS.not_run} not judged" if Mark.OMITTED in marks.values() else "", MUTED)
+    last = muted(f"{gap}{SYMBOLS.not_run} not judged" if Mark.OMITTED in marks.values() else "")
     return Content.assemble(("turn  ", MUTED), Content(gap).join(parts), last, ("     < > moves", MUTED))
 
 
 def turn_sign(mark: Mark) -> Content:
     """Return the sign of a turn."""
     if mark is Mark.OMITTED:
-        return Content.styled(SYMBOLS.not_run, MUTED)
+        return muted(SYMBOLS.not_run)
     return Content.styled(SYMBOLS.passed, "$pass") if mark is Mark.SAME else Content.styled(SYMBOLS.failed, "$fail")
 
 
@@ -188,7 +187,7 @@ class _Sides:
             actual = rights[place] if place < len(rights) else Content("")
             yield Content.assemble(
                 sign(mark, decisive) if mark and not place else "   ",
-                lines.fit(expected, self.left), " ", (_bar(), "$line"), " ", actual,
+                lines.fit(expected, self.left), " ", ("│", "$line"), " ", actual,
             )  # fmt: skip
 
 
@@ -279,10 +278,6 @@ def sign(mark: Mark, decisive: bool) -> Content:
     )
 
 
-def _bar() -> str:
-    return "|" if SYMBOLS.is_ascii else "│"
-
-
 def _side_widths(width: int) -> tuple[int, int]:
     room = width - 6
     return room // 2, room - room // 2
@@ -302,7 +297,7 @@ def _is_quiet(row: Row) -> bool:
 
 def _folded_words(rows: Sequence[Row], style: Style) -> Content | None:
     count = sum(_is_quiet(row) for row in rows) if style.fold_same else 0
-    return Content.styled(f"     {SYMBOLS.cut} {count} that agree, x shows them", MUTED) if count else None
+    return muted(f"     {SYMBOLS.cut} {count} that agree, x shows them") if count else None
 
 
 def _notes(note: str, indent: int, width: int) -> Iterator[Content]:
@@ -320,7 +315,7 @@ def _values(row: Row, left: int, right: int, style: Style) -> tuple[Content, Con
     skip = start - 10 if not style.wrap and start > in_sight else 0
     expected = _joined(row, nearest, skip)
     if row.actual is None:
-        return expected, Content.styled("—", MUTED)
+        return expected, muted("—")
     actual = one_line(row.actual, VALUE_LIMIT, "" if _is_quiet(row) else "$actual")
     if 0 < start < len(actual) and row.mark is Mark.DIFFERS:
         actual = actual.stylize("underline", start)
@@ -329,15 +324,15 @@ def _values(row: Row, left: int, right: int, style: Style) -> tuple[Content, Con
 
 def _joined(row: Row, nearest: str, skip: int) -> Content:
     if not row.expected:
-        return Content.styled("" if not row.optional else "(may be left out)", MUTED)
+        return muted("" if not row.optional else "(may be left out)")
     style = "" if _is_quiet(row) else "$expected"
     shown = [_skipping(one_line(text, VALUE_LIMIT, style), skip if text == nearest else 0) for text in row.expected]
-    joined = Content.styled(" | ", MUTED).join(shown)
+    joined = muted(" | ").join(shown)
     return joined.append_text("  (may be left out)", MUTED) if row.optional else joined
 
 
 def _skipping(text: Content, skip: int) -> Content:
-    return Content.styled(SYMBOLS.cut, MUTED).append(text[skip:]) if skip > 0 and len(text) > skip else text
+    return muted(SYMBOLS.cut).append(text[skip:]) if skip > 0 and len(text) > skip else text
 
 
 def _nearest(row: Row) -> str:

@@ -10,7 +10,7 @@ from console.insight import number_format
 from console.insight.planning import detectable_words, doubling_words
 from console.tui.data.sample_run import SampleRun
 from console.tui.render import lines
-from console.tui.render.symbols import SYMBOLS
+from console.tui.render.symbols import MUTED, SYMBOLS, muted, outcome_counts
 from console.tui.sanitize import one_line
 
 _MOST_RUNS = 12
@@ -39,10 +39,10 @@ def preflight_lines(preflight: Preflight, *, width: int, wide: bool) -> list[Con
     if preflight.is_starting:
         return [Content.styled("starting …", "bold $live")]
     if preflight.mistakes:
-        mark = (f"{SYMBOLS.not_ready} ", "$muted")
+        mark = (f"{SYMBOLS.not_ready} ", MUTED)
         return [Content.assemble(mark, one_line(mistake, 200)) for mistake in preflight.mistakes]
     if forecast is None:
-        return [Content.styled("working out what this will take …", "$muted")]
+        return [muted("working out what this will take …")]
     if preflight.refusals:
         return _refusals(preflight.refusals)
     if wide:
@@ -65,19 +65,19 @@ def _detectable(forecast: Forecast, width: int) -> list[Content]:
         return []
     plan = max(plans, key=lambda plan: plan.difference())
     words = (detectable_words(plan), doubling_words(plan))
-    return [line for text in words for line in one_line(text, 200, "$muted").wrap(width)]
+    return [line for text in words for line in one_line(text, 200, MUTED).wrap(width)]
 
 
 def _refusals(refusals: Sequence[tuple[str, str]]) -> list[Content]:
     shown: list[Content] = []
     for head, hint in refusals:
         shown.append(Content.assemble((f"{SYMBOLS.failed} ", "bold $fail"), one_line(head, 200)))
-        shown += [one_line(hint, 200, "$muted")] if hint else []
+        shown += [one_line(hint, 200, MUTED)] if hint else []
     return shown
 
 
 def _warnings(texts: Sequence[str]) -> list[Content]:
-    return [Content.assemble((f"{SYMBOLS.broken} ", "$fail"), one_line(text, 300, "$muted")) for text in texts]
+    return [Content.assemble((f"{SYMBOLS.broken} ", "$fail"), one_line(text, 300, MUTED)) for text in texts]
 
 
 def _size(forecast: Forecast) -> Content:
@@ -88,21 +88,21 @@ def _size(forecast: Forecast) -> Content:
 
 def _tokens(forecast: Forecast) -> Content:
     return Content.assemble(
-        "about ", number_format.count(forecast.input_tokens), (" tokens in, ", "$muted"),
-        number_format.count(forecast.output_tokens), (" out", "$muted"),
+        "about ", number_format.count(forecast.input_tokens), (" tokens in, ", MUTED),
+        number_format.count(forecast.output_tokens), (" out", MUTED),
     )  # fmt: skip
 
 
 def _price(forecast: Forecast) -> Content:
     if all(run.simulated for run in forecast.runs):
-        return Content.styled("simulated, free", "italic $muted")
+        return Content.styled("simulated, free", f"italic {MUTED}")
     if forecast.is_free:
-        return Content.styled("free", "$muted")
+        return muted("free")
     if not forecast.unpriced:
         return Content.assemble("about ", (number_format.money(forecast.cost_usd), "bold"))
     least = number_format.money(forecast.cost_usd, at_least=True) if forecast.cost_usd else "price unknown"
     names = ", ".join(forecast.unpriced)
-    return Content.assemble((least, "bold $fail"), ("; no price for ", "$muted"), one_line(names, 40, "$muted"))
+    return Content.assemble((least, "bold $fail"), ("; no price for ", MUTED), one_line(names, 40, MUTED))
 
 
 def _protocols(forecast: Forecast, width: int) -> list[Content]:
@@ -114,7 +114,7 @@ def _protocols(forecast: Forecast, width: int) -> list[Content]:
         by_protocol = Forecast([run.protocols[name] for run in forecast.runs if name in run.protocols])
         calls = number_format.plural(round(by_protocol.calls), "request")
         price = _price_word(by_protocol.cost_usd, unknown="price unknown" if by_protocol.unpriced else "")
-        words = Content.assemble((name.ljust(first), "$muted"), price, (f"  {calls}", "$muted"))
+        words = Content.assemble((name.ljust(first), MUTED), price, (f"  {calls}", MUTED))
         together = Content.assemble(words, "  ", _tokens(by_protocol))
         fits = together.cell_length <= width
         shown += [together] if fits else [words, Content("  ").append(_tokens(by_protocol))]
@@ -125,13 +125,13 @@ def _price_word(cost_usd: float, *, unknown: str) -> Content:
     """Return a price in a word; `unknown` is the one for a model without a price, empty where all have one."""
     if unknown:
         return Content.styled(number_format.money(cost_usd, at_least=True) if cost_usd else unknown, "$fail")
-    return Content(number_format.money(cost_usd)) if cost_usd else Content.styled("free", "$muted")
+    return Content(number_format.money(cost_usd)) if cost_usd else muted("free")
 
 
 def _checks(gap: str) -> Content:
     """What a start has looked at, which is all that can be known without asking the model."""
     words = ("keys found", "cases read", "options fit")
-    return Content(gap).join([Content.assemble((f"{SYMBOLS.passed} ", "$pass"), (word, "$muted")) for word in words])
+    return Content(gap).join([Content.assemble((f"{SYMBOLS.passed} ", "$pass"), (word, MUTED)) for word in words])
 
 
 # The box -------------------------------------------------------------------------------------------------------------
@@ -145,8 +145,8 @@ def _matrix(forecast: Forecast, width: int) -> list[Content]:
     head = _row(Content("suite"), Content("model"), "cases", Content("cost"), (first, room - first))
     rows = [_run(run, (first, room - first)) for run in forecast.runs[:_MOST_RUNS]]
     left = len(forecast.runs) - len(rows)
-    more = [Content.styled(f"and {left} more", "$muted")] if left else []
-    return [head.stylize_before("$muted"), *rows, *more]
+    more = [muted(f"and {left} more")] if left else []
+    return [head.stylize_before(MUTED), *rows, *more]
 
 
 def _run(run: RunForecast, widths: tuple[int, int]) -> Content:
@@ -169,7 +169,7 @@ def _sums(forecast: Forecast, width: int) -> list[Content]:
 
 def _sample_runs(sample_runs: Sequence[SampleRun], width: int) -> list[Content]:
     if not sample_runs:
-        hint = Content.assemble(("t", "bold $focus"), (" tries three cases of each for real", "$muted"))
+        hint = Content.assemble(("t", "bold $focus"), (" tries three cases of each for real", MUTED))
         return [Content.empty(), hint]
     return [Content.empty(), Content.styled("TRIED FOR REAL", "bold"), *sample_run_lines(sample_runs, width)]
 
@@ -181,22 +181,16 @@ def sample_run_lines(sample_runs: Sequence[SampleRun], width: int) -> list[Conte
 
 def _sample_run(sample_run: SampleRun, width: int) -> Content:
     tally = sample_run.tally
-    who = Content.assemble(one_line(sample_run.model, 24), " ", one_line(sample_run.suite, 24, "$muted"))
-    counts = [
-        (SYMBOLS.passed, tally.passed, "$pass"),
-        (SYMBOLS.failed, tally.failed, "$fail"),
-        (SYMBOLS.broken, tally.broken, "$broken"),
-        (SYMBOLS.undecided, tally.undecided, "$undecided"),
-    ]
+    who = Content.assemble(one_line(sample_run.model, 24), " ", one_line(sample_run.suite, 24, MUTED))
     if sample_run.problem:
         result = Content.assemble((f"{SYMBOLS.broken} ", "bold $broken"), one_line(sample_run.problem, 200))
     elif not sample_run.is_over:
         result = Content.styled(f"{SYMBOLS.running} {tally.finished} of {sample_run.planned}", "$live")
     else:
-        shown = [Content.styled(f"{mark} {count}", style) for mark, count, style in counts if count]
+        shown = [Content.styled(f"{mark} {count}", style) for mark, count, style in outcome_counts(tally) if count]
         money = number_format.money(tally.cost_usd, at_least=tally.cost_unknown > 0)
         cost = "" if sample_run.simulated else f"  {money}"
-        outcome = Content(" ").join(shown or [Content.styled("nothing was run", "$muted")])
-        result = Content.assemble(outcome, (f"  {number_format.duration(sample_run.seconds)}{cost}", "$muted"))
+        outcome = Content(" ").join(shown or [muted("nothing was run")])
+        result = Content.assemble(outcome, (f"  {number_format.duration(sample_run.seconds)}{cost}", MUTED))
     name = lines.fit(who, max(min(width // 2, 36), 12))
     return Content.assemble(name, "  ", result)

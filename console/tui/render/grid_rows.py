@@ -14,10 +14,9 @@ from console.insight import number_format
 from console.insight.grid import Grid, GridRow, ReasonCounts
 from console.tui.render import lines
 from console.tui.render.columns import GAP, Column
-from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS, bar
+from console.tui.render.symbols import MUTED, SYMBOLS, bar, block_title, muted, outcome_sign
 from console.tui.sanitize import one_line
 
-MUTED = "$muted"
 CELL = 13
 """Cells of a run's column in the table of categories: brackets, a number and a bar."""
 _BAR = 5
@@ -54,8 +53,12 @@ def score_words(grid: Grid, rate: Interval | None) -> str:
 
 def shown_runs(count: int, current: int, width: int) -> range:
     """Return which runs have a column in a table of so many cells, the current one among them."""
-    room = width - _NAME.width - _COUNT.width - len(GAP)
-    fitting = min(max(room // (CELL + len(GAP)), 1), count)
+    return _window(count, current, (width - _NAME.width - _COUNT.width - len(GAP)) // (CELL + len(GAP)))
+
+
+def _window(count: int, current: int, room: int) -> range:
+    """Return which of so many runs are shown, the current one among them, where there is room for some."""
+    fitting = min(max(room, 1), count)
     first = min(max(current - fitting + 1, 0), count - fitting)
     return range(first, first + fitting)
 
@@ -77,13 +80,13 @@ def category_cells(grid: Grid, category: str | None, shown: range, current: int)
     top = max((rate.value for rate in rates if rate is not None), default=0.0) if grid.headline else 1.0
     name = Content.styled(EVERY_CATEGORY, "bold") if category is None else one_line(category or "no category", 60)
     values = (_value(grid, rates[place], top, is_current=place == current) for place in shown)
-    return name, Content.styled(number_format.count(graded), MUTED), *values
+    return name, muted(number_format.count(graded)), *values
 
 
 def _value(grid: Grid, rate: Interval | None, top: float, *, is_current: bool) -> Content:
     before, after = "[]" if is_current else "  "
     if rate is None:
-        inside = Content.styled("–", MUTED).pad_left(4)
+        inside = muted("–").pad_left(4)
     else:
         number = number_format.number(rate.value) if grid.headline else number_format.rate(rate.value)
         drawn = bar(rate.value / top if top else 0.0, _BAR)
@@ -108,25 +111,18 @@ def reason_lines(grid: Grid, category: str | None, current: int, width: int) -> 
     reasons = grid.reasons(category)
     if not reasons:
         words = "" if grid.headline else "No run failed here."
-        return [lines.fit(head, width), *([Content.styled(words, MUTED)] if words else [])]
-    shown = shown_counts(len(grid.sides), current, width)
+        return [lines.fit(head, width), *([muted(words)] if words else [])]
+    shown = _window(len(grid.sides), current, (width - 24) // 5)
     numbers = "".join(f"{place + 1:>5}" for place in shown)
-    title = lines.fit(Content.styled("why it failed", f"bold {MUTED}"), width - len(numbers))
+    title = lines.fit(block_title("why it failed"), width - len(numbers))
     differing = [each for each in reasons if each.spread]
     same = [each for each in reasons if not each.spread]
     made = [lines.fit(head, width), title.append_text(numbers, f"bold {MUTED}")]
     made += [_reason_line(each, shown, current, width) for each in differing]
     if same:
-        made.append(Content.styled("as often in each run", MUTED))
+        made.append(muted("as often in each run"))
         made += [_reason_line(each, shown, current, width) for each in same]
     return made
-
-
-def shown_counts(count: int, current: int, width: int) -> range:
-    """Return which runs have a column of counts."""
-    fitting = min(max((width - 24) // 5, 1), count)
-    first = min(max(current - fitting + 1, 0), count - fitting)
-    return range(first, first + fitting)
 
 
 def _reason_line(reason: ReasonCounts, shown: range, current: int, width: int) -> Content:
@@ -152,9 +148,7 @@ def case_columns(shown: range) -> tuple[Column, ...]:
 
 def shown_marks(count: int, current: int, width: int) -> range:
     """Return which runs have a mark in the list of cases."""
-    fitting = min(max((width - 42) // (3 + len(GAP)), 1), count)
-    first = min(max(current - fitting + 1, 0), count - fitting)
-    return range(first, first + fitting)
+    return _window(count, current, (width - 42) // (3 + len(GAP)))
 
 
 def case_cells(row: GridRow, shown: range, current: int) -> tuple[Content, ...]:
@@ -169,10 +163,9 @@ def _mark(row: GridRow, place: int, *, is_current: bool) -> Content:
     if row.scores and (score := row.scores[place]) is not None:
         return Content.styled(f"{score:g}"[:3].rjust(3), "bold" if is_current else "")
     before, after = "[]" if is_current else "  "
-    sign = Content.styled(SYMBOLS.not_run, MUTED)
-    if outcome is not None:
-        style = OUTCOME_STYLES[outcome]
-        sign = Content.styled(SYMBOLS.of(outcome), f"bold {style}" if outcome is Outcome.FAILED else style)
+    sign = muted(SYMBOLS.not_run) if outcome is None else outcome_sign(outcome)
+    if outcome is Outcome.FAILED:
+        sign = sign.stylize("bold")
     return Content.assemble((before, "bold $focus"), sign, (after, "bold $focus"))
 
 

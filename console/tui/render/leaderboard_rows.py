@@ -12,9 +12,9 @@ from console.insight import number_format
 from console.insight.leaderboard import Leaderboard, LeaderboardRow
 from console.suites.leaderboard import Cell
 from console.tui.render import lines, row_cells
+from console.tui.render.symbols import MUTED, muted
 from console.tui.sanitize import one_line, plain_line
 
-MUTED = "$muted"
 _LEAST = 8
 """Least width of a column."""
 _WIDE = 116
@@ -52,7 +52,7 @@ def heading(board: Leaderboard, left: int, width: int) -> Content:
     room = _name_width(width)
     names, count = shown_columns(board, left, width), len(columns_of(board))
     place = f"{left + 1}-{left + len(names)} of {count}" if len(names) < count else ""
-    label = lines.spread(one_line(f"  {board.suite}", room + 1, "bold"), Content.styled(place, MUTED), room + 1)
+    label = lines.spread(one_line(f"  {board.suite}", room + 1, "bold"), muted(place), room + 1)
     cells = [lines.fit_text(_heading(board, board.columns[0]), _width(board, board.columns[0]) + 4, right=True)]
     cells += [lines.fit_text(_heading(board, name), _width(board, name), right=True) for name in names]
     return lines.fit(label.append_text(" ".join(cells), MUTED), width + 2)
@@ -90,7 +90,7 @@ def _heading(board: Leaderboard, column: str) -> str:
 def _cell(cell: Cell) -> Content:
     """Return a value with its interval; what rests on too little is marked by `*`."""
     if cell.value is None:
-        return Content.styled("N/A", MUTED)
+        return muted("N/A")
     if cell.unit == "plain":
         return Content.assemble((f"{cell.value:.2f}", "bold"), ("*" if cell.note else "", "$undecided"))
     show = number_format.rate if cell.unit == "rate" else number_format.number
@@ -105,7 +105,7 @@ def about(board: Leaderboard, row: LeaderboardRow, width: int, height: int) -> l
     """Return what is known of a row: its runs, when, cost, and what is incomplete."""
     cost = "simulated" if row.simulated else number_format.money(row.cost_usd, at_least=bool(row.cost_unknown))
     when = row_cells.when(row.at, time.time(), wide=True)
-    runs = Content.styled(", ", MUTED).join([one_line(name, 60) for name in row.runs])
+    runs = muted(", ").join([one_line(name, 60) for name in row.runs])
     about_lines = [
         Content.assemble(one_line(row.model, 40, "bold"), (f"  {row.mode}  {when}  {cost}", MUTED)),
         Content.assemble((f"{number_format.plural(len(row.runs), 'run')}  ", MUTED), runs),
@@ -136,7 +136,7 @@ def _detail_lines(board: Leaderboard, row: LeaderboardRow, width: int) -> list[C
             if column in row.cells
         ]
         if all(row.cells[column].value is None for column in table.labels if column in row.cells):
-            cells = [Content.styled("N/A", MUTED)]
+            cells = [muted("N/A")]
         title = Content.styled(lines.fit_text(plain_line(table.title), 12), "bold")
         wrapped += title.append(Content("  ").join(cells)).wrap(width)
     return wrapped

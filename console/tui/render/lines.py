@@ -8,13 +8,11 @@ from collections.abc import Callable, Iterable
 
 from rich.cells import cell_len, set_cell_size
 from rich.segment import Segment
-from rich.style import Style as RichStyle
 from textual.content import Content
 from textual.strip import Strip
 from textual.style import Style
 
-type_of_style = str | Style
-GetStyle = Callable[[type_of_style], Style]
+GetStyle = Callable[[str | Style], Style]
 """Resolves a style such as `bold $fail` against the theme; `App.stylesheet.parse_style` does."""
 Cut = tuple[int, int]
 """Start and end offset of one wrapped line in its logical line."""
@@ -118,11 +116,6 @@ def overlaid(strip: Strip, badge: Strip, width: int) -> Strip:
     """Return the strip with a badge laid over its right end."""
     room = max(width - badge.cell_length, 0)
     return Strip.join([strip.crop_extend(0, room, None), badge]).crop(0, width)
-
-
-def blank(width: int, style: RichStyle) -> Strip:
-    """Return an empty line."""
-    return Strip.blank(width, style)
 
 
 def sentence_line(text: Content, y: int, width: int, base: Style, get_style: GetStyle) -> Strip:

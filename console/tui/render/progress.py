@@ -15,7 +15,7 @@ from console.insight.rollout import Rollout
 from console.insight.spending import RoleSpending
 from console.store.runs import STARTING_S
 from console.tui.render.lines import stacked
-from console.tui.render.symbols import SYMBOLS, state_word
+from console.tui.render.symbols import MUTED, SYMBOLS, muted, outcome_counts, state_word
 from console.tui.sanitize import one_line
 
 Used = tuple[ModelFacts, RoleSpending]
@@ -81,20 +81,12 @@ def _money(used: Iterable[Used], cost_usd: float = 0.0, *, partial: bool = False
     return _UNKNOWN if partial and not cost_usd else number_format.money(cost_usd, at_least=partial)
 
 
-MUTED = "$muted"
-
-
-def outcome_counts(tally: Tally) -> Content:
+def outcome_words(tally: Tally) -> Content:
     """Return the four outcomes, never mixed: `✓ 96 ✗ 21 ! 0 ? 0`; then what was only prepared, if anything was."""
-    parts = (
-        (SYMBOLS.passed, tally.passed, "$pass"),
-        (SYMBOLS.failed, tally.failed, "$fail"),
-        (SYMBOLS.broken, tally.broken, "$broken"),
-        (SYMBOLS.undecided, tally.undecided, "$undecided"),
-    )
-    cells = [Content.styled(f"{mark} {count}", style if count else MUTED) for mark, count, style in parts]
+    counts = outcome_counts(tally)
+    cells = [Content.styled(f"{mark} {count}", style if count else MUTED) for mark, count, style in counts]
     if tally.prepared:
-        cells.append(Content.styled(f"{SYMBOLS.prepared} {tally.prepared} setup (not graded)", MUTED))
+        cells.append(muted(f"{SYMBOLS.prepared} {tally.prepared} setup (not graded)"))
     return Content("  ").join(cells)
 
 
@@ -118,7 +110,7 @@ def progress_line(
         trend: bars of how fast it has been going, oldest first.
     """
     tally, left = overview.fold.tally, rollouts_left(overview, manifest)
-    parts = [outcome_counts(tally)]
+    parts = [outcome_words(tally)]
     if left:
         parts.append(Content.styled(f"{number_format.count(left)} left", "$live" if live else "$undecided"))
     if live and (waits := _waits(overview)):
@@ -131,11 +123,11 @@ def progress_line(
         running = max(left, 0)
         eta = number_format.about(overview.pace.seconds_left(running)) if running else ""
         parts.append(Content(f"ETA {eta}" if eta else ""))
-        parts.append(Content.styled(f"≈{number_format.count(pace)} tok/s{trend and ' '}{trend}" if pace else "", MUTED))
+        parts.append(muted(f"≈{number_format.count(pace)} tok/s{trend and ' '}{trend}" if pace else ""))
         parts.append(_at_once(overview))
     if overview.confinement is not None and not overview.confinement.missing:
         parts.append(confinement_words(overview.confinement))
-    parts.append(Content.styled(token_words(overview), MUTED))
+    parts.append(muted(token_words(overview)))
     line = Content(" ")
     for part in [part for part in parts if part]:
         longer = line.append(part) if len(line) == 1 else line.append("   ").append(part)
@@ -149,13 +141,13 @@ def confinement_words(level: Confinement) -> Content:
     """Return in a few words how well the model's code is confined; what is open is named."""
     if level.missing:
         return one_line(f"sandbox open: {', '.join(level.missing)}", 60, "bold $undecided")
-    return Content.styled(f"sandbox {SYMBOLS.passed}", MUTED)
+    return muted(f"sandbox {SYMBOLS.passed}")
 
 
 def _at_once(overview: Overview) -> Content:
     """Return how many may run at once."""
     status = overview.status
-    return Content.styled(f"{status.concurrency} at once", MUTED) if status is not None else Content.empty()
+    return muted(f"{status.concurrency} at once") if status is not None else Content.empty()
 
 
 def _waits(overview: Overview) -> Content:
@@ -286,7 +278,7 @@ def worker_lines(workers: Sequence[WorkerState], *, now: float) -> list[Content]
                     f"lost after {number_format.plural(worker.calls, 'call')}: {worker.why}", 200, "$broken"
                 )
             case "starting":
-                told = Content.styled("is being started", MUTED)
+                told = muted("is being started")
             case _:
                 pace = worker.calls / max(now - worker.since, 1.0)
                 at_once = number_format.plural(worker.conversations, "conversation")
@@ -313,7 +305,7 @@ def watched_words(rollout: Rollout | None) -> Content:
     if rollout is None:
         return Content("")
     name = one_line(str(rollout.key), 80, "bold")
-    where = Content.styled(_where(rollout), MUTED)
+    where = muted(_where(rollout))
     if rollout.outcome is not None:
         spent = number_format.duration(rollout.seconds) if rollout.seconds else ""
         return stacked([name, where, one_line(rollout.ending, 60, MUTED), Content(spent)])

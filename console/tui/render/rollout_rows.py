@@ -5,9 +5,7 @@ from collections.abc import Sequence
 
 from textual.content import Content
 
-from console.core.case import Key
 from console.core.live import Status
-from console.core.outcome import Outcome
 from console.core.run import Summary
 from console.core.wait import wait_words
 from console.insight import number_format
@@ -16,12 +14,11 @@ from console.insight.reasons import reason_words, sentence
 from console.insight.rollout import Rollout, Slot
 from console.tui.data.catalog_items import RunLine
 from console.tui.render.columns import Column
-from console.tui.render.progress import outcome_counts
+from console.tui.render.progress import outcome_words
 from console.tui.render.row_cells import suite_and_name
-from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS, state_word
+from console.tui.render.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted, outcome_counts, outcome_sign, state_word
 from console.tui.sanitize import one_line
 
-MUTED = "$muted"
 TAIL = 34
 """Characters of what is being said that a row shows, which is what its column has room for."""
 _QUIET = frozenset({"", "queued"})
@@ -48,11 +45,6 @@ def slot_of(key: str) -> Slot:
     return case, int(rollout)
 
 
-def key_name(key: Key, width: int = 80) -> Content:
-    """Return a conversation's name: case id, with rollout and attempt where they matter."""
-    return one_line(str(key), width)
-
-
 def case_cells(rollout: Rollout, now: float, *, live: bool = True) -> tuple[Content, ...]:
     """Return the cells of CASES as they are at a time, seconds since the epoch."""
     done = rollout.outcome is not None
@@ -60,7 +52,7 @@ def case_cells(rollout: Rollout, now: float, *, live: bool = True) -> tuple[Cont
     return (
         state_mark(rollout, live=live),
         one_line(str(rollout.key), 120, MUTED if done else ""),
-        Content.styled("" if done else turn, MUTED),
+        muted("" if done else turn),
         _state_word(rollout, live),
         spoken_cell(rollout, now),
     )
@@ -69,11 +61,11 @@ def case_cells(rollout: Rollout, now: float, *, live: bool = True) -> tuple[Cont
 def state_mark(rollout: Rollout, *, live: bool = True) -> Content:
     """Return the sign of what a rollout does or how it ended; in a run that is not live, nothing goes on."""
     if rollout.is_prepared:
-        return Content.styled(SYMBOLS.prepared, MUTED)
+        return muted(SYMBOLS.prepared)
     if rollout.outcome is not None:
-        return Content.styled(SYMBOLS.of(rollout.outcome), OUTCOME_STYLES[rollout.outcome])
+        return outcome_sign(rollout.outcome)
     if not live:
-        return Content.styled(SYMBOLS.stopped, MUTED)
+        return muted(SYMBOLS.stopped)
     if rollout.state == "waiting":
         return Content.styled(SYMBOLS.paused, "$undecided")
     return Content.styled(SYMBOLS.running, "$live" if rollout.state not in _QUIET else MUTED)
@@ -83,9 +75,9 @@ def _state_word(rollout: Rollout, live: bool) -> Content:
     if rollout.outcome is not None:
         return Content.styled(rollout.ending, MUTED if rollout.is_prepared else OUTCOME_STYLES[rollout.outcome])
     if not live:
-        return Content.styled("interrupted", MUTED)
+        return muted("interrupted")
     if not rollout.state:
-        return Content.styled("begun", MUTED)
+        return muted("begun")
     word = "runs code" if rollout.state == "running code" else rollout.state  # fits the column
     return one_line(word, 20, "$undecided" if rollout.state == "waiting" else "")
 
@@ -100,7 +92,7 @@ def spoken_cell(rollout: Rollout, now: float) -> Content:
         return one_line(reason_words(rollout.reason, rollout.outcome) if rollout.reason else "", 200, MUTED)
     words = last_words(rollout.says)
     if not words and rollout.since:
-        return Content.styled(f"{number_format.duration(max(now - rollout.since, 0))}", MUTED)
+        return muted(f"{number_format.duration(max(now - rollout.since, 0))}")
     return one_line(words, 200)
 
 
@@ -118,21 +110,21 @@ def failure_cells(rollout: Rollout) -> tuple[Content, ...]:
         state_mark(rollout),
         one_line(str(rollout.key), 120),
         one_line(sentence(rollout.reason, rollout.subject, rollout.outcome), 200),
-        Content.styled(number_format.duration(rollout.seconds) if rollout.seconds else "", MUTED),
+        muted(number_format.duration(rollout.seconds) if rollout.seconds else ""),
     )
 
 
 def failing_cells(text: str) -> tuple[Content, ...]:
     """Return the cells of PROBLEMS for what holds now: which requests keep failing."""
-    return Content.styled("now", MUTED), Content("run"), one_line(text, 120, "$undecided")
+    return muted("now"), Content("run"), one_line(text, 120, "$undecided")
 
 
 def problem_cells(problem: Problem) -> tuple[Content, ...]:
     """Return the cells of PROBLEMS."""
     then = "" if problem.wait_s is None else f", again in {wait_words(problem.wait_s)}"
     words = one_line(reason_words(problem.kind), 60, "$broken" if problem.grave else "$undecided")
-    case = key_name(problem.key) if problem.key is not None else Content("run")
-    happened_at = Content.styled(time.strftime("%H:%M:%S", time.localtime(problem.at)), MUTED)
+    case = one_line(str(problem.key), 80) if problem.key is not None else Content("run")
+    happened_at = muted(time.strftime("%H:%M:%S", time.localtime(problem.at)))
     return happened_at, case, words.append(one_line(f"{then}  {problem.message}", 300, MUTED))
 
 
@@ -204,8 +196,8 @@ def run_cells(
         suite_and_name(line),
         Content(_done(summary)),
         score,
-        outcome_counts(tally),
-        Content.styled(_speed(line, summary), MUTED),
+        outcome_words(tally),
+        muted(_speed(line, summary)),
         *cost,
         left,
         state,
@@ -214,27 +206,17 @@ def run_cells(
 
 def _counts_of(summary: Summary) -> Content:
     """Return the outcomes that there are, of how many: `✓3 ✗56 of 258`."""
-    tally = summary.tally
-    counts = (
-        (Outcome.PASSED, tally.passed),
-        (Outcome.FAILED, tally.failed),
-        (Outcome.BROKEN, tally.broken),
-        (Outcome.UNDECIDED, tally.undecided),
-    )
-    cells = [
-        Content.styled(f"{SYMBOLS.of(outcome)}{number_format.count(count)}", OUTCOME_STYLES[outcome])
-        for outcome, count in counts
-        if count
-    ]
-    cells = cells or [Content.styled("0", MUTED)]
-    return Content(" ").join([*cells, Content.styled(f"of {number_format.count(summary.planned)}", MUTED)])
+    counts = outcome_counts(summary.tally)
+    cells = [Content.styled(f"{mark}{number_format.count(count)}", style) for mark, count, style in counts if count]
+    cells = cells or [muted("0")]
+    return Content(" ").join([*cells, muted(f"of {number_format.count(summary.planned)}")])
 
 
 def _mark(line: RunLine) -> Content:
     if line.is_live:
         return Content.styled(SYMBOLS.running, "$live")
     begins = line.state in ("starting", "queued")
-    return Content.styled(SYMBOLS.not_ready, "$live") if begins else Content.styled(SYMBOLS.stopped, MUTED)
+    return Content.styled(SYMBOLS.not_ready, "$live") if begins else muted(SYMBOLS.stopped)
 
 
 def _done(summary: Summary) -> str:
@@ -274,9 +256,9 @@ def state_and_waits(line: RunLine, status: Status | None, *, wide: bool = True) 
     if status.state != "running":
         return state_word(status.state)
     requests = "requests" if wide else "req."
-    return Content.styled(f"{in_flight}/{limit} {requests}" if limit else "running", MUTED)
+    return muted(f"{in_flight}/{limit} {requests}" if limit else "running")
 
 
 def ended_words(count: int, *, is_unfolded: bool) -> Content:
     """Return what stands for the runs that have ended."""
-    return Content.styled(f"{count} ended (E {'hides' if is_unfolded else 'shows'} them)", MUTED)
+    return muted(f"{count} ended (E {'hides' if is_unfolded else 'shows'} them)")

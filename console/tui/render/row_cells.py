@@ -8,11 +8,10 @@ from console.core.run import Summary
 from console.insight import number_format
 from console.insight.reasons import reason_words
 from console.tui.data.catalog_items import ModelLine, RunLine, SuiteLine
-from console.tui.render.symbols import SYMBOLS, state_word
+from console.tui.render.symbols import MUTED, SYMBOLS, muted, outcome_counts, state_word
 from console.tui.sanitize import one_line
 from console.tui.widgets.row_list import Column, Face
 
-MUTED = "$muted"
 _DAY_S = 86_400
 
 # Runs ----------------------------------------------------------------------------------------------------------------
@@ -121,21 +120,15 @@ def _result(line: RunLine) -> Content:
     tally = line.tally
     if line.is_queued:
         return Content.styled(f"queued, place {line.place}", "$live")
-    parts = [
-        (SYMBOLS.passed, tally.passed, "$pass"),
-        (SYMBOLS.failed, tally.failed, "$fail"),
-        (SYMBOLS.broken, tally.broken, "$broken"),
-        (SYMBOLS.undecided, tally.undecided, "$undecided"),
-    ]
     cells = [
         Content.styled(f"{mark} {number_format.count(count)}", style)
-        for place, (mark, count, style) in enumerate(parts)
+        for place, (mark, count, style) in enumerate(outcome_counts(tally))
         if count or not place
     ]
     if line.summary is not None and number_format.scored_by(line.summary):
         cells[0] = Content.styled(number_format.headline(line.summary), "$pass")
     if tally.prepared:
-        cells.append(Content.styled(f"{SYMBOLS.prepared} {tally.prepared}", MUTED))
+        cells.append(muted(f"{SYMBOLS.prepared} {tally.prepared}"))
     if line.left:
         cells.append(Content.styled(f"{number_format.count(line.left)} left", "$live" if line.is_live else MUTED))
     return Content(" ").join(cells)
@@ -186,7 +179,7 @@ def about_run(line: RunLine, width: int) -> list[Content]:
 
 def _reasons(summary: Summary) -> Content:
     if not summary.reasons:
-        return Content.styled("nothing failed" if summary.tally.finished else "nothing finished yet", MUTED)
+        return muted("nothing failed" if summary.tally.finished else "nothing finished yet")
     shown = list(summary.reasons.items())[:4]
     rest = sum(summary.reasons.values()) - sum(count for _, count in shown)
     parts = [Content.assemble(one_line(reason_words(reason), 40), f" {count}") for reason, count in shown]
@@ -200,7 +193,7 @@ MODELS = (Column("", 1), Column("model", 12, 3), Column("key", 16, 4), Column("p
 
 def model_cells(line: ModelLine) -> tuple[Content, ...]:
     """Return the cells of MODELS."""
-    mark = Content.styled(SYMBOLS.passed, "$pass") if line.ready else Content.styled(SYMBOLS.not_ready, MUTED)
+    mark = Content.styled(SYMBOLS.passed, "$pass") if line.ready else muted(SYMBOLS.not_ready)
     state = Content.styled("simulated", f"italic {MUTED}") if line.simulated else one_line(model_state(line), 80, MUTED)
     return mark, one_line(line.name, 60, "" if line.ready else MUTED), state, _price(line)
 
@@ -214,12 +207,12 @@ def model_state(line: ModelLine) -> str:
 
 def _price(line: ModelLine) -> Content:
     if line.simulated:
-        return Content.styled("free", MUTED)
+        return muted("free")
     if line.price_in is None:
-        return Content.styled("price unknown", MUTED)
+        return muted("price unknown")
     if line.price_out is None:  # all that an embedding has
-        return Content.styled(f"${line.price_in:.2f} in", MUTED)
-    return Content.styled(f"${line.price_in:.2f} / ${line.price_out:.2f}", MUTED)
+        return muted(f"${line.price_in:.2f} in")
+    return muted(f"${line.price_in:.2f} / ${line.price_out:.2f}")
 
 
 # Suites --------------------------------------------------------------------------------------------------------------

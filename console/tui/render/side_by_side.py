@@ -15,17 +15,15 @@ from console.insight.reasons import sentence
 from console.insight.rollout import Rollout
 from console.tui.render import lines
 from console.tui.render.diff import VALUE_LIMIT
-from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
+from console.tui.render.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, block_title, muted
 from console.tui.sanitize import one_line
 
-MUTED = "$muted"
 _GAP = 2
 _LEAST_SHARE = 10
 """Cells that a column has at least."""
 _LEAST_COLUMN = 14
 """Cells that a column needs to say something; runs for which there are fewer get another table."""
 _QUIET = (Mark.SAME, Mark.OMITTED)
-_PLAIN = {Mark.DIFFERS: "x", Mark.MISSING: "-", Mark.OMITTED: "."}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +59,7 @@ def side_by_side_lines(answered: Sequence[AnsweredCase], width: int) -> list[Con
 def _table(answered: Sequence[AnsweredCase], width: int) -> list[Content]:
     sides = [each.side for each in answered]
     widths = _widths(sides, width)
-    headings = [Content.styled("EXPECTED", f"bold {MUTED}"), *(each.heading for each in answered)]
+    headings = [block_title("EXPECTED"), *(each.heading for each in answered)]
     case_lines = [_line(widths, "", *headings)]
     calls = list(_calls([side.comparison for side in sides]))
     for name, pairs in calls:
@@ -108,7 +106,7 @@ def _even(room: int, count: int) -> list[int]:
 
 
 def _line(widths: _Widths, name: str | Content, expected: Content, *sides: Content) -> Content:
-    label = Content.styled(name, MUTED) if isinstance(name, str) else name
+    label = muted(name) if isinstance(name, str) else name
     cells = [(label, widths.name), (expected, widths.expected), *zip(sides, widths.sides, strict=True)]
     return Content(" " * _GAP).join([lines.fit(cell, room) for cell, room in cells])
 
@@ -193,11 +191,11 @@ def _row_line(name: str, rows: Sequence[Row | None], widths: _Widths) -> Content
     decisive = any(side is not None and side.decisive for side in rows)
     if row.expected:
         values = [one_line(value, VALUE_LIMIT, "$expected") for value in row.expected]
-        expected = Content.styled(" | ", MUTED).join(values)
+        expected = muted(" | ").join(values)
         if all(side is None or side.mark in _QUIET for side in rows):
             expected = one_line(" | ".join(row.expected), VALUE_LIMIT)
     else:
-        expected = Content.styled("may be left out" if row.optional or row.mark is Mark.OMITTED else "", MUTED)
+        expected = muted("may be left out" if row.optional or row.mark is Mark.OMITTED else "")
     label = Content("  ").append(one_line(name, 60, "bold" if decisive else MUTED))
     first_expected = row.expected[0] if row.expected else ""
     return _line(widths, label, expected, *(_cell(side, first_expected) for side in rows))
@@ -211,9 +209,8 @@ def _side(mark: Mark | None, actual: str | None, expected: str) -> Content:
     """Return one side's mark and value; a value that is literally the expected one is not repeated."""
     if mark is None:
         return Content.empty()
-    sign = mark.value if SYMBOLS.rule == "─" else _PLAIN.get(mark, mark.value)
     quiet = mark in _QUIET
-    shown = Content.styled(f"{sign} ", MUTED if quiet else "bold $fail")
+    shown = Content.styled(f"{mark.value} ", MUTED if quiet else "bold $fail")
     if actual is None or (mark is Mark.SAME and actual == expected) or mark is Mark.OMITTED:
         return shown
     return shown.append(one_line(actual, VALUE_LIMIT, "" if quiet else "$actual"))
@@ -254,7 +251,7 @@ def _facts(sides: Sequence[CaseInRun], widths: _Widths) -> Iterator[Content]:
         ("cost", lambda rollout: number_format.money(rollout.cost_usd)),
     ]
     for name, show in shown:
-        yield _line(widths, name, Content.empty(), *(Content.styled(show(rollout), MUTED) for rollout in rollouts))
+        yield _line(widths, name, Content.empty(), *(muted(show(rollout)) for rollout in rollouts))
 
 
 def _tokens(rollout: Rollout) -> str:
@@ -264,7 +261,7 @@ def _tokens(rollout: Rollout) -> str:
 def _grade(side: CaseInRun) -> Content:
     rollout = side.rollout
     if rollout.outcome is None:
-        return Content.styled("not finished", MUTED)
+        return muted("not finished")
     style = OUTCOME_STYLES[rollout.outcome]
     words = sentence(rollout.reason, rollout.subject, rollout.outcome)
     return Content.assemble((f"{SYMBOLS.of(rollout.outcome)} ", f"bold {style}"), one_line(words, 200, style))

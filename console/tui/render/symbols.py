@@ -6,6 +6,7 @@ import msgspec
 from textual.content import Content
 
 from console.core.outcome import Outcome
+from console.core.run import Tally
 from console.insight import number_format
 
 
@@ -42,30 +43,50 @@ class Symbols(msgspec.Struct):
         self.opened, self.folded, self.cut, self.rule, self.bar = "v", ">", "~", "-", "#"
 
     def of(self, outcome: Outcome) -> str:
-        """Return the sign of an outcome."""
-        signs = {
-            Outcome.PASSED: self.passed,
-            Outcome.FAILED: self.failed,
-            Outcome.BROKEN: self.broken,
-            Outcome.UNDECIDED: self.undecided,
-            Outcome.NOT_RUN: self.not_run,
-        }
-        return signs[outcome]
+        """Return the sign of an outcome: the field of that name."""
+        sign: str = getattr(self, outcome.value)
+        return sign
 
 
 SYMBOLS = Symbols()
-
+MUTED = "$muted"
+"""Theme role of what is said aside."""
 OUTCOME_STYLES = {
     Outcome.PASSED: "$pass",
     Outcome.FAILED: "$fail",
     Outcome.BROKEN: "$broken",
     Outcome.UNDECIDED: "$undecided",
-    Outcome.NOT_RUN: "$muted",
+    Outcome.NOT_RUN: MUTED,
 }
 """Theme role of each outcome, for `Content` spans."""
 
 
-MUTED = "$muted"
+def muted(words: str) -> Content:
+    """Return words of ours that are said aside."""
+    return Content.styled(words, MUTED)
+
+
+def block_title(words: str) -> Content:
+    """Return the title of a block of facts, in words of ours."""
+    return Content.styled(words, f"bold {MUTED}")
+
+
+def outcome_sign(outcome: Outcome | None) -> Content:
+    """Return the sign of how a rollout ended, in its style; None: it goes on."""
+    return muted(SYMBOLS.running) if outcome is None else Content.styled(SYMBOLS.of(outcome), OUTCOME_STYLES[outcome])
+
+
+def outcome_counts(tally: Tally) -> list[tuple[str, int, str]]:
+    """Return (sign, count, style) of the four outcomes, in the order in which they are listed everywhere."""
+    counts = (
+        (Outcome.PASSED, tally.passed),
+        (Outcome.FAILED, tally.failed),
+        (Outcome.BROKEN, tally.broken),
+        (Outcome.UNDECIDED, tally.undecided),
+    )
+    return [(SYMBOLS.of(outcome), count, OUTCOME_STYLES[outcome]) for outcome, count in counts]
+
+
 _STATES = {
     "queued": ("queued", "$live"),
     "starting": ("starting", "bold $live"),

@@ -7,8 +7,8 @@ from textual.content import Content
 
 from console.insight.number_format import Show
 from console.insight.trends import Point
+from console.tui.render.symbols import MUTED, muted
 
-_MUTED = "$muted"
 _LABEL = 7
 """Cells of the labels on the left."""
 _SLOT = 4
@@ -67,8 +67,8 @@ def _rows_between(point: Point, bottom: float, top: float, rows: int) -> range:
 
 
 def _line(label: str, cells: str) -> Content:
-    parts: list[Content | tuple[str, str]] = [(f"{label:>{_LABEL - 1}} ┤" if label else f"{'':{_LABEL}}│", _MUTED)]
-    parts += [(cell, "bold $pass" if cell == "●" else _MUTED) for cell in cells.rstrip()]
+    parts: list[Content | tuple[str, str]] = [(f"{label:>{_LABEL - 1}} ┤" if label else f"{'':{_LABEL}}│", MUTED)]
+    parts += [(cell, "bold $pass" if cell == "●" else MUTED) for cell in cells.rstrip()]
     return Content.assemble(*parts)
 
 
@@ -79,4 +79,4 @@ def _dates(points: Sequence[Point], slot: int) -> Content:
         for point in (points[0], points[-1])
     )
     room = max(slot * len(points) - len(first), len(last) + 1)
-    return Content.styled(f"{'':{_LABEL + 1}}{first}{last:>{room}}", _MUTED)
+    return muted(f"{'':{_LABEL + 1}}{first}{last:>{room}}")

@@ -24,12 +24,11 @@ from console.insight.rollout import Rollout
 from console.insight.turn_sums import TurnSums, turn_sums
 from console.suites.suite import Metric, Report
 from console.tui.render import lines
-from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
+from console.tui.render.symbols import MUTED, SYMBOLS, block_title, muted, outcome_sign
 from console.tui.sanitize import literal, one_line
 from console.tui.suite_views.suite_view import CaseView, DrawContext, NoteBlock, ReviewedCase, SuiteView
 from console.tui.widgets.block import Block
 
-MUTED = "$muted"
 OUTPUT_LIMIT = 20_000
 """Characters of an output that are shown; of a longer one, its head and tail."""
 NAMES_WIDTH = 60
@@ -56,7 +55,7 @@ def cell_block(cell: Cell, key: str, *, code: str, gap: bool = True) -> Block:
 def cell_lines(cell: Cell, code: str) -> tuple[Content, ...]:
     """Return the lines of a cell: code, what it printed behind a bar, and the calls it made."""
     code_lines: list[Content] = list(literal(code, OUTPUT_LIMIT).split("\n")) if code else []
-    side = Content.styled("| " if SYMBOLS.is_ascii else "│ ", "$line")
+    side = Content.styled("│ ", "$line")
     if cell.output:
         code_lines += [side.append(line) for line in literal(cell.output, OUTPUT_LIMIT, MUTED).split("\n")]
     else:
@@ -74,14 +73,14 @@ def turn_code_block(turn: int, cells: Sequence[Cell]) -> Block:
     body: list[Content] = []
     for place, cell in enumerate(cells):
         if len(cells) > 1:
-            body.append(Content.styled(f"block {place + 1}", MUTED))
+            body.append(muted(f"block {place + 1}"))
         if cell.error:
             body.append(one_line(f"{SYMBOLS.broken} {cell.error}", 300, "bold $fail"))
         body += cell_lines(cell, cell.code)
         names = [f"{verb} {', '.join(them)}" for verb, them in (("reads", cell.reads), ("writes", cell.writes)) if them]
         if names:
             body.append(one_line("  ".join(names), 200, MUTED))
-    title = Content.styled(f"code it ran, {number_format.plural(len(cells), 'block')}", MUTED)
+    title = muted(f"code it ran, {number_format.plural(len(cells), 'block')}")
     return Block(f"code {turn}", title, body=tuple(body), folds_alone=True)
 
 
@@ -103,7 +102,7 @@ def _tool(passage: Passage, key: str, gap: bool) -> Block:
     block = Block(key, title, text=text, gap=gap, indent=4)
     block.folded = text.count("\n") >= LONG_LINES or len(text) > OUTPUT_LIMIT
     if not text:
-        block.body = (Content.styled("(nothing)", MUTED),)
+        block.body = (muted("(nothing)"),)
     return block
 
 
@@ -114,8 +113,8 @@ def _turn(passage: Passage, key: str, gap: bool) -> Block:
         if ended.steps
         else ""
     )
-    title = Content.styled(f"turn {passage.turn + 1} ended", f"bold {MUTED}")
-    return Block(key, title, Content.styled(steps, MUTED), body=turn_lines(passage), gap=gap)
+    title = block_title(f"turn {passage.turn + 1} ended")
+    return Block(key, title, muted(steps), body=turn_lines(passage), gap=gap)
 
 
 def turn_lines(passage: Passage) -> tuple[Content, ...]:
@@ -140,7 +139,7 @@ def _spoken(head: str, text: str, style: str) -> Sequence[Content]:
 def _sandbox(passage: Passage, key: str, gap: bool) -> Block:
     level = read_confinement(passage.data)
     style = "$undecided" if level.missing else MUTED
-    return Block(key, Content.styled("sandbox  ", MUTED).append(one_line(level.text, 200, style)), gap=gap)
+    return Block(key, muted("sandbox  ").append(one_line(level.text, 200, style)), gap=gap)
 
 
 CODE_NOTES: dict[str, Callable[[Passage, str, bool], Block]] = {
@@ -159,7 +158,7 @@ def sum_blocks(report: Report | str, rollouts: Sequence[Rollout], width: int) ->
     """Return the blocks of a run: its numbers, those of each category, and under each its conversations."""
     if isinstance(report, str):
         return [Block("why", one_line(report, 400, "$undecided"))]
-    blocks = [Block("totals", _heading("the run"), body=tuple(_metric_line(metric) for metric in report.metrics))]
+    blocks = [Block("totals", block_title("the run"), body=tuple(_metric_line(metric) for metric in report.metrics))]
     for place, (name, metrics) in enumerate(report.categories.items()):
         body = [*_flow(metrics, width - 2)]
         for rollout in rollouts:
@@ -181,11 +180,7 @@ def turn_sum_block(turns: Sequence[TurnSums]) -> Block:
         wrong = "  ".join(f"{words} {count}" for words, count in turn.wrong)
         if wrong:
             body.append(Content.assemble(" " * 10, (wrong, "$fail")))
-    return Block("turns", _heading("by turn"), body=tuple(body))
-
-
-def _heading(words: str) -> Content:
-    return Content.styled(words, f"bold {MUTED}")
+    return Block("turns", block_title("by turn"), body=tuple(body))
 
 
 def _metric_line(metric: Metric) -> Content:
@@ -215,10 +210,7 @@ def _flow(metrics: Sequence[Metric], width: int) -> list[Content]:
 
 
 def _conversation(rollout: Rollout, metrics: Sequence[Metric], width: int) -> list[Content]:
-    outcome = rollout.outcome
-    mark = SYMBOLS.running if outcome is None else SYMBOLS.of(outcome)
-    name = Content.styled(f"{mark} ", MUTED if outcome is None else OUTCOME_STYLES[outcome])
-    name = name.append(one_line(str(rollout.key), 60))
+    name = Content.assemble(outcome_sign(rollout.outcome), " ", one_line(str(rollout.key), 60))
     return [name, *(Content("    ").append(line) for line in _flow(metrics, width - 6))]
 
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from textual.content import Content
 
-from console.core.comparison import Comparison, Mark, Pair
+from console.core.comparison import Mark, Pair
 from console.insight import number_format
 from console.insight.conversation import SIMULATED_USER
 from console.insight.passage import Passage, PassageKind
@@ -15,12 +15,12 @@ from console.insight.rollout import Rollout
 from console.suites.suite import Metric, Report
 from console.tui.render import lines
 from console.tui.render.conversation import passage_block
-from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
+from console.tui.render.diff import turns_of
+from console.tui.render.symbols import MUTED, SYMBOLS, block_title, muted, outcome_sign
 from console.tui.sanitize import one_line
 from console.tui.suite_views.suite_view import CaseView, DrawContext, NoteBlock, ReviewedCase, SuiteView
 from console.tui.widgets.block import Block
 
-MUTED = "$muted"
 VARIANT_MARK = "@"
 """In a case's id: between the row and the version of the prompt."""
 _JUDGES = ("judge", "second_judge")
@@ -74,7 +74,7 @@ def _goal_line(goal: str) -> Content:
 def talk_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
     """Return the whole conversation, under each turn what its checks found."""
     blocks: list[Block] = []
-    turn, pairs = 0, _pairs_by_turn(case.comparison)
+    turn, pairs = 0, dict(turns_of(case.comparison)) if case.comparison is not None else {}
     for place, passage in enumerate(case.conversation.passages):
         if passage.kind is PassageKind.VERDICT:
             blocks += [_checks(case, number, pairs.pop(number), context) for number in sorted(pairs)]
@@ -91,13 +91,6 @@ def talk_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
 def _opens_turn(passage: Passage) -> bool:
     is_simulated = passage.kind is PassageKind.ASSISTANT and passage.role == SIMULATED_USER
     return is_simulated or (passage.kind is PassageKind.USER and passage.role == "model")
-
-
-def _pairs_by_turn(comparison: Comparison | None) -> dict[int, list[Pair]]:
-    pairs: dict[int, list[Pair]] = {}
-    for pair in comparison.pairs if comparison is not None else ():
-        pairs.setdefault(pair.turn, []).append(pair)
-    return pairs
 
 
 def _checks(case: ReviewedCase, turn: int, pairs: Sequence[Pair], context: DrawContext) -> Block:
@@ -160,7 +153,7 @@ def user_blocks(case: ReviewedCase) -> list[Block]:
         body.append(Content.assemble(("is    ", MUTED), one_line(str(user["persona"]), _SHOWN)))
     if stopped:
         body.append(Content.assemble(("stops ", MUTED), one_line(str(stopped), 300)))
-    return [Block("user", _heading("simulated user"), body=tuple(body))]
+    return [Block("user", block_title("simulated user"), body=tuple(body))]
 
 
 # Versions ------------------------------------------------------------------------------------------------------------
@@ -183,13 +176,9 @@ def variant_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
             rows.setdefault(row, {}).setdefault(name, []).append(rollout)
     metrics = [metric for metric in report.metrics if _is_of_variants(metric, names)]
     return [
-        Block("numbers", _heading("by version"), body=tuple(map(_metric_line, metrics))),
-        Block("rows", _heading("row by row"), body=tuple(_row_lines(rows, names, context.width))),
+        Block("numbers", block_title("by version"), body=tuple(map(_metric_line, metrics))),
+        Block("rows", block_title("row by row"), body=tuple(_row_lines(rows, names, context.width))),
     ]
-
-
-def _heading(words: str) -> Content:
-    return Content.styled(words, f"bold {MUTED}")
 
 
 _OF_VARIANT = ": accuracy"
@@ -231,12 +220,8 @@ def _row_lines(
 
 def _marks(by_name: Mapping[str, Sequence[Rollout]], name: str) -> Content:
     """Return a mark for each rollout of a row under a version."""
-    parts: list[Content | tuple[str, str]] = []
-    for rollout in by_name.get(name, ()):
-        outcome = rollout.outcome
-        style = MUTED if outcome is None else OUTCOME_STYLES[outcome]
-        parts.append((SYMBOLS.running if outcome is None else SYMBOLS.of(outcome), style))
-    return Content.assemble(*parts) if parts else Content.styled("—", MUTED)
+    marks = [outcome_sign(rollout.outcome) for rollout in by_name.get(name, ())]
+    return Content.assemble(*marks) if marks else muted("—")
 
 
 class DialogueView(SuiteView):

@@ -6,13 +6,13 @@ A block knows its wrapped lines at one width. Appending re-wraps from the last w
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
 
 from textual.content import Content, Span
 
 from console.core.text import marked
 from console.tui.render import lines
-from console.tui.sanitize import LINE_LIMIT, MARK_STYLE, MESSAGE_LIMIT, shorten
+from console.tui.render.symbols import MUTED
+from console.tui.sanitize import LINE_LIMIT, MESSAGE_LIMIT, shorten
 
 
 @dataclass(slots=True)
@@ -118,7 +118,7 @@ class Block:
         if not self.folded:
             return self.title
         count = len(self.logical)
-        return self.title.append_text(f"  {count} line{'s' * (count != 1)} (x)", "$muted")
+        return self.title.append_text(f"  {count} line{'s' * (count != 1)} (x)", MUTED)
 
     def _drop_last_cut(self) -> int:
         """Forget the last wrapped line, which an append may change; return its number."""
@@ -150,7 +150,7 @@ def _lines_of(text: str, limit: int, style: str) -> list[Content]:
     clean, ranges = marked(shorten(text, limit))
     plain_lines = clean.split("\n")
     if not ranges:
-        return [_line(plain, style) for plain in plain_lines]
+        return [_cut_long(Content.styled(plain, style)) for plain in plain_lines]
     return _marked_lines(plain_lines, ranges, style)
 
 
@@ -162,15 +162,11 @@ def _marked_lines(plain_lines: list[str], ranges: list[tuple[int, int]], style: 
         end = position + len(plain)
         while waiting < len(ranges) and ranges[waiting][0] < end:
             first, last = ranges[waiting]
-            spans.append(Span(first - position, last - position, MARK_STYLE))
+            spans.append(Span(first - position, last - position, MUTED))
             waiting += 1
         out.append(_cut_long(Content(plain, spans)))
         position = end + 1
     return out
-
-
-def _line(plain: str, style: str) -> Content:
-    return _cut_long(Content.styled(plain, style))
 
 
 def _cut_long(line: Content) -> Content:
@@ -179,7 +175,7 @@ def _cut_long(line: Content) -> Content:
 
 
 def _with_note(head: Content, hidden: int) -> Content:
-    return head.append_text(f"… +{hidden:,}, e opens all", MARK_STYLE)
+    return head.append_text(f"… +{hidden:,}, e opens all", MUTED)
 
 
 def _joined(line: Content, more: Content) -> Content:
@@ -189,12 +185,3 @@ def _joined(line: Content, more: Content) -> Content:
     hidden = [re.search(r"\+([\d,]+),", part.plain[LINE_LIMIT:]) for part in (line, more)]
     counts = [int(match[1].replace(",", "")) if match else 0 for match in hidden]
     return _with_note(line[:LINE_LIMIT], counts[0] + (LINE_LIMIT + counts[1] if counts[1] else len(more)))
-
-
-def tops_of(heights: Sequence[int]) -> list[int]:
-    """Return the first line of every block, and the number of lines in all as the last item."""
-    tops = [0]
-    for height in heights:
-        tops.append(tops[-1] + height)
-    assert all(first <= second for first, second in pairwise(tops))
-    return tops

@@ -5,6 +5,7 @@ from textual.widgets import Static
 
 from console.insight import number_format
 from console.tui.data.filter_in_force import FilterInForce
+from console.tui.render.symbols import MUTED
 from console.tui.sanitize import one_line
 from console.tui.widgets.titles import tell
 
@@ -29,5 +30,5 @@ class FilterSign(Static):
             words, shown, total = in_force
             hidden = f"{number_format.count(shown)} of {number_format.count(total)}, "
             hidden += f"{number_format.count(total - shown)} hidden"
-            tell(self, Content.assemble(("filter  ", "$muted"), one_line(words, 30, "bold"), f"  {hidden}",
-                                        ("  F shows all", "$muted")))  # fmt: skip
+            tell(self, Content.assemble(("filter  ", MUTED), one_line(words, 30, "bold"), f"  {hidden}",
+                                        ("  F shows all", MUTED)))  # fmt: skip

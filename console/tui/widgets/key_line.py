@@ -14,7 +14,7 @@ from textual.widget import Widget
 from console.tui.actions import Action
 from console.tui.keymap import KeyMap, find_action
 from console.tui.render import lines
-from console.tui.render.symbols import SYMBOLS
+from console.tui.render.symbols import SYMBOLS, muted
 
 Reason = Callable[[Action], str]
 """Returns why an action cannot act now, or an empty text."""
@@ -99,7 +99,7 @@ class KeyLine(Widget):
 
     def _item(self, action: Action, keys: str, word: str) -> Content:
         if self._why_not(action):
-            return Content.styled(f"{keys} {word}", "$muted")
+            return muted(f"{keys} {word}")
         return Content.assemble((keys, "bold $focus"), f" {word}")
 
 

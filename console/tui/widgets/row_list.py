@@ -18,7 +18,7 @@ from console.tui.keymap import bindings_for
 from console.tui.render import columns as layout
 from console.tui.render import lines
 from console.tui.render.columns import Column
-from console.tui.render.symbols import SYMBOLS
+from console.tui.render.symbols import MUTED, SYMBOLS
 from console.tui.textual_patches import style_getter
 from console.tui.themes import has_black_on_white_cursor, is_ansi
 from console.tui.widgets.viewport import Viewport
@@ -269,7 +269,7 @@ class RowList(Viewport):
             return lines.strip_of(self._names_line(width), width, style, style_getter(self))
         index = self.scroll_offset.y + y - self._names
         if index >= len(self._keys):
-            return lines.blank(width, base.rich_style)
+            return Strip.blank(width, base.rich_style)
         return self._row(index, width, base)
 
     def _row(self, index: int, width: int, base: Style) -> Strip:
@@ -308,9 +308,7 @@ class RowList(Viewport):
             parts.append(Content.styled("> " if is_cursor else "  ", "bold $focus" if is_cursor else ""))
         if self._selectable and key not in self._fixed:
             chosen = key in self.marked
-            parts.append(
-                Content.styled(f"[{SYMBOLS.chosen if chosen else ' '}] ", "bold $live" if chosen else "$muted")
-            )
+            parts.append(Content.styled(f"[{SYMBOLS.chosen if chosen else ' '}] ", "bold $live" if chosen else MUTED))
         return Content("").join(parts)
 
     def _names_line(self, width: int) -> Content:

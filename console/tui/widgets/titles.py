@@ -5,7 +5,7 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from console.tui.render import lines
-from console.tui.render.symbols import SYMBOLS
+from console.tui.render.symbols import MUTED, SYMBOLS
 
 
 class Rule(Static):
@@ -42,10 +42,10 @@ class ListTitle(Static):
         """
         number = number if isinstance(number, Content) else Content(number)
         aside = aside if isinstance(aside, Content) else Content(aside)
-        self._pane.border_title = Content.assemble(title, "  " if number else "", number.stylize_before("$muted"))
+        self._pane.border_title = Content.assemble(title, "  " if number else "", number.stylize_before(MUTED))
         self._pane.border_subtitle = aside or None
-        self._left = Content.assemble((title.upper(), "bold"), "  ", number.stylize_before("$muted"))
-        self._right = aside.stylize_before("$muted")
+        self._left = Content.assemble((title.upper(), "bold"), "  ", number.stylize_before(MUTED))
+        self._right = aside.stylize_before(MUTED)
         self.refresh()
 
     def render(self) -> Content:

@@ -6,7 +6,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from console.tui.render import lines
-from console.tui.render.symbols import SYMBOLS
+from console.tui.render.symbols import MUTED, SYMBOLS
 
 NUMBERED = (
     ("1", "Home", "home"),
@@ -101,7 +101,7 @@ class TopLine(Widget):
             if where == self.where:
                 parts.append(Content.styled(f"[{key} {name}]", "bold"))
             else:
-                parts.append(Content.assemble(" ", (key, "$muted"), (f" {name} ", "$muted")))
+                parts.append(Content.assemble(" ", (key, MUTED), (f" {name} ", MUTED)))
         if self.where not in {where for _, _, where in NUMBERED}:
             parts.append(Content.styled(f"[{self.heading}]", "bold"))
         return Content("").join(parts)

@@ -7,6 +7,7 @@ and a badge counts the lines that arrived since; `G` or End follows again. Only 
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import ClassVar
 
 from textual import events
@@ -21,7 +22,7 @@ from console.tui.keymap import bindings_for
 from console.tui.render import lines
 from console.tui.textual_patches import style_getter
 from console.tui.themes import is_ansi
-from console.tui.widgets.block import Block, tops_of
+from console.tui.widgets.block import Block
 from console.tui.widgets.viewport import Viewport
 
 Hit = tuple[int, int, int, int]
@@ -130,6 +131,7 @@ class Transcript(Viewport):
         self._blocks: list[Block] = []
         self._place: dict[str, int] = {}
         self._tops: list[int] = [0]
+        """First line of every block, and the number of lines in all as the last item."""
         self._unseen_from = 0
         self._hits = Hits()
         self._moving = False
@@ -299,7 +301,7 @@ class Transcript(Viewport):
     def _measure(self) -> None:
         """Measure all blocks at the present width."""
         room = self.room
-        self._tops = tops_of([block.height_at(room) for block in self._blocks])
+        self._tops = list(accumulate((block.height_at(room) for block in self._blocks), initial=0))
         self._strips.clear()
         self.set_length(self._tops[-1])
 
@@ -370,7 +372,7 @@ class Transcript(Viewport):
             return lines.sentence_line(self._empty, y, room, style, style_getter(self))
         number = self.scroll_offset.y + y
         if number >= self._tops[-1]:
-            strip = lines.blank(room, base.rich_style)
+            strip = Strip.blank(room, base.rich_style)
         elif (strip := self._strips.get((number, room))) is None:
             _, line, _ = self._at(number)
             strip = lines.strip_of(self._selected(line, number), room, base, style_getter(self))

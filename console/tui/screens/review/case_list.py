@@ -13,7 +13,7 @@ from console.insight.overview import Overview
 from console.insight.rollout import Rollout
 from console.tui.render import lines
 from console.tui.render.columns import Column
-from console.tui.render.progress import outcome_counts
+from console.tui.render.progress import outcome_words
 from console.tui.render.rollout_rows import slot_of, state_mark
 from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS, bar
 from console.tui.sanitize import one_line
@@ -151,7 +151,7 @@ def status_text(controller: ReviewController, overview: Overview, manifest: Mani
         rates.insert(0, f"{rates[0]}   pass@{k} {number_format.rate(at)}  pass^{k} {number_format.rate(every)}")
     cost = number_format.spent(tally, simulated=manifest.simulated)
     figures = [
-        Content.assemble("  ", outcome_counts(tally), (rate, "bold"), (f"   {cost}   ", MUTED), place) for rate in rates
+        Content.assemble("  ", outcome_words(tally), (rate, "bold"), (f"   {cost}   ", MUTED), place) for rate in rates
     ]
     return next((content for content in figures if content.cell_length <= width - ROOM_FOR_NAME), place)
 

@@ -10,11 +10,10 @@ from console.insight import number_format
 from console.insight.reasons import reason_words
 from console.insight.rollout import Rollout
 from console.tui.render import lines
-from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS, bar
+from console.tui.render.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, bar, muted
 from console.tui.sanitize import one_line
 from console.tui.suite_views.aidanbench.loops import NOVELTY
 
-MUTED = "$muted"
 NAME_WIDTH = 22
 BAR_WIDTH = 20
 _STEPS = 4
@@ -32,7 +31,7 @@ def ending_lines(rollouts: Sequence[Rollout], width: int) -> list[Content]:
         words = one_line(reason_words(reason, outcome), 40, style)
         label = lines.fit(words, min(NAME_WIDTH + 10, max(width - BAR_WIDTH - 10, 12)))
         endings.append(label.append_text(f" {count:>4}  ", "bold").append_text(bar(count / most, BAR_WIDTH), "$live"))
-    return endings or [Content.styled("none has ended yet", MUTED)]
+    return endings or [muted("none has ended yet")]
 
 
 def _kind(outcome: Outcome) -> Outcome:
@@ -44,7 +43,7 @@ def length_lines(rollouts: Sequence[Rollout]) -> list[Content]:
     """Return the distribution of accepted answers over graded loops: `1-5 ███  6-10 █████`, on one line."""
     counts = accepted_counts(rollouts)
     if not counts:
-        return [Content.styled("nothing graded yet", MUTED)]
+        return [muted("nothing graded yet")]
     ordered = sorted(counts)
     middle = (ordered[(len(ordered) - 1) // 2] + ordered[len(ordered) // 2]) / 2
     mean = sum(ordered) / len(ordered)

@@ -11,6 +11,7 @@ from console.insight.rollout import Rollout
 from console.insight.sort_orders import SortOrder
 from console.tui.render.columns import Column
 from console.tui.render.lines import stacked
+from console.tui.render.symbols import MUTED, muted
 from console.tui.sanitize import one_line
 from console.tui.suite_views.aidanbench.endings import accepted_counts, ending_lines, length_lines
 from console.tui.suite_views.aidanbench.loop_blocks import LoopBlocks
@@ -19,7 +20,6 @@ from console.tui.suite_views.aidanbench.outlook import outlook_words, trend_line
 from console.tui.suite_views.suite_view import ConversationDrawer
 from console.tui.widgets.transcript import Transcript
 
-MUTED = "$muted"
 MOST_ENDINGS = 5
 """Reasons for the end of a loop that are listed."""
 
@@ -48,7 +48,7 @@ class LoopLiveView:
             return Content("")
         again = f" #{rollout.key.rollout + 1}" if rollout.key.rollout else ""
         name = one_line(f"{rollout.order + 1}  {rollout.title or rollout.key}", 40, "bold").append(again)
-        where = Content.styled(f"round {rollout.turn + 1}" if rollout.turn else "", MUTED)
+        where = muted(f"round {rollout.turn + 1}" if rollout.turn else "")
         if rollout.outcome is not None:
             spent = number_format.duration(rollout.seconds) if rollout.seconds else ""
             ending = reason_words(rollout.reason) if rollout.reason else rollout.ending

@@ -13,8 +13,6 @@ from console.tui.suite_views.aidanbench.rounds import answer_block, end_line, lo
 from console.tui.widgets.block import Block
 from console.tui.widgets.transcript import Transcript
 
-MUTED = "$muted"
-
 
 class LoopBlocks:
     """Keeps a transcript in step with the conversation of a loop."""

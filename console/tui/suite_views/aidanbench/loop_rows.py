@@ -6,11 +6,10 @@ from console.insight import number_format
 from console.insight.rollout import Rollout, Track
 from console.tui.render.columns import Column
 from console.tui.render.rollout_rows import last_words, spoken_cell, state_mark
-from console.tui.render.symbols import SYMBOLS, spark
+from console.tui.render.symbols import MUTED, SYMBOLS, muted, spark
 from console.tui.sanitize import one_line
 from console.tui.suite_views.aidanbench.loops import answer_so_far, rounds_left
 
-MUTED = "$muted"
 SOON_ROUNDS = 3
 """A score that at its pace meets its threshold in fewer rounds is marked as falling."""
 NOVELTY_WIDTH = 13
@@ -33,7 +32,7 @@ def loop_cells(rollout: Rollout, now: float, *, live: bool = True) -> tuple[Cont
     novelty = rollout.tracks.get("novelty", Track())
     return (
         state_mark(rollout, live=live),
-        Content.styled(str(rollout.order + 1), MUTED),
+        muted(str(rollout.order + 1)),
         one_line(rollout.title or str(rollout.key), 200),
         Content(str(len(novelty.values)) if novelty.values else ""),
         _score_cell(rollout.tracks.get("coherence")),
@@ -52,9 +51,7 @@ def _score_cell(track: Track | None, *, falls: bool = False) -> Content:
     low = track.threshold is not None and track.last <= track.threshold
     left = rounds_left(track.values, track.threshold) if falls and not low else None
     if left is not None and left < SOON_ROUNDS:
-        return Content.styled(
-            f"{'v' if SYMBOLS.is_ascii else '▾'}{number_format.number(track.last)}", "bold $undecided"
-        )
+        return Content.styled(f"▾{number_format.number(track.last)}", "bold $undecided")
     return Content.styled(
         f"{SYMBOLS.failed if low else ''}{number_format.number(track.last)}", "bold $fail" if low else ""
     )

@@ -4,10 +4,9 @@ from textual.content import Content
 
 from console.insight import number_format
 from console.insight.rollout import Rollout, Track
-from console.tui.render.symbols import SYMBOLS, spark
+from console.tui.render.symbols import MUTED, SYMBOLS, muted, spark
 from console.tui.suite_views.aidanbench.loops import NOVELTY, SCORES, rounds_left
 
-MUTED = "$muted"
 TREND_WIDTH = 24
 _FAR = 30
 """Rounds beyond which an estimate says nothing."""
@@ -34,8 +33,7 @@ def outlook_words(rollout: Rollout) -> Content:
     if not falling or not rollout.is_running:
         return Content.empty()
     left, name = falling[0]
-    about = "~" if SYMBOLS.is_ascii else "≈"
-    when = f"{about}{number_format.plural(max(round(left), 1), 'round')} left"
+    when = f"≈{number_format.plural(max(round(left), 1), 'round')} left"
     return Content.styled(f"{name.replace('llm_', 'judge ')} {when}", _urgency(left))
 
 
@@ -52,7 +50,7 @@ def _urgency(left: float) -> str:
 
 
 def _line(name: str, track: Track, *, goes_on: bool) -> Content:
-    label = Content.styled(f"{name.replace('llm_', 'judge ')} ".ljust(10), MUTED)
+    label = muted(f"{name.replace('llm_', 'judge ')} ".ljust(10))
     values = [value for value in track.values if value is not None]
     top = 100.0 if name not in (NOVELTY, "llm_novelty") else max([1.0, *values])
     drawn = spark(track.values, TREND_WIDTH, top)

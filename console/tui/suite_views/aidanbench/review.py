@@ -23,7 +23,7 @@ from console.insight.word_diff import Part, compare_words
 from console.suites.suite import Metric, Report
 from console.tui.render import diff, lines
 from console.tui.render.conversation import broken_blocks
-from console.tui.render.symbols import SYMBOLS, bar
+from console.tui.render.symbols import MUTED, bar, block_title, muted
 from console.tui.sanitize import literal, one_line
 from console.tui.suite_views.aidanbench.endings import BAR_WIDTH, NAME_WIDTH, accepted, ending_lines, length_lines
 from console.tui.suite_views.aidanbench.live import LoopLiveView
@@ -32,7 +32,6 @@ from console.tui.suite_views.aidanbench.rounds import end_line, gauges, round_bl
 from console.tui.suite_views.suite_view import CaseView, DrawContext, LiveView, NoteBlock, ReviewedCase, SuiteView
 from console.tui.widgets.block import Block
 
-MUTED = "$muted"
 LEAST_COLUMN = 34
 """Cells each of two answers needs for side by side."""
 TEXT_LIMIT = 20_000
@@ -59,7 +58,7 @@ def loop_blocks(
 
 def _ending_blocks(rounds: Sequence[Round], comparison: Comparison | None, width: int, *, stacked: bool) -> list[Block]:
     if not rounds:
-        return [Block("none", Content.styled("No round of this loop was finished.", MUTED))]
+        return [Block("none", muted("No round of this loop was finished."))]
     last = rounds[-1]
     ended = end_line(last)
     accepted = sum(loop_round.accepted is True for loop_round in rounds)
@@ -91,14 +90,10 @@ def _collision_block(earlier: Round, last: Round, width: int, *, stacked: bool) 
     names = [f"round {earlier.turn + 1}", f"round {last.turn + 1}"]
     column = (width - 5) // 2
     if stacked or column < LEAST_COLUMN:
-        body = [line for name, side in zip(names, sides, strict=True) for line in (_named(name), *side)]
+        body = [line for name, side in zip(names, sides, strict=True) for line in (block_title(name.upper()), *side)]
     else:
         body = list(_columns(names, sides, column))
     return Block("collision", title, body=tuple(body), indent=1)
-
-
-def _named(name: str) -> Content:
-    return Content.styled(name.upper(), f"bold {MUTED}")
 
 
 def _marked(parts: Iterable[Part], style: str) -> list[Content]:
@@ -117,8 +112,8 @@ def _underlined(text: Content, style: str) -> Content:
 
 
 def _columns(names: Sequence[str], sides: Sequence[list[Content]], width: int) -> Iterable[Content]:
-    bar = Content.assemble(" ", ("|" if SYMBOLS.is_ascii else "│", "$line"), " ")
-    left, right = ([_named(name), *_wrapped(side, width)] for name, side in zip(names, sides, strict=True))
+    bar = Content.assemble(" ", ("│", "$line"), " ")
+    left, right = ([block_title(name.upper()), *_wrapped(side, width)] for name, side in zip(names, sides, strict=True))
     for place in range(max(len(left), len(right))):
         left_line = left[place] if place < len(left) else Content.empty()
         right_line = right[place] if place < len(right) else Content.empty()
@@ -138,16 +133,12 @@ def run_blocks(report: Report | str, rollouts: Sequence[Rollout], width: int) ->
         body = [_metric_line(metric) for metric in report.metrics]
         notes = dict.fromkeys(metric.note for metric in report.metrics[:1] if metric.note)
         body += [one_line(note, 400, f"italic {MUTED}") for note in notes]
-        blocks.append(Block("totals", _heading("the run"), body=tuple(body)))
-    blocks.append(Block("endings", _heading("why loops ended"), body=tuple(ending_lines(rollouts, width))))
-    blocks.append(Block("lengths", _heading("answers accepted in a loop"), body=tuple(length_lines(rollouts))))
+        blocks.append(Block("totals", block_title("the run"), body=tuple(body)))
+    blocks.append(Block("endings", block_title("why loops ended"), body=tuple(ending_lines(rollouts, width))))
+    blocks.append(Block("lengths", block_title("answers accepted in a loop"), body=tuple(length_lines(rollouts))))
     cases = report.cases if isinstance(report, Report) else {}
-    blocks.append(Block("questions", _heading("by question"), body=tuple(_question_lines(rollouts, cases, width))))
+    blocks.append(Block("questions", block_title("by question"), body=tuple(_question_lines(rollouts, cases, width))))
     return blocks
-
-
-def _heading(words: str) -> Content:
-    return Content.styled(words, f"bold {MUTED}")
 
 
 def _metric_line(metric: Metric) -> Content:

@@ -6,12 +6,11 @@ from console.core.wait import wait_words
 from console.insight import number_format
 from console.insight.passage import Passage, PassageKind
 from console.insight.reasons import reason_words
-from console.tui.render.symbols import SYMBOLS, bar
+from console.tui.render.symbols import MUTED, SYMBOLS, bar, muted
 from console.tui.sanitize import one_line
 from console.tui.suite_views.aidanbench.loops import SCORES, Measure, Round
 from console.tui.widgets.block import Block
 
-MUTED = "$muted"
 GAUGE_WIDTH = 10
 FIRST_WORDS = 60
 """Cells of the nearest answer that are shown."""
@@ -42,7 +41,7 @@ def round_blocks(
         asked.folded = not unfolded
         blocks.append(asked)
     if loop_round.reasoning and not compact:
-        thought = Block(f"{name} reasoning", Content.styled("reasoning", MUTED), text=loop_round.reasoning, style=MUTED)
+        thought = Block(f"{name} reasoning", muted("reasoning"), text=loop_round.reasoning, style=MUTED)
         thought.folded = not unfolded and bool(loop_round.answer)
         thought.gap = not thought.folded
         blocks.append(thought)
@@ -60,20 +59,14 @@ def round_blocks(
 
 def answer_block(loop_round: Round) -> Block:
     """Return the block of a round's answer, which grows while it is written."""
-    body = (
-        ()
-        if loop_round.answer or loop_round.streaming
-        else (Content.styled("(no answer)", MUTED),)
-        if loop_round.is_decided
-        else ()
-    )
+    body = () if loop_round.answer or loop_round.streaming else (muted("(no answer)"),) if loop_round.is_decided else ()
     return Block(f"round {loop_round.turn} answer", text=loop_round.answer, body=body, indent=1, gap=False)
 
 
 def _judge_blocks(loop_round: Round, name: str, *, unfolded: bool) -> list[Block]:
     blocks: list[Block] = []
     if loop_round.is_decided and loop_round.beside:
-        outside = Block(f"{name} beside", Content.styled("said outside the answer", MUTED), text=loop_round.beside)
+        outside = Block(f"{name} beside", muted("said outside the answer"), text=loop_round.beside)
         outside.folded, outside.gap = not unfolded, unfolded
         blocks.append(outside)
     judged = "\n\n".join(loop_round.judged)
@@ -82,7 +75,7 @@ def _judge_blocks(loop_round: Round, name: str, *, unfolded: bool) -> list[Block
         blocks.append(Block(f"{name} judge", title, gap=False))
     elif judged:
         words = Content.assemble(("judge  ", MUTED), one_line(loop_round.judged[-1], 60, MUTED))
-        title = words if not unfolded else Content.styled("judge", MUTED)
+        title = words if not unfolded else muted("judge")
         block = Block(f"{name} judge", title, text=judged, style=MUTED, gap=unfolded)
         block.folded = not unfolded
         blocks.append(block)
@@ -114,13 +107,12 @@ def gauge(measure: Measure, width: int = GAUGE_WIDTH) -> Content:
     """Return a bar of the value on its scale, with a tick where the threshold is."""
     value, threshold = measure.value or 0.0, measure.threshold
     top = 100.0 if max(value, threshold or 0.0) > 1 else 1.0
-    empty = "." if SYMBOLS.is_ascii else "░"
-    drawn = bar(max(value, 0.0) / top, width)[:width].ljust(width, empty)
+    drawn = bar(max(value, 0.0) / top, width)[:width].ljust(width, "░")
     shown = Content.styled(drawn, "$live" if measure.passes else "$fail")
     if threshold is None:
         return shown
     place = min(int(threshold / top * width), width - 1)
-    tick = Content.styled("|" if SYMBOLS.is_ascii else "│", "bold" if measure.passes else "bold $fail")
+    tick = Content.styled("│", "bold" if measure.passes else "bold $fail")
     return shown[:place].append(tick).append(shown[place + 1 :])
 
 
@@ -166,7 +158,7 @@ def trouble_line(passage: Passage) -> Content:
 def prompt_title(loop_round: Round, earlier: int) -> Content:
     """Return what the folded prompt of a round is called."""
     words = f"asked again, with {number_format.plural(earlier, 'earlier answer')}" if earlier else "asked"
-    return Content.styled(words, MUTED)
+    return muted(words)
 
 
 def loop_state(state: str, why: str) -> str:
