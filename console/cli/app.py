@@ -9,17 +9,10 @@ def open_app_with(args: Arguments, *, run: str = "", case: str = "") -> int:
     Raises:
         UsageError: there is no terminal, or a folder or theme that was named is not there.
     """
-    from console.config.paths import find_runs_root  # here, as `--help` comes this way and needs neither
-    from console.tui.start import open_app
+    # Here, as `--help` comes this way and needs neither.
+    from console.config.paths import WorkspacePaths, find_runs_root
+    from console.tui.start import run_app
 
     find_runs_root(args.runs)
-    return open_app(
-        models=args.models,
-        data=args.data,
-        runs=args.runs,
-        run=run,
-        case=case,
-        theme=args.theme or "",
-        ascii=args.ascii,
-        mouse=not args.no_mouse,
-    )
+    paths = WorkspacePaths(args.models, args.data, args.runs)
+    return run_app(paths, run=run, case=case, theme=args.theme or "", ascii=args.ascii, mouse=not args.no_mouse)

@@ -43,7 +43,7 @@ from console.tui.textual_patches import (
     when_resumed,
     write_to_terminal,
 )
-from console.tui.themes import DARK, DARK_ROLES, NAMES, themes
+from console.tui.themes import DARK, NAMES, roles_of, themes
 from console.tui.widgets.key_line import KeyLine
 from console.tui.widgets.top_line import TopLine
 
@@ -128,7 +128,7 @@ class ConsoleApp(App[int]):
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """Give our colour roles to themes that are not ours."""
-        return dict(DARK_ROLES)
+        return roles_of(DARK)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Add the filter of control characters to Textual's; NO_COLOR keeps the terminal's own two colours."""

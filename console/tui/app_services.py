@@ -48,7 +48,7 @@ class AppServices:
         self.ui_state = ui_state
         self.key_map = key_map
         changed: Signal[str] = Signal(app, "workspace")
-        self.workspace = Workspace(paths, changed=changed, in_loop=self._in_loop, run_ended=run_ended)
+        self.workspace = Workspace(paths, changed=changed, hand_over=self._in_loop, run_ended=run_ended)
         self.navigator = Navigator(app, self)
         self.exports = Exports(app, self)
         self._feeds: RunFeeds | None = None

@@ -8,10 +8,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Generator
-from pathlib import Path
 from types import FrameType
-
-import msgspec
 
 from console.config.paths import state_dir
 from console.core.fault import UsageError
@@ -59,36 +56,18 @@ HEADLESS = (
 )
 
 
-class Options(msgspec.Struct, frozen=True):
-    """How to open the app."""
-
-    paths: WorkspacePaths = msgspec.field(default_factory=WorkspacePaths)
-    run: str = ""
-    """Open this run at once: in Live while an engine plays it, else in Review."""
-    case: str = ""
-    """Put the cursor on this case of the run."""
-    theme: str = ""
-    ascii: bool = False
-    mouse: bool = True
-
-
-def open_app(
-    *,
-    models: Path | None = None,
-    data: Path | None = None,
-    runs: Path | None = None,
-    run: str = "",
-    case: str = "",
-    theme: str = "",
-    ascii: bool = False,
-    mouse: bool = True,
+def run_app(
+    paths: WorkspacePaths, *, run: str = "", case: str = "", theme: str = "", ascii: bool = False, mouse: bool = True
 ) -> int:
-    """Open the app with these options; see `run_app`."""
-    return run_app(Options(WorkspacePaths(models, data, runs), run, case, theme, ascii, mouse))
-
-
-def run_app(options: Options) -> int:
     """Run the app until the reader leaves it and return the exit code.
+
+    Args:
+        paths: where models, data and runs are.
+        run: opened at once: in Live while an engine plays it, else in Review.
+        case: put the cursor on this case of the run.
+        theme: one of our themes; empty: what was chosen last, as far as the terminal can show it.
+        ascii: draw in ASCII, also where the terminal could do more.
+        mouse: whether the mouse is the app's.
 
     Returns:
         0, or 143 and 129 after SIGTERM and SIGHUP.
@@ -105,17 +84,17 @@ def run_app(options: Options) -> int:
     from console.tui.render.symbols import SYMBOLS
     from console.tui.themes import NAMES, choose_theme
 
-    if options.theme and options.theme not in NAMES:
-        raise UsageError(f"no theme is called {options.theme!r}", hint=f"One of: {', '.join(NAMES)}.")
-    if options.ascii or "utf" not in (sys.stdout.encoding or "").lower():
+    if theme and theme not in NAMES:
+        raise UsageError(f"no theme is called {theme!r}", hint=f"One of: {', '.join(NAMES)}.")
+    if ascii or "utf" not in (sys.stdout.encoding or "").lower():
         SYMBOLS.use_ascii()
     ui_state = UiState(state_dir() / "app.json")
-    theme = options.theme or choose_theme(os.environ, ui_state.text("theme"))
-    app = ConsoleApp(options.paths, theme=theme, ui_state=ui_state)
-    if options.run:
-        app.navigator.start_with(options.run, options.case)
+    theme = theme or choose_theme(os.environ, ui_state.text("theme"))
+    app = ConsoleApp(paths, theme=theme, ui_state=ui_state)
+    if run:
+        app.navigator.start_with(run, case)
     with leaving_on_signals(app.exit):
-        code = app.run(mouse=options.mouse)
+        code = app.run(mouse=mouse)
     if app.crash is not None:
         raise app.crash
     return code if isinstance(code, int) else 0

@@ -10,87 +10,41 @@ from typing import Any, cast
 from textual.dom import DOMNode
 from textual.theme import Theme
 
-DARK_ROLES = {
-    "pass": "#6cb6ff",
-    "fail": "#f69d50",
-    "broken": "#e884b8",
-    "undecided": "#dcbdfb",
-    "live": "#6bc8b0",
-    "expected": "#6cb6ff",
-    "actual": "#f69d50",
-    "muted": "#98a2ad",
-    "focus": "#6bc8b0",
-    "line": "#373e47",
-    "cursor": "#26354a",
-    "cursor-text": "#f0f4f8",
-    "cursor-away": "#22272e",
-    "cursor-away-text": "#cdd5de",
-    "hit": "#57471a",
-    "hit-text": "#ffe08a",
-}
-LIGHT_ROLES = {
-    "pass": "#0a58b0",
-    "fail": "#a64500",
-    "broken": "#a0205f",
-    "undecided": "#6a3fb0",
-    "live": "#0c6e5c",
-    "expected": "#0a58b0",
-    "actual": "#a64500",
-    "muted": "#59616b",
-    "focus": "#0c6e5c",
-    "line": "#c5ccd3",
-    "cursor": "#d6e4f5",
-    "cursor-text": "#0d1722",
-    "cursor-away": "#e9edf1",
-    "cursor-away-text": "#222a33",
-    "hit": "#ffe9a8",
-    "hit-text": "#5a4300",
-}
-CONTRAST_ROLES = {
-    "pass": "#66b3ff",
-    "fail": "#ffb000",
-    "broken": "#ff8acd",
-    "undecided": "#e0c3ff",
-    "live": "#5cffd1",
-    "expected": "#66b3ff",
-    "actual": "#ffb000",
-    "muted": "#d0d0d0",
-    "focus": "#ffff00",
-    "line": "#8a8a8a",
-    "cursor": "#ffffff",
-    "cursor-text": "#000000",
-    "cursor-away": "#202020",
-    "cursor-away-text": "#ffffff",
-    "hit": "#ffff00",
-    "hit-text": "#000000",
-}
-ANSI_ROLES = {
-    "pass": "ansi_blue",
-    "fail": "ansi_yellow",
-    "broken": "ansi_magenta",
-    "undecided": "ansi_cyan",
-    "live": "ansi_green",
-    "expected": "ansi_blue",
-    "actual": "ansi_yellow",
-    "muted": "ansi_bright_black",
-    "focus": "ansi_green",
-    "line": "ansi_bright_black",
-    "cursor": "ansi_white",
-    "cursor-text": "ansi_black",
-    "cursor-away": "ansi_default",
-    "cursor-away-text": "ansi_default",
-    "hit": "ansi_yellow",
-    "hit-text": "ansi_black",
-}
-
 DARK = "console-dark"
 LIGHT = "console-light"
 CONTRAST = "console-contrast"
 ANSI = "console-ansi"
 NAMES = (DARK, LIGHT, CONTRAST, ANSI)
 
+_COLOURS = {
+    "pass": ("#6cb6ff", "#0a58b0", "#66b3ff", "ansi_blue"),
+    "fail": ("#f69d50", "#a64500", "#ffb000", "ansi_yellow"),
+    "broken": ("#e884b8", "#a0205f", "#ff8acd", "ansi_magenta"),
+    "undecided": ("#dcbdfb", "#6a3fb0", "#e0c3ff", "ansi_cyan"),
+    "live": ("#6bc8b0", "#0c6e5c", "#5cffd1", "ansi_green"),
+    "expected": ("#6cb6ff", "#0a58b0", "#66b3ff", "ansi_blue"),
+    "actual": ("#f69d50", "#a64500", "#ffb000", "ansi_yellow"),
+    "muted": ("#98a2ad", "#59616b", "#d0d0d0", "ansi_bright_black"),
+    "focus": ("#6bc8b0", "#0c6e5c", "#ffff00", "ansi_green"),
+    "line": ("#373e47", "#c5ccd3", "#8a8a8a", "ansi_bright_black"),
+    "cursor": ("#26354a", "#d6e4f5", "#ffffff", "ansi_white"),
+    "cursor-text": ("#f0f4f8", "#0d1722", "#000000", "ansi_black"),
+    "cursor-away": ("#22272e", "#e9edf1", "#202020", "ansi_default"),
+    "cursor-away-text": ("#cdd5de", "#222a33", "#ffffff", "ansi_default"),
+    "hit": ("#57471a", "#ffe9a8", "#ffff00", "ansi_yellow"),
+    "hit-text": ("#ffe08a", "#5a4300", "#000000", "ansi_black"),
+}
+"""Colour of each role in each theme, in the order of `NAMES`."""
 
-def _common(roles: Mapping[str, str]) -> dict[str, str]:
+
+def roles_of(name: str) -> dict[str, str]:
+    """Return the colour of each role in one of our themes."""
+    place = NAMES.index(name)
+    return {role: colours[place] for role, colours in _COLOURS.items()}
+
+
+def _variables(name: str, background: str) -> dict[str, str]:
+    roles = roles_of(name)
     return {
         **roles,
         "border": roles["focus"],
@@ -100,6 +54,7 @@ def _common(roles: Mapping[str, str]) -> dict[str, str]:
         "block-cursor-foreground": roles["cursor-text"],
         "input-cursor-background": roles["focus"],
         "scrollbar": roles["line"],
+        "scrollbar-background": background,
         "scrollbar-hover": roles["muted"],
         "scrollbar-active": roles["focus"],
     }
@@ -111,23 +66,23 @@ def themes() -> tuple[Theme, ...]:
         Theme(
             name=DARK, primary="#6bc8b0", secondary="#6cb6ff", accent="#6bc8b0", warning="#f69d50", error="#e884b8",
             success="#6cb6ff", foreground="#d1d9e0", background="#15191e", surface="#15191e", panel="#1d232a",
-            variables={**_common(DARK_ROLES), "scrollbar-background": "#15191e"},
+            variables=_variables(DARK, "#15191e"),
         ),
         Theme(
             name=LIGHT, primary="#0c6e5c", secondary="#0a58b0", accent="#0c6e5c", warning="#a64500", error="#a0205f",
             success="#0a58b0", foreground="#1d252e", background="#fbfcfd", surface="#fbfcfd", panel="#eef1f4",
-            dark=False, variables={**_common(LIGHT_ROLES), "scrollbar-background": "#fbfcfd"},
+            dark=False, variables=_variables(LIGHT, "#fbfcfd"),
         ),
         Theme(
             name=CONTRAST, primary="#ffff00", secondary="#66b3ff", accent="#ffff00", warning="#ffb000",
             error="#ff8acd", success="#66b3ff", foreground="#ffffff", background="#000000", surface="#000000",
-            panel="#1a1a1a", text_alpha=1.0, variables={**_common(CONTRAST_ROLES), "scrollbar-background": "#000000"},
+            panel="#1a1a1a", text_alpha=1.0, variables=_variables(CONTRAST, "#000000"),
         ),
         Theme(
             name=ANSI, primary="ansi_green", secondary="ansi_blue", accent="ansi_green", warning="ansi_yellow",
             error="ansi_magenta", success="ansi_blue", foreground="ansi_default", background="ansi_default",
             surface="ansi_default", panel="ansi_default", boost="ansi_default", ansi=True,
-            variables={**_common(ANSI_ROLES), "scrollbar-background": "ansi_default",
+            variables={**_variables(ANSI, "ansi_default"),
                        "ansi-background": "ansi_black", "ansi-foreground": "ansi_white",
                        "screen-selection-background": "ansi_white", "screen-selection-foreground": "ansi_black"},
         ),

@@ -87,7 +87,7 @@ class FakeServices:
         self.ui_state = UiState()
         self.key_map = KeyMap()
         changed: Signal[str] = Signal(self._app, "workspace")
-        self.workspace = Workspace(self.paths, changed=changed, in_loop=self._in_loop, run_ended=lambda _: None)
+        self.workspace = Workspace(self.paths, changed=changed, hand_over=self._in_loop, run_ended=lambda _: None)
         self.navigator = FakeNavigator()
         self.feeds = RunFeeds()
         self.badge = Content.empty()

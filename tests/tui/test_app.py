@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
+from console.config.paths import WorkspacePaths
 from console.core.fault import UsageError
 from console.store.lock import RunLock
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
-from console.tui.start import Options, run_app
+from console.tui.start import run_app
 from console.tui.themes import ANSI, DARK, choose_theme
 
 PROGRAM = """
@@ -79,7 +80,7 @@ def test_the_theme_follows_the_terminal() -> None:
 
 def test_without_a_terminal_it_refuses_and_names_what_works() -> None:
     with pytest.raises(UsageError) as caught:
-        run_app(Options())
+        run_app(WorkspacePaths())
     assert "eval-console run" in caught.value.hint
 
 

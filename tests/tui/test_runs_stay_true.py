@@ -102,7 +102,7 @@ class LookedAt:
         self.workspace = Workspace(
             WorkspacePaths(runs=root),
             changed=Signal(App[Any](), "workspace"),
-            in_loop=lambda callback, *arguments: callback(*arguments),
+            hand_over=lambda callback, *arguments: callback(*arguments),
             run_ended=lambda line: self.ended.append(line.state),
         )
         self.workspace.read_runs()

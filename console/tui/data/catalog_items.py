@@ -23,6 +23,7 @@ from console.store.runs import RunFolder
 from console.suites import recorded
 
 if TYPE_CHECKING:
+    from console.config.model import ModelConfig
     from console.config.models import ModelBook
     from console.core.outcome import Outcome
     from console.suites.catalog import Catalog, OfficialSuite
@@ -228,21 +229,19 @@ class RunWatch:
 
 def read_models(paths: WorkspacePaths) -> Models:
     """Read the models file and say which models can be asked."""
-    from console.config.models import key_state, load_models
+    from console.config.models import load_models
     from console.config.paths import find_models_file
 
     try:
         book = load_models(find_models_file(paths.models), paths.data)
     except UsageError as error:
         book = load_models(None, paths.data)
-        return Models(mistakes=[str(error)], lines=_lines_of(book, key_state), book=book)
-    return Models(
-        _lines_of(book, key_state), [str(mistake) for mistake in book.mistakes], list(book.warnings), book.path, book
-    )
+        return Models(_lines_of(book), [str(error)], book=book)
+    return Models(_lines_of(book), [str(mistake) for mistake in book.mistakes], list(book.warnings), book.path, book)
 
 
-def _lines_of(book: "ModelBook", key_state: "KeyStateOf") -> list[ModelLine]:
-    return [_model_line(model, key_state(model)) for model in book.models.values() if _can_be_asked(model)]
+def _lines_of(book: "ModelBook") -> list[ModelLine]:
+    return [_model_line(model) for model in book.models.values() if _can_be_asked(model)]
 
 
 def _can_be_asked(model: "ModelConfig") -> bool:
@@ -250,10 +249,11 @@ def _can_be_asked(model: "ModelConfig") -> bool:
     return model.provider != "local" and not (model.simulated and model.model_id in ("judge", "user", "embedding"))
 
 
-def _model_line(model: "ModelConfig", state: "KeyState") -> ModelLine:
+def _model_line(model: "ModelConfig") -> ModelLine:
     from console.config.model import USUAL_CONCURRENCY
-    from console.config.models import public_address
+    from console.config.models import key_state, public_address
 
+    state = key_state(model)
     return ModelLine(
         name=model.name,
         model_id=model.model_id,
@@ -379,14 +379,5 @@ def read_case_lines(folder: RunFolder) -> list[CaseLine]:
                 elif isinstance(record, Finished) and (line := lines_by_case.get(record.key.case)) is not None:
                     lines_by_case[line.id] = msgspec.structs.replace(line, outcome=record.verdict.outcome)
     except (UsageError, OSError):
-        return list(lines_by_case.values())
+        pass
     return list(lines_by_case.values())
-
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from console.config.model import ModelConfig
-    from console.config.models import KeyState
-
-    KeyStateOf = Callable[[ModelConfig], KeyState]

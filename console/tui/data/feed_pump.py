@@ -75,7 +75,7 @@ class FeedPump:
     def follow(self, feed: RunFeed) -> None:
         """Show this feed from now on, from the beginning."""
         self.feed = feed
-        feed.subscribe(self._take)
+        feed.subscribe(self._receive)
         self._reader.fed(Changes(slots=set(feed.overview.rollouts), status=True, rewound=True))
         self._task = asyncio.get_running_loop().create_task(self._turn_forever(feed), name="follow")
 
@@ -84,7 +84,7 @@ class FeedPump:
         if self._task is not None:
             self._task.cancel()
         if self.feed is not None:
-            self.feed.unsubscribe(self._take)
+            self.feed.unsubscribe(self._receive)
             self.feed = None
         self._pending = Changes()
 
@@ -125,7 +125,7 @@ class FeedPump:
                 await asyncio.sleep(min(pause, QUICK_S))
                 await feed.wakeup.wait(pause - QUICK_S, self._reader.awaits)
         except Exception as error:
-            self._services.workspace.hand_over(_raise, error)  # ends the app as an error in a callback would
+            self._services.workspace.fail(error)
 
     def _pause(self, feed: RunFeed) -> float:
         if feed.has_more or not feed.is_read:
@@ -146,12 +146,8 @@ class FeedPump:
         self._turned_at = time.perf_counter()
         self._last_turn_s = self._turned_at - begun
 
-    def _take(self, changes: Changes) -> None:
+    def _receive(self, changes: Changes) -> None:
         self._pending.merge(changes)
         is_loading = self.feed is not None and not self.feed.is_read
         if self._reader.is_current and not (is_loading and time.perf_counter() - self._drawn_at < LOADING_DRAW_S):
             self.deliver()
-
-
-def _raise(error: Exception) -> None:
-    raise error

@@ -10,8 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, cast
 
 import msgspec
@@ -194,11 +192,18 @@ class LabelSession:
         named = (("--models", self._paths.models), ("--data", self._paths.data))
         places = [f"{option}={path}" for option, path in named if path is not None]
         which = [f"--model={model}", f"--filter={terms}"]
-        return [sys.executable, "-m", "console", "explain", *places, *which, *options, "--json", "--", _path(self._run)]
-
-
-def _path(run: RunFolder) -> str:
-    return str(Path(run.path).absolute())
+        return [
+            sys.executable,
+            "-m",
+            "console",
+            "explain",
+            *places,
+            *which,
+            *options,
+            "--json",
+            "--",
+            str(self._run.path.absolute()),
+        ]
 
 
 def _is_answer(note: Note) -> bool:
@@ -207,7 +212,7 @@ def _is_answer(note: Note) -> bool:
 
 def _last_object(output: bytes) -> dict[str, Any]:
     """Return the last JSON object that stands on a line of its own; an empty one when there is none."""
-    for line in reversed(_lines_with_objects(output)):
+    for line in reversed(output.splitlines()):
         try:
             value = json.loads(line)
         except ValueError:
@@ -215,7 +220,3 @@ def _last_object(output: bytes) -> dict[str, Any]:
         if isinstance(value, dict):
             return cast("dict[str, Any]", value)
     return {}
-
-
-def _lines_with_objects(output: bytes) -> Sequence[bytes]:
-    return [line for line in output.splitlines() if line.startswith(b"{")]

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 
 from console.core.case import Key
-from console.core.live import Activity, AnyFrame, Began, Command, Delta, Deltas, Status
+from console.core.live import Activity, Began, Command, Delta, Deltas, Status
 from console.core.record import AnyRecord, Asked, Steered
 from console.insight.overview import Overview
 from console.insight.pace import Pace
@@ -222,7 +222,7 @@ class Replay(RunFeed):
                 self._send_call(sent, number, changes)
         deltas = [delta for call in self._calls.values() for delta in call.stream(self.time_s)]
         if deltas:
-            self._show(Deltas(deltas), changes)
+            self._apply_frame(Deltas(deltas), changes)
         if self.time_s != before:
             self._show_status(changes)
 
@@ -263,7 +263,7 @@ class Replay(RunFeed):
             return
         self._calls[asked.key, asked.n] = Call(asked, sent, self.timeline.time_of(number))
         began = Began(asked.key, asked.n, asked.role, asked.turn, asked.step, asked.messages, asked.at)
-        self._show(began, changes)
+        self._apply_frame(began, changes)
 
     def _show_status(self, changes: Changes) -> None:
         activities: list[Activity] = []
@@ -272,10 +272,7 @@ class Replay(RunFeed):
             activities.append(Activity(call.asked.key, word, self.timeline.epoch_at(call.sent_s)))
         if self._next < len(self.timeline):
             state = "paused" if self._paused else "running"
-            self._show(Status(state, self._concurrency, activities), changes)
-
-    def _show(self, frame: AnyFrame, changes: Changes) -> None:
-        self._apply_frame(frame, changes)
+            self._apply_frame(Status(state, self._concurrency, activities), changes)
 
     def _waiting(self, key: Key) -> int:
         """Records of a conversation that are still to come."""

@@ -350,7 +350,7 @@ class RunFeed:
         self.overview.apply_frame(frame)
         match frame:
             case Status():
-                self._take_status(frame, changes)
+                self._apply_status(frame, changes)
             case Began():
                 if not self._is_over(frame.key):  # a call that is sent once more begins anew
                     self._flights[frame.key, frame.n] = frame, []
@@ -359,9 +359,9 @@ class RunFeed:
                     changes.keys.add(frame.key)
             case Deltas():
                 for delta in frame.items:
-                    self._take_delta(delta, changes)
+                    self._apply_delta(delta, changes)
 
-    def _take_status(self, frame: Status, changes: Changes) -> None:
+    def _apply_status(self, frame: Status, changes: Changes) -> None:
         changes.status = True
         if frame.state == "closed":
             self.overview.disconnect()
@@ -371,7 +371,7 @@ class RunFeed:
                 conversation.act(activity)
                 changes.keys.add(activity.key)
 
-    def _take_delta(self, delta: Delta, changes: Changes) -> None:
+    def _apply_delta(self, delta: Delta, changes: Changes) -> None:
         if (flight := self._flights.get((delta.key, delta.n))) is not None:
             flight[1].append(delta)
             if len(flight[1]) <= BEGINNING:

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Set
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from textual.signal import Signal
 
@@ -40,7 +39,7 @@ class Workspace:
         paths: WorkspacePaths,
         *,
         changed: Signal[str],
-        in_loop: Callable[..., None],
+        hand_over: Callable[..., None],
         run_ended: Callable[[RunLine], None],
     ) -> None:
         """Read nothing until `read_all`.
@@ -48,13 +47,14 @@ class Workspace:
         Args:
             paths: where models, data and runs are.
             changed: published with `models`, `suites` or `runs` when these changed.
-            in_loop: calls a function with arguments in the loop of the reader's screens; does nothing when that ended.
+            hand_over: calls a function with arguments in the loop of the reader's screens, unless the app is leaving.
             run_ended: told of each live run that ended.
         """
         self.paths = paths
         self.changed = changed
         """Published with `models`, `suites` or `runs` when these changed."""
-        self._in_loop = in_loop
+        self.hand_over = hand_over
+        """Gives what a thread has read to the screens' own thread."""
         self._run_ended = run_ended
         self.models: Models | None = None
         self.suites: Suites | None = None
@@ -101,25 +101,25 @@ class Workspace:
             try:
                 read()
             except Exception as error:
-                self.hand_over(_raise, error)
+                self.fail(error)
 
         threading.Thread(target=read_or_report, name=THREAD, daemon=True).start()
 
-    def hand_over(self, take: Callable[..., None], *results: Any) -> None:
-        """Give what a thread has read to the screens' own thread, unless the app is leaving."""
-        self._in_loop(take, *results)
+    def fail(self, error: Exception) -> None:
+        """End the app by an error in a thread or a task, as one in a callback would; may be called from anywhere."""
+        self.hand_over(_raise, error)
 
     def _read_models(self) -> None:
-        self.hand_over(self._take_models, catalog_items.read_models(self.paths))
+        self.hand_over(self._set_models, catalog_items.read_models(self.paths))
 
     def _read_models_and_suites(self) -> None:
         self._read_models()
-        self.hand_over(self._take_new_suites, catalog_items.read_suites(self.paths))
+        self.hand_over(self._set_new_suites, catalog_items.read_suites(self.paths))
 
     def _read_warnings(self, suites: Suites) -> None:
         with_warnings = catalog_items.with_warnings(suites)
         if with_warnings.warnings != suites.warnings:
-            self.hand_over(self._take_suites, with_warnings)
+            self.hand_over(self._set_suites, with_warnings)
 
     def _read_runs(self, reading: int) -> None:
         lines: list[RunLine] = []
@@ -127,34 +127,34 @@ class Workspace:
             changes = RunChanges(catalog_items.runs_root(self.paths))  # first: what changes meanwhile is found later
             for batch in catalog_items.read_runs(changes.root):
                 lines += batch
-                self.hand_over(self._take_runs, reading, list(lines), None, changes.root)
+                self.hand_over(self._set_runs, reading, list(lines), None, changes.root)
         except (UsageError, OSError) as error:
-            self.hand_over(self._take_no_runs, str(error))
+            self.hand_over(self._set_runs_mistake, str(error))
             return
-        self.hand_over(self._take_runs, reading, lines, changes, changes.root)
+        self.hand_over(self._set_runs, reading, lines, changes, changes.root)
 
-    def _take_models(self, models: Models) -> None:
+    def _set_models(self, models: Models) -> None:
         self.models = models
         self.changed.publish("models")
 
-    def _take_new_suites(self, suites: Suites) -> None:
-        self._take_suites(suites)
+    def _set_new_suites(self, suites: Suites) -> None:
+        self._set_suites(suites)
         # Later, because asking every installed package for formats would delay drawing what was read.
         asyncio.get_running_loop().call_later(WARNINGS_AFTER_S, self.in_thread, partial(self._read_warnings, suites))
 
-    def _take_suites(self, suites: Suites) -> None:
+    def _set_suites(self, suites: Suites) -> None:
         self.suites = suites
         self.changed.publish("suites")
 
-    def _take_runs(self, reading: int, lines: list[RunLine], changes: RunChanges | None, root: Path) -> None:
-        """Take runs that were read; `changes` comes with all of them, None while more are to follow."""
+    def _set_runs(self, reading: int, lines: list[RunLine], changes: RunChanges | None, root: Path) -> None:
+        """Show runs that were read; `changes` comes with all of them, None while more are to follow."""
         if reading != self._reading or (changes is None and self.runs and len(lines) < len(self.runs)):
             return
         self.runs, self.runs_complete, self.runs_root, self.runs_mistake = lines, changes is not None, root, ""
         self._changes = changes or self._changes
         self.changed.publish("runs")
 
-    def _take_no_runs(self, mistake: str) -> None:
+    def _set_runs_mistake(self, mistake: str) -> None:
         self.runs, self.runs_complete, self.runs_mistake, self._changes = [], True, mistake, None
         self.changed.publish("runs")
 
@@ -175,9 +175,9 @@ class Workspace:
         return next((line for line in self.runs or () if line.folder.path == path), None)
 
     def expect(self, folder: RunFolder) -> None:
-        """Take up a run that was started from here just now."""
+        """List a run that was started from here just now."""
         self._expected.add(folder.path)
-        self._take_lines([catalog_items.read_run(folder)])
+        self._apply_lines([catalog_items.read_run(folder)])
         self.changed.publish("runs")
 
     def look(self) -> None:
@@ -200,14 +200,14 @@ class Workspace:
         try:
             changed = changes.look()
         except UsageError as error:
-            self.hand_over(self._take_no_runs, str(error))
+            self.hand_over(self._set_runs_mistake, str(error))
             self.hand_over(self._rest_from, begun)
             return
         news = [watch.look(time.time()) for watch in watches.values()]
         news += [catalog_items.read_run(run) for run in changed.runs if run.path not in watches]
         gone = {line.folder.path for line in news if line.summary is None and not _is_there(line.folder)}
         news = [line for line in news if line.folder.path not in gone]
-        self.hand_over(self._take_news, changes, news, gone.union(changed.gone), self._strands())
+        self.hand_over(self._apply_news, changes, news, gone.union(changed.gone), self._strands())
         self.hand_over(self._rest_from, begun)
 
     def _rest_from(self, begun: float) -> None:
@@ -219,20 +219,20 @@ class Workspace:
         queue = RunQueue(self.runs_root) if self.runs_root else None
         return bool(queue is not None and queue.names() and not queue.is_playing and not queue.is_starting)
 
-    def _take_news(self, changes: RunChanges, news: list[RunLine], gone: set[Path], stranded: bool) -> None:
+    def _apply_news(self, changes: RunChanges, news: list[RunLine], gone: set[Path], stranded: bool) -> None:
         if changes is not self._changes:
             return  # all runs have been read anew meanwhile
         ended = [line for line in news if self._has_ended(line)]
         is_new = bool(news or gone or stranded != self.is_stranded)
         self.is_stranded = stranded
-        self._take_lines(news, gone)
+        self._apply_lines(news, gone)
         if is_new:
             self.changed.publish("runs")
         for line in ended:
             self._expected.discard(line.folder.path)
             self._run_ended(line)
 
-    def _take_lines(self, news: list[RunLine], gone: Set[Path] = frozenset()) -> None:
+    def _apply_lines(self, news: list[RunLine], gone: Set[Path] = frozenset()) -> None:
         """Replace lines, add new ones in their place, and take away those of runs that are gone."""
         by_path = {line.folder.path: line for line in self.runs or ()}
         by_path |= {line.folder.path: line for line in news}

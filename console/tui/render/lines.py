@@ -112,12 +112,6 @@ def strip_of(content: Content, width: int, base: Style, get_style: GetStyle) -> 
     return Strip(segments, content.cell_length).adjust_cell_length(width, base.rich_style)
 
 
-def overlaid(strip: Strip, badge: Strip, width: int) -> Strip:
-    """Return the strip with a badge laid over its right end."""
-    room = max(width - badge.cell_length, 0)
-    return Strip.join([strip.crop_extend(0, room, None), badge]).crop(0, width)
-
-
 def sentence_line(text: Content, y: int, width: int, base: Style, get_style: GetStyle) -> Strip:
     """Draw line `y` of a text that stands in an otherwise empty pane, wrapped and indented by two cells."""
     room = max(width - 4, 8)

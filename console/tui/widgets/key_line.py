@@ -5,6 +5,7 @@ is dimmed; help says why.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from textual import events
 from textual.content import Content
@@ -27,13 +28,11 @@ class KeyLine(Widget):
     KeyLine { height: 2; dock: bottom; }
     """
 
+    @dataclass
     class ActionClicked(Message):
         """The entry of an action was clicked."""
 
-        def __init__(self, action: Action) -> None:
-            """Name the action."""
-            super().__init__()
-            self.action = action
+        action: Action
 
     def __init__(self) -> None:
         """Show nothing until `tell` is called."""
@@ -62,10 +61,8 @@ class KeyLine(Widget):
         tail = Content.assemble(("?", "bold $focus"), " help ")
         tail = tail if short else tail.append(Content.assemble(" ", (":", "bold $focus"), " commands "))
         room = width - tail.cell_length - 3
-        items = self._items()
-        shown = fitting([(action.priority, item) for action, item in items], room)
-        self._drawn = [(action, item) for _, item in shown for action, shown_item in items if shown_item is item]
-        left = Content(" ").append(Content("  ").join([item for _, item in shown]))
+        self._drawn = fitting(self._items(), room)
+        left = Content(" ").append(Content("  ").join([item for _, item in self._drawn]))
         line = lines.spread(left, tail, width)
         return line if short else Content("\n").join([Content.styled(SYMBOLS.rule * width, "$line"), line])
 
@@ -103,13 +100,12 @@ class KeyLine(Widget):
         return Content.assemble((keys, "bold $focus"), f" {word}")
 
 
-def fitting(items: Sequence[tuple[int, Content]], room: int) -> list[tuple[int, Content]]:
-    """Return the most important items that fit beside each other into `room` cells, most important first."""
-    shown: list[tuple[int, Content]] = []
+def fitting(items: Sequence[tuple[Action, Content]], room: int) -> list[tuple[Action, Content]]:
+    """Return the items, most important first, that fit beside each other into `room` cells."""
+    shown: list[tuple[Action, Content]] = []
     used = -2
-    for priority, item in items:
-        if used + 2 + item.cell_length > room:
-            continue
-        used += 2 + item.cell_length
-        shown.append((priority, item))
+    for action, item in items:
+        if used + 2 + item.cell_length <= room:
+            used += 2 + item.cell_length
+            shown.append((action, item))
     return shown

@@ -6,6 +6,7 @@ arrive as `Content` made by `console.tui.sanitize` (or of our own words); this w
 """
 
 from collections.abc import Callable, Container, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from textual import events
@@ -46,15 +47,14 @@ class RowList(Viewport):
     }
     """
 
+    @dataclass
     class RowHighlighted(Message):
         """The cursor came to rest on another row."""
 
-        def __init__(self, rows: "RowList", key: str, *, is_moved: bool = True) -> None:
-            """Name the list and the row's key; `is_moved` says whether the cursor went there, or its row was lost."""
-            super().__init__()
-            self.rows = rows
-            self.key = key
-            self.is_moved = is_moved
+        rows: "RowList"
+        key: str
+        is_moved: bool = True
+        """Whether the cursor went there; else the row that it was on is gone."""
 
         @property
         def control(self) -> "RowList":

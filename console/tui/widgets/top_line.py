@@ -1,5 +1,7 @@
 """`TopLine`: the first line of every screen: which screen it is, what it shows, and whether a run is live."""
 
+from dataclasses import dataclass
+
 from textual import events
 from textual.content import Content
 from textual.message import Message
@@ -28,13 +30,12 @@ class TopLine(Widget):
     TopLine { height: 2; dock: top; }
     """
 
+    @dataclass
     class ScreenClicked(Message):
         """The name of another screen was clicked."""
 
-        def __init__(self, name: str) -> None:
-            """Name the screen as in the action table."""
-            super().__init__()
-            self.name = name
+        name: str
+        """As in the action table."""
 
     def __init__(self, where: str, heading: str) -> None:
         """Name the screen as in the action table, and as it is called."""

@@ -7,6 +7,7 @@ and a badge counts the lines that arrived since; `G` or End follows again. Only 
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import ClassVar
 
@@ -98,14 +99,12 @@ class Transcript(Viewport):
     }
     """
 
+    @dataclass
     class FollowChanged(Message):
         """Following began or ended, because of the reader's scrolling."""
 
-        def __init__(self, transcript: "Transcript", following: bool) -> None:
-            """Name the transcript and say whether it follows now."""
-            super().__init__()
-            self.transcript = transcript
-            self.following = following
+        transcript: "Transcript"
+        following: bool
 
         @property
         def control(self) -> "Transcript":
@@ -378,7 +377,7 @@ class Transcript(Viewport):
             strip = lines.strip_of(self._selected(line, number), room, base, style_getter(self))
             strip = self._strips[(number, room)] = strip.apply_offsets(0, number)
         if y == self.page - 1 and self._live and not self.follow:
-            strip = lines.overlaid(strip, self._badge(base), room)
+            strip = self._with_badge(strip, room)
         return strip
 
     def _at(self, y: int) -> tuple[int, Content, tuple[int, int, int] | None]:
@@ -398,12 +397,14 @@ class Transcript(Viewport):
         style = Style.from_styles(self.screen.get_component_styles("screen--selection"))
         return line.stylize(style, start, len(line) if end == -1 else end)
 
-    def _badge(self, base: Style) -> Strip:
+    def _with_badge(self, strip: Strip, room: int) -> Strip:
+        """Return the last visible line with a badge laid over its right end."""
         text = f" frozen, +{self.unseen:,} lines  G follows " if self.unseen else " frozen  G follows "
         style = self.get_visual_style("text--badge")
         if is_ansi(self):
             style += Style(reverse=True)
-        return lines.strip_of(Content(text), len(text), style, style_getter(self))
+        badge = lines.strip_of(Content(text), len(text), style, style_getter(self))
+        return Strip.join([strip.crop_extend(0, max(room - len(text), 0), None), badge]).crop(0, room)
 
     def _refresh_badge(self) -> None:
         self.refresh_line(self.scroll_offset.y + self.page - 1)
