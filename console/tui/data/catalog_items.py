@@ -6,7 +6,7 @@ Nothing here imports Textual or a model client.
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from console.config.model import ModelConfig
     from console.config.models import ModelBook
     from console.core.outcome import Outcome
+    from console.insight.trends import ListedRun
     from console.suites.catalog import Catalog, OfficialSuite
     from console.suites.category_index import CategoryIndex
     from console.suites.suite import Category, SuiteEntry
@@ -381,3 +382,17 @@ def read_case_lines(folder: RunFolder) -> list[CaseLine]:
     except (UsageError, OSError):
         pass
     return list(lines_by_case.values())
+
+
+def listed_runs(lines: Iterable[RunLine]) -> "list[ListedRun]":
+    """Return the runs that can be read, with their manifests, for the screens over all runs; reads a file for each."""
+    from console.insight.trends import ListedRun
+
+    runs: list[ListedRun] = []
+    for line in lines:
+        try:
+            if line.summary is not None:
+                runs.append(ListedRun(line.summary, line.folder.manifest()))
+        except UsageError:  # a run that was deleted meanwhile
+            continue
+    return runs

@@ -8,8 +8,7 @@ from console.insight import number_format
 from console.insight.leaderboard import Leaderboard, LeaderboardRow, leaderboards
 from console.suites.catalog import Catalog
 from console.suites.leaderboard import HasLeaderboard, LeaderboardRules
-from console.tui.data.catalog_items import RunLine, Suites
-from console.tui.data.listed_runs import listed_runs
+from console.tui.data.catalog_items import RunLine, Suites, listed_runs
 
 _SEPARATOR = "\x1f"
 

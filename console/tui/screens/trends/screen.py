@@ -18,8 +18,7 @@ from console.insight.comparison import compare
 from console.insight.number_format import signed
 from console.insight.trends import Point, Trend, trends
 from console.store.runs import RunFolder
-from console.tui.data.catalog_items import RunLine
-from console.tui.data.listed_runs import listed_runs
+from console.tui.data.catalog_items import RunLine, listed_runs
 from console.tui.render import lines
 from console.tui.render.trend_plot import plot_lines
 from console.tui.sanitize import one_line
