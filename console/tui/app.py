@@ -8,7 +8,7 @@ import asyncio
 import gc
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -23,7 +23,6 @@ from console.insight import number_format
 from console.store.runs import RunFolder
 from console.tui.actions import Action
 from console.tui.app_services import AppServices
-from console.tui.bell import SWITCH, ring
 from console.tui.data.catalog_items import RunLine, WorkspacePaths
 from console.tui.data.ui_state import UiState
 from console.tui.data.workspace import LOOK_EVERY_S
@@ -53,10 +52,14 @@ COLLECT_AFTER = (2_000, 10, 100)
 """When to look for garbage, see `gc.set_threshold`: everywhere only rarely, as a long run takes a tenth of a second."""
 SWITCH_S = 0.001
 """How long a thread that reads or searches may keep the loop waiting; Python's own 5 ms are felt between two keys."""
-
-
 _NAMED = 5
 """Live runs that are named when the reader quits."""
+_BELL_SWITCH = "notice"
+"""Name of the switch in `UiState`."""
+_BELL_TEXT = "A run has ended."
+"""What a terminal's notification says: no name of a model, suite or run leaves the app this way."""
+_PLAIN_TERMS = ("dumb", "linux", "vt")
+"""Terminals that may print what they do not understand."""
 
 
 @reads_styles_once
@@ -182,13 +185,13 @@ class ConsoleApp(App[int]):
         shown = self.screen.shown_run if isinstance(self.screen, BaseScreen) else None
         is_watched = self.app_focus and shown is not None and shown.path == line.folder.path
         write = write_to_terminal(self)
-        if write is not None and not is_watched and self.services.ui_state.switch(SWITCH, True):
+        if write is not None and not is_watched and self.services.ui_state.switch(_BELL_SWITCH, True):
             ring(write, os.environ)
 
     def action_notice_toggle(self) -> None:
         """Ring at the end of a run from now on, or no longer."""
-        on = not self.services.ui_state.switch(SWITCH, True)
-        self.services.ui_state.keep(SWITCH, on)
+        on = not self.services.ui_state.switch(_BELL_SWITCH, True)
+        self.services.ui_state.keep(_BELL_SWITCH, on)
         self.services.notify(Content("The end of a run rings." if on else "The end of a run is silent."))
 
     def _show_badge(self, changed: str) -> None:
@@ -330,6 +333,15 @@ class ConsoleApp(App[int]):
 
 def _names(runs: list[RunFolder]) -> Content:
     return Content(", ").join([one_line(run.name, 50) for run in runs[:_NAMED]] + [Content("…")] * (len(runs) > _NAMED))
+
+
+def ring(write: Callable[[str], object], environment: Mapping[str, str]) -> None:
+    """Ring the bell and, on terminals that pass over unknown sequences, ask for a notification (OSC 9 and OSC 777)."""
+    write("\a")
+    if environment.get("TERM", "dumb").startswith(_PLAIN_TERMS):
+        return
+    write(f"\x1b]9;{_BELL_TEXT}\x1b\\")
+    write(f"\x1b]777;notify;eval-console;{_BELL_TEXT}\x1b\\")
 
 
 def _keys_path() -> Path:

@@ -22,7 +22,7 @@ def start_branch(
     from console.engine.launch import spawn
 
     def show(branch: RunFolder) -> None:
-        services.navigator.take_launched([branch])
+        services.navigator.add_launched([branch])
         services.navigator.open_compare(run, branch)
 
     paths = services.paths

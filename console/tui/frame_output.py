@@ -38,7 +38,7 @@ class FrameOutput:
         if not self._has_drawn:
             self._has_drawn = True
             asyncio.get_running_loop().call_soon(self._first_drawn)
-        return self.shown.take(update)
+        return self.shown.reduce(update)
 
     def forget(self) -> None:
         """Send everything again, because another program had the terminal."""
@@ -98,7 +98,7 @@ class ShownFrame:
         """Forget what was sent, because another program has written to the terminal."""
         self._lines.clear()
 
-    def take(self, update: CompositorUpdate) -> CompositorUpdate | None:
+    def reduce(self, update: CompositorUpdate) -> CompositorUpdate | None:
         """Return what of an update has to be sent, None when it shows nothing new, and remember it."""
         match update:
             case ChopsUpdate():

@@ -113,7 +113,7 @@ def load_key_map(path: Path) -> KeyMap:
         key_map.mistakes.append(f"{path.name} cannot be read: {error}")
         return key_map
     for id, value in _flat(table):
-        _take(key_map, id, value)
+        _set_keys(key_map, id, value)
     key_map.mistakes += _conflicts(key_map)
     return key_map
 
@@ -138,13 +138,12 @@ def _meet(action: Action, other: Action) -> bool:
     return action.where == other.where or "all" in (action.where, other.where)
 
 
-def _take(key_map: KeyMap, id: str, value: Any) -> None:
+def _set_keys(key_map: KeyMap, id: str, value: Any) -> None:
     ids = {action.id for action in ACTIONS}
     if id not in ids:
         close = nearest(id, sorted(ids))
-        key_map.mistakes.append(
-            f"keys.toml: no action is called {id!r}" + (f"; did you mean {close}?" if close else "")
-        )
+        hint = f"; did you mean {close}?" if close else ""
+        key_map.mistakes.append(f"keys.toml: no action is called {id!r}{hint}")
         return
     keys = [value] if isinstance(value, str) else cast("list[Any]", value) if isinstance(value, list) else []
     if not keys or not all(isinstance(key, str) and key for key in keys):

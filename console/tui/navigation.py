@@ -293,7 +293,7 @@ class Navigator:
         if not isinstance(self._app.screen, form):
             self._app.push_screen(form(self._services, model=model, suite=suite, failed_of=failed_of))
 
-    def take_launched(self, runs: Sequence[RunFolder]) -> None:
+    def add_launched(self, runs: Sequence[RunFolder]) -> None:
         """Take up runs that were started from here just now."""
         for run in reversed(runs):
             self.launched.append(run)

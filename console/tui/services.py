@@ -93,7 +93,7 @@ class Navigation(Protocol):
         """Mark a run as A; the second run that is marked is compared with it."""
         ...
 
-    def take_launched(self, runs: Sequence[RunFolder]) -> None:
+    def add_launched(self, runs: Sequence[RunFolder]) -> None:
         """Take up runs that were started from here just now."""
         ...
 

@@ -59,7 +59,7 @@ def start_in_mode(app: App[Any], mode: str) -> None:
     private._current_mode = mode
 
 
-def take_size_classes(screen: Screen[Any]) -> None:
+def set_size_classes(screen: Screen[Any]) -> None:
     """Give a screen the classes of the terminal's size while it is empty: later, everything in it is styled anew.
 
     Textual sets them at the first resize, when the screen is full.
@@ -172,8 +172,8 @@ def write_to_terminal(app: App[Any]) -> Callable[[str], None] | None:
 # Size and scroll bars ------------------------------------------------------------------------------------------------
 
 
-def sized_by_take_size(widget_class: WidgetT) -> WidgetT:
-    """Decorate a widget: its method `take_size` is given Textual's `_size_updated` to call.
+def sized_by_apply_size(widget_class: WidgetT) -> WidgetT:
+    """Decorate a widget: its method `apply_size` is given Textual's `_size_updated` to call.
 
     `on_resize` comes too late: the frame with the new size and the old scroll bar would have been drawn.
     """
@@ -181,7 +181,7 @@ def sized_by_take_size(widget_class: WidgetT) -> WidgetT:
     upstream = patched._size_updated
 
     def _size_updated(self: Any, size: Any, virtual_size: Any, container_size: Any, layout: bool = True) -> bool:
-        return bool(self.take_size(lambda: upstream(self, size, virtual_size, container_size, layout)))
+        return bool(self.apply_size(lambda: upstream(self, size, virtual_size, container_size, layout)))
 
     patched._size_updated = _size_updated
     return widget_class
@@ -196,7 +196,7 @@ def refresh_scrollbars(widget: Widget) -> None:
 # End -----------------------------------------------------------------------------------------------------------------
 
 
-def catch_fatal_errors(app: App[Any], take: Callable[[BaseException | None], None]) -> None:
+def catch_fatal_errors(app: App[Any], receive: Callable[[BaseException | None], None]) -> None:
     """Give what ends the app to a function, and end it.
 
     Textual prints the traceback with all local variables, which may hold keys and whole conversations.
@@ -205,7 +205,7 @@ def catch_fatal_errors(app: App[Any], take: Callable[[BaseException | None], Non
 
     def _fatal_error() -> None:
         error = private._exception
-        take(error.error if isinstance(error, WorkerFailed) else error)  # where it happened, not who waited
+        receive(error.error if isinstance(error, WorkerFailed) else error)  # where it happened, not who waited
         private._close_messages_no_wait()
 
     private._fatal_error = _fatal_error

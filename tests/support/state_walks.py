@@ -176,7 +176,7 @@ async def busy_day(stage: Stage) -> AsyncGenerator[str, None]:
             yield "home-live"
             await see("queue", "tab", "g")
             yield "home-queue"
-            app.navigator.take_launched([run])
+            app.navigator.add_launched([run])
             await see("started here", "ctrl+q")
             yield "home-quit"
     finally:

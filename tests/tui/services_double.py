@@ -72,7 +72,7 @@ class FakeNavigator:
         """Keep the mark."""
         self.marked = run, slot
 
-    def take_launched(self, runs: Sequence[RunFolder]) -> None:
+    def add_launched(self, runs: Sequence[RunFolder]) -> None:
         """Keep the runs."""
         self.launched += runs
 

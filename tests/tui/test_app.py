@@ -164,7 +164,7 @@ async def test_quitting_asks_while_a_run_started_here_is_live(
     with held(run):
         async with opened() as (app, pilot):
             assert "● 50%" in frame(app)
-            app.navigator.take_launched([run])
+            app.navigator.add_launched([run])
             await pilot.press("ctrl+q")
             await pilot.pause()
             shown = frame(app)
@@ -206,7 +206,7 @@ async def test_stopping_on_the_way_out_reaches_the_engine(opened: Any, workspace
     run.socket_path.symlink_to(short)
     with held(run):
         async with opened() as (app, pilot):
-            app.navigator.take_launched([run])
+            app.navigator.add_launched([run])
             await pilot.press("ctrl+q", "s")
             for _ in range(6_000):
                 await pilot.pause(0.01)

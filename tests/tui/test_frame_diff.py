@@ -61,7 +61,7 @@ def test_whatever_is_drawn_in_whatever_pieces_the_terminal_shows_it() -> None:
             strips = [[strip_of(chance, last - first) for first, last in pairwise(cuts)]
                       for _ in range(HEIGHT)]  # fmt: skip
             update: LayoutUpdate | ChopsUpdate = LayoutUpdate(strips, Region(0, 0, WIDTH, HEIGHT))
-            wanted.take(update)
+            wanted.reduce(update)
         else:
             y, part = chance.randrange(HEIGHT), chance.randrange(3)
             strip = strip_of(chance, cuts[part + 1] - cuts[part])
@@ -70,7 +70,7 @@ def test_whatever_is_drawn_in_whatever_pieces_the_terminal_shows_it() -> None:
             last = chance.randint(cuts[part] + 1, cuts[part + 1])
             update = ChopsUpdate(chops, [(y, cuts[part], last)], [cuts[1:]] * HEIGHT)
             wanted.draw([(y, cuts[part], strip.crop(0, last - cuts[part]))])
-        shown.take(painted.take(update))
+        shown.reduce(painted.reduce(update))
         assert shown.cells == wanted.cells, turn
 
 
@@ -80,15 +80,15 @@ def chop(text: str) -> ChopsUpdate:
 
 def test_what_the_terminal_shows_already_is_not_sent_again() -> None:
     painted, console = ShownFrame(), Console(color_system=None, width=9)
-    first = painted.take(chop("one two"))
+    first = painted.reduce(chop("one two"))
     assert first is not None
     assert "one two" in first.render_segments(console)
-    assert painted.take(chop("one two")) is None
-    other = painted.take(chop("one six"))
+    assert painted.reduce(chop("one two")) is None
+    other = painted.reduce(chop("one six"))
     assert other is not None
     assert other.render_segments(console) == "\x1b[1;3Hone six"
     painted.forget()
-    assert painted.take(chop("one six")) is not None
+    assert painted.reduce(chop("one six")) is not None
 
 
 async def test_frames_are_left_out_while_the_terminal_is_behind(

@@ -8,8 +8,7 @@ from support.recorded_runs import WeatherSuite, plain_run
 from support.run_suites import compare_by
 from support.screen_text import assert_until, text_of, wait_until_unchanged
 
-from console.tui.app import ConsoleApp
-from console.tui.bell import ring
+from console.tui.app import ConsoleApp, ring
 from console.tui.data.catalog_items import read_run
 from console.tui.data.ui_state import UiState
 from console.tui.keymap import load_key_map

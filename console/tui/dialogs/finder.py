@@ -42,9 +42,9 @@ class Finder(FilterDialog[JumpTarget]):
         super().__init__(self._targets, _COLUMNS, hint=hint, nothing=nothing)
 
     def _read(self, run: RunFolder) -> None:
-        self._workspace.in_thread(lambda: self._workspace.hand_over(self._take, run, read_case_lines(run)))
+        self._workspace.in_thread(lambda: self._workspace.hand_over(self._receive, run, read_case_lines(run)))
 
-    def _take(self, run: RunFolder, cases: list[CaseLine]) -> None:
+    def _receive(self, run: RunFolder, cases: list[CaseLine]) -> None:
         self._targets.cases[run.path] = cases
         if self.is_mounted:
             self.narrow()

@@ -24,7 +24,7 @@ from console.tui.keymap import actions_at, bindings_for
 from console.tui.screens.find_session import FindSession
 from console.tui.screens.pane_zoom import PaneZoom
 from console.tui.services import Services
-from console.tui.textual_patches import draws_nothing_while_held, take_size_classes
+from console.tui.textual_patches import draws_nothing_while_held, set_size_classes
 from console.tui.widgets.filter_sign import FilterSign
 from console.tui.widgets.key_line import KeyLine
 from console.tui.widgets.top_line import TopLine
@@ -136,7 +136,7 @@ class BaseScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """Lay out top line, body and key line; the find bar comes when it is first opened."""
-        take_size_classes(self)
+        set_size_classes(self)
         yield TopLine(self.where, self.heading)
         with Vertical(classes="body"):
             yield from self.compose_body()

@@ -345,11 +345,11 @@ class RowList(Viewport):
         elif index >= top + page:
             self.go_to(index - page + 1)
 
-    def take_size(self, update: Callable[[], bool]) -> bool:
+    def apply_size(self, update: Callable[[], bool]) -> bool:
         """Keep the cursor in view when something takes room away from the list."""
         cursor, top = self._cursor, self.scroll_offset.y
         was_seen = cursor is not None and top <= cursor < top + self.page
-        changed = super().take_size(update)
+        changed = super().apply_size(update)
         if was_seen and changed:
             self.call_next(self._keep_in_view)
         return changed

@@ -12,13 +12,13 @@ from textual.reactive import Reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from console.tui.textual_patches import refresh_scrollbars, sized_by_take_size
+from console.tui.textual_patches import refresh_scrollbars, sized_by_apply_size
 
 LEAST_WIDTH = 8
 """Columns that lines are made for even where there are fewer."""
 
 
-@sized_by_take_size
+@sized_by_apply_size
 class Viewport(ScrollView, can_focus=True):
     """A scrolling window over lines that are drawn only while they are visible."""
 
@@ -84,8 +84,8 @@ class Viewport(ScrollView, can_focus=True):
         super().watch_scroll_y(old_value, new_value)
         self._tell_bar()
 
-    def take_size(self, update: Callable[[], bool]) -> bool:
-        """Take a new size by Textual's own `update`, and bring the scroll bar up to date before anything is drawn."""
+    def apply_size(self, update: Callable[[], bool]) -> bool:
+        """Apply a new size by Textual's own `update`, and bring the scroll bar up to date before anything is drawn."""
         changed = update()
         self._tell_bar()
         return changed

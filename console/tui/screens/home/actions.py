@@ -249,6 +249,6 @@ class EngineActions:
         self.demo_starting(is_starting)
 
     def _show_started(self, run: RunFolder, is_watched: bool) -> None:
-        self.services.navigator.take_launched([run])
+        self.services.navigator.add_launched([run])
         if is_watched:
             self.services.navigator.open_live(run)

@@ -86,7 +86,7 @@ class StartActions(_FormActions):
     def _show_started(self, runs: list[RunFolder], refusal: UsageError | None) -> None:
         navigator, workspace = self.services.navigator, self.services.workspace
         self.controller.is_starting = False
-        navigator.take_launched(runs)
+        navigator.add_launched(runs)
         if refusal is not None:
             self.services.refuse(refusal)
         if not runs:

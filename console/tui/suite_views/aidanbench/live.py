@@ -202,7 +202,7 @@ class LoopBlocks:
     def _blocks(self, conversation: Conversation) -> list[Block]:
         """Make what changed anew; blocks of finished rounds stay the same, wrapped as they are."""
         self._state = loop_state(conversation.state, conversation.why)
-        first = self._rounds.take(conversation.passages)
+        first = self._rounds.add(conversation.passages)
         del self._settled[min(first, max(len(self._rounds.rounds) - 1, 0)) :]
         for place in range(len(self._settled), len(self._rounds.rounds)):
             self._settled.append(self._draw(self._rounds.rounds[place], place))

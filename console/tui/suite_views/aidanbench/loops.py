@@ -82,24 +82,24 @@ class Round:
 
 
 class Rounds:
-    """The rounds of one conversation, taken in passage by passage in journal order."""
+    """The rounds of one conversation, added passage by passage in journal order."""
 
     def __init__(self) -> None:
         self.rounds: list[Round] = []
-        self._taken = 0
+        self._added = 0
         self._owner: dict[int, Round] = {}
 
-    def take(self, passages: Sequence[Passage]) -> int:
-        """Take in what is new of a conversation's passages; return the number of the first round that changed."""
+    def add(self, passages: Sequence[Passage]) -> int:
+        """Add what is new of a conversation's passages; return the number of the first round that changed."""
         first = len(self.rounds)
-        for passage in passages[self._taken :]:
-            changed = self._add(passage)
+        for passage in passages[self._added :]:
+            changed = self._add_passage(passage)
             if changed is not None:
                 first = min(first, self.rounds.index(changed))
-        self._taken = len(passages)
+        self._added = len(passages)
         return first
 
-    def _add(self, passage: Passage) -> Round | None:
+    def _add_passage(self, passage: Passage) -> Round | None:
         if passage.kind is PassageKind.VERDICT:
             return self.rounds[-1] if self.rounds else None
         if passage.kind is PassageKind.TRY:
@@ -134,7 +134,7 @@ def answer_so_far(reply: str) -> str:
 def rounds_of(passages: Sequence[Passage]) -> list[Round]:
     """Return the rounds of a conversation."""
     collected = Rounds()
-    collected.take(passages)
+    collected.add(passages)
     return collected.rounds
 
 
