@@ -148,7 +148,7 @@ class ConsoleApp(App[int]):
         self.set_keymap(key_map.for_textual())
         for mistake in key_map.mistakes:
             self.services.notify(one_line(mistake), severity="warning")
-        when_resumed(self, self.output.forget)
+        when_resumed(self, self.output.shown.forget)
         workspace.changed.subscribe(self, self._show_badge)
         self.set_interval(LOOK_EVERY_S, workspace.look)
 

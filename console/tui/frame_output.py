@@ -40,10 +40,6 @@ class FrameOutput:
             asyncio.get_running_loop().call_soon(self._first_drawn)
         return self.shown.reduce(update)
 
-    def forget(self) -> None:
-        """Send everything again, because another program had the terminal."""
-        self.shown.forget()
-
     def _is_behind(self) -> bool:
         """Whether the terminal takes bytes more slowly than they come; nobody needs frames that are that old."""
         return writes_waiting(self._app) > MOST_WAITING

@@ -49,9 +49,9 @@ def marks_in(text: str) -> Content:
     return Content.styled(" ".join(dict.fromkeys(clean[start:end] for start, end in ranges)), MUTED)
 
 
-def plain_line(text: str, width: int = LINE_LIMIT) -> str:
+def plain_line(text: str) -> str:
     """Return foreign text as one clean line of plain characters, for places that take no `Content`."""
-    return visible_line(text[:width])
+    return visible_line(text[:LINE_LIMIT])
 
 
 def shorten(text: str, limit: int) -> str:

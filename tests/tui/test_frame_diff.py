@@ -33,7 +33,7 @@ class Terminal:
                     self.cells[y][x] = character, str(segment.style)
                     x += 1
 
-    def take(self, update: object) -> None:
+    def receive(self, update: object) -> None:
         if isinstance(update, Difference):
             self.draw(update.pieces)
         elif isinstance(update, LayoutUpdate):
@@ -61,7 +61,7 @@ def test_whatever_is_drawn_in_whatever_pieces_the_terminal_shows_it() -> None:
             strips = [[strip_of(chance, last - first) for first, last in pairwise(cuts)]
                       for _ in range(HEIGHT)]  # fmt: skip
             update: LayoutUpdate | ChopsUpdate = LayoutUpdate(strips, Region(0, 0, WIDTH, HEIGHT))
-            wanted.reduce(update)
+            wanted.receive(update)
         else:
             y, part = chance.randrange(HEIGHT), chance.randrange(3)
             strip = strip_of(chance, cuts[part + 1] - cuts[part])
@@ -70,7 +70,7 @@ def test_whatever_is_drawn_in_whatever_pieces_the_terminal_shows_it() -> None:
             last = chance.randint(cuts[part] + 1, cuts[part + 1])
             update = ChopsUpdate(chops, [(y, cuts[part], last)], [cuts[1:]] * HEIGHT)
             wanted.draw([(y, cuts[part], strip.crop(0, last - cuts[part]))])
-        shown.reduce(painted.reduce(update))
+        shown.receive(painted.reduce(update))
         assert shown.cells == wanted.cells, turn
 
 
@@ -95,13 +95,13 @@ async def test_frames_are_left_out_while_the_terminal_is_behind(
     opened: Any,
 ) -> None:
     async with opened() as (app, pilot):
-        sent, terminal = [], app.output.shown.take
+        sent, terminal = [], app.output.shown.reduce
 
-        def take(update: Any) -> Any:
+        def reduce(update: Any) -> Any:
             sent.append(update)
             return terminal(update)
 
-        app.output.shown.take = take
+        app.output.shown.reduce = reduce
         waiting = SimpleNamespace(qsize=lambda: 30)
         app._driver._writer_thread = SimpleNamespace(_queue=waiting, stop=lambda: None)
         await pilot.press("5")

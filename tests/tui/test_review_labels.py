@@ -1,5 +1,6 @@
 """Labels in Review: a model is asked after a question, in a process of its own; its labels group, filter and go."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from console.store.lock import RunLock
 from console.store.notes import Notes
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
+from console.tui.data.label_session import LabelSession
 from console.tui.dialogs.small_dialogs import Chooser, Question
 from console.tui.screens.review.screen import ReviewScreen
 
@@ -102,7 +104,8 @@ async def test_labelling_that_goes_on_elsewhere_is_seen_and_not_doubled(opened: 
 async def test_why_a_model_cannot_be_asked_is_said(
     opened: Any, run: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("console.tui.data.label_session._path", lambda folder: "no-such-run")
+    command_of: Callable[..., list[str]] = LabelSession._command
+    monkeypatch.setattr(LabelSession, "_command", lambda *words: [*command_of(*words)[:-1], "no-such-run"])
     async with opened() as (app, pilot):
         await review(app, pilot, run)
         await pilot.press("X", "a")

@@ -80,15 +80,10 @@ class Replay(RunFeed):
         super().__init__(folder)
         self.timeline = Timeline()
         self.is_live = True
-        self.time_s = 0.0
-        """How far it has been played, in seconds from the beginning."""
         self.speed = 1.0
         self.is_playing = True
         self._loaded = False
         self._goal: float | None = None
-        self._next = 0
-        self._calls: dict[tuple[Key, int], Call] = {}
-        self._paused, self._concurrency = False, self.manifest.concurrency
         self._turned_at = time.monotonic()
         self._restart()
 
@@ -97,8 +92,10 @@ class Replay(RunFeed):
         self.overview.pace = Pace(self.now)
         self._kept.clear()
         self._flights.clear()
-        self._calls.clear()
-        self.time_s, self._next = 0.0, 0
+        self._calls: dict[tuple[Key, int], Call] = {}
+        self.time_s = 0.0
+        """How far it has been played, in seconds from the beginning."""
+        self._next = 0
         self._paused, self._concurrency = False, self.manifest.concurrency
 
     # Life ------------------------------------------------------------------------------------------------------------
@@ -189,11 +186,7 @@ class Replay(RunFeed):
         if self.time_s >= goal:
             self._goal = None
         self._conclude(changes)
-        changes.slots = self.overview.take_changes()
-        if changes:
-            for subscriber in list(self._subscribers):
-                subscriber(changes)
-        return changes
+        return self._handed_on(changes)
 
     def _conclude(self, changes: Changes) -> None:
         """Notice that the end is reached, or left."""

@@ -315,6 +315,10 @@ class RunFeed:
                 self.is_read = changes.settled = True
         changes.status |= self._seen_live != self.is_live or self.overview.is_deleted != self._is_deleted
         self._seen_live, self.overview.is_deleted = self.is_live, self._is_deleted
+        return self._handed_on(changes)
+
+    def _handed_on(self, changes: Changes) -> Changes:
+        """Tell all subscribers of the changes, if there are any, and return them."""
         changes.slots = self.overview.take_changes()
         if changes:
             for subscriber in list(self._subscribers):

@@ -73,7 +73,7 @@ class CommentScreen(ModalScreen[str | None]):
     CommentScreen > Static { height: 2; width: 1fr; padding: 0 1; background: $panel; border-top: solid $focus; }
     CommentScreen > Input.-textual-compact { width: 1fr; height: 1; border: none; padding: 0 1; background: $panel; }
     """
-    BINDINGS = [Binding("escape", "step_back", show=False)]  # noqa: RUF012 - Textual reads it so
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", show=False)]
 
     def __init__(self, title: Content, text: str) -> None:
         """Ask, starting from a text; foreign parts of the title must come through `sanitize`."""
@@ -99,10 +99,6 @@ class CommentScreen(ModalScreen[str | None]):
     def _keep(self, event: Input.Submitted) -> None:
         self.dismiss(event.value.strip())
 
-    def action_step_back(self) -> None:
-        """Leave the comment as it was."""
-        self.dismiss(None)
-
 
 class NameNote(msgspec.Struct, frozen=True):
     """What is said of a name while it is typed. Words of ours, or shown as plain text."""
@@ -116,7 +112,7 @@ class NameNote(msgspec.Struct, frozen=True):
 class NameScreen(ModalScreen[str]):
     """Asks for a name; answers with an empty text when the reader stepped back."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "step_back", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss('')", show=False)]
     DEFAULT_CSS = """
     NameScreen { align: left bottom; background: transparent; }
     NameScreen > .ask { height: 2; width: 1fr; padding: 0 1; background: $panel; border-top: solid $focus; }
@@ -154,9 +150,6 @@ class NameScreen(ModalScreen[str]):
         name = event.value.strip()
         if name and not self._note_of(name).refuses:
             self.dismiss(name)
-
-    def action_step_back(self) -> None:
-        self.dismiss("")
 
 
 class Chooser(ModalScreen[str | None]):

@@ -174,11 +174,8 @@ def number_lines(comparison: RunComparison, width: int, most: int) -> list[Conte
     rows[1:1] = [row for row in changed if row[0] not in names][: max(most - len(rows), 0)]
     room = min(max(width - 90, 44), 64)
     made = [_row(("", "A", "B", "B − A"), room, f"bold {MUTED}"), *(_row(row, room, "") for row in rows)]
-    made[1] = (
-        made[1].append("   ").append(_interval(comparison))
-        if len(made) > 1 and not comparison.headline and not is_single
-        else made[1]
-    )
+    if len(made) > 1 and not comparison.headline and not is_single:
+        made[1] = made[1].append("   ").append(_interval(comparison))
     for place, line in enumerate(square):
         if place + 2 < len(made):
             made[place + 2] = lines.fit(made[place + 2], room).append("     ").append(line)

@@ -63,9 +63,7 @@ def _reasoning(passage: Passage, key: str, gap: bool) -> Block:
 def _call(passage: Passage, key: str, gap: bool) -> Block:
     if passage.streaming:
         return Block(key, Content.styled("writes a call", "bold $live"), text=passage.text, gap=gap)
-    title = Content.assemble(
-        (f"{'->' if SYMBOLS.is_ascii else '→'} ", "bold $live"), one_line(passage.head, 200, "bold")
-    )
+    title = Content.assemble((f"{SYMBOLS.call} ", "bold $live"), one_line(passage.head, 200, "bold"))
     if passage.arguments is None:
         complaint = one_line(passage.complaint, 300, "$broken")
         return Block(key, title.append("   ").append(complaint), _aside(passage), passage.text, gap=gap)
@@ -84,9 +82,7 @@ def argument_lines(arguments: tuple[tuple[str, str], ...]) -> tuple[Content, ...
 
 
 def _result(passage: Passage, key: str, gap: bool) -> Block:
-    title = Content.assemble(
-        (f"{'<-' if SYMBOLS.is_ascii else '←'} ", MUTED), one_line(passage.head or "result", 200, MUTED)
-    )
+    title = Content.assemble((f"{SYMBOLS.result} ", MUTED), one_line(passage.head or "result", 200, MUTED))
     block = Block(key, title, text=passage.text, gap=gap, indent=4)
     block.folded = passage.text.count("\n") >= LONG_LINES * 2 or len(passage.text) > 4000
     return block

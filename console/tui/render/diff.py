@@ -155,10 +155,7 @@ class _Sides:
         label = lines.fit(name, names)
         room_left, room_right = self.left - names - 4, self.right - names - 4
         expected, actual = _values(row, room_left, room_right, self.style)
-        if (
-            row.mark in (Mark.MISSING, Mark.EXTRA)
-            and max(expected.cell_length - room_left, actual.cell_length - room_right) > 0
-        ):
+        if row.mark in _LONE and max(expected.cell_length - room_left, actual.cell_length - room_right) > 0:
             value = expected if row.actual is None else actual
             yield from self._alone(Content("   ") if head else sign(row.mark, row.decisive), label, value)
             yield from _notes(row.note, names + 7, self.width)

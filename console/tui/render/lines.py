@@ -99,9 +99,9 @@ def spread(left: Content, right: Content, width: int) -> Content:
     return fit(left, room).append(gap).append(right)
 
 
-def stacked(parts: Iterable[Content], gap: str = "  ") -> Content:
+def stacked(parts: Iterable[Content]) -> Content:
     """Join the non-empty parts on one line."""
-    return Content(gap).join([part for part in parts if part])
+    return Content("  ").join([part for part in parts if part])
 
 
 def strip_of(content: Content, width: int, base: Style, get_style: GetStyle) -> Strip:

@@ -159,13 +159,13 @@ def _waits(overview: Overview) -> Content:
     return one_line(overview.failing.text, 46, "$undecided")
 
 
-def state_words(overview: Overview, manifest: Manifest, *, live: bool, now: float | None = None) -> Content:
+def state_words(overview: Overview, manifest: Manifest, *, live: bool, now: float) -> Content:
     """Return state, time and cost of a run, for the right end of the top line."""
     starting = not live and is_starting(overview, manifest)
     is_known = overview.status is not None if live else overview.status is None
     state = "starting" if starting else overview.state if is_known else "running"
     begun = overview.opened_at if live else overview.fold.first_at
-    until = (now or time.time()) if live else overview.fold.last_at
+    until = now if live else overview.fold.last_at
     spent = number_format.duration(max(until - begun, 0.0)) if begun else ""
     cost = short_cost(overview, manifest)
     if state in ("pausing", "paused"):
@@ -181,9 +181,9 @@ def state_words(overview: Overview, manifest: Manifest, *, live: bool, now: floa
     )
 
 
-def is_starting(overview: Overview, manifest: Manifest, now: float | None = None) -> bool:
+def is_starting(overview: Overview, manifest: Manifest) -> bool:
     """Whether the run was launched just now and its engine has not opened the journal yet."""
-    return not overview.fold.sessions and (now or time.time()) - manifest.at < STARTING_S
+    return not overview.fold.sessions and time.time() - manifest.at < STARTING_S
 
 
 def notice_words(overview: Overview, *, live: bool, nothing_live: bool = False) -> Content:

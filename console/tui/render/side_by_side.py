@@ -190,19 +190,15 @@ def _row_line(name: str, rows: Sequence[Row | None], widths: _Widths) -> Content
     row = next(row for row in rows if row is not None)
     decisive = any(side is not None and side.decisive for side in rows)
     if row.expected:
-        values = [one_line(value, VALUE_LIMIT, "$expected") for value in row.expected]
-        expected = muted(" | ").join(values)
+        expected = muted(" | ").join(one_line(value, VALUE_LIMIT, "$expected") for value in row.expected)
         if all(side is None or side.mark in _QUIET for side in rows):
             expected = one_line(" | ".join(row.expected), VALUE_LIMIT)
     else:
         expected = muted("may be left out" if row.optional or row.mark is Mark.OMITTED else "")
     label = Content("  ").append(one_line(name, 60, "bold" if decisive else MUTED))
     first_expected = row.expected[0] if row.expected else ""
-    return _line(widths, label, expected, *(_cell(side, first_expected) for side in rows))
-
-
-def _cell(row: Row | None, expected: str) -> Content:
-    return Content.empty() if row is None else _side(row.mark, row.actual, expected)
+    values = (_side(side.mark if side else None, side.actual if side else None, first_expected) for side in rows)
+    return _line(widths, label, expected, *values)
 
 
 def _side(mark: Mark | None, actual: str | None, expected: str) -> Content:

@@ -32,6 +32,8 @@ class Symbols(msgspec.Struct):
     bar: str = "█"
     changed: str = "≠"
     branch: str = "↳"
+    call: str = "→"
+    result: str = "←"
     is_ascii: bool = False
 
     def use_ascii(self) -> None:
@@ -39,7 +41,7 @@ class Symbols(msgspec.Struct):
         self.passed, self.failed, self.not_run = "P", "F", "."
         self.is_ascii, self.changed, self.prepared = True, "x", "="
         self.running, self.stopped, self.not_ready, self.live = ">", "#", "o", "*"
-        self.paused, self.branch = "=", "+"
+        self.paused, self.branch, self.call, self.result = "=", "+", "->", "<-"
         self.opened, self.folded, self.cut, self.rule, self.bar = "v", ">", "~", "-", "#"
 
     def of(self, outcome: Outcome) -> str:

@@ -63,8 +63,7 @@ def cell_lines(cell: Cell, code: str) -> tuple[Content, ...]:
     if cell.hidden:
         words = f"{number_format.count(cell.hidden)} characters more, not given to the model"
         code_lines.append(side.append_text(words, "$undecided"))
-    arrow = "-> " if SYMBOLS.is_ascii else "→ "
-    code_lines += [Content.styled(arrow, "bold $live").append(one_line(call, 4000)) for call in cell.calls]
+    code_lines += [Content.styled(f"{SYMBOLS.call} ", "bold $live").append(one_line(call, 4000)) for call in cell.calls]
     return tuple(code_lines)
 
 
@@ -98,7 +97,7 @@ def _cell(passage: Passage, key: str, gap: bool) -> Block:
 
 def _tool(passage: Passage, key: str, gap: bool) -> Block:
     name, text = tool_call(passage.data)
-    title = Content.assemble((f"{'<-' if SYMBOLS.is_ascii else '←'} ", MUTED), one_line(name, 200, MUTED))
+    title = Content.assemble((f"{SYMBOLS.result} ", MUTED), one_line(name, 200, MUTED))
     block = Block(key, title, text=text, gap=gap, indent=4)
     block.folded = text.count("\n") >= LONG_LINES or len(text) > OUTPUT_LIMIT
     if not text:

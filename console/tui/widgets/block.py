@@ -67,7 +67,9 @@ class Block:
             self._lines = None
             self._cuts = []
             return 0
-        first = self._drop_last_cut()
+        if self._cuts:
+            self._cuts.pop()  # the last wrapped line, which this may change
+        first = len(self._cuts)
         fresh = _lines_of(text, self.limit, self.style)
         if lines_before:
             lines_before[-1] = _joined(lines_before[-1], fresh[0])
@@ -119,12 +121,6 @@ class Block:
             return self.title
         count = len(self.logical)
         return self.title.append_text(f"  {count} line{'s' * (count != 1)} (x)", MUTED)
-
-    def _drop_last_cut(self) -> int:
-        """Forget the last wrapped line, which an append may change; return its number."""
-        if self._cuts:
-            self._cuts.pop()
-        return len(self._cuts)
 
     def _wrap_on(self) -> None:
         """Wrap everything that is not wrapped yet."""

@@ -59,9 +59,9 @@ class PaneTitle(Widget):
     PaneTitle { height: 1; }
     """
 
-    def __init__(self, pane: str, *, id: str | None = None, classes: str | None = None) -> None:
+    def __init__(self, pane: str, *, id: str | None = None) -> None:
         """Name the pane with the DOM id `pane`, which stands beside the title; empty: the title stands for itself."""
-        super().__init__(id=id, classes=f"pane-title {classes or ''}")
+        super().__init__(id=id, classes="pane-title")
         self.pane = pane
         self._left = Content.empty()
         self._right = Content.empty()

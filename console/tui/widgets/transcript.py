@@ -242,11 +242,12 @@ class Transcript(Viewport):
         return number, count
 
     def _show_hit(self) -> None:
-        place, number, start, _ = self._hits.hits[self._hits.current]
-        if self._blocks[place].folded:
-            self.toggle_fold(self._blocks[place].key)
+        hit = self._hits.hits[self._hits.current]
+        block = self._blocks[hit[0]]
+        if block.folded:
+            self.toggle_fold(block.key)
         self._freeze()
-        y = self._tops[place] + self._blocks[place].place_of(number, start)
+        y = self._line_of_hit(hit)
         if not self.scroll_offset.y <= y < self.scroll_offset.y + self.page:
             self._scroll(max(y - self.page // 3, 0))
 

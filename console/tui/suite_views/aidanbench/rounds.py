@@ -59,7 +59,8 @@ def round_blocks(
 
 def answer_block(loop_round: Round) -> Block:
     """Return the block of a round's answer, which grows while it is written."""
-    body = () if loop_round.answer or loop_round.streaming else (muted("(no answer)"),) if loop_round.is_decided else ()
+    is_missing = loop_round.is_decided and not loop_round.answer and not loop_round.streaming
+    body = (muted("(no answer)"),) if is_missing else ()
     return Block(f"round {loop_round.turn} answer", text=loop_round.answer, body=body, indent=1, gap=False)
 
 
