@@ -214,7 +214,6 @@ class ConsoleApp(App[int]):
             self.push_screen(KeyMenu(opener, entries, self.services.key_map), self.perform)
 
     async def action_perform(self, method: str) -> None:
-        """Do the action of a key."""
         action_method = find_method(method, responders_on(self.screen, self._responders))
         if action_method is None:
             raise SkipAction  # so that the key may mean something further up

@@ -32,7 +32,7 @@ SAME_MOMENT_S = 0.3
 
 
 class AppServices:
-    """Does what screens ask of the app."""
+    """Does what screens ask of the app; `services.Services` describes it."""
 
     def __init__(
         self,
@@ -65,7 +65,6 @@ class AppServices:
 
     @property
     def feeds(self) -> "RunFeeds":
-        """The open feeds, shared by the screens that show the same run."""
         if self._feeds is None:
             from console.tui.data.run_feed import RunFeeds
 
@@ -74,7 +73,6 @@ class AppServices:
 
     @property
     def has_focus(self) -> bool:
-        """Whether the terminal has the focus."""
         return self._app.app_focus
 
     @property
@@ -120,17 +118,13 @@ class AppServices:
         self.notify(Content(f"Copied {name} (through the terminal, OSC 52)."))
 
     def export_text(self, text: str, path: Path) -> None:
-        """Write a text to a file of the current folder, and say where."""
         self.exports.export_text(text, path)
 
     async def ask(self, dialog: Screen[AnswerT]) -> AnswerT | None:
-        """Show a dialog and return its answer; must be called in a worker."""
         return await self._app.push_screen_wait(dialog)
 
     def from_thread(self, callback: Callable[CallP, object], *args: CallP.args, **kwargs: CallP.kwargs) -> None:
-        """Call a function in the app's own thread and wait until it has returned."""
         self._app.call_from_thread(callback, *args, **kwargs)
 
     def suspend(self) -> AbstractContextManager[None]:
-        """Give the terminal to another program while the context is open."""
         return self._app.suspend()

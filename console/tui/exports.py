@@ -26,7 +26,6 @@ class Exports:
     """Writes the run that is shown, or under the cursor, to a file."""
 
     def __init__(self, app: App[Any], services: Services) -> None:
-        """Export what the app shows."""
         self._app = app
         self._services = services
 
@@ -78,7 +77,6 @@ class Exports:
         return announce
 
     def export_text(self, text: str, path: Path) -> None:
-        """Write a text to a file of the current folder, and say where."""
         from console.exchange.export_formats import write_file
 
         try:

@@ -67,7 +67,8 @@ def load_screens() -> None:
 class Navigator:
     """Opens screens, and leads back to where the reader came from.
 
-    Each is one of the app's modes, made when first opened, except the form for a new run, which lies over a screen.
+    Each screen is one of the app's modes, made when first opened, except the form for a new run, which lies over a
+    screen. `services.Navigation` describes what screens ask of it.
     """
 
     def __init__(self, app: App[Any], services: Services) -> None:
@@ -166,7 +167,6 @@ class Navigator:
     # Screens of one run ----------------------------------------------------------------------------------------------
 
     def open_live(self, run: RunFolder) -> None:
-        """Watch a run."""
         self._open("live", run, None)
 
     def switch_live(self, run: RunFolder) -> None:
@@ -213,7 +213,6 @@ class Navigator:
 
     @property
     def next_review(self) -> Path | None:
-        """The run that Review opens from a screen that shows no run."""
         if (mode := self._latest.get("review")) is not None:
             return self._opened[mode].runs[0]
         return next((line.folder.path for line in self._last_first()), None)
@@ -226,7 +225,6 @@ class Navigator:
     # Screens of several runs -----------------------------------------------------------------------------------------
 
     def mark_for_compare(self, run: RunFolder, slot: Slot | None = None) -> None:
-        """Mark a run as A; the second run that is marked is compared with it."""
         if self.marked is None:
             self.marked = run, slot
             self._services.notify(Content("Marked as A; m on another run compares it with this one."))
@@ -246,7 +244,6 @@ class Navigator:
         self._show(mode)
 
     def open_grid(self, runs: list[RunFolder]) -> None:
-        """Lay more than two runs side by side."""
         opened = OpenedRuns("grid", tuple(run.path for run in runs))
         mode = self._find_opened(opened)
         self._show(mode or self._add_opened(opened, lambda: screen_class("grid")(self._services, runs)))
@@ -294,7 +291,6 @@ class Navigator:
             self._app.push_screen(form(self._services, model=model, suite=suite, failed_of=failed_of))
 
     def add_launched(self, runs: Sequence[RunFolder]) -> None:
-        """Take up runs that were started from here just now."""
         for run in reversed(runs):
             self.launched.append(run)
             self._services.workspace.expect(run)

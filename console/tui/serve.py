@@ -127,7 +127,6 @@ def _server(command: str, port: int, say: Callable[[str], object]) -> Any:
             return app
 
         async def handle_index(self, request: Any) -> Any:
-            """Give the page."""
             address = f"ws://{HOST}:{port}/{self.secret}/ws"
             headers = {"Content-Security-Policy": f"{_POLICY}; connect-src ws://{HOST}:{port}",
                        "Referrer-Policy": "no-referrer", "Cache-Control": "no-store"}  # fmt: skip

@@ -69,7 +69,6 @@ class Models(msgspec.Struct):
     book: "ModelBook | None" = None
 
     def find(self, name: str) -> ModelLine | None:
-        """Return the model of that name."""
         return next((line for line in self.lines if line.name == name), None)
 
 
@@ -84,7 +83,6 @@ class SuiteLine(msgspec.Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """The suite's name."""
         return self.entry.name
 
     @property
@@ -110,7 +108,6 @@ class Suites(msgspec.Struct):
     """Official data that a pull would bring."""
 
     def find(self, name: str) -> SuiteLine | None:
-        """Return the suite of that name."""
         return next((line for line in self.lines if line.name == name), None)
 
 
@@ -161,7 +158,6 @@ class RunLine(msgspec.Struct, frozen=True):
 
     @property
     def tally(self) -> Tally:
-        """The run's counts."""
         return self.summary.tally if self.summary else Tally()
 
     @property

@@ -214,7 +214,6 @@ class RunFeed:
         self._subscribers.append(subscriber)
 
     def unsubscribe(self, subscriber: Subscriber) -> None:
-        """Stop calling it."""
         self._subscribers.remove(subscriber)
 
     @property

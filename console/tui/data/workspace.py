@@ -86,11 +86,9 @@ class Workspace:
         self.in_thread(self._read_models_and_suites)  # one after the other: threads would only wait for each other
 
     def read_models(self) -> None:
-        """Read the models file again."""
         self.in_thread(self._read_models)
 
     def read_runs(self) -> None:
-        """Read the folder of runs again."""
         self._reading += 1
         self.in_thread(partial(self._read_runs, self._reading))
 

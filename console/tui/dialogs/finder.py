@@ -95,7 +95,6 @@ class RunAndCaseRows:
         ]
 
     def answer(self, key: str) -> JumpTarget | None:
-        """Return where to jump."""
         return self._rows[key][0]
 
     def draw_row(self, key: str) -> tuple[Content, ...]:

@@ -44,7 +44,6 @@ class HelpScreen(ModalScreen[None]):
     """
 
     def __init__(self, source: ActionSource, key_map: KeyMap) -> None:
-        """Help for a source."""
         super().__init__()
         self._source = source
         self._key_map = key_map
@@ -96,7 +95,6 @@ class HelpPane(Transcript, can_focus=False):
     """
 
     def __init__(self, source: ActionSource, key_map: KeyMap) -> None:
-        """Help for a source."""
         super().__init__()
         self._source = source
         self._keys_in_use = key_map

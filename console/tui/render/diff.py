@@ -134,14 +134,11 @@ class _Sides:
                 yield (Content("   ") if place else sign(pair.name_mark, False)).append(part)
         else:
             yield from self._line(pair.name_mark, expected, actual)
-        if pair.note:
-            yield from _notes(pair.note, 4, self.width)
+        yield from _notes(pair.note, 4, self.width)
         names = _name_width(pair.rows)
         for row in _unfolded(pair.rows, self.style):
             yield from self._row(row, names)
-        folded = _folded_words(pair.rows, self.style)
-        if folded:
-            yield folded
+        yield from _folded_line(pair.rows, self.style)
 
     def _row(self, row: Row, names: int) -> Iterator[Content]:
         name = one_line(row.name, PATH_LIMIT, "bold" if row.decisive else MUTED)
@@ -205,9 +202,7 @@ class _Stacked:
         yield from _notes(pair.note, 4, self.width)
         for row in _unfolded(pair.rows, self.style):
             yield from self._row(row)
-        folded = _folded_words(pair.rows, self.style)
-        if folded:
-            yield folded
+        yield from _folded_line(pair.rows, self.style)
 
     def _row(self, row: Row) -> Iterator[Content]:
         room = self.width - 17
@@ -292,9 +287,10 @@ def _is_quiet(row: Row) -> bool:
     return row.mark in (Mark.SAME, Mark.OMITTED) and not row.decisive
 
 
-def _folded_words(rows: Sequence[Row], style: Style) -> Content | None:
+def _folded_line(rows: Sequence[Row], style: Style) -> Iterator[Content]:
     count = sum(_is_quiet(row) for row in rows) if style.fold_same else 0
-    return muted(f"     {SYMBOLS.cut} {count} that agree, x shows them") if count else None
+    if count:
+        yield muted(f"     {SYMBOLS.cut} {count} that agree, x shows them")
 
 
 def _notes(note: str, indent: int, width: int) -> Iterator[Content]:

@@ -41,11 +41,9 @@ class GuardedView(SuiteView):
         self.note_blocks = {}
 
     def case_name(self, rollout: Rollout) -> str:
-        """Return what a case is called in a list."""
         return _attempt(lambda: str(self._view.case_name(rollout)), lambda: super(GuardedView, self).case_name(rollout))
 
     def case_detail(self, rollout: Rollout) -> str:
-        """Return what stands beside a case in Review's list."""
         return _attempt(lambda: str(self._view.case_detail(rollout)), str)
 
     def case_views(self, standard: Sequence[CaseView]) -> Sequence[CaseView]:
@@ -56,15 +54,12 @@ class GuardedView(SuiteView):
         return views or standard
 
     def verdict_block(self, verdict: Verdict) -> Block | None:
-        """Return the block of a verdict's particulars."""
         return _attempt(lambda: self._view.verdict_block(verdict), lambda: None)
 
     def code_blocks(self, conversation: Conversation) -> Mapping[int, Block]:
-        """Return the code that was run in each turn."""
         return _attempt(lambda: dict(self._view.code_blocks(conversation)), dict[int, Block])
 
     def hint_label(self, verdict: Verdict | None) -> HintLabel:
-        """Return what a comparison's hint is called."""
         return _attempt(lambda: self._view.hint_label(verdict), lambda: super(GuardedView, self).hint_label(verdict))
 
     def _guard(self, view: CaseView, standard: CaseView | None) -> CaseView:

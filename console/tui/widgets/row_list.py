@@ -258,7 +258,6 @@ class RowList(Viewport):
         return max(super().page - self._names, 1)
 
     def render_line(self, y: int) -> Strip:
-        """Draw the line `y` of the visible part."""
         width = self.room
         base = self.visual_style
         if not self._keys:

@@ -139,7 +139,6 @@ class Transcript(Viewport):
 
     @property
     def blocks(self) -> Sequence[Block]:
-        """All blocks, in order."""
         return self._blocks
 
     def show(self, blocks: Sequence[Block], *, follow: bool | None = None, keep_place: bool = False) -> None:
@@ -164,7 +163,6 @@ class Transcript(Viewport):
         self.refresh()
 
     def add(self, block: Block) -> None:
-        """Add a block at the end."""
         self._place[block.key] = len(self._blocks)
         self._blocks.append(block)
         top = self._tops[-1]
@@ -189,7 +187,6 @@ class Transcript(Viewport):
         self._grown(self._tops[place], last_only=False)
 
     def toggle_fold(self, key: str) -> None:
-        """Fold or unfold a block."""
         place = self._place[key]
         block = self._blocks[place]
         block.folded = not block.folded
@@ -261,7 +258,6 @@ class Transcript(Viewport):
         self._scroll(self.scroll_offset.y + step, by_reader=True)
 
     def move_to_first(self) -> None:
-        """Go to the first line."""
         self._scroll(0, by_reader=True)
 
     def move_to_last(self) -> None:
@@ -365,7 +361,6 @@ class Transcript(Viewport):
         return "".join(parts), "\n"
 
     def render_line(self, y: int) -> Strip:
-        """Draw the line `y` of the visible part."""
         room, base = self.room, self.visual_style
         if not self._blocks:
             style = self.get_visual_style("text--empty")

@@ -97,11 +97,9 @@ class Viewport(ScrollView, can_focus=True):
         self.go_to(self.scroll_offset.y + step)
 
     def move_to_first(self) -> None:
-        """Move to the first line."""
         self.go_to(0)
 
     def move_to_last(self) -> None:
-        """Move to the last line."""
         self.go_to(self.virtual_size.height)
 
     def action_cursor_down(self) -> None:
