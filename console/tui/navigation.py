@@ -72,7 +72,7 @@ class Navigator:
     """
 
     def __init__(self, app: App[Any], services: Services) -> None:
-        """Offer Home and the library; nothing is imported before it is opened."""
+        """Offer Home; nothing is imported before it is opened."""
         self._app = app
         self._services = services
         self._way_back: list[str] = []
@@ -89,8 +89,7 @@ class Navigator:
         self.marked: tuple[RunFolder, Slot | None] | None = None
         """The run that was marked for Compare, and the rollout it was marked at."""
         self._draft = kept_draft(services.ui_state)
-        for name in (HOME, "library"):
-            self._add_once(name)
+        self._add_once(HOME)
 
     @property
     def draft(self) -> Draft | None:
@@ -276,7 +275,7 @@ class Navigator:
             self._app.pop_screen()
 
     def action_go_library(self) -> None:
-        self._show("library")
+        self._go_to("library")
 
     def action_run_new(self) -> None:
         """Open the form for a new run, with what is under the cursor where that can be run."""

@@ -393,10 +393,6 @@ class RunFeed:
         """Whether a conversation is folded already, so that it opens at once."""
         return key in self._kept
 
-    def bytes_of(self, key: Key) -> int:
-        """How much of the journal belongs to a conversation; says whether reading it takes long."""
-        return self._index.bytes_of(key)
-
     def conversation(self, key: Key) -> Conversation:
         """Return a conversation as far as it is known; reads it from the journal when it is not kept.
 
@@ -451,7 +447,7 @@ class RunFeed:
     def prefetch(self, keys: Sequence[Key]) -> None:
         """Fold small conversations ahead of the reader, so that stepping to them is instant."""
         for key in keys:
-            if key not in self._kept and 0 < self.bytes_of(key) < PREFETCH_BYTES:
+            if key not in self._kept and 0 < self._index.bytes_of(key) < PREFETCH_BYTES:
                 with contextlib.suppress(UsageError):  # a journal that is gone is said when the reader gets there
                     self.conversation(key)
 

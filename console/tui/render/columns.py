@@ -38,11 +38,6 @@ def row(columns: Sequence[Column], cells: Sequence[Content], room: int) -> Conte
     return Content(GAP).join(parts)
 
 
-def names(columns: Sequence[Column], room: int) -> Content:
-    """Return the line of headings."""
-    return row(columns, [Content(column.name) for column in columns], room)
-
-
 def column_widths(least: Sequence[int], shares: Sequence[int], total: int, gap: int) -> list[int]:
     """Share a row of `total` cells between columns.
 

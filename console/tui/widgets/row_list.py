@@ -312,7 +312,8 @@ class RowList(Viewport):
 
     def _names_line(self, width: int) -> Content:
         indent = 2 * self._gutter + 4 * self._selectable
-        return Content(" " * indent).append(layout.names(self.columns, width - indent))
+        names = [Content(column.name) for column in self.columns]
+        return Content(" " * indent).append(layout.row(self.columns, names, width - indent))
 
     # Moving ----------------------------------------------------------------------------------------------------------
 
