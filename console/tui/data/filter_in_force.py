@@ -1,4 +1,4 @@
-"""`FilterInForce`: what a screen says of the words that narrow one of its lists."""
+"""Words that narrow a list: what has them, and `FilterInForce`, what a screen says of them."""
 
 from typing import NamedTuple
 
@@ -11,3 +11,9 @@ class FilterInForce(NamedTuple):
     """Rows that have them."""
     total: int
     """Rows there would be without them."""
+
+
+def has_words(words: str, *texts: str) -> bool:
+    """Whether some texts, taken together, have every word; capitals do not matter."""
+    text = " ".join(texts).casefold()
+    return all(word in text for word in words.casefold().split())

@@ -8,7 +8,8 @@ from textual.content import Content
 
 from console.core.outcome import Outcome
 from console.store.runs import RunFolder
-from console.tui.data.catalog_items import CaseLine, RunLine, read_case_lines
+from console.tui.data.catalog_items import CaseLine, read_case_lines
+from console.tui.data.filter_in_force import has_words
 from console.tui.data.workspace import Workspace
 from console.tui.dialogs.filter_dialog import FilterDialog
 from console.tui.render.symbols import MUTED, outcome_sign
@@ -72,18 +73,21 @@ class RunAndCaseRows:
     def narrowed(self, text: str) -> list[str]:
         """Return the runs, and cases, that have all the words typed."""
         run_text, mark, case_text = text.partition("#")
-        words = run_text.lower().split()
-        runs = [line for line in self._workspace.runs or () if line.summary is not None and _has_words(words, line)]
+        runs = [
+            line
+            for line in self._workspace.runs or ()
+            if line.summary is not None and has_words(run_text, line.name, line.label, line.summary.model)
+        ]
         if mark:
             exact = [line.folder for line in runs if line.name == run_text.strip()]
-            named = [*exact, *(line.folder for line in runs)] if words else [self._run]
-            rows = self._case_rows(named[0] if named else None, case_text.lower().split())
+            named = [*exact, *(line.folder for line in runs)] if run_text.strip() else [self._run]
+            rows = self._case_rows(named[0] if named else None, case_text)
         else:
-            rows = [(JumpTarget(line.folder), None) for line in runs] + self._case_rows(self._run, words)
+            rows = [(JumpTarget(line.folder), None) for line in runs] + self._case_rows(self._run, run_text)
         self._rows = {str(place): row for place, row in enumerate(rows)}
         return list(self._rows)
 
-    def _case_rows(self, run: RunFolder | None, words: list[str]) -> list[tuple[JumpTarget, CaseLine | None]]:
+    def _case_rows(self, run: RunFolder | None, words: str) -> list[tuple[JumpTarget, CaseLine | None]]:
         if run is None:
             return []
         if run.path not in self._asked:
@@ -91,7 +95,7 @@ class RunAndCaseRows:
             self._read(run)
         cases = self.cases.get(run.path, ())
         return [
-            (JumpTarget(run, case.id), case) for case in cases if _has(words, f"{case.id} {case.category} {case.title}")
+            (JumpTarget(run, case.id), case) for case in cases if has_words(words, case.id, case.category, case.title)
         ]
 
     def answer(self, key: str) -> JumpTarget | None:
@@ -108,13 +112,3 @@ class RunAndCaseRows:
             return Content.empty(), one_line(target.run.name, 100), Content.empty()
         about = Content.assemble("run  ", one_line(line.label, 60), " / ", one_line(line.summary.model, 60))
         return Content.empty(), one_line(line.name, 100), about.stylize_before(MUTED)
-
-
-def _has_words(words: list[str], line: RunLine) -> bool:
-    model = line.summary.model if line.summary else ""
-    return _has(words, f"{line.name} {line.label} {model}")
-
-
-def _has(words: list[str], text: str) -> bool:
-    text = text.lower()
-    return all(word in text for word in words)

@@ -10,6 +10,7 @@ from textual.content import Content
 
 from console.exchange.comparison_table import change_words, comparison_csv, comparison_fields, comparison_markdown
 from console.exchange.json_object import json_object
+from console.insight.comparison import RunComparison
 from console.store.runs import RunFolder
 from console.tui.branching import start_branch
 from console.tui.data.catalog_items import RunLine
@@ -47,6 +48,10 @@ class ChangeFilters:
         self.forget_words()
 
 
+def _comparison_json(comparison: RunComparison) -> str:
+    return json.dumps(json_object("comparison", comparison_fields(comparison)), indent=1)
+
+
 @dataclass
 class ComparisonCopies:
     """Exports and copies what Compare shows."""
@@ -54,18 +59,13 @@ class ComparisonCopies:
     services: Services
     controller: CompareController
 
-    def action_export_markdown(self) -> None:
+    def _export(self, text_of: Callable[[RunComparison], str], extension: str) -> None:
         if (comparison := self.controller.comparison) is not None:
-            self.services.export_text(comparison_markdown(comparison), self.controller.export_path(".md"))
+            self.services.export_text(text_of(comparison), self.controller.export_path(extension))
 
-    def action_export_csv(self) -> None:
-        if (comparison := self.controller.comparison) is not None:
-            self.services.export_text(comparison_csv(comparison), self.controller.export_path(".csv"))
-
-    def action_export_json(self) -> None:
-        if (comparison := self.controller.comparison) is not None:
-            text = json.dumps(json_object("comparison", comparison_fields(comparison)), indent=1)
-            self.services.export_text(text, self.controller.export_path(".json"))
+    action_export_markdown = partialmethod(_export, comparison_markdown, ".md")
+    action_export_csv = partialmethod(_export, comparison_csv, ".csv")
+    action_export_json = partialmethod(_export, _comparison_json, ".json")
 
     def action_copy_id(self) -> None:
         if (pair := self.controller.current) is not None:

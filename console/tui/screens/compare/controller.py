@@ -14,7 +14,7 @@ from console.insight.comparison import PairOutcome, RolloutPair, RunComparison, 
 from console.insight.rollout import Slot
 from console.store.runs import RunFolder, slug
 from console.tui.data.case_reads import CaseReads
-from console.tui.data.filter_in_force import FilterInForce
+from console.tui.data.filter_in_force import FilterInForce, has_words
 from console.tui.data.opened_run import OpenedRun, open_run
 from console.tui.render.rollout_rows import row_key
 
@@ -212,8 +212,7 @@ class CompareController:
         return FilterInForce(self.words, len(self.pairs), total)
 
     def _has_words(self, pair: RolloutPair) -> bool:
-        text = " ".join((str(pair.a.key), pair.a.category, pair.a.title, *change_words(pair))).casefold()
-        return all(word in text for word in self.words.casefold().split())
+        return has_words(self.words, str(pair.a.key), pair.a.category, pair.a.title, *change_words(pair))
 
     @property
     def empty_words(self) -> str:

@@ -12,7 +12,7 @@ from console.insight.case_in_run import CaseInRun
 from console.insight.grid import Grid, GridRow, grid
 from console.store.runs import RunFolder
 from console.tui.data.case_reads import CaseReads
-from console.tui.data.filter_in_force import FilterInForce
+from console.tui.data.filter_in_force import FilterInForce, has_words
 from console.tui.data.opened_run import OpenedRun, open_run
 from console.tui.render.rollout_rows import row_key
 
@@ -129,8 +129,9 @@ class GridController:
 
     def _list(self) -> None:
         """List the cases of the category: first what the run under the cursor failed and another passed."""
-        words = self._words.casefold().split()
-        listed = [row for row in self._in_scope if all(word in _text_of(row) for word in words)]
+        listed = [
+            row for row in self._in_scope if has_words(self._words, row.slot[0], row.category, row.title, *row.reasons)
+        ]
         self.rows = {row_key(row.slot): row for row in sorted(listed, key=self._order)}
 
     def _order(self, row: GridRow) -> tuple[bool, bool]:
@@ -211,7 +212,3 @@ class GridController:
     def _arrive(self, key: str) -> None:
         if key == self.current_key:
             self._case_arrived()
-
-
-def _text_of(row: GridRow) -> str:
-    return " ".join((row.slot[0], row.category, row.title, *row.reasons)).casefold()

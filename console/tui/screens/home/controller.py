@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from console.tui.data.catalog_items import RunLine, Suites
+from console.tui.data.filter_in_force import has_words
 
 if TYPE_CHECKING:
     from console.suites.suite import DemoRun
@@ -88,8 +89,7 @@ class HomeController:
     def listing(self) -> RunListing:
         """The runs that have all the words in name, suite, model or state, in the chosen order."""
         order, key, is_largest_first = _ORDERS[self._order]
-        words = self.words.lower().split()
-        lines = [line for line in self._runs if all(word in _words_of(line) for word in words)]
+        lines = [line for line in self._runs if has_words(self.words, *_texts_of(line))]
         lines.sort(key=key, reverse=is_largest_first)
         return RunListing(lines, len(self._runs), self.words, order, frozenset(self._marked))
 
@@ -166,13 +166,7 @@ def demo_runs(suites: Suites) -> "list[tuple[str, DemoRun]]":
     return sorted(runs, key=lambda suite_and_run: suite_and_run[1].order)
 
 
-def _words_of(line: RunLine) -> str:
+def _texts_of(line: RunLine) -> tuple[str, ...]:
     summary = line.summary
-    parts = (
-        line.name,
-        line.label,
-        line.state,
-        summary.model if summary else "",
-        "simulated" if summary and summary.simulated else "",
-    )
-    return " ".join(parts).lower()
+    model, kind = (summary.model, "simulated" if summary.simulated else "") if summary else ("", "")
+    return line.name, line.label, line.state, model, kind

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 from console.tui.data.catalog_items import ModelLine, Models, SuiteLine, Suites
 from console.tui.data.entry_checks import Checksum, Ping
-from console.tui.data.filter_in_force import FilterInForce
+from console.tui.data.filter_in_force import FilterInForce, has_words
 
 if TYPE_CHECKING:
     from console.suites.catalog import OfficialSuite
@@ -82,20 +82,22 @@ class LibraryController:
 
     def _suite_entries(self, suites: Suites) -> Iterator[Entry]:
         for line in suites.lines:
-            is_named = _has(self.words, line.name, line.entry.title)
-            categories = [part.name for part in line.categories if is_named or _has(self.words, part.name)]
+            is_named = has_words(self.words, line.name, line.entry.title)
+            categories = [part.name for part in line.categories if is_named or has_words(self.words, part.name)]
             if is_named or categories:
                 yield Entry("suite", line.name)
                 if line.name in self.unfolded or (self.words and not is_named):
                     yield from (Entry("category", line.name, category) for category in categories)
         if not self.words:
             yield from (Entry("note", warning) for warning in dict.fromkeys(suites.warnings))
-        yield from (Entry("pull", suite.name) for suite in suites.missing if _has(self.words, suite.name))
+        yield from (Entry("pull", suite.name) for suite in suites.missing if has_words(self.words, suite.name))
 
     def _model_entries(self, models: Models) -> Iterator[Entry]:
         if not self.words:
             yield from (Entry("note", note) for note in dict.fromkeys([*models.mistakes, *models.warnings]))
-        yield from (Entry("model", line.name) for line in models.lines if _has(self.words, line.name, line.model_id))
+        yield from (
+            Entry("model", line.name) for line in models.lines if has_words(self.words, line.name, line.model_id)
+        )
 
     @property
     def filter_in_force(self) -> FilterInForce | None:
@@ -208,8 +210,3 @@ class LibraryController:
         if action == "filter.clear" and not self.words and not case_words:
             return "everything is shown"
         return ""
-
-
-def _has(words: str, *texts: str) -> bool:
-    text = " ".join(texts).lower()
-    return all(word in text for word in words.lower().split())

@@ -8,7 +8,7 @@ from console.core.run import Selection
 from console.insight import number_format
 from console.suites.selection import select_cases
 from console.tui.data.catalog_items import Suites
-from console.tui.data.filter_in_force import FilterInForce
+from console.tui.data.filter_in_force import FilterInForce, has_words
 from console.tui.render import row_cells
 from console.tui.render.symbols import SYMBOLS
 from console.tui.sanitize import literal, one_line
@@ -125,14 +125,11 @@ class CaseList(RowList):
         return FilterInForce(self.words, len(self._by_key), len(self._all)) if self.words else None
 
     def _show_matching(self) -> None:
-        words = self.words.lower().split()
         self._by_key = {
-            str(number): case
-            for number, case in enumerate(self._all)
-            if all(word in f"{case.id} {case.title}".lower() for word in words)
+            str(number): case for number, case in enumerate(self._all) if has_words(self.words, case.id, case.title)
         }
         matching = len(self._by_key)
-        number = f"{matching} of {len(self._all)}" if words else number_format.count(len(self._all))
+        number = f"{matching} of {len(self._all)}" if self.words.strip() else number_format.count(len(self._all))
         name = Content.assemble(one_line(self.suite, 30), " / ", one_line(self.category, 40))
         self.title_line.show("Cases", Content.assemble(number if self._is_read else "", "  ", name), "esc back")
         self.show(list(self._by_key), empty=self._why_empty())
