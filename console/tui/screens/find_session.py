@@ -22,14 +22,7 @@ class FindSession:
     """Does the action `find` of a screen; the bar is made when it is first opened."""
 
     def __init__(self, screen: Screen[Any], hint: str, changed: FindChanged, closed: Callable[[], None]) -> None:
-        """Keep the find bar closed.
-
-        Args:
-            screen: where the bar is mounted.
-            hint: what can be typed.
-            changed: told every change of the text.
-            closed: told that the bar was closed.
-        """
+        """Keep the find bar closed; `changed` is told every change of its text, `closed` that it was closed."""
         self._screen = screen
         self._hint, self._changed, self._closed = hint, changed, closed
         self._bar: FindBar | None = None

@@ -55,11 +55,6 @@ class RunPair:
 def read_pair(a: RunFolder, b: RunFolder, data: Path | None) -> RunPair:
     """Read both journals, open the suites and compare; call it in a thread.
 
-    Args:
-        a: the first run.
-        b: the second one.
-        data: folder of suites, if one was named.
-
     Raises:
         UsageError: one of them is not a run.
     """

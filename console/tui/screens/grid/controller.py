@@ -64,9 +64,6 @@ class GridController:
     def read(self, data: Path | None) -> ReadRuns:
         """Read all runs; call it in a thread and give `use_runs` the result.
 
-        Args:
-            data: folder of suites, if one was named.
-
         Raises:
             UsageError: one of them is not a run.
             OSError: a journal cannot be read.

@@ -57,13 +57,7 @@ class RunList(RowList):
             self.set_columns(row_cells.RUNS_WIDE if is_roomy else row_cells.RUNS_NARROW)
 
     def set_listing(self, listing: RunListing, *, is_complete: bool, mistake: str) -> None:
-        """Show runs.
-
-        Args:
-            listing: the runs.
-            is_complete: whether all of them have been read.
-            mistake: why they cannot be read. Foreign text.
-        """
+        """Show runs, or why there are none: they are still being read, or a mistake, which may be foreign text."""
         self._listing = listing
         self._by_path = {str(line.folder.path): line for line in listing.lines}
         self._parents = {line.name: line for line in listing.lines}

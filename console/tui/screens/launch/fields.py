@@ -148,13 +148,7 @@ def failed_run(lines: Sequence[RunLine], suites: Sequence[str]) -> Read:
 
 
 def option_field(suite: str, option: Option, *, named: bool) -> Field:
-    """Return the field of one suite option.
-
-    Args:
-        suite: the suite it belongs to.
-        option: what the suite offers.
-        named: whether the command line must be told which suite is meant.
-    """
+    """Return the field of one suite option; `named`: the command line must be told which suite is meant."""
     choices = ("true", "false") if option.kind == "bool" else option.choices
     return Field(
         f"option:{suite}:{option.name}",
@@ -261,15 +255,7 @@ _FIELD_OF_FLAG = {
 def general_fields(
     models: Models, runs: Sequence[RunLine], suites: Sequence[str], roles: Sequence[str], modes: Sequence[Mode]
 ) -> list[Field]:
-    """Return the fields that belong to no suite, the most used ones first.
-
-    Args:
-        models: models that can play a role.
-        runs: runs whose failed cases can be asked again.
-        suites: the chosen suites.
-        roles: roles that these need.
-        modes: modes that these can be played in.
-    """
+    """Return the fields that belong to no suite, the most used first, for chosen suites, their roles and modes."""
     only_ids = Field("ids", "only ids", "", "ids between commas, or @ids.txt", "--ids", ids(_is_file))
     failed_of = Field("failed_of", "failed of", "", "only what this run failed: its name, or part of it",
                       "--only-failed-of", failed_run(runs, suites))  # fmt: skip

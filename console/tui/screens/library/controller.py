@@ -190,14 +190,7 @@ class LibraryController:
         return line is not None and line.entry.origin != "user"
 
     def why_not(self, action: str, entry: Entry, *, has_case: bool, case_words: str) -> str:
-        """Return why an action cannot act, or nothing.
-
-        Args:
-            action: its id.
-            entry: what is under the cursor of the entries.
-            has_case: whether there is a case under the cursor of the cases.
-            case_words: the words that the listed cases have.
-        """
+        """Return why an action, by its id, cannot act on an entry, or where cases are listed on a case, or nothing."""
         kind = entry.kind if self.opened is None else "case"
         if action == "entry.edit" and self._is_not_own(entry):
             return "this suite is not your own: copy its folder into ./data to change it"

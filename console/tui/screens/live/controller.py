@@ -180,11 +180,7 @@ class WatchedConversations:
         self.tiles = [*self.tiles[:count], *(WatchedTile() for _ in range(count - len(self.tiles)))]
 
     def fill(self, sources: Sequence[TileSource]) -> None:
-        """Give tiles that are free conversations that no tile shows, of the run that has the fewest tiles first.
-
-        Args:
-            sources: the watched run and those beside it.
-        """
+        """Give tiles that are free conversations that no tile shows, of the run that has the fewest tiles first."""
         for tile in self.tiles:
             source = next((source for source in sources if source.beside is tile.beside), None)
             if source is None:  # nobody follows that run any more
@@ -294,12 +290,7 @@ class LiveController:
         self._chosen_order = next((order for order in self.orders if order.name == name), chosen)
 
     def list_rollouts(self, cursor: Slot | None, now: float) -> list[Slot]:
-        """Return the rollouts of the list in their order; the one under the cursor keeps its row.
-
-        Args:
-            cursor: the rollout under the cursor.
-            now: time of a clock that never goes back, in seconds.
-        """
+        """Return the rollouts of the list in their order; the one under the cursor keeps its row."""
         if self.run is None:
             self.listed = []
             return self.listed
@@ -431,11 +422,7 @@ class LiveController:
         return (key.case, key.rollout) in self.watched.slots
 
     def tile_states(self, at_end: Sequence[bool]) -> list[TileState]:
-        """Return what the titles of all tiles say.
-
-        Args:
-            at_end: of each tile, whether its text is at its end.
-        """
+        """Return what the titles of all tiles say; `at_end`: of each, whether its text is at its end."""
         return [
             TileState(
                 self.rollout_of(tile),
@@ -447,12 +434,7 @@ class LiveController:
         ]
 
     def following_words(self, tile: int, *, at_end: bool) -> str:
-        """Return for the title of a tile whether it follows the run or is pinned, and by which key that changes.
-
-        Args:
-            tile: the tile.
-            at_end: whether its text is at its end.
-        """
+        """Return for a tile's title whether it follows the run or is pinned, and by which key that changes."""
         shown = self.watched.tiles[tile]
         if shown.is_pinned:
             return "PINNED (m lets go)"
@@ -475,12 +457,7 @@ class LiveController:
         return is_due
 
     def rows_to_draw_at_once(self, changed: Collection[Slot], begun: Collection[Slot]) -> Collection[Slot]:
-        """Return the rows of answers that have begun, which readers wait for; the others come with `stale_rows`.
-
-        Args:
-            changed: the rollouts that changed.
-            begun: those whose answer has begun just now.
-        """
+        """Return the rows whose answers have begun, which readers wait for; the others come with `stale_rows`."""
         self._stale_rows.update(changed)
         if not self.is_live:
             return ()

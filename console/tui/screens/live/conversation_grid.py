@@ -167,13 +167,7 @@ class ConversationGrid(Container):
     def draw_titles(
         self, states: Sequence[TileState], run_names: Mapping[int, Content], *, compact: bool = False
     ) -> None:
-        """Say of each tile which conversation it is, and whether it is followed or pinned.
-
-        Args:
-            states: what each tile shows.
-            run_names: what the run of each tile is called, by its place, where they are of several.
-            compact: whether there is little room.
-        """
+        """Say of each tile which conversation it is, of which run where there are several, and whether it is pinned."""
         for place, (tile, state) in enumerate(zip(self.tiles, states, strict=True)):
             view = live_view(state.run.manifest) if state.run is not None else self.view
             name = view.watched_words(state.rollout)

@@ -69,13 +69,7 @@ class ConversationList(RowList):
             self.touch(*keys)
 
     def draw_title(self, run: WatchedRun, *, order: str, only_running: bool) -> None:
-        """Say how many rows there are, and in which order.
-
-        Args:
-            run: the run.
-            order: what the order is called.
-            only_running: whether what has ended is not listed.
-        """
+        """Say how many rows there are, and in which order."""
         running, rollouts = (number_format.count(len(some)) for some in (run.overview.running, run.overview.rollouts))
         if only_running:
             left = Content.assemble("Running", (f"  {running}", "$muted"))
@@ -200,14 +194,7 @@ class RunLists(Vertical):
         self._lists_failures = False
 
     def show_run(self, run: WatchedRun, slots: Sequence[Slot], changes: Changes, *, with_problems: bool) -> None:
-        """List conversations, and what has failed since.
-
-        Args:
-            run: the run.
-            slots: the rollouts of the list, from the top.
-            changes: what is new.
-            with_problems: whether the problems are in sight.
-        """
+        """List conversations, and what has failed since; problems only where they are in sight."""
         self.conversations.show_rollouts(run, slots)
         if self._lists_failures and (changes.records or changes.settled or changes.rewound):
             self.failures.show_failures(run.overview)
@@ -215,14 +202,7 @@ class RunLists(Vertical):
             self.problems.show_problems(run.overview)
 
     def draw_figures(self, run: WatchedRun, *, order: str, only_running: bool, screen_width: int) -> None:
-        """Draw titles and figures.
-
-        Args:
-            run: the run.
-            order: what the order of the conversations is called.
-            only_running: whether what has ended is not listed.
-            screen_width: cells of the screen, which count until the figures are laid out.
-        """
+        """Draw titles and figures; the cells of the screen count until the figures are laid out."""
         self.conversations.draw_title(run, order=order, only_running=only_running)
         self.failures.draw_title(run.overview)
         self.problems.draw_title(run.overview)
@@ -253,13 +233,7 @@ class LiveRunsPanel(RowList):
         self._is_unfolded = False
 
     def show_runs(self, lines: Sequence[RunLine], statuses: Mapping[Path, Status], *, watched: Path) -> None:
-        """List runs.
-
-        Args:
-            lines: the runs.
-            statuses: what their engines say of themselves.
-            watched: folder of the one on the screen, on which the cursor begins.
-        """
+        """List runs with what their engines say of themselves; the cursor begins on the watched one."""
         is_first = self.cursor is None
         self._statuses, self._watched = statuses, str(watched)
         self._run_lines = {str(line.folder.path): line for line in lines}

@@ -72,14 +72,7 @@ class ProgressPane(Vertical):
     def show_run(
         self, run: WatchedRun, width: int, speeds: Sequence[float | None] = (), *, nothing_live: bool = False
     ) -> None:
-        """Draw progress and notice.
-
-        Args:
-            run: the run.
-            width: cells of a line.
-            speeds: tokens a second, second by second.
-            nothing_live: whether no run at all is being played.
-        """
+        """Draw progress and notice; `speeds` are tokens a second, `nothing_live`: no run at all is being played."""
         average = self.view.average(run.overview)
         trend = number_format.sparkline(list(speeds), len(speeds)) if width >= WIDE and len(speeds) > 1 else ""
         line = progress_line(run.overview, run.manifest, live=run.is_live, width=width, average=average, trend=trend)
@@ -109,12 +102,7 @@ class FactsPane(Static):
         self.border_title = Content("This run")
 
     def show_run(self, run: WatchedRun, width: int) -> None:
-        """Draw the figures, those of the suite's own view first.
-
-        Args:
-            run: the run.
-            width: cells of the screen, which count until the pane has a width of its own.
-        """
+        """Draw the figures, those of the suite's own view first; `width` counts until the pane has one of its own."""
         if not self.display:
             return
         of_suite = self.view.facts(list(run.overview.rollouts.values()), self.size.width or width)

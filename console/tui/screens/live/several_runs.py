@@ -132,13 +132,7 @@ class WallFeeds:
     """Follows the runs whose conversations are on the wall besides those of the watched run."""
 
     def __init__(self, services: Services, *, in_sight: Callable[[], bool], changed: Changed) -> None:
-        """Follow nothing yet.
-
-        Args:
-            services: what the app does for screens.
-            in_sight: returns whether the wall can be seen now.
-            changed: told what is new of a run.
-        """
+        """Follow nothing yet; `changed` is told what is new of a run while the wall is in sight."""
         self._services, self._in_sight, self._changed = services, in_sight, changed
         self._readers: dict[Path, _WallReader] = {}
 

@@ -174,14 +174,7 @@ class CaseList(RowList):
     def show_rows(
         self, rows: Rows | None, draw: Callable[[str, int], Face], *, cursor: str | None, empty: Content
     ) -> None:
-        """Show rows.
-
-        Args:
-            rows: all rows; None: there are none.
-            draw: draws a row in so many cells.
-            cursor: row that the cursor goes to; None leaves it.
-            empty: shown when there is no row.
-        """
+        """Show rows, each drawn in so many cells by `draw`, with the cursor on a key; None leaves it where it is."""
         self.show(
             rows or (),
             draw=lambda key: draw(key, self.scrollable_content_region.width),

@@ -293,12 +293,7 @@ class ReviewController:
     def narrow(self, text: str, *, done: bool) -> str:
         """List only what a filter keeps, from the next `relist` on; one that cannot be read filters nothing.
 
-        Args:
-            text: the filter.
-            done: whether it has been typed to its end; what is wrong with it then no longer stands in the title.
-
-        Returns:
-            What is wrong with it.
+        Return what is wrong with it; once it is `done`, typed to its end, that no longer stands in the title.
         """
         try:
             self.triage.narrow, mistake, self.filter_mistake = read_filter(text), "", ""

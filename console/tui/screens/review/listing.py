@@ -93,14 +93,7 @@ def listings(
     stopped: Callable[[], bool] = lambda: False,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Listing]:
-    """Yield portions of a list, each with everything that was filtered so far, and at last the whole.
-
-    Args:
-        request: what is wanted.
-        rollouts: all rollouts of the run, in its order.
-        stopped: asked between slices; True ends it.
-        clock: returns seconds.
-    """
+    """Yield portions of a list, each with everything filtered so far, and at last the whole, unless `stopped`."""
     kept: list[Rollout] = []
     shown_at, pause_s = clock(), PORTION_AFTER_S
     for start in range(0, len(rollouts), SLICE):

@@ -97,12 +97,7 @@ class Triage:
     # Rows ------------------------------------------------------------------------------------------------------------
 
     def rows(self, by_slot: Mapping[Slot, Rollout], *, with_tops: bool = True) -> "Rows":
-        """Return all rows in order.
-
-        Args:
-            by_slot: all rollouts of the run.
-            with_tops: whether groups with several subgroups have a line of their own.
-        """
+        """Return all rows in order; `with_tops`: groups with several subgroups have a line of their own."""
         self.heads = {}
         if self.by is GroupBy.NONE:
             return Rows([], self.order, [], frozenset(), self._listing, by_slot)

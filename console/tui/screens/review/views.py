@@ -120,13 +120,7 @@ def _parameter(name: str, about: dict[str, Any], *, needed: bool) -> Iterator[Co
 
 
 def truth_blocks(conversation: Conversation, comparison: Comparison | None, expected: str) -> list[Block]:
-    """Return what was expected as the grader reads it, then the case's own ground truth, then the rest of the case.
-
-    Args:
-        conversation: holds the case as it was played.
-        comparison: gives the rule and the smallest change that would have passed; None when there is none.
-        expected: what was expected, as text; may be empty.
-    """
+    """Return what was expected as the grader reads it, then the case's own ground truth, then the rest of the case."""
     blocks: list[Block] = []
     if expected:
         blocks.append(
@@ -176,15 +170,7 @@ _WHOLE = ("state", "result")
 def turn_blocks(
     comparison: Comparison, conversation: Conversation, codes: Mapping[int, Block], width: int, style: diff.Style
 ) -> list[Block]:
-    """Return the blocks of all turns; where one failed, the good ones are folded.
-
-    Args:
-        comparison: the suite's.
-        conversation: what was said in each turn.
-        codes: block of the code that was run in a turn, by turn from 0.
-        width: cells of the pane.
-        style: how the reader wants it.
-    """
+    """Return the blocks of all turns with the code that was run in each; where one failed, the good ones are folded."""
     pairs_by_turn = dict(diff.turns_of(comparison))
     marks = diff.turn_marks(comparison)
     is_titled = len(marks) > 1 or bool(codes)
