@@ -29,6 +29,11 @@ def passage_block(passage: Passage, key: str, *, gap: bool = True) -> Block:
     return _DRAWN[passage.kind](passage, key, gap)
 
 
+def conversation_blocks(conversation: Conversation, *, gap: bool = True) -> list[Block]:
+    """Return the blocks of a whole conversation; `gap`: an empty line follows each."""
+    return [passage_block(passage, f"talk {place}", gap=gap) for place, passage in enumerate(conversation.passages)]
+
+
 _ROLE_WORDS = {
     ("judge", True): "judge",
     ("judge", False): "judge is asked",

@@ -9,12 +9,12 @@ from textual.widgets import Static
 
 from console.core.outcome import Outcome
 from console.exchange.comparison_table import change_words
-from console.insight.case_in_run import CaseInBoth, CaseInRun
+from console.insight.case_in_run import CaseInBoth
 from console.insight.comparison import RolloutPair, RunComparison
 from console.insight.prompt_change import ChangedLine, prompt_changes
 from console.insight.rollout import Rollout
 from console.tui.render import comparison as summary
-from console.tui.render.conversation import passage_block
+from console.tui.render.conversation import conversation_blocks
 from console.tui.render.side_by_side import AnsweredCase, side_by_side_lines
 from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
 from console.tui.sanitize import literal, one_line
@@ -143,7 +143,7 @@ class CasePane(Vertical):
         sides = zip(self._conversations, (case.a, case.b), "AB", models, strict=True)
         for transcript, side, letter, model in sides:
             transcript.border_title = Content.assemble(f"{letter} ", one_line(model, 40))
-            transcript.show(conversation_blocks(side))
+            transcript.show(conversation_blocks(side.conversation))
 
 
 def comparison_blocks(case: CaseInBoth, why_no_suite: str, width: int) -> list[Block]:
@@ -185,8 +185,3 @@ def _prompt_line(change: ChangedLine) -> Content:
         one_line(change.text, 2000, style),
         one_line(change.after, 200, MUTED),
     )
-
-
-def conversation_blocks(side: CaseInRun) -> list[Block]:
-    """Return what one side said."""
-    return [passage_block(passage, f"passage {index}") for index, passage in enumerate(side.conversation.passages)]

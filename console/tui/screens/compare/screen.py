@@ -19,11 +19,12 @@ from console.store.runs import RunFolder
 from console.tui.actions import Action
 from console.tui.data.filter_in_force import FilterInForce
 from console.tui.render import comparison as summary
+from console.tui.render.conversation import conversation_blocks
 from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen
 from console.tui.screens.compare.actions import ChangeFilters, ComparisonCopies, OtherRuns
 from console.tui.screens.compare.controller import NUMBERS, SIDE_BY_SIDE, TALK_A, CompareController, RunPair
-from console.tui.screens.compare.panes import CasePane, ChangeList, SummaryPane, comparison_blocks, conversation_blocks
+from console.tui.screens.compare.panes import CasePane, ChangeList, SummaryPane, comparison_blocks
 from console.tui.services import Services
 from console.tui.widgets.block import Block
 from console.tui.widgets.row_list import RowList
@@ -184,7 +185,8 @@ class CompareScreen(BaseScreen):
         elif first:
             self.case.show_blocks(comparison_blocks(case, controller.why_no_suite, self._case_width))
         else:
-            self.case.show_blocks(conversation_blocks(case.a if controller.view == TALK_A else case.b))
+            side = case.a if controller.view == TALK_A else case.b
+            self.case.show_blocks(conversation_blocks(side.conversation))
         if case is not None and self.has_class("-wide") and self.has_class("-tall"):
             comparison = controller.pair.comparison
             self.case.show_conversations(case, (comparison.a.model, comparison.b.model))

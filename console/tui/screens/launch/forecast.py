@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import partial
 
 from textual.content import Content
@@ -21,69 +22,62 @@ _PAUSE_S = 0.15
 """How long typing must rest before the forecast is worked out again."""
 
 
+@dataclass
 class ForecastWorker:
     """One forecast at a time: a whole benchmark takes seconds to read."""
 
-    def __init__(
-        self,
-        services: Services,
-        controller: LaunchController,
-        *,
-        forecast_came: Callable[[], None],
-        roles_checked: Callable[[], None],
-    ) -> None:
-        self._services = services
-        self._controller = controller
-        self._forecast_came = forecast_came
-        """Called when the controller has a new forecast."""
-        self._roles_checked = roles_checked
-        """Called when the controller knows more about the servers of other roles."""
-        self._is_closed = False
+    services: Services
+    controller: LaunchController
+    forecast_came: Callable[[], None]
+    """Called when the controller has a new forecast."""
+    roles_checked: Callable[[], None]
+    """Called when the controller knows more about the servers of other roles."""
+    _is_closed: bool = False
 
     def form_changed(self) -> None:
         """Work the forecast out again once typing has rested."""
         # A task of the loop, not a timer, which a busy machine loses.
-        asyncio.get_running_loop().call_later(_PAUSE_S, self._typing_rested, self._controller.last_change)
+        asyncio.get_running_loop().call_later(_PAUSE_S, self._typing_rested, self.controller.last_change)
 
     def close(self) -> None:
         """Take up nothing any more: the form is gone."""
         self._is_closed = True
 
     def _typing_rested(self, change: int) -> None:
-        if change == self._controller.last_change:
+        if change == self.controller.last_change:
             self._begin()
 
     def _begin(self) -> None:
-        request = None if self._is_closed else self._controller.next_forecast()
+        request = None if self._is_closed else self.controller.next_forecast()
         if request is not None:
-            self._services.workspace.in_thread(partial(self._work_out, request))
+            self.services.workspace.in_thread(partial(self._work_out, request))
 
     def _work_out(self, request: ForecastRequest) -> None:
         try:
-            plans = plans_of(request.preset, self._services.paths)
-            forecast = forecast_runs(plans, lambda: self._controller.is_outdated(request))
+            plans = plans_of(request.preset, self.services.paths)
+            forecast = forecast_runs(plans, lambda: self.controller.is_outdated(request))
         except UsageError as error:
             forecast = Forecast(refusals=[error])
-        self._services.workspace.hand_over(self._use_forecast, request, forecast)
+        self.services.workspace.hand_over(self._use_forecast, request, forecast)
 
     def _use_forecast(self, request: ForecastRequest, forecast: Forecast | None) -> None:
-        is_current = self._controller.use_forecast(request, forecast)
+        is_current = self.controller.use_forecast(request, forecast)
         if self._is_closed:
             return
         if not is_current:
             self._begin()
             return
-        if (question := self._controller.next_role_question()) is not None:
-            self._services.workspace.in_thread(partial(self._ask_servers, question))
-        self._forecast_came()
+        if (question := self.controller.next_role_question()) is not None:
+            self.services.workspace.in_thread(partial(self._ask_servers, question))
+        self.forecast_came()
 
     def _ask_servers(self, question: RoleQuestion) -> None:
-        self._services.workspace.hand_over(self._add_answers, question, warnings_about(question.models))
+        self.services.workspace.hand_over(self._add_answers, question, warnings_about(question.models))
 
     def _add_answers(self, question: RoleQuestion, warnings: Mapping[RoleModelId, str]) -> None:
-        self._controller.role_check.add_answers(question, warnings)
+        self.controller.role_check.add_answers(question, warnings)
         if not self._is_closed:
-            self._roles_checked()
+            self.roles_checked()
 
 
 class ForecastPanel(Static):

@@ -21,9 +21,10 @@ from console.insight.reasons import sentence
 from console.insight.rollout import SETUP, Rollout
 from console.insight.warnings import rollout_warnings
 from console.tui.render import diff, lines
+from console.tui.render.conversation import conversation_blocks
 from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
 from console.tui.sanitize import one_line, plain_line
-from console.tui.screens.review.views import ShownCase, conversation_blocks, view_with
+from console.tui.screens.review.views import ShownCase, view_with
 from console.tui.suite_views.suite_view import CaseView, DrawContext, HintLabel, ReviewedCase
 from console.tui.widgets.titles import PaneTitle, same, tell
 from console.tui.widgets.transcript import Transcript
@@ -268,7 +269,7 @@ class CasePane(Vertical):
         context = self._draw_context(shown)
         self.text.show(shown.view.draw(shown.case, context), keep_place=keep_place)
         if not context.with_conversation and shown.view.id == DIFFERENCE:
-            self._conversation.show(conversation_blocks(shown.case))
+            self._conversation.show(conversation_blocks(shown.case.conversation))
         words = self.search_text or shown.words
         if not self.text.find(words) and words:
             self._name_view_with(words, shown)

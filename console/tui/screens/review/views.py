@@ -22,7 +22,7 @@ from console.insight.rollout import Rollout
 from console.suites.suite import Report
 from console.suites.summing import split_words
 from console.tui.render import diff
-from console.tui.render.conversation import broken_blocks, outcome_word, passage_block
+from console.tui.render.conversation import broken_blocks, conversation_blocks, outcome_word, passage_block
 from console.tui.render.symbols import SYMBOLS
 from console.tui.sanitize import literal, one_line
 from console.tui.suite_views.suite_view import CaseView, DrawContext, ReviewedCase, SuiteView
@@ -256,7 +256,7 @@ def diff_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
         blocks = _uncompared_blocks(case)
     else:
         blocks = _compared_blocks(case.comparison, case.conversation, context)
-    return [*blocks, *(conversation_blocks(case, gap=False) if context.with_conversation else [])]
+    return [*blocks, *(conversation_blocks(case.conversation, gap=False) if context.with_conversation else [])]
 
 
 def _compared_blocks(comparison: Comparison, conversation: Conversation, context: DrawContext) -> list[Block]:
@@ -288,13 +288,6 @@ def _uncompared_blocks(case: ReviewedCase) -> list[Block]:
 
 
 # Talk, scores, raw, attempts -----------------------------------------------------------------------------------------
-
-
-def conversation_blocks(case: ReviewedCase, *, gap: bool = True) -> list[Block]:
-    """Return the whole conversation."""
-    return [
-        passage_block(passage, f"talk {place}", gap=gap) for place, passage in enumerate(case.conversation.passages)
-    ]
 
 
 def score_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
@@ -452,7 +445,7 @@ def _was_repeated(rollout: Rollout) -> bool:
 
 STANDARD_VIEWS = (
     CaseView("diff", "Diff", diff_blocks, folds_same=_has_comparison),
-    CaseView("talk", "Talk", lambda case, context: conversation_blocks(case)),
+    CaseView("talk", "Talk", lambda case, context: conversation_blocks(case.conversation)),
     CaseView(
         "truth",
         "Truth",
