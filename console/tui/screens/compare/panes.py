@@ -16,14 +16,13 @@ from console.insight.rollout import Rollout
 from console.tui.render import comparison as summary
 from console.tui.render.conversation import conversation_blocks
 from console.tui.render.side_by_side import AnsweredCase, side_by_side_lines
-from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
+from console.tui.render.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted
 from console.tui.sanitize import literal, one_line
 from console.tui.widgets.block import Block
 from console.tui.widgets.row_list import Column, RowList
 from console.tui.widgets.titles import PaneTitle
 from console.tui.widgets.transcript import Transcript
 
-MUTED = "$muted"
 NUMBER_LINES = 6
 """Numbers below the difference where there is room."""
 
@@ -42,7 +41,7 @@ class SummaryPane(Static):
             self.border_title = Content.assemble(
                 " A ", one_line(f"{a.model} {a.name}", 58), "   against   B ", one_line(f"{b.model} {b.name}", 58), " "
             )
-            self.border_subtitle = Content.styled("b swap   p other run", MUTED)
+            self.border_subtitle = muted("b swap   p other run")
             text = [summary.difference(comparison), *summary.number_lines(comparison, width, NUMBER_LINES)]
         else:
             text = [*summary.head_lines(comparison, width), *summary.outcome_square_lines(comparison)]
@@ -72,7 +71,7 @@ class ChangeList(RowList):
         scores = (rollout.scores.get(self._headline, 0.0) for pair in comparison.pairs for rollout in (pair.a, pair.b))
         self._highest_score = max(scores, default=0.0)
         self.border_title = Content.assemble(scope.capitalize(), (f"  {len(pairs)}", MUTED))
-        self.border_subtitle = Content.styled("f filter", MUTED)
+        self.border_subtitle = muted("f filter")
         self.show(list(pairs), draw=self._cells, empty=Content(empty_words))
 
     def refuse(self, why: str) -> None:
@@ -98,7 +97,7 @@ class ChangeList(RowList):
             return Content.styled(f"{rollout.scores[self._headline]:g}"[:3].rjust(3), "bold")
         outcome = rollout.outcome
         if outcome is None:
-            return Content.styled(SYMBOLS.not_run, MUTED)
+            return muted(SYMBOLS.not_run)
         style = OUTCOME_STYLES[outcome]
         return Content.styled(SYMBOLS.of(outcome), f"bold {style}" if outcome is Outcome.FAILED else style)
 
@@ -133,7 +132,7 @@ class CasePane(Vertical):
         """Name the case, where it is in the list, and how it is shown."""
         name = one_line(key, 50, "bold")
         self._caption.tell(name if is_first_view else name.append_text(f"  {view}", MUTED), position)
-        self._case.border_title, self._case.border_subtitle = name, Content.styled(view, MUTED)
+        self._case.border_title, self._case.border_subtitle = name, muted(view)
 
     def show_blocks(self, blocks: Sequence[Block]) -> None:
         self._case.show(blocks)
@@ -172,7 +171,7 @@ def prompt_blocks(case: CaseInBoth) -> list[Block]:
         return []
     shown = [_prompt_line(change) for change in changes[:MOST_PROMPT_LINES]]
     if len(changes) > MOST_PROMPT_LINES:
-        shown.append(Content.styled(f"… and {len(changes) - MOST_PROMPT_LINES} more lines", MUTED))
+        shown.append(muted(f"… and {len(changes) - MOST_PROMPT_LINES} more lines"))
     title = Content.assemble(("the prompt differs", "bold $undecided"), ("   − A   + B", MUTED))
     return [Block("prompt", title, body=tuple(shown))]
 

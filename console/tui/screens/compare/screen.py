@@ -20,6 +20,7 @@ from console.tui.actions import Action
 from console.tui.data.filter_in_force import FilterInForce
 from console.tui.render import comparison as summary
 from console.tui.render.conversation import conversation_blocks
+from console.tui.render.symbols import muted
 from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen
 from console.tui.screens.compare.actions import ChangeFilters, ComparisonCopies, OtherRuns
@@ -30,7 +31,6 @@ from console.tui.widgets.block import Block
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import Rule
 
-MUTED = "$muted"
 LIST_WIDTH = 60
 """Cells of the list where it stands next to the case."""
 
@@ -173,7 +173,7 @@ class CompareScreen(BaseScreen):
         except UsageError as error:
             self.case.show_fault(str(error))
             return
-        position = Content.styled(controller.position_words, MUTED)
+        position = muted(controller.position_words)
         first = controller.view == SIDE_BY_SIDE
         self.case.show_title(str(current.a.key), position, controller.view, is_first_view=first)
         if controller.view == NUMBERS:
@@ -181,7 +181,7 @@ class CompareScreen(BaseScreen):
                 summary.number_blocks(controller.pair.comparison, controller.disputed, self._case_width)
             )
         elif case is None:
-            self.case.show_blocks([Block("wait", Content.styled("expected and actual are being compared", MUTED))])
+            self.case.show_blocks([Block("wait", muted("expected and actual are being compared"))])
         elif first:
             self.case.show_blocks(comparison_blocks(case, controller.why_no_suite, self._case_width))
         else:

@@ -10,14 +10,13 @@ from console.insight.case_in_run import CaseInRun
 from console.insight.grid import Grid, GridRow
 from console.tui.render import grid_rows
 from console.tui.render.side_by_side import AnsweredCase, side_by_side_lines
+from console.tui.render.symbols import MUTED, muted
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.grid.controller import GridController
 from console.tui.widgets.block import Block
 from console.tui.widgets.row_list import Face, RowList
 from console.tui.widgets.titles import PaneTitle
 from console.tui.widgets.transcript import Transcript
-
-MUTED = "$muted"
 
 
 class CategoryTable(RowList):
@@ -39,7 +38,7 @@ class CategoryTable(RowList):
             return
         self.set_columns(grid_rows.category_columns(grid, self._shown(grid)))
         self.border_title = Content.assemble("Categories", (f"  {len(grid.categories)}", MUTED))
-        self.border_subtitle = Content.styled("h l run   enter lists its cases", MUTED)
+        self.border_subtitle = muted("h l run   enter lists its cases")
         self.show(self._controller.category_keys, draw=self._face, empty=Content("No case was graded."))
 
     def on_resize(self, event: events.Resize) -> None:
@@ -71,7 +70,7 @@ class GridCaseList(RowList):
         self._rows, self._runs, self._place = controller.rows, len(controller.runs), controller.place
         name = grid_rows.EVERY_CATEGORY if controller.category is None else controller.category or "no category"
         title = Content.assemble(one_line(name, 40, "bold"), (f"  {controller.list_words}", MUTED))
-        self.pane_title.tell(title, Content.styled("f all or differing", MUTED))
+        self.pane_title.tell(title, muted("f all or differing"))
         self.set_columns(grid_rows.case_columns(self._shown))
         self.show(list(self._rows), draw=self._face, empty=Content(controller.empty_words))
 
@@ -111,7 +110,7 @@ class DetailPane(Transcript):
             if side.fault:
                 blocks.append(Block(f"fault {place}", one_line(f"{place + 1}: {side.fault}", 400, "$undecided")))
         if missing := [str(place + 1) for place, side in enumerate(answers) if side is None]:
-            blocks.append(Block("missing", Content.styled(f"not played by {', '.join(missing)}", MUTED)))
+            blocks.append(Block("missing", muted(f"not played by {', '.join(missing)}")))
         if why_no_suite:
             blocks.append(Block("why", one_line(why_no_suite, 400, "$undecided")))
         self.show(blocks)
@@ -119,7 +118,7 @@ class DetailPane(Transcript):
     def show_wait(self, row: GridRow) -> None:
         """Say that the suite is at work on a case."""
         self._name_case(row)
-        self.show([Block("wait", Content.styled("expected and actual are being compared", MUTED))])
+        self.show([Block("wait", muted("expected and actual are being compared"))])
 
     def show_fault(self, error: UsageError) -> None:
         """Say why a case cannot be shown."""
@@ -131,7 +130,7 @@ class DetailPane(Transcript):
         self.show([])
 
     def _name_case(self, row: GridRow) -> None:
-        self.pane_title.tell(one_line(row.slot[0], 60, "bold"), Content.styled("enter compares two", MUTED))
+        self.pane_title.tell(one_line(row.slot[0], 60, "bold"), muted("enter compares two"))
 
     @property
     def _width(self) -> int:

@@ -16,7 +16,7 @@ from console.insight import number_format
 from console.store.notes import Notes
 from console.tui.data.catalog_items import Models, RunLine, Suites
 from console.tui.render import row_cells
-from console.tui.render.symbols import SYMBOLS, state_word
+from console.tui.render.symbols import MUTED, SYMBOLS, muted, state_word
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.home.controller import NextSteps, RunListing
 from console.tui.widgets.row_list import Column, Face, RowList
@@ -98,7 +98,7 @@ class RunDetails(Static):
 
     def describe(self, line: RunLine | None) -> None:
         if line is None:
-            self.update(Content.styled("No run is under the cursor.", "$muted"))
+            self.update(muted("No run is under the cursor."))
             return
         text = row_cells.about_run(line, max(self.size.width, 40))
         if remarks := annotation_counts(Notes(line.folder.path).annotations().values()):
@@ -107,7 +107,7 @@ class RunDetails(Static):
 
 
 _START_COLUMNS = (Column("", 15), Column("", 30, 1), Column("", 2, right=True))
-_MORE = Content.styled(f"  {'':15}  function calls, creativity loops and code, by simulated models", "$muted")
+_MORE = muted(f"  {'':15}  function calls, creativity loops and code, by simulated models")
 
 
 class StartList(RowList):
@@ -187,7 +187,7 @@ def _who(line: RunLine) -> Content:
 
 
 def _muted(content: Content) -> Content:
-    return content.stylize_before("$muted")
+    return content.stylize_before(MUTED)
 
 
 def _key(key: str) -> Content:
@@ -234,9 +234,7 @@ class ModelList(RowList):
     def _cells(self, key: str) -> Face:
         if note := self.note_of(key):
             style = "bold $broken" if key.startswith("!") else "$fail"
-            return Content.assemble(
-                (f"{SYMBOLS.broken}  ", style), one_line(note, 400, "" if key[0] == "!" else "$muted")
-            )
+            return Content.assemble((f"{SYMBOLS.broken}  ", style), one_line(note, 400, "" if key[0] == "!" else MUTED))
         line = self._models.find(key[2:])
         return row_cells.model_cells(line) if line else Content.empty()
 
@@ -279,7 +277,7 @@ class SuiteList(RowList):
 
     def _cells(self, key: str) -> Face:
         if key == "+":
-            return Content.styled(f"  official data: `eval-console pull {self._suites.missing[0].name}`", "$muted")
+            return muted(f"  official data: `eval-console pull {self._suites.missing[0].name}`")
         if key.startswith("!"):
             return Content.assemble((f"{SYMBOLS.broken}  ", "$broken"), one_line(self.note_of(key), 400))
         line = self._suites.find(key[2:])
@@ -305,26 +303,24 @@ class LibraryLine(RowList):
 
     def _line(self, key: str) -> Face:
         if self._models is None or self._suites is None:
-            return Content.styled(" reading models and suites …", "$muted")
+            return muted(" reading models and suites …")
         ready = sum(line.ready for line in self._models.lines)
         simulated = sum(line.ready and line.simulated for line in self._models.lines)
         parts = [Content(" ").append_text("MODELS ", "bold").append(f"{ready} ready")]
         if simulated:
-            parts.append(
-                Content.styled(", all simulated" if simulated == ready else f", {simulated} simulated", "$muted")
-            )
+            parts.append(muted(", all simulated" if simulated == ready else f", {simulated} simulated"))
         if missing := len(self._models.lines) - ready:
-            parts.append(Content.styled(f", {_need_a_key(missing)}", "$muted"))
+            parts.append(muted(f", {_need_a_key(missing)}"))
         if mistakes := len(self._models.mistakes):
             parts.append(Content.styled(f", {number_format.plural(mistakes, 'mistake')} in models.toml", "$broken"))
         if self._models.path is None:
-            parts.append(Content.styled(", no models.toml (e makes one)", "$muted"))
+            parts.append(muted(", no models.toml (e makes one)"))
         cases = sum(line.cases for line in self._suites.lines)
         parts.append(Content("   ").append_text("SUITES ", "bold"))
         parts.append(Content(f"{len(self._suites.lines)}, {number_format.plural(cases, 'case')}"))
         if unusable := sum(bool(line.mistake) for line in self._suites.lines):
             parts.append(Content.styled(f", {unusable} not usable", "$broken"))
-        return Content("").join([*parts, Content.styled("   5 Library", "$muted")])
+        return Content("").join([*parts, muted("   5 Library")])
 
 
 def _need_a_key(missing: int) -> str:

@@ -25,7 +25,7 @@ from console.store.runs import RunFolder
 from console.tui.data.sample_run import SampleRun, follow_sample_runs, start_sample_runs
 from console.tui.dialogs.small_dialogs import Answer, NameNote, NameScreen, Question
 from console.tui.render.catalog_details import display_path
-from console.tui.render.symbols import SYMBOLS
+from console.tui.render.symbols import MUTED, SYMBOLS
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.launch.controller import LaunchController
 from console.tui.screens.launch.form import command_of
@@ -275,7 +275,7 @@ class PresetChooser(ModalScreen[str]):
         if sign == "!":
             about.update(literal(str(self._presets.mistakes[int(name)]), 600))
         else:
-            about.update(literal(f"in {display_path(self._presets.files[name])}", 300, "$muted"))
+            about.update(literal(f"in {display_path(self._presets.files[name])}", 300, MUTED))
 
     @on(RowList.RowChosen)
     def _chosen(self, event: RowList.RowChosen) -> None:

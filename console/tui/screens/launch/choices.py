@@ -17,7 +17,7 @@ from console.suites.selection import select_cases
 from console.tui.data.catalog_items import ModelLine, Models, Suites
 from console.tui.render import lines, row_cells
 from console.tui.render.catalog_details import case_blocks
-from console.tui.render.symbols import SYMBOLS
+from console.tui.render.symbols import MUTED, SYMBOLS, muted
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.launch.suite_tree import Mark, Part, Row, SuiteTree
 from console.tui.widgets.row_list import Column, Face, RowList
@@ -55,8 +55,8 @@ def has_letters(words: str, name: str) -> bool:
 def tick_box(chosen: bool, *, possible: bool) -> Content:
     """Return the box of something that can be chosen, ticked if it is; a stroke where it cannot be."""
     if not possible:
-        return Content.styled(" - ", "$muted")
-    return Content.styled(f"[{SYMBOLS.chosen}]", "bold $live") if chosen else Content.styled("[ ]", "$muted")
+        return muted(" - ")
+    return Content.styled(f"[{SYMBOLS.chosen}]", "bold $live") if chosen else muted("[ ]")
 
 
 _MODEL_COLUMNS = (Column("", 3), Column("", 10, 2), Column("", 10, 3))
@@ -81,7 +81,7 @@ class ModelChoices(ChoiceList):
         line = self._models.find(key)
         if line is None:
             return Content.empty()
-        name = one_line(line.name, 60, "" if line.ready else "$muted")
+        name = one_line(line.name, 60, "" if line.ready else MUTED)
         return tick_box(line.name in self._chosen, possible=line.ready), name, _model_note(line, short=self.room < 60)
 
 
@@ -90,10 +90,10 @@ def _model_note(line: ModelLine, *, short: bool) -> Content:
     if line.simulated:
         return Content.styled("simulated", "italic $muted")
     if short and not line.ready and line.state.endswith(" is not set"):
-        return Content.styled("needs a key", "$muted")
+        return muted("needs a key")
     if not line.ready:
-        return one_line(row_cells.model_state(line), 60, "$muted")
-    return Content.styled("ready", "$muted")
+        return one_line(row_cells.model_state(line), 60, MUTED)
+    return muted("ready")
 
 
 class SuiteChoices(ChoiceList):
@@ -130,14 +130,14 @@ class SuiteChoices(ChoiceList):
         part = row.part
         box = _tree_box(row)
         fold = f"{SYMBOLS.opened if row.is_unfolded else SYMBOLS.folded} " if row.parts else "  "
-        style = "$muted" if row.obstacle or (part.category and row.mark is Mark.NONE) else ""
-        name = Content.assemble("  " * row.depth, box, " ", (fold, "$muted"), one_line(part.name, 60, style))
+        style = MUTED if row.obstacle or (part.category and row.mark is Mark.NONE) else ""
+        name = Content.assemble("  " * row.depth, box, " ", (fold, MUTED), one_line(part.name, 60, style))
         if part.group and not part.category:
-            name = name.append_text(f"  {row.parts}", "$muted")
+            name = name.append_text(f"  {row.parts}", MUTED)
         if row.obstacle:
             count = Content.styled(row.obstacle, "$broken")
         else:
-            count = Content.styled(_case_count(row), "" if row.mark is not Mark.NONE else "$muted")
+            count = Content.styled(_case_count(row), "" if row.mark is not Mark.NONE else MUTED)
         return lines.spread(name, count, self.room - CURSOR_CELLS)
 
 
@@ -187,7 +187,7 @@ class CasePreview(Transcript):
         suite, category = self._pointed_at
         case = self._cases[self._pointed_at]
         name = Content.assemble(one_line(suite, 40), "/" if category else "", one_line(category, 40))
-        self.border_title = Content.assemble("First case  ", name.stylize_before("$muted"))
+        self.border_title = Content.assemble("First case  ", name.stylize_before(MUTED))
         if isinstance(case, Case):
             self.show(case_blocks(case, suite))
         else:

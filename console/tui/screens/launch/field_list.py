@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from console.tui.render import columns, lines
-from console.tui.render.symbols import SYMBOLS
+from console.tui.render.symbols import MUTED, SYMBOLS, muted
 from console.tui.sanitize import one_line
 from console.tui.screens.launch.choices import ChoiceList
 from console.tui.screens.launch.fields import Field
@@ -204,7 +204,7 @@ class FieldList(ChoiceList):
             problem = self._form.mistake_in(self._fields[key.removeprefix(_MISTAKE)])
             return Content.assemble((f"  {SYMBOLS.failed} ", "bold $fail"), one_line(problem, 200, "$fail"))
         if key.startswith(_SUITE):
-            return Content.assemble(("  options of ", "$muted"), one_line(key.removeprefix(_SUITE), 60, "bold $muted"))
+            return Content.assemble(("  options of ", MUTED), one_line(key.removeprefix(_SUITE), 60, f"bold {MUTED}"))
         field = self._fields[key]
         is_wrong = bool(self._form.mistake_in(field))
         if self._editor is not None and self._editor.id == key:
@@ -215,8 +215,8 @@ class FieldList(ChoiceList):
         meaning = lines.clause(field.meaning, widths[-1][2]) if len(widths) == len(_COLUMNS) else ""
         return (
             one_line(field.label, 40, "bold" if is_wrong else ""),
-            value if text else Content.styled("not needed" if key in self._form.idle else "—", "$muted"),
-            one_line(meaning, 200, "$muted"),
+            value if text else muted("not needed" if key in self._form.idle else "—"),
+            one_line(meaning, 200, MUTED),
         )
 
 
@@ -238,9 +238,9 @@ class FieldHelp(Static):
         self.border_title = Content("This setting")
 
     def describe(self, field: Field) -> None:
-        default = Content.assemble(("default  ", "$muted"), one_line(field.default or "empty", 400))
+        default = Content.assemble(("default  ", MUTED), one_line(field.default or "empty", 400))
         names = ", ".join(choice or "empty" for choice in field.choices)
-        choices = Content.assemble(("one of   ", "$muted"), one_line(names, 600))
-        flag = Content.assemble(("shell    ", "$muted"), one_line(field.flag, 60))
+        choices = Content.assemble(("one of   ", MUTED), one_line(names, 600))
+        flag = Content.assemble(("shell    ", MUTED), one_line(field.flag, 60))
         meaning = Content.assemble((field.label, "bold"), "  ", one_line(field.meaning, 300))
         self.update(Content("\n").join([meaning, default, flag, *([choices] if field.choices else [])]))

@@ -13,6 +13,7 @@ from console.engine.forecast import Forecast, forecast_runs
 from console.engine.matrix import plans_of
 from console.engine.role_warnings import RoleModelId, warnings_about
 from console.tui.render.forecast_lines import Preflight, preflight_lines
+from console.tui.render.symbols import MUTED
 from console.tui.sanitize import one_line
 from console.tui.screens.launch.controller import ForecastRequest, LaunchController, RoleQuestion
 from console.tui.screens.launch.fields import Field
@@ -104,6 +105,6 @@ class ForecastPanel(Static):
 def _title(preflight: Preflight, field: Field | None, width: int) -> Content:
     if field is None:
         return Content.styled("TRIED FOR REAL" if preflight.sample_runs else "BEFORE IT STARTS", "bold")
-    words = Content.assemble((field.label, "bold"), "  ", one_line(field.meaning, 200, "$muted"))
-    default = one_line(f"  default {field.default}" if field.default else "", 30, "$muted")
+    words = Content.assemble((field.label, "bold"), "  ", one_line(field.meaning, 200, MUTED))
+    default = one_line(f"  default {field.default}" if field.default else "", 30, MUTED)
     return words.append(default) if words.cell_length + default.cell_length <= width else words

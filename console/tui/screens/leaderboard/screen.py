@@ -18,6 +18,7 @@ from console.insight.leaderboard import Leaderboard, LeaderboardRow
 from console.store.runs import RunFolder
 from console.tui.data.catalog_items import RunLine, Suites
 from console.tui.render import leaderboard_rows
+from console.tui.render.symbols import muted
 from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen
 from console.tui.screens.leaderboard.controller import LeaderboardController, read_boards
@@ -141,7 +142,7 @@ class LeaderboardScreen(BaseScreen):
     def _draw(self) -> None:
         if not self.is_mounted or not self.controller.is_read:
             return
-        self.top_line.tell(title=Content(self.controller.title), status=Content.styled("finished runs", "$muted"))
+        self.top_line.tell(title=Content(self.controller.title), status=muted("finished runs"))
         self.set_class(not self.controller.rows, "-empty")
         marked = self.services.navigator.marked
         self.rows.show_boards(marked[0].name if marked is not None else "")

@@ -10,7 +10,7 @@ from console.suites.selection import select_cases
 from console.tui.data.catalog_items import Suites
 from console.tui.data.filter_in_force import FilterInForce, has_words
 from console.tui.render import row_cells
-from console.tui.render.symbols import SYMBOLS
+from console.tui.render.symbols import MUTED, SYMBOLS, muted
 from console.tui.sanitize import literal, one_line
 from console.tui.screens.library.controller import MODELS, NOTHING, SUITES, Entry, LibraryController
 from console.tui.widgets.row_list import Column, Face, RowList
@@ -49,7 +49,7 @@ class EntryList(RowList):
         entry = self._entries[key]
         match entry.kind:
             case "heading":
-                return Content.assemble(" ", (entry.name, "bold $muted"))
+                return Content.assemble(" ", (entry.name, f"bold {MUTED}"))
             case "suite":
                 return self._suite_cells(entry.name)
             case "category":
@@ -58,8 +58,8 @@ class EntryList(RowList):
                 line = self._library.model(entry.name)
                 return row_cells.model_cells(line)[:3] if line else Content.empty()
             case "pull":
-                words = Content.styled("not installed", "$muted")
-                return Content.styled(SYMBOLS.not_ready, "$muted"), Content.styled(entry.name, "$muted"), words
+                words = muted("not installed")
+                return muted(SYMBOLS.not_ready), muted(entry.name), words
             case _:
                 note = one_line(entry.name.split("\n", 1)[0], 400)
                 return Content.assemble((f"{SYMBOLS.broken}  ", "bold $broken"), note)
@@ -73,13 +73,13 @@ class EntryList(RowList):
             return Content.styled(SYMBOLS.broken, "bold $broken"), one_line(name, 60), note
         fold = SYMBOLS.opened if name in self._library.unfolded else SYMBOLS.folded
         is_changed = name in self._library.changed_suites
-        mark, style = (SYMBOLS.changed, "bold $fail") if is_changed else (fold, "$muted")
+        mark, style = (SYMBOLS.changed, "bold $fail") if is_changed else (fold, MUTED)
         return Content.styled(mark, style), one_line(name, 60), Content(number_format.count(line.cases))
 
     def _category_cells(self, entry: Entry) -> Face:
         line = self._library.suite(entry.name)
         category = next((part for part in line.categories if part.name == entry.category), None) if line else None
-        count = Content.styled(number_format.count(category.cases) if category else "", "$muted")
+        count = muted(number_format.count(category.cases) if category else "")
         return Content.empty(), Content("  ").append(one_line(entry.category, 60)), count
 
 
@@ -145,7 +145,7 @@ class CaseList(RowList):
 
     def _cells(self, key: str) -> Face:
         case = self._by_key[key]
-        return one_line(case.id, 100, "" if case.graded else "$muted"), one_line(case.title, 300, "$muted")
+        return one_line(case.id, 100, "" if case.graded else MUTED), one_line(case.title, 300, MUTED)
 
 
 def read_cases(suites: Suites, suite: str, category: str) -> tuple[list[Case], str]:

@@ -10,6 +10,7 @@ from textual.content import Content
 from console.core.case import Key
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout
+from console.tui.render.symbols import MUTED
 from console.tui.screens.live.controller import TileState, WatchedRun
 from console.tui.screens.live.standard_view import live_view
 from console.tui.suite_views.suite_view import ConversationDrawer, LiveView
@@ -120,7 +121,7 @@ class ConversationTile(Vertical):
         """Say which conversation it is, whether it is followed or pinned, and by which key, unless room is short."""
         if self.is_mounted:
             words = state.words.partition(" (")[0] if compact else state.words
-            self.pane_title.tell(name, Content.styled(words, "$live" if state.is_pinned else "$muted"))
+            self.pane_title.tell(name, Content.styled(words, "$live" if state.is_pinned else MUTED))
 
 
 class ConversationGrid(Container):
@@ -172,7 +173,7 @@ class ConversationGrid(Container):
             view = live_view(state.run.manifest) if state.run is not None else self.view
             name = view.watched_words(state.rollout)
             if (run_name := run_names.get(place)) is not None and state.rollout is not None:
-                name = Content.assemble(run_name, (" · ", "$muted"), name)
+                name = Content.assemble(run_name, (" · ", MUTED), name)
             tile.draw_title(name, state, compact=compact)
 
     def place_of(self, transcript: object) -> int | None:

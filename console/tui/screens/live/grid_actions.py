@@ -12,6 +12,7 @@ from console.core.fault import UsageError
 from console.core.run import Manifest
 from console.insight.conversation import Conversation
 from console.insight.rollout import Rollout
+from console.tui.render.symbols import MUTED
 from console.tui.sanitize import one_line
 from console.tui.screens.live.controller import LiveController, WatchedRun, WatchedTile
 from console.tui.screens.live.conversation_grid import ConversationGrid, Shape, TileContent, shapes_for
@@ -187,7 +188,7 @@ def run_names(runs: Sequence[WatchedRun | None]) -> dict[int, Content]:
         alike = [other for other in shown if other.model.name == manifest.model.name]
         detail = next((part(manifest) for part in _PARTS if len({part(other) for other in alike}) == len(alike)), "")
         name = one_line(manifest.model.name, 20, "bold")
-        names[place] = name.append(one_line(f" {detail}", 16, "$muted")) if len(alike) > 1 else name
+        names[place] = name.append(one_line(f" {detail}", 16, MUTED)) if len(alike) > 1 else name
     return names
 
 

@@ -29,6 +29,7 @@ from console.tui.render.rollout_rows import (
     run_columns,
     slot_of,
 )
+from console.tui.render.symbols import MUTED, muted
 from console.tui.screens.live.controller import WatchedRun
 from console.tui.screens.live.progress_pane import FactsPane
 from console.tui.suite_views.suite_view import LiveView
@@ -72,10 +73,10 @@ class ConversationList(RowList):
         """Say how many rows there are, and in which order."""
         running, rollouts = (number_format.count(len(some)) for some in (run.overview.running, run.overview.rollouts))
         if only_running:
-            left = Content.assemble("Running", (f"  {running}", "$muted"))
+            left = Content.assemble("Running", (f"  {running}", MUTED))
         else:
-            left = Content.assemble(self.view.rows_title, (f"  {rollouts}, {running} running", "$muted"))
-        self.pane_title.tell(left, Content.styled(f"o {order}", "$muted"))
+            left = Content.assemble(self.view.rows_title, (f"  {rollouts}, {running} running", MUTED))
+        self.pane_title.tell(left, muted(f"o {order}"))
 
     def _draw_rollout(self, key: str) -> tuple[Content, ...]:
         run = self._watched
@@ -120,8 +121,8 @@ class FailureList(RowList):
         tally = overview.fold.tally
         count = tally.failed + tally.broken + tally.undecided
         self.pane_title.tell(
-            Content.assemble("Failures", (f"  {number_format.count(count)}, latest first", "$muted")),
-            Content.styled("enter reviews" if count else "", "$muted"),
+            Content.assemble("Failures", (f"  {number_format.count(count)}, latest first", MUTED)),
+            muted("enter reviews" if count else ""),
         )
 
     def _draw_failure(self, key: str) -> tuple[Content, ...]:
@@ -164,8 +165,8 @@ class ProblemList(RowList):
     def draw_title(self, overview: Overview) -> None:
         """Say how many problems there were in all."""
         self.pane_title.tell(
-            Content.assemble("Problems", (f"  {number_format.count(overview.problem_count)}", "$muted")),
-            Content.styled("i hides", "$muted"),
+            Content.assemble("Problems", (f"  {number_format.count(overview.problem_count)}", MUTED)),
+            muted("i hides"),
         )
 
 

@@ -16,6 +16,7 @@ from console.tui.data.catalog_items import RunLine
 from console.tui.data.engine_states import EngineStates
 from console.tui.data.feed_pump import FeedPump
 from console.tui.data.run_feed import Changes, RunFeed
+from console.tui.render.symbols import muted
 from console.tui.screens.live.controller import LiveController
 from console.tui.screens.live.lists import LiveRunsPanel
 from console.tui.services import Services
@@ -211,7 +212,7 @@ class SeveralRuns:
         """How many of the runs are live; empty where there is but one."""
         lines = self.runs.lines
         live = sum(line.is_live for line in lines)
-        return Content.styled(f"   {live} live of {len(lines)}", "$muted") if lines else Content.empty()
+        return muted(f"   {live} live of {len(lines)}") if lines else Content.empty()
 
     def follow_wall(self) -> None:
         """Follow the other live runs while the wall is in sight, which shows conversations of all of them."""

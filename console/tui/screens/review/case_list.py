@@ -15,7 +15,7 @@ from console.tui.render import lines
 from console.tui.render.columns import Column
 from console.tui.render.progress import outcome_words
 from console.tui.render.rollout_rows import slot_of, state_mark
-from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS, bar
+from console.tui.render.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, bar
 from console.tui.sanitize import one_line
 from console.tui.screens.review.case_pane import annotation_letter, counters
 from console.tui.screens.review.controller import NOT_REVIEWED, ReviewController
@@ -23,7 +23,6 @@ from console.tui.screens.review.triage import Head, Rows
 from console.tui.widgets.row_list import Face, RowList
 from console.tui.widgets.titles import PaneTitle
 
-MUTED = "$muted"
 COLUMNS = (
     Column("", 3, right=True),
     Column("case", 24, 3),

@@ -22,14 +22,13 @@ from console.insight.rollout import SETUP, Rollout
 from console.insight.warnings import rollout_warnings
 from console.tui.render import diff, lines
 from console.tui.render.conversation import conversation_blocks
-from console.tui.render.symbols import OUTCOME_STYLES, SYMBOLS
+from console.tui.render.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted
 from console.tui.sanitize import one_line, plain_line
 from console.tui.screens.review.views import ShownCase, view_with
 from console.tui.suite_views.suite_view import CaseView, DrawContext, HintLabel, ReviewedCase
 from console.tui.widgets.titles import PaneTitle, same, tell
 from console.tui.widgets.transcript import Transcript
 
-MUTED = "$muted"
 TAGS = {
     "m": ("model", "model at fault"),
     "g": ("grader", "grader at fault"),
@@ -46,7 +45,7 @@ LETTERS = {value: letter for letter, (value, _) in TAGS.items() if value}
 def tabs(views: Sequence[str], current: str) -> Content:
     """Return the names of the views, the current one in brackets."""
     return Content("  ").join(
-        [Content.styled(f"[{name}]", "bold") if name == current else Content.styled(name, MUTED) for name in views]
+        [Content.styled(f"[{name}]", "bold") if name == current else muted(name) for name in views]
     )
 
 
@@ -58,13 +57,13 @@ def spent(rollout: Rollout, *, simulated: bool = False) -> Content:
     )
     attempt = f"attempt {rollout.key.attempt} of {len(rollout.attempts)}" if len(rollout.attempts) > 1 else ""
     parts = [attempt, number_format.duration(rollout.seconds), cost]
-    return Content.styled("  ".join(part for part in parts if part), MUTED)
+    return muted("  ".join(part for part in parts if part))
 
 
 def reason_line(rollout: Rollout, comparison: Comparison | None, width: int) -> Content:
     """Return outcome mark, reason in words and the grader's message, on one line."""
     if rollout.outcome is None:
-        return Content.styled(" not finished", MUTED)
+        return muted(" not finished")
     if rollout.is_prepared:
         prepared = Content.styled(f" {SYMBOLS.prepared} {SETUP} (not graded)   ", f"bold {MUTED}")
         return lines.fit(prepared.append(one_line(rollout.message, 400, MUTED)), width)
@@ -136,7 +135,7 @@ def annotation_letter(annotation: Annotation) -> Content:
     if annotation.dispute:
         return Content.styled("D", "bold $undecided")
     tag = LETTERS.get(annotation.tag) or plain_line(annotation.tag)[:1] or ("c" if annotation.comment else "")
-    return Content.styled(tag, "bold $live") if tag else Content.styled("r" if annotation.reviewed else "", MUTED)
+    return Content.styled(tag, "bold $live") if tag else muted("r" if annotation.reviewed else "")
 
 
 def two_lines(sentence: Content, width: int) -> list[Content]:
@@ -147,7 +146,7 @@ def two_lines(sentence: Content, width: int) -> list[Content]:
 
 
 def _named(name: str, text: str, width: int, style: str = "") -> Content:
-    return lines.fit(Content.styled(f"   {name:<12}", MUTED).append(one_line(text, 1000, style)), width)
+    return lines.fit(muted(f"   {name:<12}").append(one_line(text, 1000, style)), width)
 
 
 def counters(place: int, count: int, seen: int, outcome: Outcome | None) -> Content:
@@ -258,7 +257,7 @@ class CasePane(Vertical):
             layout = diff.fitting(shown.style.layout, self.text_width).value
             keys = f"d {layout}   w wrap   x fold" if shown.view.id == DIFFERENCE else "v next view"
             self._set_box_title(self._head, one_line(str(rollout.key), 60, "bold"), cost)
-            self._set_box_title(self.text, names, Content.styled(keys, MUTED))
+            self._set_box_title(self.text, names, muted(keys))
             self._set_box_title(self._conversation, Content("Talk"), Content.empty())
         else:
             lines += hint_lines(case, hint_label, width)
@@ -325,7 +324,7 @@ class CasePane(Vertical):
 
     def _show_hits(self, place: int, count: int) -> None:
         words = f"{place} of {count}" if count else "not found"
-        self._set_subtitle(Content.styled(words if self.search_text else "", MUTED))
+        self._set_subtitle(muted(words if self.search_text else ""))
 
     # Blocks ----------------------------------------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from console.tui.data import catalog_items
 from console.tui.data.label_session import LabelForecast, LabelProgress, LabelResult, LabelSession
 from console.tui.dialogs.small_dialogs import Answer, Chooser, Question
 from console.tui.render import row_cells
-from console.tui.render.symbols import SYMBOLS
+from console.tui.render.symbols import SYMBOLS, muted
 from console.tui.sanitize import one_line
 from console.tui.screens.review.case_actions import StartWorker
 from console.tui.screens.review.controller import ReviewController, Stale
@@ -112,8 +112,8 @@ class LabelActions:
         rows = {line.name: row_cells.model_cells(line) for line in models.lines if line.ready}
         judge, run = self.controller.judge_name, self.controller.run
         if judge in rows or (run is not None and run.manifest.simulated):  # the simulated judge is in no list
-            price = rows.pop(judge)[-1] if judge in rows else Content.styled("free", "$muted")
-            mark, words = Content.styled(SYMBOLS.passed, "$pass"), Content.styled("the judge of the run", "$muted")
+            price = rows.pop(judge)[-1] if judge in rows else muted("free")
+            mark, words = Content.styled(SYMBOLS.passed, "$pass"), muted("the judge of the run")
             rows = {judge: (mark, one_line(judge, 60), words, price), **rows}
         chosen = await self.services.ask(
             Chooser(title, row_cells.MODELS, rows, "No model is ready. e on Home opens models.toml.")

@@ -23,7 +23,7 @@ from console.suites.suite import Report
 from console.suites.summing import split_words
 from console.tui.render import diff
 from console.tui.render.conversation import broken_blocks, conversation_blocks, outcome_word, passage_block
-from console.tui.render.symbols import SYMBOLS
+from console.tui.render.symbols import MUTED, SYMBOLS, block_title, muted
 from console.tui.sanitize import literal, one_line
 from console.tui.suite_views.suite_view import CaseView, DrawContext, ReviewedCase, SuiteView
 from console.tui.widgets.block import Block
@@ -57,7 +57,6 @@ class ShownCase:
                            self.judging)  # fmt: skip
 
 
-MUTED = "$muted"
 # Tools, truth ---------------------------------------------------------------------------------------------------------
 
 
@@ -78,9 +77,9 @@ def tool_blocks(conversation: Conversation) -> list[Block]:
     docs = sent or next((docs for name in _DOCS if (docs := _listed(data.get(name)))), none)
     if not docs:
         words = "No tools were sent, and the case holds no function documents; i shows what the prompt says."
-        return [Block("none", body=[Content.styled(words, MUTED)], indent=0)]
+        return [Block("none", body=[muted(words)], indent=0)]
     how = "sent with the request" if sent else "described in the prompt"
-    head = Block("tools", _title(f"{number_format.plural(len(docs), 'tool')}, {how}"))
+    head = Block("tools", block_title(f"{number_format.plural(len(docs), 'tool')}, {how}"))
     return [head, *(_tool_block(doc, place) for place, doc in enumerate(docs))]
 
 
@@ -123,30 +122,22 @@ def truth_blocks(conversation: Conversation, comparison: Comparison | None, expe
     """Return what was expected as the grader reads it, then the case's own ground truth, then the rest of the case."""
     blocks: list[Block] = []
     if expected:
-        blocks.append(
-            Block("expected", Content.styled("expected, as the grader reads it", f"bold {MUTED}"), text=expected)
-        )
+        blocks.append(Block("expected", block_title("expected, as the grader reads it"), text=expected))
     if comparison is not None and comparison.hint:
-        blocks.append(
-            Block("hint", Content.styled("smallest change that passes", f"bold {MUTED}"), text=comparison.hint)
-        )
+        blocks.append(Block("hint", block_title("smallest change that passes"), text=comparison.hint))
     data = conversation.case.data if conversation.case is not None else {}
     truths = {name: data[name] for name in _TRUTHS if data.get(name) is not None}
     blocks += [
-        Block(f"truth {name}", _title(f"{name} of the case"), text=show_json_lines(value))
+        Block(f"truth {name}", block_title(f"{name} of the case"), text=show_json_lines(value))
         for name, value in truths.items()
     ]
     if not truths:
         words = "This case has no ground truth of its own: it is judged by a rule."
-        blocks.append(Block("none", Content.styled(words, MUTED)))
+        blocks.append(Block("none", muted(words)))
     rest = {name: value for name, value in data.items() if name not in truths and value not in ("", None, [], {})}
     if rest:
-        blocks.append(Block("rest", _title("the rest of the case"), text=show_json_lines(rest), folded=True))
+        blocks.append(Block("rest", block_title("the rest of the case"), text=show_json_lines(rest), folded=True))
     return blocks
-
-
-def _title(words: str) -> Content:
-    return Content.styled(words, f"bold {MUTED}")
 
 
 # Turns of a comparison ------------------------------------------------------------------------------------------------
@@ -205,7 +196,7 @@ def turn_title(name: str, mark: Mark, pairs: Sequence[Pair]) -> Content:
     """Return `turn 2 ✗   calls 1 of 2   reads ✓   writes ✗   validator ✗`."""
     parts = [Content.assemble((f"{name} ", "bold"), diff.turn_sign(mark))]
     if mark is Mark.OMITTED:
-        parts.append(Content.styled("not judged", MUTED))
+        parts.append(muted("not judged"))
     for kind, words in _KINDS:
         of_kind = [pair for pair in pairs if pair.kind == kind]
         if of_kind:
@@ -223,8 +214,8 @@ def _summary(words: str, pairs: Sequence[Pair]) -> Content:
         style = "$pass" if right == len(expected) else "$fail"
         parts.append(Content.styled(count or (SYMBOLS.passed if right else SYMBOLS.failed), style))
     if extra:
-        parts.append(Content.styled(f"{extra} extra", MUTED))
-    return Content.styled(f"{words} ", MUTED).append(Content(", ").join(parts))
+        parts.append(muted(f"{extra} extra"))
+    return muted(f"{words} ").append(Content(", ").join(parts))
 
 
 def _wrong(words: str) -> Content:
@@ -242,7 +233,7 @@ def _asked(passages: Sequence[Passage], turn: int) -> list[Content]:
         for passage in passages
         if passage.turn == turn and not passage.step and (passage.kind, passage.role) in _USER_WORDS
     ]
-    return [Content.styled("user  ", MUTED).append(one_line(texts[-1], _QUERY_WIDTH))] if texts else []
+    return [muted("user  ").append(one_line(texts[-1], _QUERY_WIDTH))] if texts else []
 
 
 # Diff ----------------------------------------------------------------------------------------------------------------
@@ -267,9 +258,9 @@ def _compared_blocks(comparison: Comparison, conversation: Conversation, context
     codes = context.suite_view.code_blocks(conversation)
     blocks += turn_blocks(comparison, conversation, codes, context.width, context.style)
     if comparison.raw:
-        blocks.append(Block("decoded", Content.styled("what was read from the answer", MUTED), text=comparison.raw))
+        blocks.append(Block("decoded", muted("what was read from the answer"), text=comparison.raw))
     if context.width >= 90 and comparison.pairs:
-        blocks.append(Block("legend", Content.styled(f" {diff.LEGEND}", MUTED)))
+        blocks.append(Block("legend", muted(f" {diff.LEGEND}")))
     return blocks
 
 
@@ -282,8 +273,8 @@ def _uncompared_blocks(case: ReviewedCase) -> list[Block]:
     text = output if isinstance(output, str) else show_json_lines(output)
     return [
         Block("why", why, gap=False),
-        Block("grader", Content.styled("the grader says", MUTED), text=messages or "(nothing)"),
-        Block("output", Content.styled("what was graded", MUTED), text=text),
+        Block("grader", muted("the grader says"), text=messages or "(nothing)"),
+        Block("output", muted("what was graded"), text=text),
     ]
 
 
@@ -307,16 +298,16 @@ def score_blocks(case: ReviewedCase, context: DrawContext) -> list[Block]:
             for name, value in verdict.scores.items()
         ]
         if named:
-            blocks.append(Block("scores", Content.styled("scores of the verdict", f"bold {MUTED}"), body=tuple(named)))
+            blocks.append(Block("scores", block_title("scores of the verdict"), body=tuple(named)))
         if (own_block := context.suite_view.verdict_block(verdict)) is not None:
             blocks.append(own_block)
         elif verdict.detail:
             detail = show_json_lines(verdict.detail)
-            blocks.append(Block("detail", Content.styled("particulars", f"bold {MUTED}"), text=detail))
+            blocks.append(Block("detail", block_title("particulars"), text=detail))
     blocks += _repeats_blocks(context.report())
     if (judging := context.judging()) is not None and judging.is_worth_saying:
         lines = tuple(one_line(line, 200, MUTED) for line in judging_lines(judging))
-        blocks.append(Block("judging", Content.styled("the judge, over the whole run", f"bold {MUTED}"), body=lines))
+        blocks.append(Block("judging", block_title("the judge, over the whole run"), body=lines))
     judged = (PassageKind.SCORE, PassageKind.NOTE)
     blocks += [
         passage_block(passage, f"score {place}", gap=passage.kind is not PassageKind.SCORE)
@@ -340,7 +331,7 @@ def _repeats_blocks(report: Report | str) -> list[Block]:
     ]
     flaky = number_format.plural(len(report.repeats.flaky), "flaky case")
     words = [one_line(text, 300, MUTED) for text in (flaky, split_words(report.repeats)) if text]
-    title = Content.styled("repeats, over the whole run", f"bold {MUTED}")
+    title = block_title("repeats, over the whole run")
     return [Block("repeats", title, body=(*shown, *words))]
 
 
@@ -350,19 +341,19 @@ def raw_blocks(case: ReviewedCase) -> list[Block]:
     for place, exchange in enumerate(case.conversation.exchanges):
         blocks += _exchange_blocks(exchange, place)
     if case.conversation.finished is not None:
-        title = Content.styled("what was graded", f"bold {MUTED}")
+        title = block_title("what was graded")
         blocks.append(Block("output", title, text=show_json_lines(case.conversation.output)))
     if case.conversation.source is not None:
-        title = Content.styled("what the log says besides", f"bold {MUTED}")
+        title = block_title("what the log says besides")
         blocks.append(Block("source", title, text=show_json_lines(case.conversation.source)))
     if not blocks:
-        blocks.append(Block("none", Content.styled("No call of this case was finished.", MUTED)))
+        blocks.append(Block("none", muted("No call of this case was finished.")))
     return blocks
 
 
 def _exchange_blocks(exchange: Exchange, place: int) -> list[Block]:
     asked = exchange.asked
-    where = Content.styled(f"{asked.role}  turn {asked.turn + 1} step {asked.step + 1}", MUTED)
+    where = muted(f"{asked.role}  turn {asked.turn + 1} step {asked.step + 1}")
     request = {"messages": exchange.messages, "tools": exchange.tools, "params": asked.params}
     blocks = [
         Block(f"request {place}", Content.styled(f"request {asked.n}", "bold"), where, show_json_lines(request)),
@@ -385,7 +376,7 @@ def attempt_blocks(case: ReviewedCase) -> list[Block]:
     for conversation in reversed(case.attempts):
         verdict = conversation.verdict
         graded = case.rollout.graded
-        word = outcome_word(verdict.outcome, graded=graded) if verdict else Content.styled("not finished", MUTED)
+        word = outcome_word(verdict.outcome, graded=graded) if verdict else muted("not finished")
         title = Content.assemble((f"attempt {conversation.key.attempt}  ", "bold"), word)
         messages = "\n".join(verdict.messages) if verdict else ""
         answer = _last_words(conversation)
@@ -396,7 +387,7 @@ def attempt_blocks(case: ReviewedCase) -> list[Block]:
 
 def _last_words(conversation: Conversation) -> list[Content]:
     if not conversation.exchanges:
-        return [Content.styled("no answer", MUTED)]
+        return [muted("no answer")]
     return list(literal(actual_text(conversation), 4000, MUTED).split("\n"))
 
 

@@ -20,6 +20,7 @@ from console.insight.trends import Point, Trend, trends
 from console.store.runs import RunFolder
 from console.tui.data.catalog_items import RunLine, listed_runs
 from console.tui.render import lines
+from console.tui.render.symbols import MUTED, muted
 from console.tui.render.trend_plot import plot_lines
 from console.tui.sanitize import one_line
 from console.tui.screens.base import BaseScreen
@@ -27,7 +28,6 @@ from console.tui.services import Services
 from console.tui.widgets.row_list import Column, RowList
 from console.tui.widgets.titles import Rule
 
-MUTED = "$muted"
 EMPTY = Content("No run has finished yet. L starts one; Try the demo at Home needs no key.")
 _TREND_COLUMNS = (
     Column("model", 14, 2), Column("suite", 12, 2), Column("cases", 14, 2), Column("runs", 4, right=True),
@@ -96,12 +96,12 @@ class TrendRunList(RowList):
         change = "" if point.change is None else signed(point.change, show)
         style = "$pass" if (point.change or 0) > 0 else "$fail" if (point.change or 0) < 0 else MUTED
         return (
-            Content.styled(when, MUTED),
+            muted(when),
             one_line(point.run, 80),
             Content("—" if point.value is None else show(point.value)),
-            Content.styled(span, MUTED),
+            muted(span),
             Content.styled(change, style),
-            Content.styled(_basis(point), MUTED),
+            muted(_basis(point)),
         )
 
 
