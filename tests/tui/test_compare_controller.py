@@ -10,7 +10,7 @@ from support.run_suites import compare_by
 
 from console.core.fault import UsageError
 from console.store.runs import RunFolder
-from console.tui.data import case_reads, suite_thread
+from console.tui.data import case_reads
 from console.tui.screens.compare.controller import NUMBERS, SIDE_BY_SIDE, CompareController
 
 LOST = ["live_multiple_131-52", "live_multiple_140-58", "live_simple_77-40-0"]
@@ -185,7 +185,7 @@ def test_a_suite_that_hangs_is_left_behind(two: Any, monkeypatch: pytest.MonkeyP
                 let_go.wait(10)
             return super().compare(case, *rest)
 
-    monkeypatch.setattr(suite_thread, "GIVE_UP_S", 0.05)
+    monkeypatch.setattr(case_reads, "GIVE_UP_S", 0.05)
     monkeypatch.setattr(case_reads, "WAIT_S", 0.2)
     compare_by(monkeypatch, Hanging())
     controller = opened(*two)
