@@ -137,11 +137,9 @@ def _result(line: RunLine) -> Content:
 def _cost(line: RunLine) -> Content:
     if line.summary is None or line.is_queued:
         return Content.empty()
-    tally = line.tally
-    if line.summary.simulated and number_format.is_unpaid(tally):
+    if line.summary.simulated and number_format.is_unpaid(line.tally):
         return Content.styled("simulated", f"italic {MUTED}")
-    unknown = tally.cost_unknown > 0 and tally.cost_usd == 0
-    return Content("—" if unknown else number_format.money(tally.cost_usd, at_least=tally.cost_unknown > 0))
+    return Content(number_format.spent_amount(line.tally))
 
 
 def about_run(line: RunLine, width: int) -> list[Content]:
