@@ -13,6 +13,7 @@ from console.insight.executed_code import (
     TOOL,
     TURN,
     Cell,
+    TurnEnd,
     cells_of,
     read_cell,
     read_confinement,
@@ -36,15 +37,9 @@ LONG_LINES = 16
 """Lines from which on a tool's result starts folded."""
 
 
-def cell_block(cell: Cell, key: str, *, code: str, gap: bool = True) -> Block:
-    """Return the block of one cell.
-
-    Args:
-        cell: what was run.
-        key: key of the block.
-        code: the code to show; empty where it stands above already.
-        gap: whether an empty line follows.
-    """
+def _cell(passage: Passage, key: str, gap: bool) -> Block:
+    """Draw what was run; the passage has no text where the code stands above already."""
+    cell, code = read_cell(passage.data), passage.text
     title = Content.styled("ran" if code else "ran it", "bold $live")
     if cell.error:
         title = title.append("  ").append(one_line(f"{SYMBOLS.broken} {cell.error}", 300, "bold $fail"))
@@ -91,10 +86,6 @@ def _variables(cell: Cell) -> Content:
     return Content("  ").join(parts)
 
 
-def _cell(passage: Passage, key: str, gap: bool) -> Block:
-    return cell_block(read_cell(passage.data), key, code=passage.text, gap=gap)
-
-
 def _tool(passage: Passage, key: str, gap: bool) -> Block:
     name, text = tool_call(passage.data)
     title = Content.assemble((f"{SYMBOLS.result} ", MUTED), one_line(name, 200, MUTED))
@@ -113,12 +104,11 @@ def _turn(passage: Passage, key: str, gap: bool) -> Block:
         else ""
     )
     title = block_title(f"turn {passage.turn + 1} ended")
-    return Block(key, title, muted(steps), body=turn_lines(passage), gap=gap)
+    return Block(key, title, muted(steps), body=_turn_lines(ended), gap=gap)
 
 
-def turn_lines(passage: Passage) -> tuple[Content, ...]:
+def _turn_lines(ended: TurnEnd) -> tuple[Content, ...]:
     """Return what the validator said and what went wrong in a turn."""
-    ended = read_turn_end(passage.data)
     end_lines: list[Content] = []
     if ended.trouble:
         end_lines += _spoken(f"{SYMBOLS.broken} ", ended.trouble, "$broken")

@@ -15,7 +15,6 @@ from textual.content import Content
 from console.core.comparison import Comparison
 from console.core.outcome import Outcome
 from console.insight import number_format
-from console.insight.conversation import Conversation
 from console.insight.passage import Passage
 from console.insight.reasons import reason_words
 from console.insight.rollout import Rollout
@@ -35,25 +34,6 @@ from console.tui.widgets.block import Block
 LEAST_COLUMN = 34
 """Cells each of two answers needs for side by side."""
 TEXT_LIMIT = 20_000
-
-
-def loop_blocks(
-    conversation: Conversation, comparison: Comparison | None, width: int, *, stacked: bool = False, folded: bool = True
-) -> list[Block]:
-    """Return the blocks of a loop.
-
-    Args:
-        conversation: the loop.
-        comparison: the suite's, which knows the answer that was collided with; without it, the nearest one is taken.
-        width: cells of the pane.
-        stacked: lay colliding answers above each other even where there is room for two columns.
-        folded: whether prompts and the judge's words are one line each.
-    """
-    rounds = rounds_of(conversation.passages)
-    blocks = _ending_blocks(rounds, comparison, width, stacked=stacked)
-    for place, loop_round in enumerate(rounds):
-        blocks += round_blocks(loop_round, unfolded=not folded, earlier=place)
-    return blocks
 
 
 def _ending_blocks(rounds: Sequence[Round], comparison: Comparison | None, width: int, *, stacked: bool) -> list[Block]:
@@ -122,23 +102,6 @@ def _columns(names: Sequence[str], sides: Sequence[list[Content]], width: int) -
 
 def _wrapped(side: Sequence[Content], width: int) -> list[Content]:
     return [line[start:end] for line in side for start, end in lines.wrap(line.plain, width)]
-
-
-def run_blocks(report: Report | str, rollouts: Sequence[Rollout], width: int) -> list[Block]:
-    """Return the blocks of a run; without the suite's report, what is known from the loops alone."""
-    blocks: list[Block] = []
-    if isinstance(report, str):
-        blocks.append(Block("why", one_line(report, 400, "$undecided")))
-    else:
-        body = [_metric_line(metric) for metric in report.metrics]
-        notes = dict.fromkeys(metric.note for metric in report.metrics[:1] if metric.note)
-        body += [one_line(note, 400, f"italic {MUTED}") for note in notes]
-        blocks.append(Block("totals", block_title("the run"), body=tuple(body)))
-    blocks.append(Block("endings", block_title("why loops ended"), body=tuple(ending_lines(rollouts, width))))
-    blocks.append(Block("lengths", block_title("answers accepted in a loop"), body=tuple(length_lines(rollouts))))
-    cases = report.cases if isinstance(report, Report) else {}
-    blocks.append(Block("questions", block_title("by question"), body=tuple(_question_lines(rollouts, cases, width))))
-    return blocks
 
 
 def _metric_line(metric: Metric) -> Content:
@@ -262,13 +225,29 @@ def _has_rounds(case: ReviewedCase) -> bool:
 
 
 def _draw_rounds(case: ReviewedCase, context: DrawContext) -> list[Block]:
+    rounds = rounds_of(case.conversation.passages)
     is_stacked = context.style.layout is not diff.Layout.SIDES
-    rounds = loop_blocks(
-        case.conversation, case.comparison, context.width, stacked=is_stacked, folded=not context.style.fold_same
-    )
-    is_broken = case.rollout.outcome is Outcome.BROKEN
-    return [*broken_blocks(case.rollout, case.conversation), *rounds] if is_broken else rounds
+    blocks = _ending_blocks(rounds, case.comparison, context.width, stacked=is_stacked)
+    for place, loop_round in enumerate(rounds):
+        blocks += round_blocks(loop_round, unfolded=context.style.fold_same, earlier=place)
+    if case.rollout.outcome is Outcome.BROKEN:
+        return [*broken_blocks(case.rollout, case.conversation), *blocks]
+    return blocks
 
 
 def _draw_run(case: ReviewedCase, context: DrawContext) -> list[Block]:
-    return run_blocks(context.report(), context.rollouts(), context.width)
+    """Return the blocks of the run; without the suite's report, what is known from the loops alone."""
+    report, rollouts, width = context.report(), context.rollouts(), context.width
+    blocks: list[Block] = []
+    if isinstance(report, str):
+        blocks.append(Block("why", one_line(report, 400, "$undecided")))
+    else:
+        body = [_metric_line(metric) for metric in report.metrics]
+        notes = dict.fromkeys(metric.note for metric in report.metrics[:1] if metric.note)
+        body += [one_line(note, 400, f"italic {MUTED}") for note in notes]
+        blocks.append(Block("totals", block_title("the run"), body=tuple(body)))
+    blocks.append(Block("endings", block_title("why loops ended"), body=tuple(ending_lines(rollouts, width))))
+    blocks.append(Block("lengths", block_title("answers accepted in a loop"), body=tuple(length_lines(rollouts))))
+    cases = report.cases if isinstance(report, Report) else {}
+    blocks.append(Block("questions", block_title("by question"), body=tuple(_question_lines(rollouts, cases, width))))
+    return blocks

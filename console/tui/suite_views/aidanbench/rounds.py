@@ -35,9 +35,8 @@ def round_blocks(
     title, aside = head_line(loop_round, state)
     blocks = [Block(name, title, aside, gap=False)]
     if loop_round.prompt and not compact:
-        asked = Block(
-            f"{name} prompt", prompt_title(loop_round, earlier), text=loop_round.prompt, style=MUTED, gap=False
-        )
+        words = f"asked again, with {number_format.plural(earlier, 'earlier answer')}" if earlier else "asked"
+        asked = Block(f"{name} prompt", muted(words), text=loop_round.prompt, style=MUTED, gap=False)
         asked.folded = not unfolded
         blocks.append(asked)
     if loop_round.reasoning and not compact:
@@ -154,12 +153,6 @@ def trouble_line(passage: Passage) -> Content:
     return Content.assemble((f"{SYMBOLS.broken} ", "bold $broken"), words, (then, MUTED), "  ").append(
         one_line(passage.text, 300, MUTED)
     )
-
-
-def prompt_title(loop_round: Round, earlier: int) -> Content:
-    """Return what the folded prompt of a round is called."""
-    words = f"asked again, with {number_format.plural(earlier, 'earlier answer')}" if earlier else "asked"
-    return muted(words)
 
 
 def loop_state(state: str, why: str) -> str:
