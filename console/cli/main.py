@@ -19,6 +19,7 @@ from console.cli.output import Output, separate_prints, silence_stdout
 from console.cli.parser import Arguments, is_interactive, parse
 from console.cli.stack import ensure_stack
 from console.core.fault import Fault, UsageError
+from console.engine.leaving import leave
 
 COMPLETING = "_ARGCOMPLETE"
 """Set by the shell where it asks for completions instead of running anything."""
@@ -33,6 +34,10 @@ _SIGNALS = {"SIGTERM": Exit.TERMINATED, "SIGHUP": Exit.HANGUP}
 
 def run(argv: Sequence[str]) -> int:
     """Parse, dispatch, and turn every ending into an exit code."""
+    return leave(_run(argv))
+
+
+def _run(argv: Sequence[str]) -> int:
     output = Output(machine="--json" in argv)  # asked for even where the rest cannot be parsed
     try:
         if COMPLETING in os.environ:

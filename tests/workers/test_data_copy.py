@@ -291,7 +291,7 @@ class Workers:
     def __init__(self, *, has_room: bool = True) -> None:
         self.made, self.has_room, self.stored = 0, has_room, 0
 
-    def spawn(self) -> Link:
+    async def spawn(self) -> Link:
         self.made += 1
         return Link(self.made)
 

@@ -54,6 +54,10 @@ CONVERSATIONS = 4
 """At once, in each run."""
 QUICK_S, SLOW_S = 0.2, 4.0
 """An answer's time while a moment is waited for, and while something is lost and started again."""
+START_S = 240.0
+"""Four engines and their eight workers, started at once beside other work, were seen to take 95 s to the first call."""
+GONE_S = 55.0
+"""An engine whose cluster is gone has ended: before a minute is over, after which Ray ends it without a word."""
 SOON_S = 0.25
 """Within so long a refusal has reached everybody."""
 
@@ -180,16 +184,17 @@ def test_whatever_is_lost_costs_calls_in_flight_and_nothing_else(seed: int, suit
         for run in suite_runs:
             run.lost += CONVERSATIONS
         after_some_calls(rng, suite_runs, lambda run: calls(run.folder))
-        for run in suite_runs:
+        for run, address in zip(suite_runs, ("ray", "ray", "ray", nodes.client_address), strict=True):
             run.playing.kill()
             run.lost += CONVERSATIONS
-            run.resume(*on_ray, ray=nodes.address)
+            run.resume("--on", address, "--workers", "2", ray=nodes.address)
         after_some_calls(rng, suite_runs, lambda run: calls(run.folder))
     finally:
         nodes.close()
     for run in suite_runs:
         run.lost += CONVERSATIONS
-        run.playing.wait()
+        code, _ = run.playing.wait(GONE_S)
+        assert code == 3, run.playing.said
         closed = records(run.folder)[-1]
         assert isinstance(closed, Closed), run.playing.said
         assert (closed.reason, closed.message[:19]) == ("halted", "the cluster is gone")
@@ -237,7 +242,7 @@ def after_some_calls(rng: Random, runs: list[SuiteRun], count: Callable[[SuiteRu
         run.quick = rng.randint(1, 8)
         moments.append((run, count(run) + int(run.quick)))
     try:
-        until(lambda: all(count(run) >= moment for run, moment in moments), "the runs did not go on")
+        until(lambda: all(count(run) >= moment for run, moment in moments), "the runs did not go on", START_S)
     except AssertionError as error:
         stuck = [(run.suite, count(run), moment, run.playing.said) for run, moment in moments if count(run) < moment]
         raise AssertionError(f"{error}: {stuck}") from None

@@ -214,7 +214,7 @@ class Workers:
     def __init__(self, *kinds: type[Link], size: int = 1) -> None:
         self.kinds, self.size, self.made = list(kinds), size, 0
 
-    def spawn(self) -> Link:
+    async def spawn(self) -> Link:
         self.made += 1
         kind = self.kinds.pop(0) if len(self.kinds) > 1 else self.kinds[0]
         return kind(self.made)
@@ -282,10 +282,10 @@ async def test_workers_that_are_started_on_a_node_that_is_gone_are_started_again
 
 async def test_without_any_worker_left_the_run_stops_resumable(play) -> None:
     class Gone(Workers):
-        def spawn(self) -> Link:
+        async def spawn(self) -> Link:
             if self.made:
                 raise UsageError("the cluster is gone")
-            return super().spawn()
+            return await super().spawn()
 
     closed, records = await play(Gone(DyingLink))
     assert (closed.reason, "the cluster is gone" in closed.message) == ("halted", True)

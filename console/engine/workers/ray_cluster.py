@@ -7,18 +7,22 @@ Keys are no part of anything that is sent: an actor looks them up in the environ
 """
 
 import asyncio
+import concurrent.futures
 import contextlib
 import importlib
 import os
 import re
 import socket
 import sys
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from console.core.fault import UsageError
+from console.engine.leaving import give_up
 from console.engine.workers.messages import NotUnderstood, Piece
 from console.engine.workers.remote_player import WorkerGone, WorkerLink
 
@@ -33,6 +37,8 @@ def _token() -> str:
 
 
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+# Without it whatever is asked of Ray when its cluster is gone starts or awaits another one, for ever. Read once, too.
+os.environ["RAY_ENABLE_AUTO_CONNECT"] = "0"
 if _token() and "ray" not in sys.modules:
     # A head started where a token is asks for it, but who names its address sends none unless told to (Ray 2.59 and
     # later, ray-project/ray#64755). An open cluster takes who sends one. Ray reads this once, when it is imported.
@@ -50,6 +56,8 @@ KNOCK_S = 10.0
 WATCH_S = 2.0
 GONE_S = 15.0
 """A head that has not answered for so long is gone; Ray itself waits for a minute, and then ends this process."""
+CLOSE_S = 10.0
+"""A cluster must be let go of within this; one that is gone would take a minute, and end this process instead."""
 SURVEY_S = 60.0
 """A worker that `doctor` asks must answer within this."""
 FETCH_S = 120.0
@@ -157,8 +165,12 @@ class RayCluster:
         self._address = address
         self.size = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
         self._actor: Any = ray.remote(WorkerActor)
+        self._is_gone = False
 
-    def spawn(self) -> WorkerLink:
+    async def spawn(self) -> WorkerLink:
+        return await _apart(self._spawn)
+
+    def _spawn(self) -> "RayLink":
         if not ray.is_initialized():
             raise UsageError(
                 "the cluster is gone", where="--on", hint="Resume the run on another one, or without --on."
@@ -198,10 +210,16 @@ class RayCluster:
             except UsageError:
                 continue
             answered = time.monotonic()
+        self._is_gone = True
         return "the cluster is gone"
 
     def close(self) -> None:
-        ray.shutdown()
+        closing = threading.Thread(target=_shut_down, name="ray shutdown", daemon=True)
+        if not self._is_gone:
+            closing.start()
+            closing.join(CLOSE_S)
+        if self._is_gone or closing.is_alive():
+            give_up("ray")  # it would wait for the head at the end of this process, too
 
 
 class RayLink:
@@ -210,11 +228,14 @@ class RayLink:
     def __init__(self, actor: Any) -> None:
         self._actor = actor
         self._undelivered = ""
+        self._is_cut_off = False
+        """Whether the way there broke, not the worker's understanding."""
 
     async def prepare(self, setup: bytes, parts: Sequence[Any]) -> bytes:
         try:
-            reference = self._actor.prepare.remote(setup, list(parts))
-        except exceptions.RayError as error:  # a setup of many ids goes through the object store, which may be full
+            reference = await _apart(partial(self._actor.prepare.remote, setup, list(parts)))
+        except (exceptions.RayError, ConnectionError) as error:
+            # A setup of many ids goes through the object store, which may be full.
             raise WorkerGone(f"it cannot be given what to play: {_last_line(error)}") from None
         return await self._ask(reference)
 
@@ -230,17 +251,24 @@ class RayLink:
         return name, facts
 
     def deliver(self, piece: Piece) -> None:
-        sent = self._actor.deliver.remote(piece.epoch, piece.number, piece.data)
-        sent.future().add_done_callback(self._note_delivery)
+        try:
+            sent = self._actor.deliver.remote(piece.epoch, piece.number, piece.data)
+            sent.future().add_done_callback(self._note_delivery)
+        except (exceptions.RayError, ConnectionError) as error:
+            self._is_cut_off = True
+            self._undelivered = _last_line(error)
 
     def _note_delivery(self, future: Any) -> None:
-        """Of what the worker did not take, only a mistake of it matters: that it is gone shows in `poll`."""
+        """Note what the worker did not take: nothing that comes after it would be understood."""
         error = None if future.cancelled() else future.exception()
-        if error is not None and not isinstance(error, exceptions.RayActorError):
-            self._undelivered = str(error)
+        if error is not None:
+            self._is_cut_off = isinstance(error, exceptions.RayError) and not isinstance(error, exceptions.RayTaskError)
+            self._undelivered = _last_line(error)
 
     async def poll(self) -> Piece:
         epoch, number, data = await self._ask(self._actor.poll.remote())
+        if self._undelivered and self._is_cut_off:
+            raise WorkerGone("it cannot be reached any more", is_alone=False)
         if self._undelivered:
             raise NotUnderstood(self._undelivered)
         return Piece(epoch, number, data)
@@ -259,8 +287,30 @@ class RayLink:
             raise WorkerGone(_how_it_ended(text) or _last_line(error)) from None
 
     def kill(self) -> None:
+        threading.Thread(target=self._kill, name="ray kill", daemon=True).start()
+
+    def _kill(self) -> None:
         with contextlib.suppress(Exception):  # it may be gone already, and the cluster with it
             ray.kill(self._actor)
+
+
+async def _apart(call: Callable[[], Any]) -> Any:
+    """Do what may wait for a cluster that is gone, in a thread that nobody has to wait for."""
+    future: concurrent.futures.Future[Any] = concurrent.futures.Future()
+
+    def do() -> None:
+        try:
+            future.set_result(call())
+        except BaseException as error:
+            future.set_exception(error)
+
+    threading.Thread(target=do, name="ray call", daemon=True).start()
+    return await _result_of(future)
+
+
+def _shut_down() -> None:
+    with contextlib.suppress(Exception):  # whatever is left of it
+        ray.shutdown()
 
 
 async def _result_of(future: Any) -> Any:

@@ -48,8 +48,10 @@ NODE_NOTICED_S = 30.0
 RESPAWN_S = 1.0
 SILENT_S = 60.0
 """A worker that has not answered for so long is lost."""
-READY_S = 120.0
-"""A worker must be ready after so long."""
+READY_S = 300.0
+"""A worker must be ready after so long: eight that start on two busy processors were seen to take 75 s."""
+SLOW_S = 60.0
+"""After so long it is said that workers are not ready yet."""
 DATA_S = 900.0
 """The same where data are sent to its node first."""
 
@@ -96,7 +98,7 @@ class WorkerLink(Protocol):
         ...
 
     def kill(self) -> None:
-        """End it, if it still lives."""
+        """End it, if it still lives; waits for nothing."""
         ...
 
 
@@ -108,7 +110,7 @@ class Fleet(Protocol):
         """How many workers there should be."""
         ...
 
-    def spawn(self) -> WorkerLink:
+    async def spawn(self) -> WorkerLink:
         """Start a worker.
 
         Raises:
@@ -286,7 +288,9 @@ class RemotePlayer:
         )
         number = self._fleet.size
         self.context.say(f"{number} {'workers are' if number > 1 else 'worker is'} being started")
+        slow = asyncio.get_running_loop().call_later(SLOW_S, self._say_slow)
         made = await asyncio.gather(*(self._make(place) for place in range(number)), return_exceptions=True)
+        slow.cancel()
         refusals = [result for result in made if isinstance(result, BaseException)]
         workers = [result for result in made if isinstance(result, RemoteWorker)]
         refusal = next((error for error in refusals if not isinstance(error, WorkerGone)), None)
@@ -301,6 +305,11 @@ class RemotePlayer:
         self._keep(self._watch_cluster())
         if refusals:
             self.context.say(f"{len(workers)} of {number} workers are there; the others: {refusals[0]}")
+
+    def _say_slow(self) -> None:
+        self.context.say(
+            f"{self._starting} workers are not ready after {SLOW_S:.0f} s: is there room for them in the cluster?"
+        )
 
     async def _watch_cluster(self) -> None:
         """End the run when the cluster is gone, in order: Ray ends the whole process a minute after its head."""
@@ -319,7 +328,7 @@ class RemotePlayer:
         """
         self._starting += 1
         try:
-            link = self._fleet.spawn()
+            link = await self._fleet.spawn()
             try:
                 facts = await self._prepare(link)
                 self._compare(facts)
