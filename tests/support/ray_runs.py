@@ -77,12 +77,13 @@ def free_port() -> int:
 class RayNodes:
     """A cluster of two nodes, and a server of Ray's client on the first."""
 
-    def __init__(self, *, head_cpus: int = 10, second: Mapping[str, str] | None = None) -> None:
+    def __init__(self, *, head_cpus: int = 10, second: Mapping[str, str] | None = None, spills: bool = True) -> None:
         """Start it.
 
         Args:
             head_cpus: room for workers on the first node.
             second: variables of the second node's environment that differ.
+            spills: whether a full object store puts on the disk what is too much.
         """
         os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
         os.environ["SERVED_KEY"] = "sk-served-0123456789"
@@ -93,6 +94,8 @@ class RayNodes:
         self._client_port = free_port()
         head = self._node | {"include_dashboard": False, "ray_client_server_port": self._client_port}
         head["num_cpus"] = head_cpus
+        if not spills:
+            head["_system_config"] = {"automatic_object_spilling_enabled": False}
         self._node["env_vars"] = dict(second or {})
         self.cluster: Any = Cluster(initialize_head=True, head_node_args=head)
         self.second: Any = self.cluster.add_node(**self._node)

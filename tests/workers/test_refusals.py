@@ -1,6 +1,7 @@
 """What is wrong with a place, a worker or what it says ends in one sentence that names it; no case pays for it."""
 
 import asyncio
+import socket
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -109,6 +110,31 @@ def test_a_cluster_that_nobody_serves_is_named_at_once(monkeypatch: pytest.Monke
     monkeypatch.setenv("RAY_ADDRESS", address)
     with pytest.raises(UsageError, match=f"no cluster answers at {address}.*refused"):
         RayCluster(address if address.startswith("ray://") else "ray", 2)
+
+
+@pytest.mark.parametrize(("failures", "ends_with"), [(1, ""), (2, "GRPC_ENABLE_FORK_SUPPORT=0")])
+def test_a_client_server_that_starts_no_session_is_asked_once_more(
+    monkeypatch: pytest.MonkeyPatch, failures: int, ends_with: str
+) -> None:
+    ray_cluster = pytest.importorskip("console.engine.workers.ray_cluster")
+    tries: list[str] = []
+
+    def connect(address: str, **more: object) -> None:
+        tries.append(address)
+        if len(tries) <= failures:
+            raise ConnectionAbortedError("Starting Ray client server failed. See ray_client_server_23000.err.")
+
+    monkeypatch.setattr(ray_cluster.ray, "init", connect)
+    with socket.create_server(("127.0.0.1", 0)) as head:
+        address = f"ray://127.0.0.1:{head.getsockname()[1]}"
+        monkeypatch.setattr(ray_cluster, "_check_token", lambda address: None)
+        if ends_with:
+            with pytest.raises(UsageError) as refused:
+                ray_cluster.RayCluster(address, 1)
+            assert ends_with in refused.value.hint
+        else:
+            assert ray_cluster.RayCluster(address, 1).size == 1
+    assert tries == [address, address]
 
 
 @pytest.mark.parametrize("said", ["object store is full", "Client is not connected"])

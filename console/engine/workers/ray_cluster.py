@@ -62,6 +62,7 @@ SURVEY_S = 60.0
 """A worker that `doctor` asks must answer within this."""
 FETCH_S = 120.0
 """A part of the data must have come to a node within this."""
+_NO_SESSION = "Starting Ray client server failed"
 _STORE_HINT = "Make room in it, or put the data on every node, or into a folder that all nodes see (--data)."
 OBJECT_STORE_BYTES = 80_000_000
 """Of a cluster that is started here, whose node has the data: nothing of ours goes through it."""
@@ -147,7 +148,7 @@ class RayCluster:
         try:
             with contextlib.redirect_stdout(None):
                 if address:
-                    ray.init(address=address, log_to_driver=False, logging_level="error", namespace="eval-console")
+                    _connect(address)
                 else:
                     cpus = max(workers or 1, os.cpu_count() or 1)
                     ray.init(
@@ -308,6 +309,18 @@ async def _apart(call: Callable[[], Any]) -> Any:
     return await _result_of(future)
 
 
+def _connect(address: str) -> None:
+    """Connect to a cluster that is there; the server of Ray's client now and then fails to start a session, once."""
+    try:
+        ray.init(address=address, log_to_driver=False, logging_level="error", namespace="eval-console")
+    except Exception as error:
+        if not address.startswith("ray://") or _NO_SESSION not in str(error):
+            raise
+        with contextlib.suppress(Exception):  # what is left of the first try
+            ray.shutdown()
+        ray.init(address=address, log_to_driver=False, logging_level="error", namespace="eval-console")
+
+
 def _shut_down() -> None:
     with contextlib.suppress(Exception):  # whatever is left of it
         ray.shutdown()
@@ -404,6 +417,8 @@ def _no_cluster(address: str, error: BaseException) -> UsageError:
         )
     where = f"no cluster answers at {address}" if address else "no cluster can be started here"
     hint = "Check the address, or unset RAY_ADDRESS to start one here."
-    if address.startswith("ray://"):
+    if address.startswith("ray://") and _NO_SESSION in whole:
+        hint = "It starts no session, in two tries: set GRPC_ENABLE_FORK_SUPPORT=0 where its head is started."
+    elif address.startswith("ray://"):
         hint = "Check the address; if it is right, ray_client_server.err among the logs of its head says why."
     return UsageError(f"{where}: {text}", where="--on", hint=hint)
