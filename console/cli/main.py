@@ -15,7 +15,7 @@ from console import __version__
 from console.cli import open_files
 from console.cli.app import open_app_with
 from console.cli.exitcode import Exit
-from console.cli.output import Output, separate_prints, silence_stdout
+from console.cli.output import Output, flush, separate_prints, silence_stdout
 from console.cli.parser import Arguments, is_interactive, parse
 from console.cli.stack import ensure_stack
 from console.core.fault import Fault, UsageError
@@ -34,7 +34,7 @@ _SIGNALS = {"SIGTERM": Exit.TERMINATED, "SIGHUP": Exit.HANGUP}
 
 def run(argv: Sequence[str]) -> int:
     """Parse, dispatch, and turn every ending into an exit code."""
-    return leave(_run(argv))
+    return leave(_run(argv), flush)
 
 
 def _run(argv: Sequence[str]) -> int:

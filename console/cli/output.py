@@ -6,6 +6,7 @@ What a suite's code prints goes neither way: `separate_prints` keeps it from the
 written there (the interpreter's warnings, which quote text that is parsed; loggers of libraries) is cleaned on its way.
 """
 
+import contextlib
 import os
 import shutil
 import sys
@@ -181,6 +182,13 @@ def _cut(text: str, width: int) -> str:
         return text
     tail = 0 if " " in text else (width - 1) // 3
     return f"{text[: width - 1 - tail]}…{text[len(text) - tail :]}"
+
+
+def flush() -> None:
+    """Write out what both streams still hold."""
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):  # its reader has left
+            stream.flush()
 
 
 def silence_stdout() -> None:

@@ -1,7 +1,7 @@
 """How this process ends where a library that it has loaded would wait for what is gone, or crash while it waits."""
 
 import os
-import sys
+from collections.abc import Callable
 
 _given_up: list[str] = []
 
@@ -11,10 +11,9 @@ def give_up(library: str) -> None:
     _given_up.append(library)
 
 
-def leave(code: int) -> int:
-    """Return the exit code, or end the process with it at once if a library was given up."""
+def leave(code: int, flush: Callable[[], None]) -> int:
+    """Return the exit code, or end the process with it at once if a library was given up, after `flush`."""
     if _given_up:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        flush()
         os._exit(code)
     return code
