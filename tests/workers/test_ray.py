@@ -93,7 +93,7 @@ class SuiteRun:
         self.quick: float = inf
         """So many requests more are answered soon."""
         self.lost = 0
-        """Calls that may have been in flight where something died."""
+        """Calls that may have been in flight where an engine or a cluster died: no record says which."""
         self.folder: RunFolder
         self.playing: Playing
 
@@ -126,7 +126,6 @@ class SuiteRun:
     def kill_worker(self, rng: Random) -> None:
         """Kill one of its workers that plays something."""
         victim = rng.choice(until(lambda: [w for w in workers(self.folder) if w.conversations], "nobody plays"))
-        self.lost += CONVERSATIONS
         os.kill(int(victim.name.rpartition("/")[2]), 9)
 
 
@@ -181,8 +180,6 @@ def test_whatever_is_lost_costs_calls_in_flight_and_nothing_else(seed: int, suit
         until(lambda: all(run.losses() for run in suite_runs), "the losses were not recorded")
         after_some_calls(rng, suite_runs, lambda run: calls(run.folder))
         nodes.remove_second()
-        for run in suite_runs:
-            run.lost += CONVERSATIONS
         after_some_calls(rng, suite_runs, lambda run: calls(run.folder))
         for run, address in zip(suite_runs, ("ray", "ray", "ray", nodes.client_address), strict=True):
             run.playing.kill()
@@ -204,7 +201,8 @@ def test_whatever_is_lost_costs_calls_in_flight_and_nothing_else(seed: int, suit
         assert run.playing.wait()[0] in (0, 1, 3), run.playing.said
         check_once(run.folder, len(undisturbed_results))
         assert results(run.folder) == undisturbed_results
-        assert run.asked <= calls(run.folder) + run.lost
+        # Who takes over from a worker may be lost with the same node or cluster a moment later: each loss is recorded.
+        assert run.asked <= calls(run.folder) + run.lost + run.losses()
 
 
 def test_a_node_without_data_plays_with_those_of_the_engine(
