@@ -8,11 +8,11 @@ import argparse
 import contextlib
 import os
 import shlex
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any, cast
 
-from console.cli.parser import HIDDEN, Arguments, Parser, VerbParser, build
+from console.cli.parser import HIDDEN, Arguments, Parser, VerbParser, build, verbs_of
 from console.core.fault import UsageError
 
 Values = Callable[[Arguments, str], Iterable[str]]
@@ -58,7 +58,7 @@ def prepare(parser: Parser, line: str) -> None:
         words = line.split()
     parsers: list[argparse.ArgumentParser] = [parser]
     for word in words:
-        chosen = _verbs(parsers[-1]).get(word)
+        chosen = verbs_of(parsers[-1]).get(word)
         if isinstance(chosen, VerbParser):
             chosen.load()
             parsers.append(chosen)
@@ -67,12 +67,6 @@ def prepare(parser: Parser, line: str) -> None:
             values = BY_OPTION.get(action.dest) or BY_WORD.get(str(action.metavar))
             if values is not None and not action.choices:
                 action.completer = _completer(values)  # pyright: ignore[reportAttributeAccessIssue]
-
-
-def _verbs(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
-    actions = parser._actions
-    choices = next((action.choices for action in actions if action.nargs == argparse.PARSER), None)
-    return dict(cast("Mapping[str, argparse.ArgumentParser]", choices or {}))
 
 
 def _completer(values: Values) -> Callable[..., list[str]]:

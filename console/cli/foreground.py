@@ -31,7 +31,7 @@ def play(
         Fault: the disk refused.
     """
     output.say(f"run {folder.name}")
-    progress = Progress(output, prepared.manifest.cases)
+    progress = Progress(output, prepared.manifest.cases, prepared.manifest.setup)
 
     def see(record: AnyRecord) -> None:
         progress(record)

@@ -6,9 +6,9 @@ A verb's own options live in its module, which is imported when that verb is use
 import argparse
 import importlib
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from console import __version__
 from console.cli.output import Output
@@ -164,6 +164,12 @@ def build() -> Parser:
     for name in HIDDEN:
         verbs.add_parser(name).module = name
     return parser
+
+
+def verbs_of(parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """Return the parsers of the verbs that a parser has, by name; a `VerbParser` must be loaded to know its options."""
+    choices = next((action.choices for action in parser._actions if action.nargs == argparse.PARSER), None)
+    return dict(cast("Mapping[str, argparse.ArgumentParser]", choices or {}))
 
 
 def add_common(parser: argparse.ArgumentParser, *, default: Any) -> None:

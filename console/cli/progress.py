@@ -9,6 +9,7 @@ from console.core.run import Tally
 from console.core.tally import RunFold
 from console.insight.failing_requests import FailingRequests
 from console.insight.number_format import duration
+from console.insight.reasons import reason_words
 
 _HALTING = frozenset(kind.value for kind in HALTING)
 """Faults that are not waited out: whoever goes on after one has changed the request, which must not go unsaid."""
@@ -26,11 +27,11 @@ class Progress:
     It needs no thread: the engine needs one for the disk, and a machine may grant no other.
     """
 
-    def __init__(self, output: Output, planned: int) -> None:
-        """Show progress of a run of `planned` rollouts in all."""
+    def __init__(self, output: Output, planned: int, setup: int = 0) -> None:
+        """Show progress of a run of `planned` rollouts in all, `setup` of which are not graded."""
         self._fold = RunFold()
         self._failing = FailingRequests()
-        self._output, self._planned = output, planned
+        self._output, self._planned, self._setup = output, planned, setup
         self._began = self._last = time.monotonic()
         self._shown = ""
         self._closed = False
@@ -43,7 +44,7 @@ class Progress:
         """Show the progress line when it is time."""
         self._failing.apply(record)
         if isinstance(record, Tried) and (record.wait_s is None or record.kind in _HALTING):
-            self.say(f"{record.key}: {record.kind}: {record.message}")
+            self.say(f"{record.key}: {reason_words(record.kind)}: {record.message}")
         due = time.monotonic() - self._last >= _EVERY_S[self._output.rewrites]
         if isinstance(record, Finished | Closed | Tried) and due:
             self._show()
@@ -75,7 +76,7 @@ class Progress:
         if self._closed and not last:
             return
         self._last = now = time.monotonic()
-        text = progress_line(self._fold.tally, self._planned, self._failing.text)
+        text = progress_line(self._fold.tally, self._planned, self._setup, self._failing.text)
         if self._output.rewrites:
             self._output.rewrite(f"{text}  {duration(now - self._began)}", last=last)
         elif text != self._shown or with_time:
@@ -83,9 +84,17 @@ class Progress:
         self._shown = text
 
 
-def progress_line(tally: Tally, planned: int, failing: str = "") -> str:
-    """Return counts in one line, and which requests keep failing."""
-    parts = [f"{tally.finished}/{planned}", f"passed {tally.passed}", f"failed {tally.failed}"]
+def progress_line(tally: Tally, planned: int, setup: int, failing: str = "") -> str:
+    """Return counts in one line, and which requests keep failing.
+
+    Args:
+        tally: what has come of the run so far.
+        planned: rollouts in all.
+        setup: those of them that are not graded.
+        failing: which requests keep failing.
+    """
+    whole = f"/{planned}" if not setup else f" of {planned - setup} + {setup} setup"
+    parts = [f"{tally.finished}{whole}", f"passed {tally.passed}", f"failed {tally.failed}"]
     parts += [
         f"{name} {count}"
         for name, count in (

@@ -13,6 +13,7 @@ from console.core.case import Setting
 from console.core.fault import UsageError
 from console.core.run import Summary
 from console.insight.number_format import metric_bounds, metric_value
+from console.insight.reasons import counts_in_words
 from console.insight.warnings import run_warnings
 from console.store.notes import Notes
 from console.suites.metrics import basis_words
@@ -100,7 +101,7 @@ def show_report(output: Output, history: History, report: Report | None) -> None
         _show_repeats(output, report.repeats)
     if summary.reasons:
         output.text()
-        output.rows(("reason", "count"), list(summary.reasons.items()), right=frozenset({1}))
+        output.rows(("reason", "count"), list(counts_in_words(summary.reasons).items()), right=frozenset({1}))
 
 
 def _show_metrics(output: Output, heading: str, rows: Sequence[_MetricRow]) -> None:

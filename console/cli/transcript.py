@@ -3,11 +3,12 @@
 from console.cli.history import Played
 from console.cli.output import Output
 from console.core.comparison import Comparison, Mark, Pair
+from console.core.outcome import Outcome
 from console.core.run import Manifest
 from console.insight.conversation import Conversation
 from console.insight.number_format import number
 from console.insight.passage import Passage, PassageKind
-from console.insight.reasons import sentence
+from console.insight.reasons import reason_words, sentence
 from console.insight.warnings import rollout_warnings
 
 _STYLES = {"passed": "good", "failed": "bad", "broken": "bad", "undecided": "doubt"}
@@ -21,7 +22,7 @@ def show_case(output: Output, played: Played, manifest: Manifest, comparison: Co
         output.text(f"  asked: {played.case.title}")
     verdict = played.finished.verdict if played.finished else None
     if verdict is not None and verdict.reason:
-        output.text(f"  {sentence(verdict.reason, verdict.subject, verdict.outcome)}  [{verdict.reason}]")
+        output.text(f"  {sentence(verdict.reason, verdict.subject, verdict.outcome)}")
     ended = played.finished
     for name, text in rollout_warnings(ended.cut, ended.model, manifest.model) if ended else ():
         output.text(f"  {name}: {text}", "doubt")
@@ -68,7 +69,9 @@ def _show_pair(output: Output, pair: Pair) -> None:
 
 
 def _heading(passage: Passage) -> str:
-    parts = [passage.kind.value, passage.head, "" if passage.role == "model" else f"({passage.role})"]
+    is_reason = passage.kind in (PassageKind.TRY, PassageKind.VERDICT) and passage.head != Outcome.PASSED
+    head = reason_words(passage.head) if is_reason else passage.head
+    parts = [passage.kind.value, head, "" if passage.role == "model" else f"({passage.role})"]
     parts.append(passage.answered_by)
     if passage.kind is PassageKind.SCORE:
         parts.append("undetermined" if passage.value is None else number(passage.value))

@@ -78,6 +78,8 @@ class Manifest(msgspec.Struct, frozen=True, omit_defaults=True):
     budget: Budget = Budget()
     cases: Count = 0
     """Planned rollouts in all (cases times rollouts)."""
+    setup: Count = 0
+    """Those of them that are not graded: what others build on. None are counted in runs of before this was kept."""
     dataset: dict[str, str] = {}
     """Name, version and digest of the data that was used."""
     weights: dict[str, str] = {}
@@ -213,6 +215,8 @@ class Summary(msgspec.Struct, omit_defaults=True):
     """How often a worker was lost in a conversation; another went on with it."""
     name: str = ""
     """What somebody called it."""
+    setup: Count = 0
+    """Planned rollouts that are not graded."""
     parent: str = ""
     """The run that it is a branch of."""
     checksum: int = 0

@@ -239,6 +239,7 @@ class RunFold(msgspec.Struct):
             model=manifest.model.name,
             simulated=manifest.simulated,
             planned=manifest.cases,
+            setup=manifest.setup,
             tally=self.tally.copy(),
             state=self.state(live),
             scores=self.scores,

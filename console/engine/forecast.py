@@ -27,7 +27,9 @@ class RunForecast:
     suite: str
     mode: str
     cases: int
-    """Different cases; each is played `rollouts` times."""
+    """Different cases that are graded; each is played `rollouts` times."""
+    setup: int
+    """Different cases besides, which are not graded: graded ones build on them. Played as often."""
     rollouts: int
     calls: float
     """Of all roles, like tokens and cost."""
@@ -62,8 +64,13 @@ class Forecast:
 
     @property
     def cases(self) -> int:
-        """Rollouts of all runs."""
+        """Rollouts of all runs that are graded."""
         return sum(run.cases * run.rollouts for run in self.runs)
+
+    @property
+    def setup(self) -> int:
+        """Rollouts besides that are not graded."""
+        return sum(run.setup * run.rollouts for run in self.runs)
 
     @property
     def calls(self) -> float:
@@ -175,7 +182,8 @@ def _forecast(prepared: PreparedRun, setting: Setting) -> RunForecast:
         model=manifest.model.name,
         suite=manifest.suite,
         mode=setting.mode,
-        cases=len(cases),
+        cases=(graded := sum(case.graded for case in cases)),
+        setup=len(cases) - graded,
         rollouts=manifest.rollouts,
         calls=sum(_sum(parts, "calls", scale) for parts in by_role.values()),
         input_tokens=sum(tokens[0] for tokens in used.values()),

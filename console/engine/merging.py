@@ -89,6 +89,7 @@ def merge(folders: Sequence[RunFolder], data: DataRoots, runs_root: Path, name: 
         id=new_run_id(first.suite, first.model.name, name=name),
         at=min(source.manifest.at for source in sources),
         cases=len(planned),
+        setup=sum(not case.graded for case in cases) * rollouts,
         name=name,
         shard=None,
         merged=tuple(source.folder.name for source in sources),

@@ -115,6 +115,7 @@ def prepare(plan: Plan) -> PreparedRun:
         concurrency=_positive(plan.concurrency or model.limits.concurrency or USUAL_CONCURRENCY, "concurrency"),
         budget=plan.budget,
         cases=len(cases) * plan.rollouts,
+        setup=sum(not case.graded for case in cases) * plan.rollouts,
         dataset={"name": suite.entry.name, **suite.entry.source},
         weights=weights,
         versions=program_versions(),

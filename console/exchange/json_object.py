@@ -49,6 +49,7 @@ KINDS: Mapping[str, Kind] = {
             "model": "its name",
             "suite": "its name",
             "cases": "their number",
+            "setup": "cases besides that are not graded: what graded ones build on",
             "rollouts": "conversations for each case",
             "calls": "requests to models, roles included",
             "input_tokens": "in all",

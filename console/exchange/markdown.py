@@ -7,7 +7,7 @@ from console.core.text import visible_line
 from console.exchange.document import ANNOTATION_FIELDS, Item, RunDocument
 from console.insight.failures import GroupBy, group
 from console.insight.judging import judging_lines
-from console.insight.number_format import duration, metric_bounds, metric_value, plural, spent
+from console.insight.number_format import duration, metric_bounds, metric_value, plural, spent, with_setup
 from console.insight.reasons import sentence
 from console.suites.metrics import basis_words
 from console.suites.suite import Metric, Repeats
@@ -29,9 +29,10 @@ def markdown_section(document: RunDocument) -> str:
     annotations, tally = document.annotations(), summary.tally
     mark = " (simulated)" if summary.simulated else ""
     counts = f"{tally.passed} passed, {tally.failed} failed, {tally.broken} broken, {tally.undecided} undecided"
+    planned = with_setup(str(summary.planned - summary.setup), summary.setup)
     parts = [
         f"### {escaped(summary.model)}{mark} on {escaped(summary.suite)}",
-        f"{summary.state}: {counts}, of {summary.planned}; {duration(summary.seconds)}, "
+        f"{summary.state}: {counts}, of {planned}; {duration(summary.seconds)}, "
         f"{spent(tally, simulated=summary.simulated)}",
     ]
     if report is not None and report.fault:

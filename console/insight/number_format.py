@@ -233,6 +233,11 @@ def bar(share: float, width: int) -> str:
     return "█" * whole + (_EIGHTHS[rest - 1] if rest else "")
 
 
+def with_setup(text: str, setup: int) -> str:
+    """Return a count of graded cases with that of the setup, played but not graded: `30 cases + 8 setup`."""
+    return f"{text} + {count(setup)} setup" if setup else text
+
+
 def plural(value: int, word: str) -> str:
     """Return a count with its word: `1 case`, `5 000 cases`."""
     return f"{count(value)} {word}{'' if value == 1 else 's'}"

@@ -4,6 +4,9 @@ Suites word their own (`suites/reason_words.py`), the kinds of machinery faults 
 it was recorded, with its separators as spaces.
 """
 
+from collections import Counter
+from collections.abc import Mapping
+
 from console.core.outcome import Outcome
 from console.suites.reason_words import REASON_WORDS
 
@@ -54,6 +57,14 @@ def reason_words(reason: str, outcome: Outcome | None = None) -> str:
     if "," in reason:
         return ", ".join(reason_words(part.strip(), outcome) for part in reason.split(","))
     return reason.replace("_", " ").replace(":", ": ")
+
+
+def counts_in_words(reasons: Mapping[str, int]) -> dict[str, int]:
+    """Return how often each reason was, the most frequent first: those with the same words are one."""
+    counts: Counter[str] = Counter()
+    for reason, count in reasons.items():
+        counts[reason_words(reason)] += count
+    return dict(counts.most_common())
 
 
 _CUTS = {

@@ -6,7 +6,7 @@ whatever it does not know, or what has changed since, is read from the runs them
 
 import itertools
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 INDEXED_FROM = 256
 """Fewer runs are read in less time than opening the index takes."""
+LEAST_PART = 3
+"""Characters from which on a part of a name can mean a run."""
+MOST_LISTED = 5
+"""Names that a message lists."""
 
 
 def list_runs(root: Path) -> list[RunFolder]:
@@ -55,10 +59,10 @@ def read_summaries(root: Path, limit: int | None = None) -> Iterator[ListedFolde
 
 
 def find_run(root: Path, name: str) -> RunFolder:
-    """Find a run by folder name, by path, by unique part of its name, or `latest`.
+    """Find a run by folder name, by path, by a part of its name that no other has, or `latest`.
 
     Raises:
-        UsageError: no such run (names the nearest), or several.
+        UsageError: no such run (names the nearest), several, or a part that is too short to mean one of them.
     """
     if os.sep in name or name in (".", ".."):
         run = RunFolder(Path(name).resolve())
@@ -68,14 +72,31 @@ def find_run(root: Path, name: str) -> RunFolder:
         return run
     if name and _is_run(RunFolder(root / name)):
         return RunFolder(root / name)
-    names = _names(root, _open_index(root))
-    matching_names = [run for run in names if run.startswith(name)] or [run for run in names if name in run]
-    if len(matching_names) == 1:
-        return RunFolder(root / matching_names[0])
-    if not matching_names:
-        raise UsageError(f"no run is called {name!r} in {root}", hint=_hint_for_unknown(name, names))
-    listed = ", ".join(matching_names[:5])
-    raise UsageError(f"{name!r} could be {len(matching_names)} runs: {listed}", hint="Give more of the name.")
+    return RunFolder(root / name_with_part(name, _names(root, _open_index(root)), where=f" in {root}"))
+
+
+def name_with_part(part: str, names: Sequence[str], *, where: str = "") -> str:
+    """Return the only name that begins with a part, or else the only one that has it.
+
+    Args:
+        part: of a run's name. Fewer than `LEAST_PART` characters mean no run, however few there are: a bare number
+            would pick one by the digits of its date.
+        names: of all runs.
+        where: what the message adds to a name that nothing has.
+
+    Raises:
+        UsageError: none (names the nearest), several, or too short a part (names those that have it).
+    """
+    matching = [name for name in names if name.startswith(part)] or [name for name in names if part in name]
+    if not matching:
+        raise UsageError(f"no run is called {part!r}{where}", hint=_hint_for_unknown(part, names))
+    listed = ", ".join(matching[:MOST_LISTED]) + (", …" if len(matching) > MOST_LISTED else "")
+    if len(part) < LEAST_PART:
+        why = f"{part!r} is too short for a part of a run's name: it could be {listed}"
+        raise UsageError(why, hint=f"Give {LEAST_PART} characters or more.")
+    if len(matching) > 1:
+        raise UsageError(f"{part!r} could be {len(matching)} runs: {listed}", hint="Give more of the name.")
+    return matching[0]
 
 
 def split_case(which: str) -> tuple[str, str]:
@@ -84,7 +105,7 @@ def split_case(which: str) -> tuple[str, str]:
     return name or "latest", case
 
 
-def _hint_for_unknown(name: str, names: list[str]) -> str:
+def _hint_for_unknown(name: str, names: Sequence[str]) -> str:
     if not names:
         return "Nothing has been run yet; start with `eval-console run`."
     close = nearest(name, names)

@@ -92,6 +92,7 @@ _ALL = (
     Action("go.review", ("3",), "Go: Review", "Review", "all", "EVERYWHERE"),
     Action("go.compare", ("4",), "Go: Compare", "Compare", "all", "EVERYWHERE"),
     Action("go.library", ("5",), "Go: Library", "Library", "all", "EVERYWHERE"),
+    Action("go.grid", (), "Go: Grid", "grid of several runs", "all", "EVERYWHERE"),
     Action("go.board", ("B",), "Go: Leaderboard", "Leaderboard", "all", "EVERYWHERE"),
     Action("go.trends", ("H",), "Go: Trends", "trends of each model", "all", "EVERYWHERE"),
     Action("run.new", ("L",), "Run: new", "new run", "all", "EVERYWHERE", "new run", 70),

@@ -1,7 +1,7 @@
 """`AppServices`: the app's own `Services`."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -89,7 +89,7 @@ class AppServices:
         screen = self._app.screen
         is_cost_shown = isinstance(screen, BaseScreen) and screen.where == "live"
         is_paid = not is_cost_shown and any(line.summary and not line.summary.simulated for line in live)
-        cost = f"  {number_format.money(sum(line.tally.cost_usd for line in live))}" if is_paid else ""
+        cost = f"  {_spent(live)}" if is_paid else ""
         return Content.assemble(
             (f"{SYMBOLS.live} {number_format.plural(len(live), 'run')} live", "bold $live"), f"  {share:.0%}{cost}"
         )
@@ -99,9 +99,12 @@ class AppServices:
 
         What is said at the same moment, such as the ends of several runs, stands together.
         """
-        self.messages.append(text)
         now = time.monotonic()
-        if now - self._notified_at > SAME_MOMENT_S:
+        is_same_moment = now - self._notified_at <= SAME_MOMENT_S
+        if is_same_moment and self.messages and self.messages[-1].plain == text.plain:
+            return
+        self.messages.append(text)
+        if not is_same_moment:
             self._app.clear_notifications()
         self._notified_at = now
         self._app.notify(text.plain, severity=severity, timeout=4, markup=False)
@@ -128,3 +131,10 @@ class AppServices:
 
     def suspend(self) -> AbstractContextManager[None]:
         return self._app.suspend()
+
+
+def _spent(live: Sequence[RunLine]) -> str:
+    """Return what runs have cost so far: `cost ?` where nobody knows any of it, a lower bound where part of it."""
+    known = sum(line.tally.cost_usd for line in live)
+    is_partial = any(line.tally.cost_unknown for line in live)
+    return number_format.money(known, at_least=is_partial) if known or not is_partial else "cost ?"

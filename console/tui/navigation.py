@@ -37,6 +37,8 @@ SCREENS = {
 LOADED_AHEAD = ("live", "review")
 """What a reader is likely to open next."""
 HOME = "home"
+_IN_GRID = 3, 4
+"""How many runs a grid has at least and at most that nobody has chosen the runs of."""
 LONGEST_WAY_BACK = 8
 """Screens that escape leads back through before Home; each may hold a whole run in memory."""
 
@@ -188,8 +190,15 @@ class Navigator:
         return self._add_opened(opened, lambda: screen_class(name)(self._services, *arguments))
 
     def action_go_live(self) -> None:
-        """Watch the run that is on the screen, else the one watched before, else the newest live one or the last."""
-        if not self._go("live", [*self._services.workspace.live, *self._last_first()]):
+        """Watch the run on the screen, else the one watched before unless only others are live, else the last."""
+        live = self._services.workspace.live
+        mode = self._latest.get("live")
+        if self._shown_run is None and mode is not None and live:
+            watched = self._opened[mode].runs[0]
+            if all(line.folder.path != watched for line in live):
+                self.open_live(live[0].folder)
+                return
+        if not self._go("live", [*live, *self._last_first()]):
             self._services.notify(Content("No run is live, and none has been run yet. L starts one."))
 
     def action_go_review(self) -> None:
@@ -252,11 +261,20 @@ class Navigator:
         if (mode := self._latest.get("compare")) is not None:
             self._show(mode)
             return
-        newest = newest_two(self._services.workspace.runs or [])
-        if newest is None:
+        newest = newest_alike(self._services.workspace.runs or [], 2, 2)
+        if not newest:
             self._services.notify(Content("There are no two runs of one suite yet. m on Home marks runs to compare."))
         else:
             self.open_compare(newest[1].folder, newest[0].folder)
+
+    def action_go_grid(self) -> None:
+        """Go back to the last grid, or lay the newest runs of one suite side by side."""
+        if (mode := self._latest.get("grid")) is not None:
+            self._show(mode)
+        elif newest := newest_alike(self._services.workspace.runs or [], *_IN_GRID):
+            self.open_grid([line.folder for line in reversed(newest)])
+        else:
+            self._services.notify(Content("There are no three runs of one suite yet. + in Compare adds a run."))
 
     def action_go_board(self) -> None:
         self._go_to("board")
@@ -327,14 +345,22 @@ class Navigator:
             self.open_review(target.run, (target.case, 0) if target.case else None)
 
 
-def newest_two(runs: list[RunLine]) -> tuple[RunLine, RunLine] | None:
-    """Return the newest two runs of one suite that share a category, newest first; runs are newest first."""
-    for place, line in enumerate(runs):
-        if line.summary is None or not line.tally.graded:
-            continue
-        for other in runs[place + 1 :]:
-            if other.summary is None or not other.tally.graded or other.summary.suite != line.summary.suite:
-                continue
-            if set(other.summary.categories) & set(line.summary.categories):
-                return line, other
-    return None
+def newest_alike(runs: Sequence[RunLine], least: int, most: int) -> list[RunLine]:
+    """Return the newest runs of one suite that share a category with the first of them.
+
+    Args:
+        runs: to choose from, newest first.
+        least: fewer are not enough; then none are returned.
+        most: how many are returned at most.
+    """
+    graded = [line for line in runs if line.summary is not None and line.tally.graded]
+    for place, line in enumerate(graded):
+        alike = [line, *(other for other in graded[place + 1 :] if _share_category(line, other))]
+        if len(alike) >= least:
+            return alike[:most]
+    return []
+
+
+def _share_category(line: RunLine, other: RunLine) -> bool:
+    a, b = line.summary, other.summary
+    return a is not None and b is not None and a.suite == b.suite and bool(set(a.categories) & set(b.categories))

@@ -1,7 +1,9 @@
 """Every verb does its work, in text and as JSON, on real folders."""
 
 import gzip
+import itertools
 import json
+import re
 
 import pytest
 
@@ -304,3 +306,17 @@ def test_the_queue_is_listed_moved_and_cancelled(console, home, monkeypatch):
     assert console("queue", "--json").data["queue"] == []
     assert "queue is empty" in console("queue", "go").err
     assert console("queue", "up").code == Exit.USAGE
+
+
+_CODE = re.compile(r"\b[a-z]+_[a-z_]+\b")
+
+
+def test_a_person_reads_reasons_in_words_and_a_program_codes(console):
+    ended = console("run", "-m", "sim/hasty", "-s", "bfcl-starter", "-n", 40)
+    codes = console("show", "latest", "--json").data["summary"]["reasons"]
+    assert any(_CODE.search(code) for code in codes)
+    for code, text in itertools.product(codes, (ended.out + ended.err, console("show", "latest").out)):
+        assert code not in text
+    assert "wrong function" in ended.out
+    case = console("review", "latest", "--json").lines[0]
+    assert case["verdict"]["reason"] not in console("show", f"latest#{case['case']}").out

@@ -161,7 +161,7 @@ def test_refusals_are_each_said_once(where, monkeypatch):
 
 
 def one(cost: float = 0.0, *, unpriced: tuple[str, ...] = (), cap: float | None = 5.0) -> RunForecast:
-    return RunForecast("m", "s", "prompt", 10, 1, 10, 100, 10, cost, unpriced, simulated=False, cap_usd=cap)
+    return RunForecast("m", "s", "prompt", 10, 0, 1, 10, 100, 10, cost, unpriced, simulated=False, cap_usd=cap)
 
 
 def test_when_a_start_asks_once_more():

@@ -10,6 +10,7 @@ from support.exported_runs import played, simulated_starter
 from console.exchange.export_formats import export_file, export_format
 from console.exchange.import_formats import ImportSettings, find_items
 from console.exchange.run_reader import RunReader
+from console.insight import number_format
 from console.store.runs import RunFolder
 
 
@@ -55,3 +56,12 @@ def test_logs_of_two_runs_are_no_retries_of_one_another(tmp_path: Path, monkeypa
         assert expecting
         assert all(sample["target"] for sample in expecting)
     assert len(tasks) == 2
+
+
+def test_an_imported_simulated_run_is_simulated_still_and_cost_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("EVAL_CONSOLE_SIM_PACE", "flat")
+    export_file(simulated_starter(tmp_path / "there"), export_format("eval"), tmp_path / "log.eval", None)
+    (item,) = find_items(tmp_path / "log.eval")
+    (report,) = item.form.load(item.path, ImportSettings(tmp_path / "back"))
+    summary = RunFolder(tmp_path / "back" / report.run).summary()
+    assert number_format.spent(summary.tally, simulated=summary.simulated) == "simulated"

@@ -67,6 +67,12 @@ def test_an_embedding_costs_what_its_provider_counted_and_is_unknown_without():
     assert cost_words(overview, local) == "$0.00   $0.00 model   embedding local"
 
 
+def test_an_unknown_cost_is_said_once_beside_the_word_cost():
+    overview, run = begun(), Manifest(id="r", at=1.0, suite="aidan", model=ModelFacts("m"), setting=Setting())
+    ask(overview, "model", Usage(1000, 100))
+    assert (short_cost(overview, run), cost_words(overview, run)) == ("cost unknown", "unknown")
+
+
 def test_the_providers_own_figure_is_not_priced_again():
     overview = begun()
     ask(overview, "model", Usage(1000, 100, cost_usd=0.5))

@@ -72,12 +72,20 @@ def test_runs_are_found_by_name_part_and_latest(tmp_path: Path) -> None:
     (tmp_path / "not-a-run").mkdir()
     assert [run.name[-2:] for run in list_runs(tmp_path)] == ["k2", "k1"]
     assert find_run(tmp_path, "latest").name.endswith("k2")
-    assert find_run(tmp_path, "k1").name.endswith("k1")
+    assert find_run(tmp_path, "a-k1").name.endswith("k1")
     assert find_run(tmp_path, str(tmp_path / "2026-01-01T1000-a-k1")).name.endswith("k1")
     with pytest.raises(UsageError, match="could be 2 runs"):
         find_run(tmp_path, "2026")
     with pytest.raises(UsageError, match="no run is called"):
         find_run(tmp_path, "nothing")
+
+
+@pytest.mark.parametrize("part", ["2", "k1", "-"])
+def test_a_bare_number_picks_no_run_by_the_digits_of_its_name(tmp_path: Path, part: str) -> None:
+    create_run(tmp_path, manifest("2026-01-01T1000-a-k1"))
+    with pytest.raises(UsageError, match=r"too short .* it could be 2026-01-01T1000-a-k1") as error:
+        find_run(tmp_path, part)
+    assert error.value.hint == "Give 3 characters or more."
 
 
 def test_a_run_is_never_made_twice(tmp_path: Path) -> None:

@@ -7,13 +7,14 @@ import pytest
 from support.compared_runs import CASES, CallSuite, answer_count_run, call_run
 from support.recorded_runs import Recorder, call_reply
 from support.run_suites import compare_by
+from support.screen_text import text_of
 
 from console.core.outcome import Outcome
 from console.core.run import ModelFacts
 from console.store.runs import RunFolder
 from console.tui.app import ConsoleApp
 from console.tui.data.catalog_items import read_run
-from console.tui.navigation import newest_two
+from console.tui.navigation import newest_alike
 from console.tui.screens.compare.screen import CompareScreen
 from console.tui.screens.leaderboard.screen import LeaderboardScreen
 
@@ -265,9 +266,8 @@ async def test_four_compares_the_newest_two_of_a_suite(opened: Any, workspace: A
     old, new = workspace.run("2025-01-15T1-a", passed=3), workspace.run("2025-01-17T1-c", passed=3)
     workspace.run("2025-01-16T1-b", passed=3, suite="other")
     lines = [read_run(folder) for folder in (new, workspace.run("2025-01-16T2-d", passed=1, category="why"), old)]
-    found = newest_two(lines)
-    assert found is not None
-    assert [line.folder.path for line in found] == [new.path, old.path]
+    assert [line.folder.path for line in newest_alike(lines, 2, 2)] == [new.path, old.path]
+    assert newest_alike(lines, 3, 4) == []
     async with opened() as (app, pilot):
         await pilot.press("4")
         await settle(app, pilot)
@@ -357,3 +357,18 @@ async def test_an_empty_leaderboard_says_what_to_do(opened: Any, settle: Any, fr
         assert "No run has finished yet" in frame(app)
         await pilot.press("enter", "m", "]")
         assert app.screen.where == "board"
+
+
+async def test_two_runs_without_a_common_case_show_no_numbers(opened: Any, workspace: Any, settle: Any) -> None:
+    a = workspace.run("2025-01-17T1320-a", passed=3, category="what")
+    b = workspace.run("2025-01-17T1321-b", passed=2, category="why")
+    for size in ((80, 24), (160, 45)):
+        async with opened(size) as (app, pilot):
+            app.navigator.open_compare(a, b)
+            await settle(app, pilot)
+            shown = text_of(app)
+            assert "no case is graded in both runs" in shown
+            assert "$0.00" not in shown
+            assert "0 lost" not in shown
+            await pilot.press("n")
+            assert app.services.messages[-1].plain == "Nothing is listed."

@@ -1,5 +1,6 @@
 """The grid, the list of runs and the replay: more on one screen, and the same screen for what is over."""
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,6 +10,8 @@ import pytest
 from support.fake_engine import FakeEngine
 from support.recorded_runs import Recorder, plain_run, replayable_run
 from support.screen_text import assert_no_control_byte, assert_until, text_of, tile_cases, wait_until_unchanged
+from textual.app import App, ComposeResult
+from textual.content import Content
 from tui.test_live_screen import watch
 
 from console.core.case import Key
@@ -16,7 +19,9 @@ from console.core.chat import Reply
 from console.core.live import Activity, EndpointState, Status
 from console.core.outcome import Outcome
 from console.core.run import ModelFacts
-from console.tui.screens.live.conversation_grid import shapes_for
+from console.tui import themes
+from console.tui.screens.live.controller import TileState
+from console.tui.screens.live.conversation_grid import ConversationTile, shapes_for
 from console.tui.widgets.row_list import RowList
 
 SIZES = [(80, 24), (160, 45)]
@@ -122,7 +127,7 @@ async def test_runs_beside_are_listed_with_what_holds_them_up(opened: Any, works
     async with three_runs(workspace.root / "runs") as engines, opened((160, 45)) as (app, pilot):
         await watch(app, pilot, engines[0].recorder.folder)
         app.services.workspace.read_runs()
-        await assert_until(pilot, lambda: "3 live of 3" in text_of(app))
+        await assert_until(pilot, lambda: "3 runs live" in text_of(app))
         beside = app.screen.query_one("#beside", RowList)
         assert len(beside.keys) == 3
         assert "4/20" in text_of(app)
@@ -177,8 +182,8 @@ async def test_the_wall_shows_conversations_of_all_runs(size: tuple[int, int], o
         await pilot.press("w", "w")
         await assert_until(pilot, lambda: all(f"careful says {n}" in text_of(app) for n in (0, 1)))
         assert "hasty says 2" in text_of(app), "the tile that follows is of the watched run"
-        assert "hasty · case-" in text_of(app)
-        assert "careful · case-0" in text_of(app), "titles name the model"
+        assert re.search(r"case-\d  hasty", text_of(app))
+        assert "case-0  careful" in text_of(app), "titles name the model after the case"
         careful.publisher.text(careful_keys[0], 1, "text", " and more")
         await assert_until(pilot, lambda: "careful says 0 and more" in text_of(app))
         place = tile_cases(screen).index("case-0", 1)
@@ -294,3 +299,25 @@ async def test_hostile_text_in_a_replay(opened: Any, workspace: Any, all_hostile
             screen.pump.wake()
             await wait_until_unchanged(app, pilot)
             assert_no_control_byte(app)
+
+
+async def test_a_narrow_tile_shows_its_case_whole_and_its_run_as_far_as_there_is_room() -> None:
+    tile = ConversationTile(0)
+    name, run = Content("live_simple_119  streaming"), Content("provider/a-model-with-a-long-name")
+    state = TileState(None, "FOLLOWING (space pins)", is_pinned=False)
+
+    class OneTileApp(App[None]):
+        def compose(self) -> ComposeResult:
+            yield tile
+
+    app = OneTileApp()
+    app.register_theme(next(theme for theme in themes.themes() if theme.name == themes.DARK))
+    app.theme = themes.DARK
+    async with app.run_test(size=(40, 7)) as pilot:
+        for shown_run, left in ((run, "live_simple_119  provide… ─"), (Content(""), "live_simple_119  streaming ")):
+            tile.draw_title(name, shown_run, state, compact=True)
+            await pilot.pause()
+            assert text_of(app).splitlines()[0].startswith(f"─ {left}")
+        tile.draw_title(Content("multi_turn_miss_param_119"), run, state, compact=True)
+        await pilot.pause()
+        assert "multi_turn_miss_param_119" in text_of(app)

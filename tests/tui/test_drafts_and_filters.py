@@ -9,6 +9,7 @@ import pytest
 from support.fake_engine import FakeEngine
 from support.recorded_runs import plain_run
 from support.screen_text import assert_until, settle, text_of
+from textual.content import Content
 from textual.pilot import Pilot
 from textual.widgets._toast import Toast
 
@@ -161,3 +162,19 @@ async def test_toasts_keep_clear_of_the_detail(opened: Any, workspace: Any) -> N
             await settle(app, pilot)
             toast = app.screen.query_one(Toast).region
             assert not toast.overlaps(app.screen.query_one("#detail").region), (size, toast)
+
+
+async def test_toasts_cover_no_run_of_live(opened: Any, workspace: Any) -> None:
+    root = workspace.root / "runs"
+    for place, size in enumerate(((80, 24), (160, 45))):
+        one = FakeEngine(root, name=f"2026-01-01T000{place}-a", model=ModelFacts("hasty"))
+        other = FakeEngine(root, name=f"2026-01-01T000{place}-b", model=ModelFacts("careful"))
+        async with one, other, opened(size, toasts=True) as (app, pilot):
+            await assert_until(pilot, lambda: len(app.services.workspace.live) == 2)
+            app.navigator.open_live(one.recorder.folder)
+            await assert_until(pilot, lambda: app.screen.where == "live" and app.screen.live_runs_panel.strips == 2)
+            app.services.notify(Content("something happened elsewhere"))
+            await assert_until(pilot, lambda: bool(app.screen.query(Toast)))
+            await settle(app, pilot)
+            toast = app.screen.query_one(Toast).region
+            assert not toast.overlaps(app.screen.live_runs_panel.region), (size, toast)

@@ -1,5 +1,6 @@
 """Panes of the form, Home and Library, each mounted alone: what they show of values, and what they post."""
 
+import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -69,6 +70,9 @@ async def test_models_are_ticked_and_say_what_is_missing() -> None:
     text = await shown(pane, lambda: pane.set_models(models, ["gpt"], ""))
     assert "[x]  gpt" in text
     assert "-   locked" in text
+    text = await shown(other := ModelChoices(), lambda: other.set_models(models, ["gpt"], "lock"))
+    assert "[x]  gpt" in text, "a filter hides nothing that is chosen"
+    assert "-   locked" in text
     assert "No model has these letters." in await shown(
         empty := ModelChoices(), lambda: empty.set_models(models, [], "zzz")
     )
@@ -109,7 +113,7 @@ async def test_a_field_is_typed_into_and_each_key_is_posted() -> None:
 
 
 async def test_the_forecast_says_size_and_price_or_what_stands_in_the_way() -> None:
-    run = RunForecast("gpt", "talk", "fc", 3, 2, 6, 1000, 100, 0.5, (), False, 5.0)
+    run = RunForecast("gpt", "talk", "fc", 3, 0, 2, 6, 1000, 100, 0.5, (), False, 5.0)
 
     async def text_for(preflight: Preflight) -> str:
         pane = ForecastPanel()
@@ -121,6 +125,8 @@ async def test_the_forecast_says_size_and_price_or_what_stands_in_the_way() -> N
     assert "no key" in refused
     assert "set it" in refused
     assert "6 cases" in await text_for(Preflight(forecast=Forecast([run])))
+    with_setup = dataclasses.replace(run, setup=4)
+    assert "6 cases + 8 setup" in await text_for(Preflight(forecast=Forecast([with_setup])))
     assert "starting …" in await text_for(Preflight(forecast=Forecast([run]), is_starting=True))
 
 
@@ -160,3 +166,16 @@ async def test_cases_are_narrowed_by_words() -> None:
         await pilot.pause()
         assert "a-1" in text_of(app)
         assert "a-2" not in text_of(app)
+
+
+async def test_the_cursor_goes_to_the_suite_whose_category_is_folded_away() -> None:
+    other = SuiteLine(SuiteEntry("zoo", "own", Path("/y"), "Zoo"), (Category("what", 3), Category("why", 4)))
+    pane = SuiteChoices()
+    async with OnePane(pane).run_test(size=(60, 12)) as pilot:
+        suites = Suites([TALK, other])
+        pane.set_suites(suites, {}, "why")
+        await pilot.pause()
+        assert pane.move_to(Part("zoo", category="why").key)
+        pane.set_suites(suites, {}, "")
+        await pilot.pause()
+        assert pane.under_cursor == Part("zoo")

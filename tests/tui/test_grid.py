@@ -1,5 +1,6 @@
 """The grid: categories by runs, the reasons that differ, the cases of a cell, and everybody's answers."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -129,8 +130,23 @@ async def test_more_runs_than_have_room_are_stepped_through(opened: Any, workspa
         assert "8 gpt-7" not in table
         await pilot.press(*["l"] * 7)
         await assert_until(pilot, lambda: any("8 gpt-7" in line for line in _headings(app)))
-        assert "…" in _headings(app)[0], "there are more to the left"
+        assert re.search(r"\+[45] \d gpt", _headings(app)[0]), "so many more are to the left"
 
 
 def _headings(app: Any) -> list[str]:
     return [line for line in text_of(app).splitlines() if " cases " in line and "category" in line]
+
+
+async def test_the_grid_is_found_by_its_name(opened: Any, workspace: Any, settle: Any) -> None:
+    async with opened() as (app, pilot):
+        app.navigator.action_go_grid()
+        assert "no three runs of one suite" in app.services.messages[-1].plain
+    for name in ("a", "b", "c"):
+        workspace.run(f"2025-01-17T1320-{name}", passed=3, failed=1)
+    async with opened() as (app, pilot):
+        await pilot.press("colon", *"grid", "enter")
+        await assert_until(pilot, lambda: app.screen.where == "grid")
+        await pilot.press("1")
+        await settle(app, pilot)
+        app.navigator.action_go_grid()
+        await assert_until(pilot, lambda: app.screen.where == "grid")

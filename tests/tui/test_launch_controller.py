@@ -21,7 +21,7 @@ from console.tui.screens.launch.controller import LaunchController
 from console.tui.screens.launch.field_list import FieldEditor
 from console.tui.screens.launch.suite_tree import Part
 
-RUN = RunForecast("gpt-x", "small-talk", "fc", 3, 1, 3, 100, 10, 0.1, (), False, 5.0)
+RUN = RunForecast("gpt-x", "small-talk", "fc", 3, 0, 1, 3, 100, 10, 0.1, (), False, 5.0)
 
 
 def model_line(name: str, state: str = "") -> ModelLine:

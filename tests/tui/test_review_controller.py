@@ -210,6 +210,27 @@ def test_filters_narrow_and_are_cleared(tmp_path: Path, run: RunDouble) -> None:
     assert controller.list_label() == "failures"
 
 
+def test_the_cursor_goes_back_to_the_case_that_a_filter_took_away(tmp_path: Path, run: RunDouble) -> None:
+    controller, _, _ = make(tmp_path, run)
+    controller.step(1)
+    before = current(controller)
+    for typed in ("id:", "id:nobody", f"id:{before}"):
+        controller.narrow(typed, done=False)
+        controller.relist()
+    assert current(controller) == before
+    controller.narrow("id:a", done=True)
+    controller.relist()
+    assert current(controller) == "a"
+    controller.clear_filter()
+    assert current(controller) == before
+    controller.step(-1)
+    moved = current(controller)
+    controller.narrow("id:nobody", done=True)
+    controller.relist()
+    controller.clear_filter()
+    assert current(controller) == moved
+
+
 def test_a_filter_that_cannot_be_read_filters_nothing_and_says_why(tmp_path: Path, run: RunDouble) -> None:
     controller, _, _ = make(tmp_path, run)
     assert "reason" in controller.narrow("reson:unit", done=False)
@@ -228,6 +249,15 @@ def test_words_found_in_conversations_count_as_matches(tmp_path: Path, run: RunD
     controller.relist()
     assert listed(controller) == ["b"]
     assert current(controller) == "b"
+
+
+def test_setup_is_no_graded_case_and_nothing_has_no_last_one(tmp_path: Path) -> None:
+    run = RunDouble()
+    run.overview.apply(Started(1.0, Key("p"), Case("p", "simple", graded=False)))
+    run.overview.apply(Finished(2.0, Key("p"), verdict=Verdict(Outcome.PASSED)))
+    controller, _, _ = make(tmp_path, run)
+    assert empty_text(controller).plain == "Nothing has been graded yet; 1 setup done. 2 watches the run."
+    assert end_of_list_text(controller, 1).plain == "Nothing is listed."
 
 
 def test_why_nothing_is_listed(tmp_path: Path, run: RunDouble) -> None:

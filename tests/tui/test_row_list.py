@@ -195,3 +195,24 @@ async def test_hostile_keys_and_cells(all_hostile: tuple[str, ...]) -> None:
             segments = list(strip)
             assert strip.cell_length == 40
             assert ControlCharacterFilter().apply(segments, app.screen.background_colors[1]) == segments
+
+
+async def test_only_the_list_with_the_focus_has_the_cursor_sign() -> None:
+    app = ListApp()
+    async with app.run_test(size=(40, 10)) as pilot:
+        rows = app.query_one(RowList)
+        rows.show(keys(2))
+        await pilot.pause()
+        assert app.text(0).startswith("> k0")
+        app.set_focus(None)
+        await pilot.pause()
+        assert app.text(0).startswith("· k0")
+
+
+async def test_a_list_that_typing_steers_keeps_its_cursor_sign() -> None:
+    app = ListApp(steered=True)
+    async with app.run_test(size=(40, 10)) as pilot:
+        app.query_one(RowList).show(keys(2))
+        app.set_focus(None)
+        await pilot.pause()
+        assert app.text(0).startswith("> k0")

@@ -224,7 +224,7 @@ async def test_the_strip_of_the_watched_run_is_as_true_as_the_figures_below_it(o
     one, other = FakeEngine(root, cases=9, name="2026-01-01T0000-a"), FakeEngine(root, name="2026-01-01T0000-b")
     async with one, other, opened((160, 45)) as (app, pilot):
         app.navigator.open_live(one.recorder.folder)
-        await assert_until(pilot, lambda: "2 live of 2" in text_of(app))
+        await assert_until(pilot, lambda: "2 runs live" in text_of(app))
         stale = list(app.services.workspace.runs or ())
         one.recorder.finish(one.recorder.start("x"), Outcome.PASSED)
         await assert_until(pilot, lambda: bool(app.screen.feed and app.screen.feed.overview.fold.tally.passed))

@@ -68,6 +68,16 @@ def test_a_filter_shows_folded_parts_and_what_is_chosen(tree: SuiteTree) -> None
     assert not tree.rows({}, "zzz")
 
 
+def test_a_filter_hides_no_chosen_category(tree: SuiteTree) -> None:
+    assert names(tree.rows({"calls": {"parallel"}}, "long_")) == [
+        (0, "calls", "~"),
+        (1, "single", "~"),
+        (2, "parallel", "x"),
+        (1, "long", " "),
+        (2, "long_base", " "),
+    ]
+
+
 def test_a_part_knows_its_categories(tree: SuiteTree) -> None:
     assert tree.categories_of(SINGLE) == ["simple", "parallel"]
     assert tree.categories_of(Part("talk", category="why")) == ["why"]

@@ -1,12 +1,21 @@
 """What Live shows of a run's workers."""
 
+from pathlib import Path
 from typing import Any
 
+import msgspec
+from support.recorded_runs import plain_run
 from support.screen_text import assert_until, text_of
+from textual.content import Content
 
-from console.core.live import WorkerState
+from console.core.case import Setting
+from console.core.live import EndpointState, Status, WorkerState
+from console.core.run import Manifest, ModelFacts
+from console.insight.overview import Overview
+from console.tui.data.catalog_items import RunLine
 from console.tui.dialogs.help import TextScreen
-from console.tui.render.progress import worker_lines
+from console.tui.render.progress import progress_line, worker_lines
+from console.tui.render.rollout_rows import state_and_waits
 
 
 def test_each_worker_has_a_line_that_says_what_it_is_at():
@@ -30,3 +39,17 @@ async def test_the_list_of_workers_follows_the_run_while_it_is_open(opened: Any)
         await assert_until(pilot, lambda: "node-a/11" in text_of(app))
         states[0] = WorkerState("node-a/11", "lost", why="its process ended")
         await assert_until(pilot, lambda: "its process ended" in text_of(app))
+
+
+def test_a_lost_worker_is_seen_without_a_key(tmp_path: Path):
+    workers = [WorkerState("node-a/11"), WorkerState("node-b/12", "lost", why="the node died")]
+    status = Status("running", 2, endpoints=[EndpointState("m", 1, 4)], workers=workers)
+    folder = plain_run(tmp_path).folder
+    live = msgspec.structs.replace(folder.summary(), state="running")
+    line = RunLine(folder, live)
+    assert state_and_waits(line, status, wide=False).plain == "1 worker lost"
+    overview = Overview()
+    overview.status = status
+    run = Manifest(id="r", at=1.0, suite="s", model=ModelFacts("m"), setting=Setting(), cases=9)
+    line = progress_line(overview, run, live=True, width=80, average=Content(".500")).plain
+    assert "9 left   1 worker lost" in line

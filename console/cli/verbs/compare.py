@@ -65,7 +65,9 @@ class CompareArguments(Arguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument("which", metavar="RUN", nargs="+", help="A and B: names, unique parts, or latest; or more runs")
+    parser.add_argument(
+        "which", metavar="RUN", nargs="+", help="A and B: names, parts of them, or latest; or more runs"
+    )
     parser.add_argument("--format", dest="form", choices=("text", *_FORMS), default="text", help="of two runs")
     parser.add_argument("-o", "--out", type=Path, metavar="PATH", help="file to write")
     add_gate_arguments(parser)

@@ -48,7 +48,7 @@ class ExplainArguments(Arguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, unique part, or latest")
+    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of it, or latest")
     parser.add_argument("-m", "--model", metavar="NAME", help="who labels (default: the judge of the run)")
     parser.add_argument("--filter", metavar="TERMS", default="", help="only these, such as 'reason:unit label:none'")
     parser.add_argument("-n", "--limit", type=int, metavar="N", help="only the first N of them")

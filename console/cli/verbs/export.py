@@ -35,7 +35,7 @@ class ExportArguments(Arguments):
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument(
-        "which", metavar="RUN", nargs="*", default=["latest"], help="name, unique part, or latest; several for a site"
+        "which", metavar="RUN", nargs="*", default=["latest"], help="name, part of it, or latest; several for a site"
     )
     forms = "; ".join(f"{form.name}: {form.meaning}" for form in EXPORT_NAMES.values())
     forms += " (default: csv; with --json: json)"

@@ -36,7 +36,7 @@ class FailuresArguments(Arguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, unique part, or latest")
+    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of it, or latest")
     parser.add_argument("--by", choices=[item.value for item in GroupBy], default=GroupBy.REASON.value)
     parser.add_argument("--filter", metavar="TERMS", default="", help="only these, such as 'func:get_weather tag:none'")
 

@@ -1,32 +1,85 @@
-"""Show the help of a verb, as `VERB --help` does; without a verb, of the whole program."""
+"""Show the help of a verb, as `VERB --help` does; without a verb, of the whole program.
+
+With --man it is a page for `man`: `eval-console help --man run | man -l -`.
+"""
 
 import argparse
+from pathlib import Path
 
 from console.cli.exitcode import Exit
-from console.cli.parser import Arguments, build
+from console.cli.man_page import man_page
+from console.cli.parser import VERBS, Arguments, VerbParser, build, verbs_of
+from console.core.fault import UsageError
+from console.core.suggestion import nearest
 
 
 class HelpArguments(Arguments):
     """Options of `help`."""
 
     verb_words: list[str]
+    man: bool
+    folder: Path | None
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the words that name a verb."""
+    """Add the words that name a verb, and the form."""
     parser.add_argument(
         "verb_words", metavar="VERB", nargs="*", help="a verb, such as run, or several words: bfcl evaluate"
     )
+    parser.add_argument("--man", action="store_true", help="as a page for man")
+    parser.add_argument("-o", dest="folder", type=Path, metavar="FOLDER", help="write the pages of all verbs there")
 
 
 def run(args: HelpArguments) -> int:
-    """Show it.
+    """Show it, or write the pages.
 
     Raises:
-        UsageError: there is no such verb.
+        UsageError: there is no such verb, or the folder cannot be written to.
     """
+    if args.folder is not None:
+        if args.verb_words or not args.man:
+            raise UsageError(
+                "takes the pages of all verbs", where="-o", hint="Write `eval-console help --man -o FOLDER`."
+            )
+        return _write_pages(args, args.folder)
+    if args.man:
+        args.output.file(man_page(_parser_of(args.verb_words)))
+        return Exit.OK
     try:
         build().parse_args([*args.verb_words, "--help"])
     except SystemExit:
         return Exit.OK
     raise AssertionError("--help ends the parsing")
+
+
+def _write_pages(args: HelpArguments, folder: Path) -> int:
+    try:
+        for words in ([], *([verb] for verb in VERBS)):
+            parser = _parser_of(words)
+            (folder / f"{parser.prog.replace(' ', '-')}.1").write_text(man_page(parser), encoding="utf-8")
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise UsageError(
+            f"cannot be written to: {why}", where=str(folder), hint="Name a folder that is there."
+        ) from None
+    args.output.say(f"{len(VERBS) + 1} pages are in {folder}; MANPATH or `man -l FILE` finds them")
+    return Exit.OK
+
+
+def _parser_of(words: list[str]) -> argparse.ArgumentParser:
+    """Return the parser of a verb, or of the whole program.
+
+    Raises:
+        UsageError: there is no such verb.
+    """
+    parser: argparse.ArgumentParser = build()
+    for word in words:
+        choices = verbs_of(parser)
+        if word not in choices:
+            close = nearest(word, list(choices))
+            hint = f"Did you mean {close}?" if close else "See `eval-console help`."
+            raise UsageError(f"unknown verb {word!r}", hint=hint)
+        parser = choices[word]
+        if isinstance(parser, VerbParser):
+            parser.load()
+    return parser

@@ -26,7 +26,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
     parser.add_argument("do", nargs="?", choices=("list", "cancel", "up", "down", "go"), default="list", metavar="DO",
                         help="list (default), cancel, up, down, go")  # fmt: skip
-    parser.add_argument("which", nargs="*", metavar="RUN", help="names or unique parts; for cancel also: all")
+    parser.add_argument("which", nargs="*", metavar="RUN", help="names or parts of them; for cancel also: all")
 
 
 def run(args: QueueArguments) -> int:

@@ -27,7 +27,7 @@ class RetryArguments(ResumingArguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, unique part, or latest")
+    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of it, or latest")
     parser.add_argument(
         "--status", choices=("broken", "failed"), default="broken", help="what is asked again (default: broken)"
     )

@@ -168,6 +168,7 @@ def _forecast_fields(run: "RunForecast") -> dict[str, Any]:
         "model": run.model,
         "suite": run.suite,
         "cases": run.cases,
+        "setup": run.setup,
         "rollouts": run.rollouts,
         **_numbers(run),
         **({"basis": run.basis} if run.basis else {}),
@@ -206,11 +207,14 @@ def _numbers(run: "RunForecast") -> dict[str, float | None]:
 
 
 def _forecast_text(run: "RunForecast") -> str:
+    from console.insight.number_format import plural, with_setup
+
     times = f" × {run.rollouts} rollouts" if run.rollouts > 1 else ""
     calls = f"about {run.calls:,.0f} calls"
     is_uncapped = run.unpriced and run.cap_usd is not None
     cap = "; --max-cost counts only what the provider reports" if is_uncapped else ""
-    return f"{run.model} on {run.suite}: {run.cases} cases{times}, {calls}, {_tokens(run)}, {_price(run)}{cap}"
+    cases = with_setup(plural(run.cases, "case"), run.setup)
+    return f"{run.model} on {run.suite}: {cases}{times}, {calls}, {_tokens(run)}, {_price(run)}{cap}"
 
 
 def _tokens(run: "RunForecast") -> str:
@@ -233,9 +237,12 @@ def _protocol_lines(run: "RunForecast") -> list[str]:
 
 
 def _total_text(forecast: "Forecast") -> str:
+    from console.insight.number_format import plural, with_setup
+
     bound = "at least" if forecast.unpriced else "about"
     price = "free" if forecast.is_free else f"{bound} ${forecast.cost_usd:.4f}"
-    return f"{len(forecast.runs)} runs, {forecast.cases} rollouts, about {forecast.calls:,.0f} calls, {price}"
+    rollouts = with_setup(plural(forecast.cases, "rollout"), forecast.setup)
+    return f"{len(forecast.runs)} runs, {rollouts}, about {forecast.calls:,.0f} calls, {price}"
 
 
 def _confirm(args: RunArguments, forecast: "Forecast") -> None:

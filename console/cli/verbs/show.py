@@ -20,6 +20,7 @@ from console.exchange.document import annotation_fields
 from console.exchange.run_reader import RunReader
 from console.insight.conversation import Conversation
 from console.insight.judging import judging_lines, judging_of
+from console.insight.reasons import reason_words
 from console.insight.turn_sums import turn_sums
 from console.store.notes import Notes
 from console.store.run_list import find_run, split_case
@@ -106,8 +107,8 @@ def _show_turns(output: Output, played: Played, report: Report | None) -> None:
         output.text(f"  {metric_words(metric)}", "faint")
     words = [turn.wrong for turn in turns]
     rows = [
-        (number, "success" if turn.success else turn.reason, turn.expected_calls, turn.actual_calls, turn.steps,
-         turn.tokens, "  ".join(f"{word} {count}" for word, count in wrong))
+        (number, "success" if turn.success else reason_words(turn.reason), turn.expected_calls, turn.actual_calls,
+         turn.steps, turn.tokens, "  ".join(f"{word} {count}" for word, count in wrong))
         for number, (turn, wrong) in enumerate(zip(turns, words, strict=True), start=1)
     ]  # fmt: skip
     header = ("turn", "result", "expected calls", "actual calls", "steps", "tokens", "wrong")

@@ -33,7 +33,7 @@ class WatchArguments(Arguments):
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options of this verb."""
-    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, unique part, or latest")
+    parser.add_argument("which", metavar="RUN", nargs="?", default="latest", help="name, part of it, or latest")
     parser.add_argument("--text", action="store_true", help="text even on a terminal")
 
 
@@ -61,7 +61,7 @@ def _follow(folder: RunFolder, output: Output) -> int:
             break
         time.sleep(_POLL_S)
     state = fold.state(live=False)
-    output.say(f"{state}: {progress_line(fold.tally, manifest.cases)}")
+    output.say(f"{state}: {progress_line(fold.tally, manifest.cases, manifest.setup)}")
     return Exit.OK if state == "completed" else Exit.INCONCLUSIVE
 
 

@@ -54,7 +54,7 @@ class SampleRecords:
             seconds=sample.seconds,
             input_tokens=sample.input_tokens,
             output_tokens=sample.output_tokens,
-            cost_usd=sample.cost_usd,
+            cost_usd=0.0 if sample.cost_usd is None and self._head.simulated else sample.cost_usd,
             calls=len(sample.calls),
             cut=_cut(sample),
             model=next((call.reply.model for call in reversed(sample.calls) if call.role == "model"), ""),

@@ -54,7 +54,6 @@ class FilterDialog(ModalScreen[AnswerT | None]):
         }
         & Input.-textual-compact { border: none; height: 1; background: $panel; padding: 0 1; margin-bottom: 1; }
         & RowList { height: auto; max-height: 20; background: $panel; }
-        & RowList > .rows--cursor-away { background: $cursor; color: $cursor-text; text-style: bold; }
     }
     """
 
@@ -83,7 +82,7 @@ class FilterDialog(ModalScreen[AnswerT | None]):
         with Vertical() as box:
             box.border_subtitle = "enter chooses   esc closes"
             yield Input(placeholder=self._hint, compact=True)
-            yield RowList(self._columns, draw=self._rows.draw_row, empty=Content(self._nothing))
+            yield RowList(self._columns, draw=self._rows.draw_row, empty=Content(self._nothing), steered=True)
 
     def on_mount(self) -> None:
         """Show everything at first."""

@@ -124,7 +124,7 @@ def difference(comparison: RunComparison) -> Content:
 
 def outcome_square_lines(comparison: RunComparison) -> list[Content]:
     """Return the table of both, lost, gained and neither in three lines; of scores, how many went up and down."""
-    if comparison.single is not None:
+    if comparison.single is not None or not comparison.pairs:
         return []
     part = comparison.counts
     left = f", {part.left_out} left out" if part.left_out else ""
@@ -166,7 +166,9 @@ def _both_fail(comparison: RunComparison) -> tuple[int, int]:
 
 
 def number_lines(comparison: RunComparison, width: int, most: int) -> list[Content]:
-    """Return the wide table of numbers on both sides, and reasons whose counts changed most."""
+    """Return the wide table of numbers on both sides, and reasons whose counts changed most; nothing of no pairs."""
+    if not comparison.pairs:
+        return []
     square, is_single = outcome_square_lines(comparison), comparison.single is not None
     rows: list[tuple[str, ...]] = list(summary_rows(comparison))
     names = {row[0] for row in rows}

@@ -83,7 +83,8 @@ def _warnings(texts: Sequence[str]) -> list[Content]:
 def _size(forecast: Forecast) -> Content:
     runs = f" in {len(forecast.runs)} runs" if len(forecast.runs) > 1 else ""
     calls = number_format.plural(round(forecast.calls), "request")
-    return Content.assemble((number_format.plural(forecast.cases, "case"), "bold"), f"{runs}, about {calls}")
+    cases = number_format.with_setup(number_format.plural(forecast.cases, "case"), forecast.setup)
+    return Content.assemble((cases, "bold"), f"{runs}, about {calls}")
 
 
 def _tokens(forecast: Forecast) -> Content:
@@ -151,7 +152,8 @@ def _matrix(forecast: Forecast, width: int) -> list[Content]:
 
 def _run(run: RunForecast, widths: tuple[int, int]) -> Content:
     cost = _price_word(run.cost_usd, unknown="unknown" if run.unpriced else "")
-    times = f"{number_format.count(run.cases)}" + (f"×{run.rollouts}" if run.rollouts > 1 else "")
+    cases = f"{number_format.count(run.cases)}{f'+{number_format.count(run.setup)}' if run.setup else ''}"
+    times = cases + (f"×{run.rollouts}" if run.rollouts > 1 else "")
     return _row(one_line(run.suite, 60), one_line(run.model, 60), times, cost, widths)
 
 

@@ -64,12 +64,14 @@ def _window(count: int, current: int, room: int) -> range:
 
 
 def category_columns(grid: Grid, shown: range) -> tuple[Column, ...]:
-    """Return the columns for these runs; what is left out on either side is marked by `…`."""
-    names = [f"{place + 1} {lines.fit_text(grid.sides[place].model, CELL - 3).strip()}" for place in shown]
-    if names and shown.start > 0:
-        names[0] = f"{SYMBOLS.cut}{names[0]}"
-    if names and shown.stop < len(grid.sides):
-        names[-1] = f"{lines.fit_text(names[-1], CELL - 1).strip()}{SYMBOLS.cut}"
+    """Return the columns for these runs; how many are left out on either side stands beside the first and the last."""
+    names = [f"{place + 1} {grid.sides[place].model}" for place in shown]
+    before, after = shown.start, len(grid.sides) - shown.stop
+    if names and before:
+        names[0] = f"+{before} {names[0]}"
+    if names and after:
+        room = CELL - len(more := f" +{after}")
+        names[-1] = f"{lines.fit_text(names[-1], room).strip()}{more}"
     return _NAME, _COUNT, *(Column(one_line(name, CELL).plain, CELL) for name in names)
 
 

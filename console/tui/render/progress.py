@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from textual.content import Content
 
-from console.core.live import EndpointState, WorkerState
+from console.core.live import EndpointState, Status, WorkerState
 from console.core.run import Manifest, ModelFacts, Tally
 from console.core.weights import weights_warning
 from console.insight import number_format
@@ -35,7 +35,8 @@ def cost_words(overview: Overview, manifest: Manifest) -> str:
     if all(facts.simulated for facts in roles.values()):
         return "simulated, free"
     parts = [_of_role(role, facts, overview.spending.get(role)) for role, facts in roles.items() if len(roles) > 1]
-    return "   ".join([_sum(overview, manifest), *(parts if overview.spending else [])])
+    total = _sum(overview, manifest)
+    return "   ".join(["unknown" if total == _UNKNOWN else total, *(parts if overview.spending else [])])
 
 
 def short_cost(overview: Overview, manifest: Manifest) -> str:
@@ -81,11 +82,11 @@ def _money(used: Iterable[Used], cost_usd: float = 0.0, *, partial: bool = False
     return _UNKNOWN if partial and not cost_usd else number_format.money(cost_usd, at_least=partial)
 
 
-def outcome_words(tally: Tally) -> Content:
-    """Return the four outcomes, never mixed: `✓ 96 ✗ 21 ! 0 ? 0`; then what was only prepared, if anything was."""
+def outcome_words(tally: Tally, *, with_setup: bool = True) -> Content:
+    """Return the four outcomes, never mixed: `✓ 96 ✗ 21 ! 0 ? 0`; then, if asked for, what was only prepared."""
     counts = outcome_counts(tally)
     cells = [Content.styled(f"{mark} {count}", style if count else MUTED) for mark, count, style in counts]
-    if tally.prepared:
+    if tally.prepared and with_setup:
         cells.append(muted(f"{SYMBOLS.prepared} {tally.prepared} setup (not graded)"))
     return Content("  ").join(cells)
 
@@ -94,6 +95,25 @@ def rollouts_left(overview: Overview, manifest: Manifest) -> int:
     """How many planned rollouts have not ended."""
     tally = overview.fold.tally
     return max(manifest.cases - tally.finished - tally.not_run, 0)
+
+
+def _setup_begun(overview: Overview, manifest: Manifest) -> list[Rollout]:
+    """Return the rollouts that are not graded, as far as they have begun."""
+    if not manifest.setup:
+        return []
+    slots = ((case, rollout) for case in overview.fold.ungraded for rollout in range(manifest.rollouts))
+    return [rollout for slot in slots if (rollout := overview.rollouts.get(slot)) is not None]
+
+
+def _setup_left(overview: Overview, manifest: Manifest) -> int:
+    """How many of those have not ended."""
+    return manifest.setup - sum(rollout.outcome is not None for rollout in _setup_begun(overview, manifest))
+
+
+def begun_words(overview: Overview, manifest: Manifest) -> str:
+    """Return how many rollouts have begun: `12`, or `4 + 8 setup` where some are not graded."""
+    setup = len(_setup_begun(overview, manifest))
+    return number_format.with_setup(number_format.count(len(overview.rollouts) - setup), setup)
 
 
 def progress_line(
@@ -112,7 +132,11 @@ def progress_line(
     tally, left = overview.fold.tally, rollouts_left(overview, manifest)
     parts = [outcome_words(tally)]
     if left:
-        parts.append(Content.styled(f"{number_format.count(left)} left", "$live" if live else "$undecided"))
+        setup = _setup_left(overview, manifest)
+        words = number_format.with_setup(number_format.count(left - setup), setup)
+        parts.append(Content.styled(f"{words} left", "$live" if live else "$undecided"))
+    if live and (lost := lost_words(overview.status)):
+        parts.append(lost)
     if live and (waits := _waits(overview)):
         parts.append(waits)
     if overview.confinement is not None and overview.confinement.missing:
@@ -159,8 +183,8 @@ def _waits(overview: Overview) -> Content:
     return one_line(overview.failing.text, 46, "$undecided")
 
 
-def state_words(overview: Overview, manifest: Manifest, *, live: bool, now: float) -> Content:
-    """Return state, time and cost of a run, for the right end of the top line."""
+def state_words(overview: Overview, manifest: Manifest, *, live: bool, now: float, is_wide: bool = True) -> Content:
+    """Return state, time and cost of a run, for the right end of the top line; in little room `?` for no cost known."""
     starting = not live and is_starting(overview, manifest)
     is_known = overview.status is not None if live else overview.status is None
     state = "starting" if starting else overview.state if is_known else "running"
@@ -168,6 +192,7 @@ def state_words(overview: Overview, manifest: Manifest, *, live: bool, now: floa
     until = now if live else overview.fold.last_at
     spent = number_format.duration(max(until - begun, 0.0)) if begun else ""
     cost = short_cost(overview, manifest)
+    cost = cost if is_wide else cost.replace(_UNKNOWN, "cost ?")
     if state in ("pausing", "paused"):
         sign = SYMBOLS.paused
     else:
@@ -285,6 +310,12 @@ def worker_lines(workers: Sequence[WorkerState], *, now: float) -> list[Content]
                 told = Content(f"{at_once}   {number_format.number(round(pace, 2))} calls/s")
         lines.append(name + told)
     return lines
+
+
+def lost_words(status: Status | None) -> Content:
+    """Return `1 worker lost`; empty where all are there."""
+    lost = sum(worker.state == "lost" for worker in status.workers) if status is not None else 0
+    return Content.styled(f"{number_format.plural(lost, 'worker')} lost", "$broken") if lost else Content.empty()
 
 
 def _workers(workers: Sequence[WorkerState]) -> Content:

@@ -14,7 +14,8 @@ from console.insight.reasons import reason_words, sentence
 from console.insight.rollout import Rollout, Slot
 from console.tui.data.catalog_items import RunLine
 from console.tui.render.columns import Column
-from console.tui.render.progress import outcome_words
+from console.tui.render.lines import stacked
+from console.tui.render.progress import lost_words, outcome_words
 from console.tui.render.row_cells import suite_and_name
 from console.tui.render.symbols import MUTED, OUTCOME_STYLES, SYMBOLS, muted, outcome_counts, outcome_sign, state_word
 from console.tui.sanitize import one_line
@@ -25,7 +26,7 @@ _QUIET = frozenset({"", "queued"})
 
 CASES = (
     Column("", 1),
-    Column("case", 20, 2),
+    Column("case", 20, 5),
     Column("turn", 4, right=True, from_width=100),
     Column("state", 11),
     Column("says now", 20, 5),
@@ -143,7 +144,7 @@ def run_columns(lines: Sequence[RunLine], width: int) -> tuple[Column, ...]:
     In little room, outcomes and how many cases there are share a column.
     """
     score = Column("score", max([9, *(len(number_format.headline(line.summary)) for line in lines if line.summary)]))
-    eta, state = Column("ETA", 6, right=True), Column("state", 10, 2)
+    eta, state = Column("ETA", 7, right=True), Column("state", 10, 2)
     if width < ROOM_FOR_FIGURES:
         counts = max([4, *(_counts_of(line.summary).cell_length for line in lines if line.summary)])
         return (
@@ -189,14 +190,14 @@ def run_cells(
         return _mark(line), model, suite_and_name(line), _counts_of(summary), score, left, state
     tally = summary.tally
     is_free = summary.simulated and number_format.is_unpaid(tally)
-    cost = [Content("free" if is_free else number_format.spent(tally))] * with_cost
+    cost = [Content("free" if is_free else number_format.spent_amount(tally))] * with_cost
     return (
         _mark(line),
         model,
         suite_and_name(line),
         Content(_done(summary)),
         score,
-        outcome_words(tally),
+        outcome_words(tally, with_setup=False),
         muted(_speed(line, summary)),
         *cost,
         left,
@@ -205,11 +206,18 @@ def run_cells(
 
 
 def _counts_of(summary: Summary) -> Content:
-    """Return the outcomes that there are, of how many: `✓3 ✗56 of 258`."""
-    counts = outcome_counts(summary.tally)
+    """Return the outcomes that there are, of how many: `✓3 ✗56 of 258`; before there are any, how far the setup is."""
+    tally = summary.tally
+    if summary.setup and not tally.graded + tally.broken + tally.undecided:
+        return muted(f"setup {tally.prepared}/{summary.setup}")
+    counts = outcome_counts(tally)
     cells = [Content.styled(f"{mark}{number_format.count(count)}", style) for mark, count, style in counts if count]
     cells = cells or [muted("0")]
-    return Content(" ").join([*cells, muted(f"of {number_format.count(summary.planned)}")])
+    return Content(" ").join([*cells, muted(f"of {number_format.count(summary.planned - summary.setup)}")])
+
+
+def _planned(summary: Summary) -> str:
+    return number_format.with_setup(number_format.count(summary.planned - summary.setup), summary.setup)
 
 
 def _mark(line: RunLine) -> Content:
@@ -221,7 +229,8 @@ def _mark(line: RunLine) -> Content:
 
 def _done(summary: Summary) -> str:
     tally = summary.tally
-    return f"{number_format.count(tally.finished + tally.not_run)}/{number_format.count(summary.planned)}"
+    between = " of " if summary.setup else "/"
+    return f"{number_format.count(tally.finished + tally.not_run)}{between}{_planned(summary)}"
 
 
 def _speed(line: RunLine, summary: Summary) -> str:
@@ -246,11 +255,15 @@ def state_and_waits(line: RunLine, status: Status | None, *, wide: bool = True) 
         return state_word(line.state)
     if status.message:
         return one_line(status.message, 200, "$broken")
+    lost = lost_words(status)
     for endpoint in status.endpoints:
         if endpoint.why:
             waiting = endpoint.waiting or endpoint.in_flight
             count = f"{waiting} wait: " if wide else f"{waiting}× "
-            return one_line(f"{count}{endpoint.why}" if waiting else endpoint.why, 200, "$undecided")
+            waits = one_line(f"{count}{endpoint.why}" if waiting else endpoint.why, 200, "$undecided")
+            return stacked([lost, waits])
+    if lost:
+        return lost
     in_flight = sum(endpoint.in_flight for endpoint in status.endpoints)
     limit = sum(endpoint.limit for endpoint in status.endpoints)
     if status.state != "running":

@@ -6,7 +6,7 @@ from textual.content import Content
 
 from console.core.run import Summary
 from console.insight import number_format
-from console.insight.reasons import reason_words
+from console.insight.reasons import counts_in_words
 from console.tui.data.catalog_items import ModelLine, RunLine, SuiteLine
 from console.tui.render.symbols import MUTED, SYMBOLS, muted, outcome_counts, state_word
 from console.tui.sanitize import one_line
@@ -18,10 +18,10 @@ _DAY_S = 86_400
 
 RUNS_NARROW = (
     Column("", 1),
-    Column("model", 12, 2),
-    Column("suite", 16, 3),
+    Column("model", 12, 1),
+    Column("suite", 16, 4),
     Column("result", 20),
-    Column("score", 16, from_width=96),
+    Column("score", 14, from_width=96),
     Column("cost", 9, right=True, from_width=60),
     Column("when", 8, right=True, from_width=50),
 )
@@ -150,7 +150,7 @@ def about_run(line: RunLine, width: int) -> list[Content]:
     summary, tally = line.summary, line.tally
     head = Content.assemble((name.plain, "bold"), "  ", state_word(summary.state))
     counts = Content.assemble(
-        _result(line), (f" of {number_format.plural(summary.planned, 'rollout')}   score ", MUTED),
+        _result(line), (f" of {_planned(summary)}   score ", MUTED),
         number_format.headline(summary),
     )  # fmt: skip
     spent = Content.assemble(
@@ -175,12 +175,16 @@ def about_run(line: RunLine, width: int) -> list[Content]:
     return shown
 
 
+def _planned(summary: Summary) -> str:
+    return number_format.with_setup(number_format.plural(summary.planned - summary.setup, "rollout"), summary.setup)
+
+
 def _reasons(summary: Summary) -> Content:
     if not summary.reasons:
         return muted("nothing failed" if summary.tally.finished else "nothing finished yet")
-    shown = list(summary.reasons.items())[:4]
+    shown = list(counts_in_words(summary.reasons).items())[:4]
     rest = sum(summary.reasons.values()) - sum(count for _, count in shown)
-    parts = [Content.assemble(one_line(reason_words(reason), 40), f" {count}") for reason, count in shown]
+    parts = [Content.assemble(one_line(reason, 40), f" {count}") for reason, count in shown]
     return Content(", ").join([*parts, Content(f"other {rest}")] if rest else parts)
 
 
@@ -215,7 +219,7 @@ def _price(line: ModelLine) -> Content:
 
 # Suites --------------------------------------------------------------------------------------------------------------
 
-SUITES = (Column("suite", 14, 1), Column("cases", 13, right=True), Column("what", 20, 4))
+SUITES = (Column("suite", 16, 1), Column("cases", 13, right=True), Column("what", 20, 4))
 
 
 def suite_cells(line: SuiteLine) -> tuple[Content, ...]:

@@ -19,7 +19,7 @@ from console.tui.keymap import bindings_for
 from console.tui.render import columns as layout
 from console.tui.render import lines
 from console.tui.render.columns import Column
-from console.tui.render.symbols import MUTED, SYMBOLS
+from console.tui.render.symbols import MUTED, SYMBOLS, muted
 from console.tui.textual_patches import style_getter
 from console.tui.themes import has_black_on_white_cursor, is_ansi
 from console.tui.widgets.viewport import Viewport
@@ -78,6 +78,7 @@ class RowList(Viewport):
         selectable: bool = False,
         quiet: bool = False,
         newest_first: bool = False,
+        steered: bool = False,
         id: str | None = None,
         classes: str | None = None,
     ) -> None:
@@ -88,10 +89,11 @@ class RowList(Viewport):
             draw: draws the row of a key; may be set later with `show`.
             empty: what to say when there are no rows: why, and the key that changes it.
             names: whether a first line names the columns.
-            gutter: whether two cells on the left show the cursor as `>`.
+            gutter: whether two cells on the left show the cursor as `>`, or as a dot while another list has it.
             selectable: whether space marks rows and a box shows it.
             quiet: whether the cursor is hidden while another list has the focus.
             newest_first: whether the cursor stays on the first row, whichever that is, until the reader moves it.
+            steered: whether keys move its cursor while another widget, such as a line of typing, has the focus.
             id: DOM id.
             classes: DOM classes.
         """
@@ -105,6 +107,7 @@ class RowList(Viewport):
         self._gutter = gutter
         self._selectable = selectable
         self._quiet = quiet
+        self._steered = steered
         self._is_unmoved = newest_first
         self._keys: Sequence[str] = ()
         self._place_of: Callable[[str], int | None] = dict[str, int]().get
@@ -273,7 +276,7 @@ class RowList(Viewport):
 
     def _row(self, index: int, width: int, base: Style) -> Strip:
         key = self._keys[index]
-        state = (index == self._cursor, self.has_focus, key in self.marked)
+        state = (index == self._cursor, self.has_focus or self._steered, key in self.marked)
         if (strip := self._strips.get((key, width, state))) is not None:
             return strip
         is_cursor, has_focus, _ = state
@@ -304,7 +307,10 @@ class RowList(Viewport):
     def _prefix(self, key: str, is_cursor: bool) -> Content:
         parts: list[Content] = []
         if self._gutter:
-            parts.append(Content.styled("> " if is_cursor else "  ", "bold $focus" if is_cursor else ""))
+            # One list on the screen has the cursor that keys move; the others say where theirs would be.
+            is_active = self.has_focus or self._steered
+            sign = Content.styled("> ", "bold $focus") if is_active else muted(f"{SYMBOLS.not_run} ")
+            parts.append(sign if is_cursor else Content("  "))
         if self._selectable and key not in self._fixed:
             chosen = key in self.marked
             parts.append(Content.styled(f"[{SYMBOLS.chosen if chosen else ' '}] ", "bold $live" if chosen else MUTED))

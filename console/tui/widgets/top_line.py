@@ -74,6 +74,8 @@ class TopLine(Widget):
         self._lists_screens = not self._title or (width >= _WIDE and left.cell_length + _TITLE_ROOM <= room)
         if not self._lists_screens:
             left = Content.assemble(" ", ("console", "bold $focus"), "   ", (self.heading, "bold"), "   ", self._title)
+            if left.cell_length > room:  # the run before the name of the program
+                left = Content.assemble(" ", (self.heading, "bold $focus"), "   ", self._title)
         elif self._title:
             left = left.append("   ").append(self._title)
         first = lines.spread(left, right, width)

@@ -50,7 +50,7 @@ class SummaryPane(Static):
 
 PLOT_WIDTH = 9
 """Cells of the line of dots in a row."""
-COLUMNS = (Column("case", 22, 3), Column("A", 3), Column("B", 3), Column("why", 16, 4))
+COLUMNS = (Column("case", 22, 2), Column("A", 3), Column("B", 3), Column("why", 18, 6))
 
 
 class ChangeList(RowList):

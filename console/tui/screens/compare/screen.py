@@ -218,7 +218,8 @@ class CompareScreen(BaseScreen):
     def _step(self, by: int) -> None:
         key = self.controller.step(by)
         if key is None:
-            self.services.notify(Content("That was the last one." if by > 0 else "This is the first one."))
+            words = "That was the last one." if by > 0 else "This is the first one."
+            self.services.notify(Content(words if self.controller.pairs else "Nothing is listed."))
         else:
             self._move_to(key)
 

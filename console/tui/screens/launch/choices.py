@@ -71,9 +71,10 @@ class ModelChoices(ChoiceList):
         self._chosen: Collection[str] = ()
 
     def set_models(self, models: Models | None, chosen: Collection[str], words: str) -> None:
-        """Show the models that have these words, None while they are read; the chosen ones are ticked."""
+        """Show the chosen models, ticked, and those that have these words; None while they are read."""
         self._models, self._chosen = models or Models(), frozenset(chosen)
-        names = [line.name for line in self._models.lines if has_letters(words, line.name)]
+        lines = self._models.lines
+        names = [line.name for line in lines if line.name in self._chosen or has_letters(words, line.name)]
         self.title_line.show("Models", "space selects", f"{len(self._chosen)} chosen" if self._chosen else "")
         self.show(names, empty=Content("No model has these letters.") if models else None)
 
@@ -119,9 +120,13 @@ class SuiteChoices(ChoiceList):
             words: letters that a name must have unless it is chosen.
         """
         self.suite_tree.lines = suites.lines if suites is not None else ()
+        before = self.under_cursor
         self._rows = {row.part.key: row for row in self.suite_tree.rows(ticked, words)}
         self.title_line.show("Suites", "space selects, x opens", f"{len(ticked)} chosen" if ticked else "")
         self.show(list(self._rows), empty=Content("Nothing has these letters.") if suites else None)
+        if before is not None and before.key not in self._rows:  # folded away: what it belongs to is still there
+            nearest_above = (part.key for part in before.above if part.key in self._rows)
+            self.move_to(next(nearest_above, self.cursor or ""))
 
     def _line(self, key: str) -> Face:
         row = self._rows.get(key)

@@ -14,8 +14,8 @@ from typing import Any
 
 from console.config.preset import read_time
 from console.core.fault import UsageError
-from console.core.suggestion import nearest
 from console.engine.where import RAY
+from console.store.run_list import name_with_part
 from console.suites.suite import Mode, Option
 from console.tui.data.catalog_items import Models, RunLine
 
@@ -124,25 +124,24 @@ def ids(is_file: Callable[[str], bool]) -> Read:
 
 
 def failed_run(lines: Sequence[RunLine], suites: Sequence[str]) -> Read:
-    """Return a reader of the name of a run with failed cases of the chosen suite, or a unique part of its name."""
+    """Return a reader of the name of a run with failed cases of the chosen suite, or a part that no other has."""
 
     def read(text: str) -> str:
         if not text:
             return ""
-        names = [line.name for line in lines]
-        same_name = [line for line in lines if text in (line.name, "latest")]
-        matching = same_name or [line for line in lines if text in line.name]
-        if not matching:
-            close = nearest(text, names)
-            raise ValueError("no run has that in its name" + (f"; did you mean {close}?" if close else ""))
-        if len(matching) > 1 and text != "latest":
-            raise ValueError(f"{len(matching)} runs have that in their name; give more of it")
-        summary = matching[0].summary
+        line = next((line for line in lines if text in (line.name, "latest")), None)
+        if line is None:
+            try:
+                name = name_with_part(text, [line.name for line in lines])
+            except UsageError as error:
+                raise ValueError(f"{error.message}. {error.hint}") from None
+            line = next(line for line in lines if line.name == name)
+        summary = line.summary
         if summary is None or not summary.tally.failed:
             raise ValueError("that run has no failed case")
         if any(suite != summary.suite for suite in suites):
             raise ValueError(f"it ran {summary.suite}: choose that suite only")
-        return matching[0].name
+        return line.name
 
     return read
 

@@ -211,7 +211,7 @@ class LaunchScreen(BaseScreen):
         models, suites = self.services.workspace.models, self.services.workspace.suites
         names = [line.name for line in models.lines] if models is not None else []
         lines = suites.lines if suites is not None else []
-        listed = sum(has_letters(self._words, name) for name in names)
+        listed = sum(name in self.controller.form.models or has_letters(self._words, name) for name in names)
         listed += len({row.part.suite for row in SuiteTree(lines).rows(self.controller.form.suites, self._words)})
         return FilterInForce(self._words, listed, len(names) + len(lines))
 

@@ -33,6 +33,11 @@ class Part:
         return self.category or self.group or self.suite
 
     @property
+    def above(self) -> "tuple[Part, Part]":
+        """What it belongs to, the nearest first: its group and its suite."""
+        return Part(self.suite, self.group), Part(self.suite)
+
+    @property
     def key(self) -> str:
         return "\n".join((self.suite, self.group, self.category))
 
@@ -113,7 +118,7 @@ def _rows_of(
 
 
 def _inner_rows(line: SuiteLine, chosen: Collection[str], unfolded: Collection[Part], words: str) -> list[Row]:
-    """Return the rows under a suite: those of unfolded parts, and those that have the letters."""
+    """Return the rows under a suite: of unfolded parts, with the letters, and beside these what is chosen."""
     if len(line.categories) < 2:
         return []
     groups: dict[str, list[Category]] = {}
@@ -121,6 +126,7 @@ def _inner_rows(line: SuiteLine, chosen: Collection[str], unfolded: Collection[P
         groups.setdefault(category.group, []).append(category)
     is_grouped = len(groups) > 1 and all(groups)
     is_open = Part(line.name) in unfolded
+    is_part = len(chosen) < len(line.categories)
     rows: list[Row] = []
     for name, members in groups.items():
         group = Part(line.name, name if is_grouped else "")
@@ -129,7 +135,7 @@ def _inner_rows(line: SuiteLine, chosen: Collection[str], unfolded: Collection[P
         shown = [
             _row([category], part, 1 + is_grouped, chosen, unfolded)
             for category, part in zip(members, parts, strict=True)
-            if shows_all or (words and words in category.name.lower())
+            if shows_all or (words and (words in category.name.lower() or (is_part and category.name in chosen)))
         ]
         if is_grouped and (is_open or shown or (words and words in name.lower())):
             shown.insert(0, _row(members, group, 1, chosen, unfolded, parts=len(members)))

@@ -101,11 +101,12 @@ class LibraryController:
 
     @property
     def filter_in_force(self) -> FilterInForce | None:
-        """The words that narrow the list of suites and models, and how many of these have them."""
+        """The words that narrow the list of suites, installed or not, and models, and how many of these have them."""
         if not self.words:
             return None
-        shown = sum(entry.kind in ("suite", "model") for entry in self.entries)
+        shown = sum(entry.kind in ("suite", "pull", "model") for entry in self.entries)
         total = sum(len(part.lines) for part in (self.suites, self.models) if part is not None)
+        total += len(self.suites.missing) if self.suites is not None else 0
         return FilterInForce(self.words, shown, total)
 
     # Opening ---------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.content import Content
@@ -21,6 +22,10 @@ Shape = tuple[int, int]
 """Columns and rows of tiles."""
 LEAST_TILE = (38, 7)
 """Columns and lines below which a tile says too little."""
+_TITLE_CELLS = 8
+"""Cells of a tile's title besides its words: the rule or border around them, and the gap before the run."""
+_LEAST_RUN_NAME = 4
+"""Cells below which the name of a run says nothing."""
 ROOMY_TILES = 2
 """Tiles up to which there is room for empty lines between the parts of a conversation."""
 
@@ -74,6 +79,8 @@ class ConversationTile(Vertical):
         self._drawer: ConversationDrawer | None = None
         self._drawn_by: LiveView | None = None
         self._run: WatchedRun | None = None
+        self._title: tuple[Content, Content, str, bool] | None = None
+        """The conversation, its run, whether it is followed or pinned in words, and whether it is pinned."""
 
     def compose(self) -> ComposeResult:
         yield self.pane_title
@@ -117,11 +124,31 @@ class ConversationTile(Vertical):
         if self._drawer is not None:
             self._drawer.toggle()
 
-    def draw_title(self, name: Content, state: TileState, *, compact: bool) -> None:
-        """Say which conversation it is, whether it is followed or pinned, and by which key, unless room is short."""
-        if self.is_mounted:
-            words = state.words.partition(" (")[0] if compact else state.words
-            self.pane_title.tell(name, Content.styled(words, "$live" if state.is_pinned else MUTED))
+    def draw_title(self, name: Content, run_name: Content, state: TileState, *, compact: bool) -> None:
+        """Say which conversation it is, whether it is followed or pinned, and by which key, unless room is short.
+
+        Args:
+            name: the conversation and what it does, with two blanks between.
+            run_name: the run it is of, empty where all are of one; cut before the conversation is.
+            state: whether it is followed or pinned.
+            compact: whether there is little room.
+        """
+        self._title = name, run_name, state.words.partition(" (")[0] if compact else state.words, state.is_pinned
+        self._draw_title()
+
+    def on_resize(self) -> None:
+        """Give the run's name the room that there is now."""
+        self._draw_title()
+
+    def _draw_title(self) -> None:
+        if not self.is_mounted or self._title is None:
+            return
+        name, run_name, words, is_pinned = self._title
+        end = end if (end := name.plain.find("  ")) >= 0 else len(name)
+        room = self.size.width - cell_len(words) - name[:end].cell_length - _TITLE_CELLS
+        if run_name and room >= _LEAST_RUN_NAME:
+            name = Content.assemble(name[:end], "  ", run_name.truncate(room, ellipsis=True), name[end:])
+        self.pane_title.tell(name, Content.styled(words, "$live" if is_pinned else MUTED))
 
 
 class ConversationGrid(Container):
@@ -172,9 +199,8 @@ class ConversationGrid(Container):
         for place, (tile, state) in enumerate(zip(self.tiles, states, strict=True)):
             view = live_view(state.run.manifest) if state.run is not None else self.view
             name = view.watched_words(state.rollout)
-            if (run_name := run_names.get(place)) is not None and state.rollout is not None:
-                name = Content.assemble(run_name, (" · ", MUTED), name)
-            tile.draw_title(name, state, compact=compact)
+            run_name = run_names.get(place, Content.empty()) if state.rollout is not None else Content.empty()
+            tile.draw_title(name, run_name, state, compact=compact)
 
     def place_of(self, transcript: object) -> int | None:
         """Return which tile holds this transcript; None when none does."""

@@ -15,7 +15,7 @@ from console.insight.overview import Overview
 from console.insight.rollout import Slot
 from console.tui.data.catalog_items import RunLine
 from console.tui.data.run_feed import Changes
-from console.tui.render.progress import is_starting
+from console.tui.render.progress import begun_words, is_starting
 from console.tui.render.rollout_rows import (
     FAILURES,
     PROBLEMS,
@@ -71,11 +71,13 @@ class ConversationList(RowList):
 
     def draw_title(self, run: WatchedRun, *, order: str, only_running: bool) -> None:
         """Say how many rows there are, and in which order."""
-        running, rollouts = (number_format.count(len(some)) for some in (run.overview.running, run.overview.rollouts))
+        running, rollouts = number_format.count(len(run.overview.running)), begun_words(run.overview, run.manifest)
         if only_running:
             left = Content.assemble("Running", (f"  {running}", MUTED))
         else:
-            left = Content.assemble(self.view.rows_title, (f"  {rollouts}, {running} running", MUTED))
+            state = "running" if run.is_live else "interrupted"
+            unfinished = f", {running} {state}" if run.is_live or run.overview.running else ""
+            left = Content.assemble(self.view.rows_title, (f"  {rollouts}{unfinished}", MUTED))
         self.pane_title.tell(left, muted(f"o {order}"))
 
     def _draw_rollout(self, key: str) -> tuple[Content, ...]:
@@ -246,6 +248,11 @@ class LiveRunsPanel(RowList):
         """List the runs that have ended one by one, or as one row."""
         self._is_unfolded = not self._is_unfolded
         self._list()
+
+    @property
+    def strips(self) -> int:
+        """How many lines there are, of which as many are in sight as there is room for."""
+        return len(self.keys)
 
     def _list(self) -> None:
         ended = [key for key, line in self._run_lines.items() if not line.is_begun_or_waits and key != self._watched]

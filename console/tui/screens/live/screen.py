@@ -21,6 +21,7 @@ from console.tui.data.run_feed import Changes, RunFeed
 from console.tui.render.progress import state_words, title_words
 from console.tui.render.rollout_rows import row_key, slot_of
 from console.tui.sanitize import literal
+from console.tui.screens.base import WIDE
 from console.tui.screens.live.controller import RUNNING, LiveController
 from console.tui.screens.live.conversation_grid import ConversationGrid
 from console.tui.screens.live.grid_actions import GridActions, GridRoom
@@ -35,6 +36,9 @@ from console.tui.shell_commands import command, run_words
 from console.tui.widgets.row_list import RowList
 from console.tui.widgets.titles import same
 from console.tui.widgets.transcript import Transcript
+
+TOAST_MARGIN = 2
+"""Lines above and below toasts that they leave free on every screen (`console.tcss`)."""
 
 
 class LiveScreen(RunScreen):
@@ -259,7 +263,10 @@ class LiveScreen(RunScreen):
         if feed.is_live and feed is self.pump.whole_feed:
             self.several_runs.show_watched(feed)
         self.progress.show_run(feed, width, self.controller.speeds, nothing_live=self._is_nothing_live(feed))
-        status = state_words(overview, feed.manifest, live=feed.is_live, now=feed.now()).append(self.several_runs.words)
+        is_wide = width >= WIDE
+        status = state_words(overview, feed.manifest, live=feed.is_live, now=feed.now(), is_wide=is_wide)
+        if not is_wide:  # else the badge says how many
+            status = status.append(self.several_runs.words)
         if self.replay_controls.replay is not None:
             status = Content.styled("  replay", "bold $undecided").append(status)
         if not same(status, self._status):
@@ -283,11 +290,17 @@ class LiveScreen(RunScreen):
         if topic != "runs" or not self.is_mounted or not self.is_current:
             return
         has_others = self.several_runs.update()
+        self._keep_toasts_below(self.live_runs_panel.strips if has_others else 0)
         if self.has_class("-several-runs") is not has_others:
             self.set_class(has_others, "-several-runs")
             self.refresh_keys()
         if self.feed is not None and not self.feed.is_live:  # its figures stand still, but not how many runs are live
             self._draw_figures(self.feed)
+
+    def _keep_toasts_below(self, strips: int) -> None:
+        """Let toasts cover no run; in a wide layout they are at the bottom anyway."""
+        for rack in self.query("ToastRack"):
+            rack.styles.margin = (TOAST_MARGIN + strips, 0, TOAST_MARGIN, 0)
 
     # The wall ---------------------------------------------------------------------------------------------------------
 

@@ -29,6 +29,8 @@ class LiveRuns:
         self._services = services
         self._watched = watched.path
         self._engines = EngineStates()
+        self._seen: set[Path] = set()
+        """Runs that have been live while this screen was there: that they ended is seen here, too."""
         self.lines: list[RunLine] = []
         """The watched run and those beside it, by name; none when it is alone."""
 
@@ -38,15 +40,15 @@ class LiveRuns:
         return self._engines.statuses
 
     def update(self, feed: RunFeed | None) -> None:
-        """List the watched run and what is live, waits, or was started from here, and ask their engines.
+        """List the watched run and what is live, waits, was live here before, or was started here; ask their engines.
 
         Args:
             feed: the watched run, which is ahead of what the workspace has read of it; None: it is not open.
         """
-        started = {run.path for run in self._services.navigator.launched}
-        lines = [
-            line for line in self._services.workspace.runs or () if self._belongs(line) or line.folder.path in started
-        ]
+        runs = self._services.workspace.runs or ()
+        self._seen |= {line.folder.path for line in runs if line.is_live}
+        seen = self._seen | {run.path for run in self._services.navigator.launched}
+        lines = [line for line in runs if self._belongs(line) or line.folder.path in seen]
         self.lines = sorted(lines, key=lambda line: line.name) if len(lines) > 1 else []
         if feed is not None:
             self.show_watched(feed)
@@ -78,7 +80,9 @@ class LiveRuns:
             self._services.navigator.switch_live(line.folder)
 
     def _step(self, by: int) -> None:
-        lines = [line for line in self.lines if line.state != "queued"]
+        lines = [line for line in self.lines if line.is_live or line.folder.path == self._watched]
+        if len(lines) < 2:
+            lines = [line for line in self.lines if line.state != "queued"]
         places = [place for place, line in enumerate(lines) if line.folder.path == self._watched]
         if len(lines) < 2 or not places:
             self._services.notify(Content("No other run is live. L starts one."))
@@ -209,10 +213,10 @@ class SeveralRuns:
 
     @property
     def words(self) -> Content:
-        """How many of the runs are live; empty where there is but one."""
+        """How many of the runs are live; empty where all of them are."""
         lines = self.runs.lines
         live = sum(line.is_live for line in lines)
-        return muted(f"   {live} live of {len(lines)}") if lines else Content.empty()
+        return muted(f"   {live} live of {len(lines)}") if live < len(lines) else Content.empty()
 
     def follow_wall(self) -> None:
         """Follow the other live runs while the wall is in sight, which shows conversations of all of them."""

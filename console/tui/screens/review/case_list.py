@@ -114,9 +114,11 @@ def empty_text(controller: ReviewController) -> Content:
     if narrow.text:
         return Content.assemble("Nothing matches ", one_line(narrow.text, 100, "bold"), ". F clears the filter.")
     tally = run.overview.fold.tally
-    if not tally.finished:
-        return Content("Nothing has been graded yet. 2 watches the run.")
-    return Content(f"No failures. {tally.passed} of {tally.finished} passed; f then a shows the passes.")
+    graded = tally.finished - tally.prepared
+    if not graded:
+        setup = f"; {tally.prepared} setup done" if tally.prepared else ""
+        return Content(f"Nothing has been graded yet{setup}. 2 watches the run.")
+    return Content(f"No failures. {tally.passed} of {graded} passed; f then a shows the passes.")
 
 
 def list_title(controller: ReviewController, manifest: Manifest, *, labelling: str, is_searching: bool) -> Content:
@@ -134,10 +136,11 @@ def list_title(controller: ReviewController, manifest: Manifest, *, labelling: s
     return title.append("  ").append(one_line(origin, 60, "$undecided")) if origin else title
 
 
-def list_hint(damages: int) -> Content:
+def list_hint(damages: int, *, is_narrowed: bool) -> Content:
     """Return the keys of the list, after how many lines of the journal could not be read."""
+    keys = "F shows all  o group" if is_narrowed else "f filter  o group"
     damaged = f"{number_format.plural(damages, 'unreadable line')}  " if damages else ""
-    return Content.assemble((damaged, "$broken"), ("f filter  o group", MUTED))
+    return Content.assemble((damaged, "$broken"), (keys, MUTED))
 
 
 def status_text(controller: ReviewController, overview: Overview, manifest: Manifest, width: int) -> Content:
@@ -158,6 +161,8 @@ def status_text(controller: ReviewController, overview: Overview, manifest: Mani
 def end_of_list_text(controller: ReviewController, by: int) -> Content:
     """Return that there is no case further on, and how many nobody has dealt with."""
     count = len(controller.triage.order)
+    if not count:
+        return Content("Nothing is listed.")
     words = "That was the last one" if by > 0 else "This is the first one"
     return Content(f"{words}; {count - controller.triage.seen} of {count} not reviewed yet.")
 

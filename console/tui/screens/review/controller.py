@@ -95,6 +95,8 @@ class ReviewController:
         self.run: ReviewedRun | None = None
         self.suite_view: SuiteView = STANDARD
         self.current: Slot | None = None
+        self._left: Slot | None = None
+        """The case from which a filter took the cursor; it goes back there as soon as that is listed again."""
         self.is_moved = False
         """Whether the cursor belongs to the reader already, and does not follow what arrives."""
         self.filter_mistake = ""
@@ -187,6 +189,8 @@ class ReviewController:
             self.go(target)
         elif listing.is_whole and not self.triage.place_of(self.rollout):
             self._leave_unlisted()
+        elif listing.is_whole:
+            self._return()
         self.triage.open_group_of(self.rollout)
 
     def _widen_for_case(self) -> bool:
@@ -217,12 +221,22 @@ class ReviewController:
 
     def _leave_unlisted(self) -> None:
         """The current case is not listed any more: go to the first that is, unless nothing is."""
-        first = self.triage.first_unseen()
+        left, first = self._left or self.current, self.triage.first_unseen()
         if first is not None:
             self.go(first)
         else:
             self.current = None
             self._stale |= Stale.CASE
+        self._left = left
+        self._return()
+
+    def _return(self) -> None:
+        """Go back to the case that a filter took away, if that is listed again."""
+        if self._left is None or self.run is None:
+            return
+        rollout = self.run.overview.rollouts.get(self._left)
+        if rollout is not None and self.triage.place_of(rollout):
+            self.go(rollout)
 
     def list_label(self) -> str:
         """Return in words what is listed; parts may be foreign text."""
@@ -255,7 +269,7 @@ class ReviewController:
         """Make a case the current one and unfold its group; None stays where one is."""
         if rollout is None:
             return
-        self.current = rollout.slot
+        self.current, self._left = rollout.slot, None
         if self.triage.open_group_of(rollout):
             self._stale |= Stale.LIST
         self._stale |= Stale.CASE

@@ -270,7 +270,8 @@ class ReviewScreen(RunScreen):
         self.top_line.tell(title=title_words(feed.manifest, width), status=status)
         labelling, is_searching = self._labels.progress, self.search.is_running
         title = list_title(controller, feed.manifest, labelling=labelling, is_searching=is_searching)
-        self.case_list.pane_title.tell(title, list_hint(feed.damages))
+        hint = list_hint(feed.damages, is_narrowed=bool(controller.triage.narrow.text))
+        self.case_list.pane_title.tell(title, hint)
 
     # Keys and threads ------------------------------------------------------------------------------------------------
 

@@ -30,7 +30,7 @@ from console.tui.widgets.titles import Rule
 
 EMPTY = Content("No run has finished yet. L starts one; Try the demo at Home needs no key.")
 _TREND_COLUMNS = (
-    Column("model", 14, 2), Column("suite", 12, 2), Column("cases", 14, 2), Column("runs", 4, right=True),
+    Column("model", 14, 1), Column("suite", 12, 1), Column("cases", 14, 4), Column("runs", 4, right=True),
     Column("last", 7, right=True), Column("over time", 12, 2),
 )  # fmt: skip
 _RUN_COLUMNS = (

@@ -1,0 +1,77 @@
+"""The strips of Live: what stands in them in little room, and which runs stay in them."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from support.fake_engine import FakeEngine
+from support.recorded_runs import plain_run
+from support.screen_text import assert_until, settle, text_of
+
+from console.core.run import ModelFacts, Tally
+from console.tui.data.catalog_items import RunLine
+from console.tui.render.rollout_rows import run_cells
+
+
+def strip(tmp_path: Path, *, width: int, **tally: Any) -> str:
+    """Return the cells of a strip of a run of twelve cases and ten of setup."""
+    folder = plain_run(tmp_path).folder
+    summary = msgspec.structs.replace(folder.summary(), planned=22, setup=10, tally=Tally(**tally))
+    cells = run_cells(RunLine(folder, summary), None, is_watched=False, with_cost=False, width=width)
+    return "|".join(cell.plain for cell in cells)
+
+
+def test_a_narrow_strip_says_how_far_the_setup_is_and_then_the_cases(tmp_path: Path) -> None:
+    assert "|setup 4/10|" in strip(tmp_path / "a", width=80, prepared=4)
+    assert "|✓3 ✗1 of 12|" in strip(tmp_path / "b", width=80, prepared=10, passed=3, failed=1)
+    wide = strip(tmp_path / "c", width=160, prepared=10, passed=3)
+    assert "|13 of 12 + 10 setup|" in wide
+    assert "not graded" not in wide, "the column before it says it"
+
+
+async def test_a_run_that_ends_while_it_is_seen_stays_among_the_runs(opened: Any, workspace: Any) -> None:
+    root = workspace.root / "runs"
+    one = FakeEngine(root, name="2026-01-01T0000-a", model=ModelFacts("hasty"))
+    other = FakeEngine(root, name="2026-01-01T0000-b", model=ModelFacts("careful"))
+    async with one, other, opened() as (app, pilot):
+        await assert_until(pilot, lambda: len(app.services.workspace.live) == 2)
+        app.navigator.open_live(one.recorder.folder)
+        await assert_until(pilot, lambda: app.screen.where == "live" and app.screen.live_runs_panel.strips == 2)
+        await other.end()
+
+        def is_listed() -> bool:
+            app.services.workspace.look()
+            return "1 ended (E shows them)" in text_of(app)
+
+        await assert_until(pilot, is_listed)
+
+
+async def test_an_interrupted_run_says_of_nothing_that_it_runs(opened: Any, workspace: Any) -> None:
+    engine = FakeEngine(workspace.root / "runs", name="2026-01-01T0000-a")
+    async with engine:
+        engine.recorder.start("case-1")
+    async with opened() as (app, pilot):
+        app.navigator.open_live(engine.recorder.folder)
+        await settle(app, pilot)
+        await assert_until(pilot, lambda: "1 interrupted" in text_of(app))
+        assert "running" not in text_of(app)
+
+
+async def test_two_opens_a_live_run_rather_than_the_one_that_has_ended(opened: Any, workspace: Any) -> None:
+    root = workspace.root / "runs"
+    over = plain_run(root, name="2026-01-01T0000-over").folder
+    one = FakeEngine(root, name="2026-01-01T0001-one", model=ModelFacts("hasty"))
+    other = FakeEngine(root, name="2026-01-01T0002-other", model=ModelFacts("careful"))
+    async with one, other, opened() as (app, pilot):
+        await assert_until(pilot, lambda: len(app.services.workspace.live) == 2)
+        app.navigator.open_live(over)
+        await assert_until(pilot, lambda: app.screen.where == "live" and app.screen.live_runs_panel.strips == 3)
+        await pilot.press("1")
+        await pilot.press("2")
+        await assert_until(pilot, lambda: app.screen.where == "live" and app.screen.run_folder.path != over.path)
+        first = app.screen.run_folder.path
+        await assert_until(pilot, lambda: app.screen.live_runs_panel.strips >= 2)
+        await pilot.press("right_square_bracket")
+        await assert_until(pilot, lambda: app.screen.run_folder.path not in (first, over.path))
+        await pilot.press("right_square_bracket")
+        await assert_until(pilot, lambda: app.screen.run_folder.path == first)
