@@ -37,6 +37,8 @@ class Output:
         self.machine = machine
         self._clean = to_ascii if ascii_only else str
         self.quiet = quiet
+        self._left_out: list[str] = []
+        """Columns that the last table had no room for."""
         self._color = color and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
     def say(self, text: str) -> None:
@@ -136,7 +138,8 @@ class Output:
             lines.append(self._styled(line.rstrip(), "faint" if number == 0 else ""))
         _write(sys.stdout, "\n".join(lines) + "\n")
         left_out = [cells[0][n] for n, width in enumerate(fitted) if widths[n] and not width]
-        if left_out and not self.quiet:
+        if left_out and not self.quiet and left_out != self._left_out:  # of many tables the first says it
+            self._left_out = left_out
             self.say(f"no room for: {', '.join(left_out)} (COLUMNS={sum(widths) + 2 * len(widths) - 2} shows all)")
 
     def _styled(self, text: str, style: str) -> str:

@@ -8,7 +8,7 @@ from console.exchange.document import ANNOTATION_FIELDS, Item, RunDocument
 from console.insight.failures import GroupBy, group
 from console.insight.judging import judging_lines
 from console.insight.number_format import duration, metric_bounds, metric_value, plural, spent, with_setup
-from console.insight.reasons import sentence
+from console.insight.reasons import counts_in_words, sentence
 from console.suites.metrics import basis_words
 from console.suites.suite import Metric, Repeats
 from console.suites.summing import split_words
@@ -44,7 +44,9 @@ def markdown_section(document: RunDocument) -> str:
     if report is not None and report.repeats is not None:
         parts += _repeats(report.repeats)
     if summary.reasons:
-        parts.append(table(("reason", "count"), [(name, str(count)) for name, count in summary.reasons.items()]))
+        parts.append(
+            table(("reason", "count"), [(name, str(count)) for name, count in counts_in_words(summary.reasons).items()])
+        )
     parts += _failures(document.items)
     if judging is not None and judging.is_worth_saying:
         parts.append("  \n".join(f"judge: {escaped(line)}" for line in judging_lines(judging)))

@@ -6,6 +6,7 @@ whatever it does not know, or what has changed since, is read from the runs them
 
 import itertools
 import os
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,6 +23,8 @@ INDEXED_FROM = 256
 """Fewer runs are read in less time than opening the index takes."""
 LEAST_PART = 3
 """Characters from which on a part of a name can mean a run."""
+_OWN_NAME = re.compile(r"^\d{4}-\d\d-\d\dT\d{4}-(.+)-[0-9a-f]{4}$")
+"""A folder as `runs.new_run_id` names it."""
 MOST_LISTED = 5
 """Names that a message lists."""
 
@@ -76,7 +79,7 @@ def find_run(root: Path, name: str) -> RunFolder:
 
 
 def name_with_part(part: str, names: Sequence[str], *, where: str = "") -> str:
-    """Return the only name that begins with a part, or else the only one that has it.
+    """Return the only name that is called so without its time and tail, or begins with a part, or has it.
 
     Args:
         part: of a run's name. Fewer than `LEAST_PART` characters mean no run, however few there are: a bare number
@@ -87,7 +90,10 @@ def name_with_part(part: str, names: Sequence[str], *, where: str = "") -> str:
     Raises:
         UsageError: none (names the nearest), several, or too short a part (names those that have it).
     """
-    matching = [name for name in names if name.startswith(part)] or [name for name in names if part in name]
+    called = [name for name in names if own_name(name) == part]
+    if len(called) == 1:
+        return called[0]
+    matching = called or [name for name in names if name.startswith(part)] or [name for name in names if part in name]
     if not matching:
         raise UsageError(f"no run is called {part!r}{where}", hint=_hint_for_unknown(part, names))
     listed = ", ".join(matching[:MOST_LISTED]) + (", …" if len(matching) > MOST_LISTED else "")
@@ -97,6 +103,11 @@ def name_with_part(part: str, names: Sequence[str], *, where: str = "") -> str:
     if len(matching) > 1:
         raise UsageError(f"{part!r} could be {len(matching)} runs: {listed}", hint="Give more of the name.")
     return matching[0]
+
+
+def own_name(name: str) -> str:
+    """Return what a run was called, without the time before it and the random tail: `mem` of `2026-…T2205-mem-40d1`."""
+    return _OWN_NAME.sub(r"\1", name)
 
 
 def split_case(which: str) -> tuple[str, str]:

@@ -74,3 +74,11 @@ def test_numbers_are_never_cut_and_the_first_column_stays(widths, right, room):
     assert fitted[order[0]] > 0
     shown = [width for width in fitted if width]
     assert len(shown) == 1 or sum(shown) + 2 * (len(shown) - 1) <= room
+
+
+def test_what_many_tables_have_no_room_for_is_said_once(console, monkeypatch):
+    for _ in range(2):
+        console("run", "-m", "sim/hasty", "-s", "bfcl-starter/multiple", "-n", 2)
+        console("run", "-m", "sim/careful", "-s", "bfcl-starter/multiple", "-n", 2)
+    monkeypatch.setenv("COLUMNS", "80")
+    assert console("trends").err.count("no room for") == 1

@@ -80,6 +80,16 @@ def test_runs_are_found_by_name_part_and_latest(tmp_path: Path) -> None:
         find_run(tmp_path, "nothing")
 
 
+def test_a_runs_own_name_is_told_from_a_part_of_anothers(tmp_path: Path) -> None:
+    for name in ("2026-01-01T1000-mem-40d1", "2026-01-01T1001-careful-memory_kv-7f1c", "2026-01-01T1002-ab-7f1d"):
+        create_run(tmp_path, manifest(name))
+    assert find_run(tmp_path, "mem").name.endswith("mem-40d1")
+    assert find_run(tmp_path, "ab").name.endswith("ab-7f1d")
+    create_run(tmp_path, manifest("2026-01-01T1003-mem-40d2"))
+    with pytest.raises(UsageError, match="could be 2 runs"):
+        find_run(tmp_path, "mem")
+
+
 @pytest.mark.parametrize("part", ["2", "k1", "-"])
 def test_a_bare_number_picks_no_run_by_the_digits_of_its_name(tmp_path: Path, part: str) -> None:
     create_run(tmp_path, manifest("2026-01-01T1000-a-k1"))

@@ -39,7 +39,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     forms = "; ".join(f"{form.name}: {form.meaning}" for form in EXPORT_NAMES.values())
     forms += " (default: csv; with --json: json)"
-    parser.add_argument("--format", dest="form", choices=(*EXPORT_NAMES,), help=forms)
+    parser.add_argument("--format", dest="form", choices=(*EXPORT_NAMES,), metavar="FORMAT", help=forms)
     parser.add_argument(
         "-o", "--out", type=Path, metavar="PATH", help="file or folder to write; `-` or nothing: text goes to stdout"
     )

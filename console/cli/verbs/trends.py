@@ -45,17 +45,18 @@ def run(args: TrendsArguments) -> int:
     if all_trends and not chosen:
         names = sorted({f"{trend.model} on {trend.suite}" for trend in all_trends})
         raise UsageError("no run is of this model and suite", hint=f"There are runs of: {', '.join(names[:8])}.")
+    output = args.output  # one for all tables: what there is no room for is said once
     if args.json:
-        args.output.data("trends", {"trends": [dataclasses.asdict(trend) for trend in chosen]})
+        output.data("trends", {"trends": [dataclasses.asdict(trend) for trend in chosen]})
         return Exit.OK
     for index, trend in enumerate(chosen):
         if index:
-            args.output.text()
-        _show(args.output, trend)
+            output.text()
+        _show(output, trend)
         if (args.model or args.suite) and len(trend.points) > 1:
-            args.output.text(f"last step: {_last_step(args, trend)}")
+            output.text(f"last step: {_last_step(args, trend)}")
     if not chosen:
-        args.output.say("nothing has been run yet; start with `eval-console run`")
+        output.say("nothing has been run yet; start with `eval-console run`")
     return Exit.OK
 
 

@@ -134,6 +134,8 @@ def has_costs(lines: Sequence[RunLine]) -> bool:
     return any(line.summary and (line.summary.tally.cost_usd or not line.summary.simulated) for line in lines)
 
 
+_MOST_MODEL = 14
+"""Cells that the model has at most where there is little room; it comes first, and is cut last."""
 ROOM_FOR_FIGURES = 110
 """Cells from which a strip has a column for each figure."""
 
@@ -146,10 +148,13 @@ def run_columns(lines: Sequence[RunLine], width: int) -> tuple[Column, ...]:
     score = Column("score", max([9, *(len(number_format.headline(line.summary)) for line in lines if line.summary)]))
     eta, state = Column("ETA", 7, right=True), Column("state", 10, 2)
     if width < ROOM_FOR_FIGURES:
-        counts = max([4, *(_counts_of(line.summary).cell_length for line in lines if line.summary)])
+        summaries = [line.summary for line in lines if line.summary]
+        counts = max([4, *(_counts_of(summary).cell_length for summary in summaries)])
+        model = min(max([5, *(len(summary.model) for summary in summaries)]), _MOST_MODEL)
+        left = max([3, *(len(_time_left(line, line.summary)) for line in lines if line.summary)])
         return (
-            Column("", 1), Column("model", 8, 1), Column("suite", 9, 1), Column("done", counts), score, eta,
-            Column("state", 14, 2),
+            Column("", 1), Column("model", model), Column("suite", 9, 1), Column("done", counts), score,
+            Column("ETA", left, right=True), Column("state", 10, 2),
         )  # fmt: skip
     done = max([4, *(len(_done(line.summary)) for line in lines if line.summary)])
     return (
