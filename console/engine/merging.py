@@ -30,7 +30,7 @@ from console.store.runs import RunFolder, create_run, new_run_id
 from console.suites.catalog import Catalog
 from console.suites.selection import select_cases
 
-_OF_EACH_RUN = frozenset({"id", "at", "shard", "cases", "concurrency", "budget", "name", "schema", "merged"})
+_OF_EACH_RUN = frozenset({"id", "at", "shard", "cases", "setup", "concurrency", "budget", "name", "schema", "merged"})
 """What runs of one plan may differ in."""
 _SHOWN = 60
 """Characters of a value in a message."""
